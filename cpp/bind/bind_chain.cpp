@@ -15,7 +15,8 @@ void bind_chain(py::module_& core) {
   py::class_<chain::Entry>(room, "Entry")
       .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
                        double n_bytes, std::string why_no_join, int entry_bytes, bool is_empty,
-                       int part, int lanes, std::string why_no_lanes, std::string why_no_columns) {
+                       int part, int lanes, std::string why_no_lanes, std::string why_no_columns,
+                       bool zeroes) {
              chain::Entry made{loop,    std::move(why_alone),   std::move(why_no_invert),
                                n_bytes, std::move(why_no_join), entry_bytes};
              made.is_empty = is_empty;
@@ -23,11 +24,12 @@ void bind_chain(py::module_& core) {
              made.lanes = lanes;
              made.why_no_lanes = std::move(why_no_lanes);
              made.why_no_columns = std::move(why_no_columns);
+             made.zeroes = zeroes;
              return made;
            }),
            py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"),
            py::arg("why_no_join"), py::arg("entry_bytes"), py::arg("is_empty"), py::arg("part"),
-           py::arg("lanes"), py::arg("why_no_lanes"), py::arg("why_no_columns"));
+           py::arg("lanes"), py::arg("why_no_lanes"), py::arg("why_no_columns"), py::arg("zeroes"));
   room.def("action", &chain::action, py::arg("uses"), py::arg("zeroes"));
   py::class_<chain::Passes>(room, "Passes")
       .def(py::init<bool, bool, bool, bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
@@ -35,7 +37,8 @@ void bind_chain(py::module_& core) {
   py::class_<chain::Renamed>(room, "Renamed")
       .def_readonly("loop", &chain::Renamed::loop)
       .def_readonly("arg", &chain::Renamed::arg)
-      .def_readonly("writes", &chain::Renamed::writes);
+      .def_readonly("writes", &chain::Renamed::writes)
+      .def_readonly("changes", &chain::Renamed::changes);
   py::class_<chain::Redirected>(room, "Redirected")
       .def_readonly("loop", &chain::Redirected::loop)
       .def_readonly("arg", &chain::Redirected::arg)

@@ -331,8 +331,8 @@ class Scheduler {
     }
   }
 
-  /// The last member writes all of a Dat that members before it read through Maps: it, and whoever
-  /// comes after it, uses another buffer. Returns whether there is one.
+  /// The last member writes, or changes, all of a Dat that members before it read through Maps: it,
+  /// and whoever comes after it, uses another buffer. Returns whether there is one.
   bool rename_in(Candidate& group) const {
     const std::size_t last = group.loops.back();
     const std::vector<Arg>& args = chain_[last].loop.args;
@@ -342,9 +342,9 @@ class Scheduler {
       const int data = alias_of(args[arg]).data;
       if (renamed.contains(data)) continue;  // a second time would be a third buffer
       if (pinned_.contains(data)) continue;
-      if (is_own(last, arg) && is_reached_elsewhere(group, data)) {
-        group.renamed.push_back({last, arg, true});
-      }
+      if (!is_reached_elsewhere(group, data)) continue;
+      if (is_own(last, arg)) group.renamed.push_back({last, arg, true});
+      if (is_changed(last, arg)) group.renamed.push_back({last, arg, true, true});
     }
     return group.renamed.size() > n_before;
   }
@@ -364,11 +364,20 @@ class Scheduler {
     return is_alone(at, alias_of(loop.args[arg])) && ir::defines(loop, arg);
   }
 
+  /// May all of the Dat be changed, by this argument alone, which sees the old values?
+  bool is_changed(std::size_t at, std::size_t arg) const {
+    const ir::Loop& loop = chain_[at].loop;
+    return !loop.members.empty() && access_of(loop.args[arg]) == Access::rw &&
+           is_alone(at, alias_of(loop.args[arg])) && ir::is_whole(loop, arg);
+  }
+
+  /// Does a member read through a Map what the last one writes?
   bool is_reached_elsewhere(const Candidate& group, int data) const {
     return std::ranges::any_of(group.loops, [&](std::size_t member) {
       return member != group.loops.back() &&
              std::ranges::any_of(chain_[member].loop.args, [&](const Arg& arg) {
-               return target_map_of(arg) >= 0 && alias_of(arg).data == data;
+               return target_map_of(arg) >= 0 && alias_of(arg).data == data &&
+                      access_of(arg) == Access::read;
              });
     });
   }
@@ -645,7 +654,7 @@ class Scheduler {
   void drop_zeroing(Schedule& schedule) {
     for (std::size_t at = schedule.steps.size(); at-- > 0;) {
       const std::size_t action = schedule.steps[at].loops.front();
-      if (!chain_[action].zeroes) continue;
+      if (!chain_[action].zeroes || schedule.steps[at].loops.size() > 1) continue;
       const auto is_unseen = [&](const Arg& arg) {
         return is_alone(action, alias_of(arg)) &&
                is_overwritten_after(schedule, at, alias_of(arg).data);

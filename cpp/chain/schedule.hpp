@@ -22,7 +22,7 @@ struct Entry {
   /// loop adds to them, too; empty: it may be.
   std::string why_no_join = "";
   int entry_bytes = 4;    ///< width of the numbers of its incidences
-  bool zeroes = false;    ///< an action that sets all that it writes to 0
+  bool zeroes = false;    ///< an action, or the loop in its place, that sets all it writes to 0
   bool is_empty = false;  ///< it visits nothing, so that nothing of it runs
   /// Which part of its Set it visits, of those that are looked up in lists; 0: all of it, or all
   /// cells of columns.
@@ -54,6 +54,7 @@ struct Renamed {
   std::size_t loop;  ///< of the chain
   std::size_t arg;
   bool writes;
+  bool changes = false;  ///< it changes old values, so these are copied there before
   bool operator==(const Renamed&) const = default;
 };
 
@@ -102,8 +103,8 @@ struct Schedule {
 ///
 /// A loop that adds through Maps to the Set that another one visits may be visited from there
 /// (ir::inverted), so that both become one; then further ones that add to the same Set may come in,
-/// too. Where a loop still reads through Maps what a later member overwrites, that member writes
-/// into a second buffer.
+/// too. Where a loop still reads through Maps what a later member overwrites, or changes, that
+/// member writes into a second buffer.
 /// @param[in] pinned Dats, as ir::Alias::data, that have no second buffer: others hold their
 /// memory.
 [[nodiscard]] Schedule schedule(const std::vector<Entry>& chain, const Passes& passes,

@@ -103,13 +103,6 @@ bool is_plain(const Group& group, std::size_t arg) {
   return !group.iteration.subset && group.iteration.layers == Layers::none;
 }
 
-/// Does the argument reach every scalar of its Dat, each of them by one call of a known kernel?
-bool is_whole(const Group& group, std::size_t arg) {
-  const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
-  return dat != nullptr && stride_of(*dat) == dat->dim && is_plain(group, arg) &&
-         kernel_of(group, arg).body && !is_part(group, arg);
-}
-
 /// What a run of its kernel says of the parameter that the argument is bound to.
 template <class Ask>
 std::int64_t known_prefix(const Group& group, std::size_t arg, const Ask& ask) {
@@ -268,6 +261,12 @@ bool is_at_incidences(const Group& group, std::size_t arg) {
 bool is_summed(const Group& group, std::size_t arg) {
   if (target_map_of(group.args[arg]) < 0 || !is_reduction(access_of(group.args[arg]))) return false;
   return !is_inverted(group) || is_at_incidences(group, arg);
+}
+
+bool is_whole(const Group& group, std::size_t arg) {
+  const auto* dat = std::get_if<DirectDat>(&group.args[arg]);
+  return dat != nullptr && stride_of(*dat) == dat->dim && is_plain(group, arg) &&
+         kernel_of(group, arg).body && !is_part(group, arg);
 }
 
 bool defines(const Group& group, std::size_t arg) {

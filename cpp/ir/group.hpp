@@ -44,6 +44,10 @@ namespace op2::ir {
 /// visited by incidences by one of those.
 [[nodiscard]] bool is_summed(const Group& group, std::size_t arg);
 
+/// @brief True if @p arg reaches every scalar of its Dat, each of them by one call of a known
+/// kernel.
+[[nodiscard]] bool is_whole(const Group& group, std::size_t arg);
+
 /// @brief True if @p arg writes all that there is to its Dat: for all items of its Set, all
 /// components, whatever branches the kernel takes.
 [[nodiscard]] bool defines(const Group& group, std::size_t arg);

@@ -35,6 +35,7 @@ class Entry:
         lanes: typing.SupportsInt | typing.SupportsIndex,
         why_no_lanes: str,
         why_no_columns: str,
+        zeroes: bool,
     ) -> None: ...
 
 class Passes:
@@ -52,6 +53,8 @@ class Passes:
 class Renamed:
     @property
     def arg(self) -> int: ...
+    @property
+    def changes(self) -> bool: ...
     @property
     def loop(self) -> int: ...
     @property

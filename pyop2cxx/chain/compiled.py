@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
+from pyop2cxx.chain.entries import action_of
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
+from pyop2cxx.chain.left_out import lines_on
+from pyop2cxx.chain.own_loops import copying, zeroing
 from pyop2cxx.chain.refusals import (
     Visited,
     lanes_of,
@@ -29,7 +32,7 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.chain.entries import Entry, Waiting
     from pyop2cxx.chain.spares import Spares
     from pyop2cxx.data.carrier import DataCarrier, Lent
     from pyop2cxx.loop.parloop import ParLoop
@@ -81,6 +84,7 @@ class Compiled:
         codes: The texts of their kernels, by name.
         reports: Of the steps.
         decisions: What was tried.
+        left_out: What could be done beyond the passes, and why it is not.
         eager_bytes: What the loops must move one after the other.
         is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
             one after the other, too.
@@ -94,20 +98,20 @@ class Compiled:
     codes: dict[str, str]
     reports: tuple[StepReport, ...]
     decisions: tuple[_core.chain.Decision, ...]
+    left_out: tuple[str, ...]
     eager_bytes: int
     is_checked: bool
     eager_seconds: float
     saved_seconds: float
 
-    def run(self, entries: Sequence[Entry]) -> None:
+    def run(self, queue: Sequence[Waiting]) -> None:
         """Run all steps.
 
         Args:
-            entries: What was recorded, or the same again.
+            queue: What was recorded, or the same again.
         """
         for step in self.steps:
-            call = entries[step].action if isinstance(step, int) else step
-            assert call is not None
+            call = action_of(queue[step]) if isinstance(step, int) else step
             call()
 
 
@@ -123,19 +127,14 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     for loop in loops:
         if loop is not None:
             checked_epoch(loop)
-    chain, built = _numbered(entries, loops)
-    # on the host a Global is set to zero, and added up, in no time
-    total = "zero" in passes and runtime.device is not None
-    schedule = _core.chain.schedule(
-        chain=chain,
-        passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
-        pinned=_pinned(loops, built),
-    )
+    schedule, built = _scheduled(entries, loops, passes)
+    if "fuse" in passes and _put_zeros_into_loops(entries, loops, schedule):
+        schedule, built = _scheduled(entries, loops, passes)
     rows, functions, reports = _Rows(), [], []
     with waiting("compiling a chain") as say:
         for n, step in enumerate(schedule.steps, 1):
             say(f"compiling {n} of {len(schedule.steps)}")
-            function, is_seen, report = _prepared(step, loops, built, spares)
+            function, is_seen, report = _prepared(step, entries, loops, built, spares)
             rows.add(function, entries)
             is_task = not is_seen and not (isinstance(function, Task) and function.trades)
             functions.append(function if is_task else None)
@@ -149,9 +148,14 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         steps=rows.calls(),
         functions=tuple(functions),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
-        codes={loop.kernel.name: loop.kernel.code for loop in loops if loop is not None},
+        codes={
+            loop.kernel.name: loop.kernel.code
+            for loop in _of_program(entries, loops)
+            if loop is not None
+        },
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
+        left_out=lines_on([entry.key for entry in entries], _of_program(entries, loops), reports),
         eager_bytes=eager_bytes,
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
@@ -159,6 +163,45 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         eager_seconds=eager_seconds,
         saved_seconds=eager_seconds - seconds,
     )
+
+
+def _of_program(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[ParLoop | None]:
+    """Return None for loops that stand for actions, too."""
+    return [
+        None if entry.recorded is None else loop for entry, loop in zip(entries, loops, strict=True)
+    ]
+
+
+def _scheduled(
+    entries: Sequence[Entry], loops: Sequence[ParLoop | None], passes: frozenset[str]
+) -> tuple[_core.chain.Schedule, list[symbolic.Symbolic]]:
+    """Group the loops, and return them with their numbers."""
+    chain, built = _numbered(entries, loops)
+    # on the host a Global is set to zero, and added up, in no time
+    total = "zero" in passes and runtime.device is not None
+    schedule = _core.chain.schedule(
+        chain=chain,
+        passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
+        pinned=_pinned(loops, built),
+    )
+    return schedule, built
+
+
+def _put_zeros_into_loops(
+    entries: Sequence[Entry], loops: list[ParLoop | None], schedule: _core.chain.Schedule
+) -> bool:
+    """Make loops of actions that set Dats to zero and are still needed; say if there are any.
+
+    So the zeros may be stored by a function that goes over the same Set anyway. Those that nobody
+    needs are left out as they are.
+    """
+    found = False
+    for step in schedule.steps:
+        number = step.loops[0]
+        if loops[number] is None:
+            loops[number] = zeroing(entries[number])
+            found |= loops[number] is not None
+    return found
 
 
 def _modelled_seconds(n_calls: int, n_bytes: int, *, is_cached: bool) -> float:
@@ -213,6 +256,7 @@ class _Rows:
 
 def _prepared(
     step: _core.chain.Step,
+    entries: Sequence[Entry],
     loops: Sequence[ParLoop | None],
     built: Sequence[symbolic.Symbolic],
     spares: Spares,
@@ -220,19 +264,19 @@ def _prepared(
     """Return what runs a step, whether something looks at the loop, and what it is."""
     number = step.loops[0]
     first = loops[number]
-    if first is None:
-        return number, False, _report(number, 0)
+    if first is None or (entries[number].recorded is None and len(step.loops) == 1):
+        n_bytes = 0 if first is None else first.useful_bytes
+        return number, False, _report(number, n_bytes)
     if len(step.loops) == 1 and not (step.zeroed or step.dropped):
         # who compares has run the loop in check mode already
         is_checked = first._wants_checks()
         _ = launch_of(first) if is_checked else first._launched()
         is_seen = is_checked or first._run.is_watched or bool(first._effects.ghosts)
         return Task(first._prepared, first._lent), is_seen, _report(number, first.useful_bytes)
-    members = [loop for loop in (loops[i] for i in step.loops) if loop is not None]
-    places = {i: place for place, i in enumerate(step.loops)}
+    members, places = _members(step, loops, spares)
     group = GroupLoop(
         members,
-        step.inverted,
+        [places[step.loops[place]] for place in step.inverted],
         [(places[one.loop], one.arg) for one in step.renamed],
         [_first_use(data, step, places, built) for data in step.dropped],
         [_first_use(data, step, places, built) for data in step.zeroed],
@@ -260,6 +304,27 @@ def _prepared(
         why_lanes=choice.why_lanes,
     )
     return function, False, report
+
+
+def _members(
+    step: _core.chain.Step, loops: Sequence[ParLoop | None], spares: Spares
+) -> tuple[list[ParLoop], dict[int, int]]:
+    """Return the loops of a function, and the place of each by its number.
+
+    In front of those that change values in a second buffer there is one that copies them there.
+    """
+    members: list[ParLoop] = []
+    places: dict[int, int] = {}
+    for i in step.loops:
+        for one in step.renamed:
+            if one.loop == i and one.changes:
+                dat = _part_of(loops[i], one.arg).data
+                members.append(copying(dat, spares.of(dat)))
+        loop = loops[i]
+        assert loop is not None, "an action runs alone"
+        places[i] = len(members)
+        members.append(loop)
+    return members, places
 
 
 def _part_of(loop: ParLoop | None, arg: int) -> Part:
@@ -323,6 +388,7 @@ def _numbered(
                     lanes=lanes[i],
                     why_no_lanes=why_no_lanes(loop, most) if asks else "",
                     why_no_columns=why_no_columns(loop, most) if most and not alone[i] else "",
+                    zeroes=entry.zeroes,
                 )
             )
     return found, built

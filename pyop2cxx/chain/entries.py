@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.base.access import READ
 from pyop2cxx.data.constants import Const
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyop2cxx.data.carrier import DataCarrier
-    from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
 _FOLLOWED = (Kind.ROWS, Kind.TOTAL, Kind.PLACES)
@@ -30,8 +30,8 @@ class Recorded:
     """
 
     __slots__ = (
-        *("assembled", "epoch", "ghosted", "is_checked", "lent", "line", "make", "name", "waits"),
-        "why_eager",
+        *("assembled", "epoch", "ghosted", "is_checked", "is_plain", "lent", "line"),
+        *("make", "name", "waits", "why_eager"),
     )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
@@ -44,6 +44,7 @@ class Recorded:
         self.is_checked = loop._wants_checks() or bool(runtime.configuration["debug"])
         self.why_eager = _why_eager(loop)
         self.waits = not (self.why_eager or self.is_checked)
+        self.is_plain = self.waits and not (self.ghosted or self.assembled)
         data = [] if self.why_eager else [part.data for part in loop._parts]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
 
@@ -165,7 +166,47 @@ class Action(Entry):
         self.name = name
         self.uses = uses
         self.zeroes = zeroes
-        self.key = (name, *[(carrier._uid, writes) for carrier, writes in uses])
+        is_zeroing = zeroes and len(uses) == 1
+        self.key = (
+            key_of_zero(uses[0][0])
+            if is_zeroing
+            else (name, *[(carrier._uid, writes) for carrier, writes in uses])
+        )
+
+
+def key_of_zero(carrier: DataCarrier) -> int:
+    """Return the key of what sets all values of an object to zero: no number of an object."""
+    return -carrier._uid
+
+
+Waiting = Any
+"""What waits in a queue: an `Entry`; or, as making one takes long, a `ParLoop`, or a Dat or Global
+that is set to zero. Both were recorded before with the same key."""
+
+
+def entries_of(queue: Sequence[Waiting]) -> list[Entry]:
+    """Return entries of what waits."""
+    return [_entry_of(one) for one in queue]
+
+
+def key_of(waiting: Waiting) -> object:
+    """Return what is equal if the same is done to the same."""
+    return _entry_of(waiting).key
+
+
+def action_of(waiting: Waiting) -> Callable[[], None]:
+    """Return what an action does."""
+    action = _entry_of(waiting).action
+    assert action is not None, "a loop is a function, or a part of one"
+    return action
+
+
+def _entry_of(waiting: Waiting) -> Entry:
+    if isinstance(waiting, Entry):
+        return waiting
+    if isinstance(waiting, ParLoop):
+        return Entry(waiting._recorded, waiting.args, waiting)
+    return Action(f"zero {waiting._name}", waiting.zero, ((waiting, True),), True)
 
 
 def span_of(carrier: DataCarrier) -> tuple[int, int]:

@@ -184,10 +184,12 @@ class GroupLoop:
         redirected: Sequence[Elsewhere],
         spares: Spares,
     ) -> None:
-        self.kernel = loops[0].kernel
+        # where the program wrote it: chains add loops of their own
+        first = next((loop for loop in loops if not loop.kernel.is_written_here), loops[0])
+        self.kernel = first.kernel
         self.name = "_".join(loop.kernel.name for loop in loops)
         self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
-        self._line = loops[0]._line
+        self._line = first._line
         self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
         self.is_inverted = bool(inverted)
         self._lanes = 0 if any(loop._lanes == 0 for loop in loops) else None

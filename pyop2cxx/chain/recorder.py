@@ -14,12 +14,15 @@ from pyop2cxx.chain.entries import (
     Entry,
     Recorded,
     ancestors,
+    entries_of,
     has_ghosts,
     is_named,
+    key_of,
     meets,
     span_of,
 )
-from pyop2cxx.chain.known import Prefixes, Split, whole_periods
+from pyop2cxx.chain.known import Prefix, Prefixes, Split, whole_periods
+from pyop2cxx.chain.left_out import NO_PASSES
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.chain.compiled import Compiled
-    from pyop2cxx.chain.known import Prefix
+    from pyop2cxx.chain.entries import Waiting
     from pyop2cxx.chain.worth import Place
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
@@ -48,6 +51,8 @@ _BOUND = 128
 
 
 _ALL_PASSES = frozenset(PASSES)
+_NOWHERE = Prefix()
+"""Where a chain stands that has recorded nothing since it ran last: nothing is known from there."""
 
 
 class ChainState:
@@ -99,14 +104,19 @@ class Chain:
 
     takes_all = False
     # what holds as long as nothing is recorded: a block that runs at once costs next to nothing
+    _passes = _ALL_PASSES
+    _bound = _BOUND
+    _compare: bool | None = None
     _thread = 0
     _outer: Any = None
     _known: Prefixes
-    _prefix: Prefix
+    _prefix = _NOWHERE
+    _queue: list[Waiting]
+    _last: Sequence[Compiled] = ()
+    _refused: dict[str, str] | None = None
     _is_running = False
     _place: Place | None = None
-    _is_at_once = False
-    _why_at_once = ""
+    _is_at_once = _was_at_once = False
 
     def __init__(
         self,
@@ -115,14 +125,15 @@ class Chain:
         bound: int = _BOUND,
         compare: bool | None = None,
     ) -> None:
-        self._passes = _ALL_PASSES if passes is None else _checked_passes(passes)
-        if bound is not _BOUND and (not isinstance(bound, int) or bound < 1):
-            raise UsageError(f"chain: bound must be a positive number of loops, got {bound!r}")
-        self._bound = bound
-        self._compare = compare
-        self._queue: list[Entry] = []
-        self._last: list[Compiled] = []
-        self._refused: dict[str, str] = {}
+        if passes is not None:
+            self._passes = _checked_passes(passes)
+        if bound is not _BOUND:
+            if not isinstance(bound, int) or bound < 1:
+                raise UsageError(f"chain: bound must be a positive number of loops, got {bound!r}")
+            self._bound = bound
+        if compare is not None:
+            self._compare = compare
+        self._queue = []
 
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
@@ -131,28 +142,29 @@ class Chain:
         outer: object = runtime.recorder
         if outer is self or self._is_at_once:
             raise UsageError("chain: this block is open; make another op2.chain() for a second one")
-        self._place = None
+        state: ChainState = runtime.of(ChainState)
         if outer is None and not self._compare:
-            place = runtime.of(ChainState).places.of(sys._getframe(1), self._passes)
-            if place.runs_at_once():
-                self._is_at_once, self._last, self._refused = True, place.chains, {}
-                self._why_at_once = place.why
-                return self
+            place = state.places.of(sys._getframe(1), self._passes)
             self._place = place
+            if place.runs_at_once():
+                self._is_at_once = self._was_at_once = True
+                return self
+            self._was_at_once = False
+        else:
+            self._place, self._was_at_once = None, False
         if outer is not None:
             self._outer = outer
             self._outer.begin_block()
-        self._begin()
+        self._begin(state)
         runtime.recorder = self
         return self
 
-    def _begin(self) -> None:
+    def _begin(self, state: ChainState) -> None:
         """Record from now on what this thread runs."""
         self._thread = get_ident()
-        self._queue, self._last = [], []
-        if self._refused:
-            self._refused = {}
-        self._why_at_once = ""
+        self._last, self._refused = [], None
+        self._known = state.known
+        self._prefix = self._known.root(runtime.epoch, self._passes)
 
     def __exit__(
         self,
@@ -193,6 +205,28 @@ class Chain:
 
     def takes(self, loop: ParLoop) -> bool:
         """Record a loop; False: it runs now, and all that it waits for has run."""
+        recorded: Recorded | None = loop._recorded
+        longer = self._prefix.next.get(recorded)
+        if (
+            longer is None
+            or recorded is None
+            or not recorded.is_plain
+            or recorded.epoch != runtime.epoch
+            or runtime.n_frozen
+            or get_ident() != self._thread
+        ):
+            return self._takes(loop)
+        for one in recorded.lent:
+            if one._out and Lent.any_held((one,)):
+                return self._takes(loop)
+        self._prefix = longer
+        self._queue.append(loop)
+        if len(self._queue) >= self._bound:
+            self._run_full_queue()
+        return True
+
+    def _takes(self, loop: ParLoop) -> bool:
+        """Record a loop that was not known to come now."""
         if get_ident() != self._thread:
             return False
         recorded: Recorded | None = loop._recorded
@@ -204,10 +238,32 @@ class Chain:
                 if hasattr(part.data, "_allocated"):
                     part.data._allocated("chain")
         if not self._may_wait(recorded):
-            self._refused = {recorded.name: self._why_not_waiting(recorded), **self._refused}
+            self._refused = {
+                recorded.name: self._why_not_waiting(recorded),
+                **(self._refused or {}),
+            }
             self.flush()
             return self._is_within_graph() and self._outer.takes(loop)
         self._add(Entry(recorded, loop.args, loop))
+        return True
+
+    def takes_zero(self, carrier: DataCarrier, zero: Callable[[], None]) -> bool:
+        """Record that all values of an object are set to zero.
+
+        Args:
+            carrier: The object.
+            zero: Does it.
+        """
+        longer = self._prefix.next.get(-carrier._uid)
+        if longer is None or get_ident() != self._thread:
+            if not self._queue and self._outer is None and runtime.device is None:
+                return False  # nothing has to come before it
+            name = f"zero {carrier._name}"
+            return self.takes_action(name, zero, (carrier, True), zeroes=True)
+        self._prefix = longer
+        self._queue.append(carrier)
+        if len(self._queue) >= self._bound:
+            self._run_full_queue()
         return True
 
     def takes_action(
@@ -264,15 +320,16 @@ class Chain:
 
     def _split(self, span: tuple[int, int], *, write: bool) -> Split:
         """Find what has to run before somebody uses memory."""
-        wanted = {i for i, one in enumerate(self._queue) if meets(one, span, write=write)}
-        return self._split_at(ancestors(self._queue, wanted))
+        entries = entries_of(self._queue)
+        wanted = {i for i, one in enumerate(entries) if meets(one, span, write=write)}
+        return self._split_at(ancestors(entries, wanted))
 
     def _run_full_queue(self) -> None:
         """At the bound whole repetitions run, so that the same chain comes the next time."""
         known = self._prefix.splits
         split = known.get(None)
         if split is None:
-            n = whole_periods([entry.key for entry in self._queue])
+            n = whole_periods([key_of(one) for one in self._queue])
             split = known[None] = self._split_at(range(n))
         self._run_part(split)
 
@@ -291,15 +348,16 @@ class Chain:
         return Split(
             taken,
             left,
-            self._known.along(root, (self._queue[i].key for i in taken)),
-            self._known.along(root, (self._queue[i].key for i in left)),
+            self._known.along(root, (key_of(self._queue[i]) for i in taken)),
+            self._known.along(root, (key_of(self._queue[i]) for i in left)),
         )
 
     def flush(self) -> None:
         """Run all that waits."""
         if self._queue:
-            taken, self._queue = self._queue, []
-            self._run(taken, self._prefix)
+            taken, prefix = self._queue, self._prefix
+            self._queue, self._prefix = [], _NOWHERE
+            self._run(taken, prefix)
 
     def begin_block(self) -> None:
         """Run all that waits: a block within this one is compiled alone."""
@@ -313,7 +371,9 @@ class Chain:
 
     def explain(self) -> Report:
         """Say what the block's loops became when they ran last, and what was refused and why."""
-        return Report(list(self._last), self._why_at_once, dict(self._refused))
+        if self._was_at_once and self._place is not None:
+            return Report(self._place.chains, self._place.why, {})
+        return Report(list(self._last), "", dict(self._refused or {}))
 
     @staticmethod
     def pending() -> tuple[str, ...]:
@@ -324,7 +384,8 @@ class Chain:
     @property
     def waiting(self) -> list[str]:
         """Names of the loops that wait."""
-        return [entry.recorded.name if entry.recorded else entry.name for entry in self._queue]
+        entries = entries_of(self._queue)
+        return [entry.recorded.name if entry.recorded else entry.name for entry in entries]
 
     # Inside
 
@@ -378,22 +439,23 @@ class Chain:
         """Whether this is a block of a function that is being recorded as a graph."""
         return self._outer is not None and bool(self._outer.takes_all)
 
-    def _run(self, taken: Sequence[Entry], prefix: Prefix) -> None:
-        if self._outer is not None and self._outer.takes_block(taken, self._passes):
+    def _run(self, taken: Sequence[Waiting], prefix: Prefix) -> None:
+        outer, chain = self._outer, prefix.compiled
+        if outer is not None and outer.takes_block(entries_of(taken), self._passes):
             return
         self._is_running, thread, self._thread = True, self._thread, -1  # what runs is not taken
         try:
-            chain = prefix.compiled
             if chain is None:
-                chain = compiled(taken, self._passes, runtime.of(ChainState).spares)
+                spares = runtime.of(ChainState).spares
+                chain = compiled(entries_of(taken), self._passes, spares)
                 self._known.note_compiled(prefix, chain)
             if self._compare or chain.is_checked:
-                run_compared(chain, taken)
+                run_compared(chain, entries_of(taken))
             else:
                 chain.run(taken)
         except BaseException:
             # one after the other, what comes after a loop that failed would not have run
-            self._queue = []
+            self._queue, self._prefix = [], _NOWHERE
             raise
         finally:
             self._is_running, self._thread = False, thread
@@ -404,7 +466,7 @@ class Chain:
 def of_program() -> Chain:
     """Return a chain for the loops that this thread runs outside of blocks."""
     made = Chain()
-    made._begin()
+    made._begin(runtime.of(ChainState))
     return made
 
 
@@ -414,8 +476,9 @@ def _checked_passes(given: Iterable[str] | None) -> frozenset[str]:
     wanted = frozenset(given)
     unknown = sorted(wanted.difference(PASSES))
     if unknown:
+        instead = "".join(f". '{name}': {NO_PASSES[name]}" for name in unknown if name in NO_PASSES)
         raise UsageError(
             f"chain: there is no pass {', '.join(map(repr, unknown))}; there are: "
-            f"{', '.join(PASSES)}"
+            f"{', '.join(PASSES)}{instead}"
         )
     return wanted

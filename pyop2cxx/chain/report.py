@@ -72,7 +72,7 @@ def _lines(chain: Compiled) -> list[str]:
             refused.setdefault(f"  {_reason(one, chain.names)}")
             for line in deciding_lines(one.why, chain.codes):
                 refused.setdefault(f"    {line}")
-    return [*lines, *refused]
+    return [*lines, *refused, *(f"  {line}" for line in chain.left_out)]
 
 
 def described(step: StepReport, names: Sequence[str]) -> str:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyop2cxx.chain.trial import Trial
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import CodeType, FrameType
 
     from pyop2cxx.chain.compiled import Compiled
@@ -54,7 +55,7 @@ class Place:
     n_at_once: int = 0
     n_next_at_once: int = _N_AT_ONCE
     epoch: int = -1
-    chains: list[Compiled] = field(default_factory=list)
+    chains: Sequence[Compiled] = ()
     why: str = ""
     trial: Trial | None = None
     n_trials: int = 0
@@ -74,7 +75,7 @@ class Place:
         self.n_at_once -= 1
         return True
 
-    def judge(self, chains: list[Compiled]) -> None:
+    def judge(self, chains: Sequence[Compiled]) -> None:
         """Look at what a recorded block became.
 
         Args:

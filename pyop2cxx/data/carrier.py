@@ -63,9 +63,10 @@ class Lent:
     @staticmethod
     def any_held(of: Iterable[Lent]) -> bool:
         """Say whether somebody has an array of one of these that may be written now."""
-        for one in of:  # noqa: SIM110  # a generator would cost half of what recording a loop does
-            if one._out and any(view() is not None for view in one._out):
-                return True
+        for one in of:  # generators would cost half of what recording a loop does
+            for view in one._out:
+                if view() is not None:
+                    return True
         return False
 
     def lend(self, view: Array) -> Array:
@@ -204,6 +205,17 @@ class DataCarrier(Shown):
         """Run what a chain has recorded of these values before they are read, or written."""
         if runtime.recorder is not None:
             runtime.recorder.settle(self, write=write)
+
+    def _zero_waits(self, zero: Callable[[], None]) -> bool:
+        """Let a chain set all values to zero in its place among the loops, if it can.
+
+        Args:
+            zero: Does it.
+        """
+        recorder = runtime.recorder
+        if recorder is None or Lent.any_held((self._lent_out,)):
+            return False
+        return recorder.takes_zero(self, zero)
 
     def _waits_in_chain(
         self, member: str, action: Callable[[], None], *, in_graphs: bool = True

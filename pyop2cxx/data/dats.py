@@ -466,7 +466,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             MapValueError: The subset is a part of another Set.
         """
         runtime.require_running(self._what, "zero")
-        if subset is None and self._waits_in_chain("zero", self.zero):
+        if subset is None and self._zero_waits(self.zero):
             return
         self._settle(write=True)
         if subset is None:

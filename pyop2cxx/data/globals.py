@@ -134,7 +134,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def zero(self) -> None:
         """Set the values to zero."""
-        if self._waits_in_chain("zero", self.zero):
+        if self._zero_waits(self.zero):
             return
         self._settle(write=True)
         if not self._buffer.zero_on_device():

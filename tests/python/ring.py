@@ -118,11 +118,17 @@ class Ring:
         """Run a loop now."""
         op2.par_loop(*self.loops()[name], **self.options(name))
 
-    def actions(self) -> dict[str, Callable[[], None]]:
-        """Everything that a random chain is made of, by name."""
+    def actions(self, *, kept: bool = False) -> dict[str, Callable[[], None]]:
+        """Everything that a random chain is made of, by name.
+
+        Args:
+            kept: Whether loops are objects that are run again.
+        """
         p, q, r, s = self.dats.values()
         loops: dict[str, Callable[[], None]] = {
-            name: partial(op2.par_loop, *loop, **self.options(name))
+            name: op2.ParLoop(*loop, **self.options(name)).compute
+            if kept
+            else partial(op2.par_loop, *loop, **self.options(name))
             for name, loop in self.loops().items()
         }
         return loops | {

@@ -80,6 +80,21 @@ TEST(Schedule, ASumIsSeenFromItsTargetsAndWhatIsStillReadIsRenamed) {
   EXPECT_EQ(found.steps[0].renamed, (std::vector<Renamed>{{1, 0, true}}));
 }
 
+TEST(Schedule, WhatChangesAValueThatIsStillReadFindsACopyOfItInTheSecondBuffer) {
+  const Schedule found = schedule({sum_q(), change_q(), make_p_of_q()}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{0, 1, 2}}));
+  EXPECT_EQ(found.steps[0].renamed, (std::vector<Renamed>{{1, 0, true, true}, {2, 1, false}}));
+  EXPECT_EQ(loops_of(schedule({sum_q(), change_q()}, {.rename = false})), (Groups{{0}, {1}}));
+  EXPECT_EQ(loops_of(schedule({sum_q(), change_q()}, {}, {q.data})), (Groups{{0}, {1}}));
+}
+
+TEST(Schedule, WhatIsOnlyAddedToNeedsNoSecondBuffer) {
+  Entry change_r = entry(loop_over(cells, "change", {direct("x", Access::rw, 1, r)}));
+  const Schedule found = schedule({sum_q(), change_r}, {});
+  ASSERT_EQ(loops_of(found), (Groups{{0, 1}}));
+  EXPECT_TRUE(found.steps[0].renamed.empty());
+}
+
 TEST(Schedule, WithoutASecondBufferTheyStayApart) {
   EXPECT_EQ(loops_of(schedule({sum_q(), take_r()}, {.rename = false})), (Groups{{0}, {1}}));
   EXPECT_EQ(loops_of(schedule({sum_q(), take_r()}, {.invert = false})), (Groups{{0}, {1}}));

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What could be done with a chain beyond its passes, and why it is not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.chain.known import period_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyop2cxx.chain.compiled import StepReport
+    from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.parts import Part
+
+NO_PASSES = {
+    "rotate": "the end of a time step joins the beginning of the next one by the passes that there "
+    "are, if both are in one block: put the time loop into it, or give it several steps",
+    "recompute": "what neighbours need is stored; explain() says for each value what it would take "
+    "to compute it again",
+    "geometry": "coordinates are read through the Map that a loop names, not from the nodes of the "
+    "cells that its elements are seen from",
+    "tile": "loops that are not combined run one after the other over all elements",
+}
+"""Names under which somebody may look for a pass, and what there is instead."""
+_OPERATIONS_A_BYTE = 7.0
+"""Of double precision, for each byte that an H200 moves at the same time; processors have fewer."""
+
+
+def lines_on(
+    keys: Sequence[object], loops: Sequence[ParLoop | None], reports: Sequence[StepReport]
+) -> tuple[str, ...]:
+    """Return what `explain` says of rotation, of values computed again, and of geometry.
+
+    Args:
+        keys: Of the entries.
+        loops: Those of the program; None for actions.
+        reports: The functions.
+    """
+    lines = [*_on_rotation(keys), *_on_recomputing(loops, reports), *_on_geometry(loops, reports)]
+    return tuple(dict.fromkeys(lines))
+
+
+def _on_rotation(keys: Sequence[object]) -> Iterator[str]:
+    period = period_of(keys)
+    if period < len(keys):
+        yield (
+            f"rotate: the same comes again after {period} loops, and joins the end of what was "
+            "before it where it may"
+        )
+    elif len(keys) > 1:
+        yield (
+            "rotate: these loops come once; of several steps in one block the end of each could "
+            "join the beginning of the next"
+        )
+
+
+def _on_recomputing(
+    loops: Sequence[ParLoop | None], reports: Sequence[StepReport]
+) -> Iterator[str]:
+    step_of = {loop: number for number, step in enumerate(reports) for loop in step.loops}
+    for at, writer in enumerate(loops):
+        for made in [] if writer is None else _made(writer):
+            for later, reader in enumerate(loops[at + 1 :], at + 1):
+                assert writer is not None
+                if reader is None:
+                    continue
+                used = [part for part in reader._parts if part.data is made.data]
+                is_gathered = any(part.map_ is not None and part.access == READ for part in used)
+                if is_gathered and step_of[at] != step_of[later]:
+                    yield _why_stored(writer, made, reader)
+                if any(part.access != READ for part in used):
+                    break
+
+
+def _made(loop: ParLoop) -> list[Part]:
+    """Dats that a loop writes at its own elements, and changes nothing else."""
+    if any(part.access not in (READ, WRITE) or part.is_of_matrix for part in loop._parts):
+        return []
+    return [
+        part
+        for part in loop._parts
+        if part.access == WRITE and part.map_ is None and part.home is not None
+    ]
+
+
+def _why_stored(writer: ParLoop, made: Part, reader: ParLoop) -> str:
+    what = f"recompute: {made.data.name}, which {reader.kernel.name} reads through a Map, is stored"
+    for part in writer._parts:
+        if part.map_ is not None:
+            return (
+                f"{what}: {writer.kernel.name} reads {part.data.name} through Map "
+                f"'{part.map_.name}', and no Map leads there from the elements of "
+                f"{reader.kernel.name}"
+            )
+    saved, added, n_operations = _costs(writer, made, reader)
+    if added >= saved:
+        return (
+            f"{what}: what it is made of would be {added / 1e6:.1f} MB to read, and "
+            f"{saved / 1e6:.1f} MB are saved"
+        )
+    each = n_operations / (saved - added)
+    said = f"{what}: to compute it again would take {each:.1f} operations for each byte saved"
+    if each > _OPERATIONS_A_BYTE:
+        return f"{said}, and {_OPERATIONS_A_BYTE:.0f} is what a GPU has"
+    return f"{said}, which could pay, but there is no such pass"
+
+
+def _costs(writer: ParLoop, made: Part, reader: ParLoop) -> tuple[int, int, int]:
+    """Return the bytes that are neither stored nor read, those read instead, and operations."""
+    gathering = [part for part in reader._parts if part.map_ is not None]
+    n_calls = sum(
+        reader._items.n * part.map_.arity
+        for part in gathering
+        if part.map_ is not None and part.data is made.data
+    )
+    rows = min(writer._items.n, n_calls)
+    known = {id(part.data) for part in gathering}
+    added = sum(
+        rows * part.dim * part.dtype.itemsize
+        for part in writer._parts
+        if part.access == READ and part.home is not None and id(part.data) not in known
+    )
+    saved = (writer._items.n + rows) * made.dim * made.dtype.itemsize
+    return saved, added, writer.kernel.num_flops * n_calls
+
+
+def _on_geometry(loops: Sequence[ParLoop | None], reports: Sequence[StepReport]) -> Iterator[str]:
+    """Dats that a function reads both for its targets and for what leads to them."""
+    for step in reports:
+        own: dict[int, str] = {}
+        for number in step.loops:
+            loop = loops[number]
+            if loop is None or number in step.inverted:
+                continue
+            for part in loop._parts:
+                if part.map_ is not None and part.access == READ:
+                    own[id(part.data)] = loop.kernel.name
+        for number in step.inverted:
+            loop = loops[number]
+            assert loop is not None, "an action runs alone"
+            for part in loop._parts:
+                if part.map_ is not None and part.access == READ and id(part.data) in own:
+                    yield (
+                        f"geometry: {loop.kernel.name} reads {part.data.name} through Map "
+                        f"'{part.map_.name}', although {own[id(part.data)]} reads it for the same "
+                        "targets: that both lead to the same rows is not looked for"
+                    )

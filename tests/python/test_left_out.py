@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `explain` says of what chains leave out."""
+
+from __future__ import annotations
+
+import pytest
+from ring import Ring, kernel
+
+from pyop2cxx import op2
+from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.left_out import NO_PASSES, lines_on
+from pyop2cxx.chain.recorder import ChainState
+from pyop2cxx.chain.worth import Places
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
+
+
+@pytest.mark.parametrize("name", sorted(NO_PASSES))
+def test_who_asks_for_what_is_no_pass_is_told_what_there_is(name: str) -> None:
+    assert name not in PASSES
+    with pytest.raises(UsageError, match=f"there is no pass '{name}'.*'{name}': ") as raised:
+        op2.chain(passes=["fuse", name])
+    assert NO_PASSES[name] in str(raised.value)
+
+
+def _explained(ring: Ring, *names: str) -> str:
+    runtime.of(ChainState).places = Places()
+    with op2.backend("sequential"), op2.chain() as chain:
+        for name in names:
+            ring.actions()[name]()
+    return str(chain.explain())
+
+
+def test_a_chain_of_one_step_says_that_several_could_be_joined() -> None:
+    once = _explained(Ring(), "twice p q", "more r")
+    assert "rotate: these loops come once" in once
+    twice = _explained(Ring(), "twice p q", "more r", "twice p q", "more r")
+    assert "rotate: the same comes again after 2 loops" in twice
+    assert "rotate" not in _explained(Ring(), "more r")
+
+
+def test_what_no_other_function_gathers_is_not_weighed() -> None:
+    assert "recompute: p, which spread" in _explained(Ring(), "twice p q", "spread s")
+    assert "recompute" not in _explained(Ring(), "twice p q", "twice s q")
+    assert "recompute" not in _explained(Ring(), "twice p q", "set p", "spread")
+
+
+_HARD = kernel(
+    "void hard(double *y, const double *x) "
+    "{ double v = x[0]; for (int i = 0; i < 30; ++i) v = v / (v + 1.5); y[0] = v; }"
+)
+_BOTH = kernel(
+    "void both(double *r, const double *p, const double *q) "
+    "{ r[0] += p[1] - q[1]; r[1] -= p[0] - q[0]; }"
+)
+
+
+@pytest.mark.parametrize("make", ["hard", "twice"])
+def test_operations_are_compared_with_bytes(make: str) -> None:
+    """Where the reader has the operands anyway, the operations decide."""
+    ring = Ring()
+    p, q, r, _ = ring.dats.values()
+    first = ring.loops()["twice p q"]
+    if make == "hard":
+        first = (_HARD, *first[1:])
+    loops = [
+        op2.ParLoop(*first),
+        op2.ParLoop(
+            _BOTH, ring.edges, r(op2.INC, ring.ends), p(op2.READ, ring.ends), q(op2.READ, ring.ends)
+        ),
+    ]
+    runtime.of(ChainState).places = Places()
+    with op2.backend("sequential"), op2.chain() as chain:
+        for loop in loops:
+            loop.compute()
+    text = str(chain.explain())
+    assert "operations for each byte saved" in text
+    assert ("7 is what a GPU has" in text) == (make == "hard")
+    assert ("could pay" in text) == (make == "twice")
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert lines_on([], [], []) == ()
