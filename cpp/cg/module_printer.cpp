@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "cg/array_comments.hpp"
 #include "cg/atomics.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/lane_types.hpp"
@@ -79,6 +80,7 @@ class Printer {
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
+    for (const kir::Parameter& parameter : function.parameters) explain(parameter);
     if (function.is_kernel) {
       const std::string_view start = context_.dialect().kernel_start;
       if (!start.empty()) context_.statement(start);
@@ -114,6 +116,13 @@ class Printer {
   }
 
  private:
+  /// Where an array is met for the first time, what is in it. Arrays of data are the user's.
+  void explain(const kir::Parameter& parameter) {
+    const std::string what = array_comment(parameter);
+    if (what.empty() || !explained_.insert(parameter.name).second) return;
+    context_.comment(fmt::format("{} {}", spelled(parameter.name), what));
+  }
+
   void assume_aligned(const std::vector<kir::Parameter>& parameters) {
     if (context_.dialect().assume_aligned.empty()) return;
     for (const kir::Parameter& parameter : parameters) {
@@ -125,6 +134,7 @@ class Printer {
   }
 
   void unpack(const kir::Parameter& parameter, std::size_t i) {
+    explain(parameter);
     const std::string type = type_text(context_.dialect(), parameter.type);
     declare_as_named({.type = type + "const",
                       .declarators = {{parameter.name, fmt::format("({})argv[{}]", type, i), ""}},
@@ -136,6 +146,7 @@ class Printer {
   }
 
   void print(const kir::Stmt& statement) {
+    if (!statement.comment.empty()) context_.comment(statement.comment);
     std::visit(
         overload{
             [this](const kir::Decl& decl) { declare(decl); },
@@ -434,6 +445,7 @@ class Printer {
   const std::vector<std::string>& entries_;
   bool is_alone_ = false;                           // printing what one thread does without a team
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
+  std::set<std::string> explained_;                 // arrays
 };
 
 }  // namespace

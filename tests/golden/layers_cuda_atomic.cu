@@ -29,7 +29,8 @@ extern "C" __global__ void wrap_layers(
   x_map = (const int *)__builtin_assume_aligned(x_map, 16);
   layers_1 = (const long *)__builtin_assume_aligned(layers_1, 16);
   #pragma unroll 1
-  for (int position = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); position < end; position += (int)(gridDim.x * blockDim.x)) {
+  for (int position = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); position < end; position +=
+      (int)(gridDim.x * blockDim.x)) {
     const int row = position / layers_1[0];
     const int n = row;
     const int level = layers_1[1] + (position - row * layers_1[0]);

@@ -27,6 +27,11 @@ extern "C" __global__ void wrap_layers(
     const int *__restrict__ nthrcol,
     const int *__restrict__ thrcol,
     long block_offset) {
+  // blkmap [n_blocks]: blocks by colour
+  // offset [n_blocks]: the first element of each block
+  // nelems [n_blocks]: elements of each block
+  // nthrcol [n_blocks]: colours of the elements of each block
+  // thrcol [n_elements]: the colour of an element within its block
   op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   y = (double *)__builtin_assume_aligned(y, 16);
@@ -43,6 +48,7 @@ extern "C" __global__ void wrap_layers(
   for (int k = 0; k < (last - first + (int)blockDim.x - 1) / (int)blockDim.x; ++k) {
     const int position = first + k * (int)blockDim.x + (int)threadIdx.x;
     const int own_colour = (position < last ? thrcol[position] : -1);
+    // Elements of one thread colour share no target.
     for (int colour = 0; colour < nthrcol[block]; ++colour) {
       if (own_colour == colour) {
         const int row = position / layers_1[0];

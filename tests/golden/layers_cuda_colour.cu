@@ -24,6 +24,7 @@ extern "C" __global__ void wrap_layers(
     const int *__restrict__ element,
     long begin,
     long end) {
+  // element [n_elements]: elements by colour
   op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   y = (double *)__builtin_assume_aligned(y, 16);

@@ -26,6 +26,9 @@ extern "C" __global__ void wrap_layers(
     const int *__restrict__ touched,
     long begin,
     long end) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   y = (double *)__builtin_assume_aligned(y, 16);
@@ -38,9 +41,8 @@ extern "C" __global__ void wrap_layers(
   for (int t = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); t < end; t += (int)(gridDim.x * blockDim.x)) {
     const int target = (touched ? touched[t] : t);
     double y_own[1];
-    for (int c = 0; c < 1; ++c) {
-      y_own[c] = 0;
-    }
+    y_own[0] = 0;
+    // Every element that leads to the target, for what the target gets of it.
     for (int k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const int position = incidence[k] / 4;
       const int o = incidence[k] - position * 4;
@@ -58,12 +60,8 @@ extern "C" __global__ void wrap_layers(
       x_pack[3] = x[x_pack_from3];
       double y_pack[4] = {0};
       layers(x_pack, y_pack);
-      for (int c = 0; c < 1; ++c) {
-        y_own[c] += (o == 0 ? y_pack[c] : (o == 1 ? y_pack[1 + c] : (o == 2 ? y_pack[2 + c] : y_pack[3 + c])));
-      }
+      y_own[0] += (o == 0 ? y_pack[0] : (o == 1 ? y_pack[1] : (o == 2 ? y_pack[2] : y_pack[3])));
     }
-    for (int c = 0; c < 1; ++c) {
-      y[target + c] += y_own[c];
-    }
+    y[target] += y_own[0];
   }
 }

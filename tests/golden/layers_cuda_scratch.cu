@@ -29,7 +29,8 @@ extern "C" __global__ void wrap_layers(
   layers_1 = (const long *)__builtin_assume_aligned(layers_1, 16);
   y_scratch = (double *)__builtin_assume_aligned(y_scratch, 16);
   #pragma unroll 1
-  for (int position = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); position < end; position += (int)(gridDim.x * blockDim.x)) {
+  for (int position = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); position < end; position +=
+      (int)(gridDim.x * blockDim.x)) {
     const int row = position / layers_1[0];
     const int n = row;
     const int level = layers_1[1] + (position - row * layers_1[0]);
@@ -58,6 +59,9 @@ extern "C" __global__ void sum_layers(
     const double *__restrict__ y_scratch,
     long begin,
     long end) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   op2_start();
   y = (double *)__builtin_assume_aligned(y, 16);
   incidence_offset = (const long *)__builtin_assume_aligned(incidence_offset, 16);
@@ -68,18 +72,12 @@ extern "C" __global__ void sum_layers(
   for (int t = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); t < end; t += (int)(gridDim.x * blockDim.x)) {
     const int target = (touched ? touched[t] : t);
     double y_own[1];
-    for (int c = 0; c < 1; ++c) {
-      y_own[c] = 0;
-    }
+    y_own[0] = 0;
     for (int k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const int position = incidence[k] / 4;
       const int o = incidence[k] - position * 4;
-      for (int c = 0; c < 1; ++c) {
-        y_own[c] += y_scratch[position * 4 + o + c];
-      }
+      y_own[0] += y_scratch[position * 4 + o];
     }
-    for (int c = 0; c < 1; ++c) {
-      y[target + c] += y_own[c];
-    }
+    y[target] += y_own[0];
   }
 }

@@ -18,12 +18,18 @@ __kernel void wrap_layers(
     __global const int *restrict nthrcol,
     __global const int *restrict thrcol,
     long block_offset) {
+  // blkmap [n_blocks]: blocks by colour
+  // offset [n_blocks]: the first element of each block
+  // nelems [n_blocks]: elements of each block
+  // nthrcol [n_blocks]: colours of the elements of each block
+  // thrcol [n_elements]: the colour of an element within its block
   const int block = blkmap[block_offset + (int)get_group_id(0)];
   const int first = offset[block];
   const int last = first + nelems[block];
   for (int k = 0; k < (last - first + (int)get_local_size(0) - 1) / (int)get_local_size(0); ++k) {
     const int position = first + k * (int)get_local_size(0) + (int)get_local_id(0);
     const int own_colour = (position < last ? thrcol[position] : -1);
+    // Elements of one thread colour share no target.
     for (int colour = 0; colour < nthrcol[block]; ++colour) {
       if (own_colour == colour) {
         const int row = position / layers_1[0];

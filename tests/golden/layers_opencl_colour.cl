@@ -15,6 +15,7 @@ __kernel void wrap_layers(
     __global const int *restrict element,
     long begin,
     long end) {
+  // element [n_elements]: elements by colour
   for (int k = begin + (int)get_global_id(0); k < end; k += (int)get_global_size(0)) {
     const int position = element[k];
     const int row = position / layers_1[0];

@@ -43,21 +43,18 @@ __kernel void sum_layers(
     __global const double *restrict y_scratch,
     long begin,
     long end) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (int t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
     const int target = (touched ? touched[t] : t);
     double y_own[1];
-    for (int c = 0; c < 1; ++c) {
-      y_own[c] = 0;
-    }
+    y_own[0] = 0;
     for (int k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const int position = incidence[k] / 4;
       const int o = incidence[k] - position * 4;
-      for (int c = 0; c < 1; ++c) {
-        y_own[c] += y_scratch[position * 4 + o + c];
-      }
+      y_own[0] += y_scratch[position * 4 + o];
     }
-    for (int c = 0; c < 1; ++c) {
-      y[target + c] += y_own[c];
-    }
+    y[target] += y_own[0];
   }
 }

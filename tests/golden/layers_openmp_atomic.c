@@ -68,14 +68,16 @@ int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end
   const long *const layers_1 = (const long *)argv[3];
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, x_map, y, x_map, layers_1);
+      wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, x, x_map, y, x_map, layers_1);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, x_map, y, x_map, layers_1);
+        wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, x, x_map, y, x_map, layers_1);
       }
     }
   }

@@ -13,6 +13,7 @@ static __attribute__((noinline)) void wrap_layers(long begin, long end,
     const int *__restrict__ y_map,
     const long *__restrict__ layers_1,
     const int *__restrict__ element) {
+  // element [n_elements]: elements by colour
   for (long k = begin; k < end; ++k) {
     const long position = element[k];
     const long row = position / layers_1[0];
@@ -58,9 +59,12 @@ int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end
   double *const y = (double *)argv[1];
   const int *const x_map = (const int *)argv[2];
   const long *const layers_1 = (const long *)argv[3];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[5];
   const int *const element = (const int *)argv[6];
+  // One colour after the other: what one has updates no target twice.
   for (long colour = 0; colour < sizes[0]; ++colour) {
     const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
     const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);

@@ -14,12 +14,14 @@ static __attribute__((noinline)) void wrap_layers(long begin, long end,
     const long *__restrict__ incidence_offset,
     const int *__restrict__ incidence,
     const int *__restrict__ touched) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double y_own[1];
-    for (long c = 0; c < 1; ++c) {
-      y_own[c] = y[target + c];
-    }
+    y_own[0] = y[target];
+    // Every element that leads to the target, for what the target gets of it.
     for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const long position = incidence[k] / 4;
       const long o = incidence[k] - position * 4;
@@ -37,13 +39,9 @@ static __attribute__((noinline)) void wrap_layers(long begin, long end,
       x_pack[3] = x[x_pack_from3];
       double y_pack[4] = {0};
       layers(x_pack, y_pack);
-      for (long c = 0; c < 1; ++c) {
-        y_own[c] += (o == 0 ? y_pack[c] : (o == 1 ? y_pack[1 + c] : (o == 2 ? y_pack[2 + c] : y_pack[3 + c])));
-      }
+      y_own[0] += (o == 0 ? y_pack[0] : (o == 1 ? y_pack[1] : (o == 2 ? y_pack[2] : y_pack[3])));
     }
-    for (long c = 0; c < 1; ++c) {
-      y[target + c] = y_own[c];
-    }
+    y[target] = y_own[0];
   }
 }
 

@@ -38,22 +38,19 @@ static __attribute__((noinline)) void sum_layers(long begin, long end,
     const int *__restrict__ incidence,
     const int *__restrict__ touched,
     const double *__restrict__ y_scratch) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double y_own[1];
-    for (long c = 0; c < 1; ++c) {
-      y_own[c] = y[target + c];
-    }
+    y_own[0] = y[target];
     for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const long position = incidence[k] / 4;
       const long o = incidence[k] - position * 4;
-      for (long c = 0; c < 1; ++c) {
-        y_own[c] += y_scratch[position * 4 + o + c];
-      }
+      y_own[0] += y_scratch[position * 4 + o];
     }
-    for (long c = 0; c < 1; ++c) {
-      y[target + c] = y_own[c];
-    }
+    y[target] = y_own[0];
   }
 }
 
@@ -75,12 +72,15 @@ int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end
   double *const y = (double *)argv[1];
   const int *const x_map = (const int *)argv[2];
   const long *const layers_1 = (const long *)argv[3];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
   const long *const incidence_offset = (const long *)argv[5];
   const int *const incidence = (const int *)argv[6];
   const int *const touched = (const int *)argv[7];
   double *y_scratch = (double *)((char *)context->scratch + 0);
+  // The results of all elements are kept,
   wrap_layers(begin, end, x, x_map, layers_1, y_scratch);
+  // then each target sums what is its own, in the order of the elements.
   sum_layers(0, sizes[0], y, incidence_offset, incidence, touched, y_scratch);
   return 0;
 }

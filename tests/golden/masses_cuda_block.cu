@@ -29,6 +29,12 @@ extern "C" __global__ void wrap_masses(
     const unsigned short *__restrict__ m_summand,
     long first_block,
     long n_elements) {
+  // m_first_entry [n_blocks + 1]: where the entries of the matrix begin that a block of elements adds to
+  // m_place [n_entries of all blocks]: which scalar of the matrix's values that is
+  // m_first_summand [n_entries + n_blocks]: where its summands begin in those of the block; one number more for each
+  // block
+  // m_summand [n_elements * scalars of an element]: scalar of the element's matrix * elements of a block + element
+  // within the block
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   m_row_map = (const int *)__builtin_assume_aligned(m_row_map, 16);

@@ -31,6 +31,10 @@ extern "C" __global__ void wrap_masses(
     long n_rows,
     long begin,
     long end) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   m_row_map = (const int *)__builtin_assume_aligned(m_row_map, 16);
@@ -43,6 +47,7 @@ extern "C" __global__ void wrap_masses(
   for (int t = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); t < end; t += (int)(gridDim.x * blockDim.x)) {
     const int target = (touched ? touched[t] : t);
     double *m_row = m + m_row_start[target];
+    // Every element that leads to the target, for what the target gets of it.
     long next = (0 < n_columns ? incidence[t] : -1);
     for (int k = 0; k < n_columns; ++k) {
       const int entry = next;

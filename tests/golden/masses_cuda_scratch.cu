@@ -57,6 +57,10 @@ extern "C" __global__ void sum_masses(
     const double *__restrict__ m_scratch,
     long begin,
     long end) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   op2_start();
   m = (double *)__builtin_assume_aligned(m, 16);
   m_row_start = (const long *)__builtin_assume_aligned(m_row_start, 16);

@@ -31,6 +31,8 @@ __kernel void wrap_masses(
     __global const uchar *restrict m_position,
     long begin,
     long end) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   for (int n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
     double m_pack[4] = {0};
     double q_pack[4];

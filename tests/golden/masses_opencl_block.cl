@@ -33,6 +33,12 @@ __kernel void wrap_masses(
     __global const ushort *restrict m_summand,
     long first_block,
     long n_elements) {
+  // m_first_entry [n_blocks + 1]: where the entries of the matrix begin that a block of elements adds to
+  // m_place [n_entries of all blocks]: which scalar of the matrix's values that is
+  // m_first_summand [n_entries + n_blocks]: where its summands begin in those of the block; one number more for each
+  // block
+  // m_summand [n_elements * scalars of an element]: scalar of the element's matrix * elements of a block + element
+  // within the block
   __local double m_shared[512];
   __local ushort m_own[512];
   const int block = first_block + (int)get_group_id(0);

@@ -19,6 +19,9 @@ __kernel void wrap_masses(
     __global const int *restrict element,
     long begin,
     long end) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // element [n_elements]: elements by colour
   for (int k = begin + (int)get_global_id(0); k < end; k += (int)get_global_size(0)) {
     const int n = element[k];
     double m_pack[4] = {0};

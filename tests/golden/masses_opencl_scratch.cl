@@ -43,6 +43,10 @@ __kernel void sum_masses(
     __global const double *restrict m_scratch,
     long begin,
     long end) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (int t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
     const int target = (touched ? touched[t] : t);
     __global double *m_row = m + m_row_start[target];

@@ -27,6 +27,8 @@ static __attribute__((noinline)) void wrap_masses(long begin, long end,
     const int *__restrict__ q_map,
     const long *__restrict__ m_row_start,
     const unsigned char *__restrict__ m_position) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   (void)m_col_map;
   for (long n = begin; n < end; ++n) {
     double m_pack[4] = {0};
@@ -68,14 +70,16 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const unsigned char *const m_position = (const unsigned char *)argv[4];
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position);
+      wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position);
+        wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position);
       }
     }
   }

@@ -18,6 +18,9 @@ static __attribute__((noinline)) void wrap_masses(long begin, long end,
     const long *__restrict__ m_row_start,
     const unsigned char *__restrict__ m_position,
     const int *__restrict__ element) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // element [n_elements]: elements by colour
   (void)m_col_map;
   for (long k = begin; k < end; ++k) {
     const long n = element[k];
@@ -58,26 +61,32 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const int *const m_row_map = (const int *)argv[2];
   const long *const m_row_start = (const long *)argv[3];
   const unsigned char *const m_position = (const unsigned char *)argv[4];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[5];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[6];
   const int *const element = (const int *)argv[7];
   if (context->flags) {
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
       const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
       const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1) / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
+        wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
+            / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
       }
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
+      // One colour after the other: what one has updates no target twice.
       for (long colour = 0; colour < sizes[0]; ++colour) {
         const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
         const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
         #pragma omp for schedule(static)
         for (long slot = 0; slot < context->n_threads; ++slot) {
-          wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1) / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
+          wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
+              / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
         }
       }
     }

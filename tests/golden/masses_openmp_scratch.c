@@ -39,6 +39,11 @@ static __attribute__((noinline)) void sum_masses(long begin, long end,
     const int *__restrict__ incidence,
     const int *__restrict__ touched,
     const double *__restrict__ m_scratch) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double *m_row = m + m_row_start[target];
@@ -71,34 +76,41 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const int *const m_row_map = (const int *)argv[2];
   const long *const m_row_start = (const long *)argv[3];
   const unsigned char *const m_position = (const unsigned char *)argv[4];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[5];
   const long *const incidence_offset = (const long *)argv[6];
   const int *const incidence = (const int *)argv[7];
   const int *const touched = (const int *)argv[8];
   double *m_scratch = (double *)((char *)context->scratch + 0);
+  // The results of all elements are kept,
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, m_row_map, q, m_row_map, m_scratch);
+      wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, m_row_map, q, m_row_map, m_scratch);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, m_row_map, q, m_row_map, m_scratch);
+        wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, m_row_map, q, m_row_map, m_scratch);
       }
     }
   }
+  // then each target sums what is its own, in the order of the elements.
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      sum_masses(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, m, m_row_start, m_position, incidence_offset, incidence, touched, m_scratch);
+      sum_masses(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, m, m_row_start,
+          m_position, incidence_offset, incidence, touched, m_scratch);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        sum_masses(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, m, m_row_start, m_position, incidence_offset, incidence, touched, m_scratch);
+        sum_masses(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, m, m_row_start,
+            m_position, incidence_offset, incidence, touched, m_scratch);
       }
     }
   }

@@ -17,6 +17,8 @@ static __attribute__((noinline)) void wrap_masses(long begin, long end,
     const int *__restrict__ q_map,
     const long *__restrict__ m_row_start,
     const unsigned char *__restrict__ m_position) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   (void)m_col_map;
   for (long n = begin; n < end; ++n) {
     double m_pack[4] = {0};
@@ -56,14 +58,22 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const int *const m_row_map = (const int *)argv[2];
   const long *const m_row_start = (const long *)argv[3];
   const unsigned char *const m_position = (const unsigned char *)argv[4];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[5];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[6];
+  // block_of [n_blocks]: blocks by colour
   const long *const block_of = (const long *)argv[7];
+  // block_offset [n_blocks + 1]: where the elements of each block begin
   const long *const block_offset = (const long *)argv[8];
+  // One colour after the other: what one has updates no target twice.
   for (long colour = 0; colour < sizes[0]; ++colour) {
-    for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+    const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+    const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+    for (long k = first; k < last; ++k) {
       const long block = block_of[k];
-      wrap_masses(block_offset[block], block_offset[block + 1], m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position);
+      wrap_masses(block_offset[block], block_offset[block + 1], m, m_row_map, m_row_map, q, m_row_map, m_row_start,
+          m_position);
     }
   }
   return 0;

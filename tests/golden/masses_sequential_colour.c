@@ -18,6 +18,9 @@ static __attribute__((noinline)) void wrap_masses(long begin, long end,
     const long *__restrict__ m_row_start,
     const unsigned char *__restrict__ m_position,
     const int *__restrict__ element) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // element [n_elements]: elements by colour
   (void)m_col_map;
   for (long k = begin; k < end; ++k) {
     const long n = element[k];
@@ -58,9 +61,12 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const int *const m_row_map = (const int *)argv[2];
   const long *const m_row_start = (const long *)argv[3];
   const unsigned char *const m_position = (const unsigned char *)argv[4];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[5];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[6];
   const int *const element = (const int *)argv[7];
+  // One colour after the other: what one has updates no target twice.
   for (long colour = 0; colour < sizes[0]; ++colour) {
     const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
     const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);

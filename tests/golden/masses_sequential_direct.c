@@ -17,6 +17,8 @@ static __attribute__((noinline)) void wrap_masses(long begin, long end,
     const int *__restrict__ q_map,
     const long *__restrict__ m_row_start,
     const unsigned char *__restrict__ m_position) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   (void)m_col_map;
   for (long n = begin; n < end; ++n) {
     double m_pack[4] = {0};

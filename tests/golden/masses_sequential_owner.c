@@ -44,9 +44,19 @@ static __attribute__((noinline)) void wrap_masses(long begin, long end,
     const int *__restrict__ incidence,
     const int *__restrict__ row_target,
     const int *__restrict__ q_map_rows) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
+  // column_offset [n_groups + 1]: where the columns of each group of targets begin
+  // column_slot [n_columns]: the slot that all incidences of a column have
+  // incidence [n_columns, lanes]: the element; -1 - another one where there is none
+  // row_target [n_rows]: the target of each lane, group by group
+  // q_map_rows [n_columns, lanes, arity] or [width, n_rows, arity]: where the elements of the columns lead by a Map
   (void)m_col_map;
+  // 4 targets side by side; what goes beyond the end repeats the last one and is not stored.
   for (long group = begin; group < end; ++group) {
     const long live = (4 < sizes[0] - group * 4 ? 4 : sizes[0] - group * 4);
+    // A column has an element that leads to each target, by the same slot; or to none.
     for (long k = column_offset[group]; k < column_offset[group + 1]; ++k) {
       const long o = column_slot[k];
       const long at0 = k * 4;
@@ -110,6 +120,7 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const int *const incidence = (const int *)argv[8];
   const int *const row_target = (const int *)argv[9];
   const int *const q_map_rows = (const int *)argv[10];
-  wrap_masses(begin, end, m, m_row_map, q, m_row_start, m_position, sizes, column_offset, column_slot, incidence, row_target, q_map_rows);
+  wrap_masses(begin, end, m, m_row_map, q, m_row_start, m_position, sizes, column_offset, column_slot, incidence,
+      row_target, q_map_rows);
   return 0;
 }

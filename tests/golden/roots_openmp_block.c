@@ -12,7 +12,8 @@ static inline __attribute__((always_inline)) op2_float64x4 op2_sqrt_float64x4(op
   return result;
 }
 
-static inline __attribute__((always_inline)) op2_float64x4 op2_blend_float64x4(op2_int64x4 mask, op2_float64x4 on, op2_float64x4 off) {
+static inline __attribute__((always_inline)) op2_float64x4 op2_blend_float64x4(op2_int64x4 mask, op2_float64x4 on,
+    op2_float64x4 off) {
   return (op2_float64x4)(((op2_int64x4)(on) & mask) | ((op2_int64x4)(off) & ~mask));
 }
 
@@ -62,6 +63,7 @@ static __attribute__((noinline)) void wrap_roots(long begin, long end,
     double *__restrict__ r,
     const int *__restrict__ r_map) {
   (void)r_map;
+  // 4 elements side by side; what goes beyond the end repeats the last one and is not stored.
   for (long n = begin; n < end; n += 4) {
     const long live = (4 < end - n ? 4 : end - n);
     const long final = n + (live - 1);
@@ -112,13 +114,20 @@ int op2_launch_roots(const struct op2_context_v1 *context, long begin, long end,
   const double *const q = (const double *)argv[0];
   double *const r = (double *)argv[1];
   const int *const q_map = (const int *)argv[2];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[3];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[4];
+  // block_of [n_blocks]: blocks by colour
   const long *const block_of = (const long *)argv[5];
+  // block_offset [n_blocks + 1]: where the elements of each block begin
   const long *const block_offset = (const long *)argv[6];
   if (context->flags) {
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
-      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+      const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+      const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+      for (long k = first; k < last; ++k) {
         const long block = block_of[k];
         wrap_roots(block_offset[block], block_offset[block + 1], q, q_map, r, q_map);
       }
@@ -126,9 +135,12 @@ int op2_launch_roots(const struct op2_context_v1 *context, long begin, long end,
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
+      // One colour after the other: what one has updates no target twice.
       for (long colour = 0; colour < sizes[0]; ++colour) {
+        const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+        const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
         #pragma omp for schedule(static)
-        for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+        for (long k = first; k < last; ++k) {
           const long block = block_of[k];
           wrap_roots(block_offset[block], block_offset[block + 1], q, q_map, r, q_map);
         }

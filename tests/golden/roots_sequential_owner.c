@@ -12,7 +12,8 @@ static inline __attribute__((always_inline)) op2_float64x4 op2_sqrt_float64x4(op
   return result;
 }
 
-static inline __attribute__((always_inline)) op2_float64x4 op2_blend_float64x4(op2_int64x4 mask, op2_float64x4 on, op2_float64x4 off) {
+static inline __attribute__((always_inline)) op2_float64x4 op2_blend_float64x4(op2_int64x4 mask, op2_float64x4 on,
+    op2_float64x4 off) {
   return (op2_float64x4)(((op2_int64x4)(on) & mask) | ((op2_int64x4)(off) & ~mask));
 }
 
@@ -54,7 +55,8 @@ static inline __attribute__((always_inline)) op2_int64x4 op2_on_int64x4_by_int32
   return __builtin_convertvector(*(const op2_int32x4_row *)entries >= (op2_int32x4){0}, op2_int64x4);
 }
 
-static inline __attribute__((always_inline)) op2_float64x4 op2_share_add_float64x4(op2_int64x4 on, op2_float64x4 sum, op2_float64x4 value) {
+static inline __attribute__((always_inline)) op2_float64x4 op2_share_add_float64x4(op2_int64x4 on, op2_float64x4 sum,
+    op2_float64x4 value) {
   const op2_float64x4 next = sum + value;
   return (op2_float64x4)(((op2_int64x4)(next) & on) | ((op2_int64x4)(sum) & ~on));
 }
@@ -77,6 +79,13 @@ static __attribute__((noinline)) void wrap_roots(long begin, long end,
     const int *__restrict__ incidence,
     const int *__restrict__ row_target,
     const int *__restrict__ q_map_rows) {
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
+  // column_offset [n_groups + 1]: where the columns of each group of targets begin
+  // column_slot [n_columns]: the slot that all incidences of a column have
+  // incidence [n_columns, lanes]: the element; -1 - another one where there is none
+  // row_target [n_rows]: the target of each lane, group by group
+  // q_map_rows [n_columns, lanes, arity] or [width, n_rows, arity]: where the elements of the columns lead by a Map
+  // 4 targets side by side; what goes beyond the end repeats the last one and is not stored.
   for (long group = begin; group < end; ++group) {
     const long live = (4 < sizes[0] - group * 4 ? 4 : sizes[0] - group * 4);
     const long t0 = (group * 4 < sizes[0] - 1 ? group * 4 : sizes[0] - 1);
@@ -93,6 +102,7 @@ static __attribute__((noinline)) void wrap_roots(long begin, long end,
         r + target1 * 2,
         r + target2 * 2,
         r + target3 * 2);
+    // A column has an element that leads to each target, by the same slot; or to none.
     for (long k = column_offset[group]; k < column_offset[group + 1]; ++k) {
       const long o = column_slot[k];
       const long at0 = k * 4;
