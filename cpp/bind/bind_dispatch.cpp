@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/plan_arrays.hpp"
 #include "bind/bind.hpp"
 #include "dispatch/ahead_table.hpp"
 #include "dispatch/dispatcher.hpp"
 #include "exec/build.hpp"
 #include "exec/portable.hpp"
 #include "jit/library.hpp"
-#include "plan/arrays.hpp"
 
 namespace op2::bind {
 namespace {
@@ -135,7 +135,7 @@ void bind_dispatch(py::module_& core) {
           one["pointer"] = parameter.type.is_pointer;
           one["writes"] = parameter.type.is_pointer && !parameter.type.is_const;
           if (parameter.role == kir::Role::plan) {
-            const plan::ArrayFacts& facts = plan::facts_of(parameter.array);
+            const abi::ArrayFacts& facts = abi::facts_of(parameter.array);
             one["array"] = facts.name;
             one["shape"] = facts.shape;
             one["what"] = facts.what;

@@ -8,6 +8,7 @@
 
 #include "cg/layout.hpp"
 #include "cg/names.hpp"
+#include "cg/wrap.hpp"
 
 namespace op2::cg::detail {
 
@@ -39,14 +40,15 @@ bool Body::uses_name(std::string_view name) const {
 // --- text and its size ---
 
 std::string Body::line(std::string_view text, std::size_t depth) const {
-  return laid_out(text, environment_.options.indent * static_cast<int>(depth));
+  return wrapped(laid_out(text, environment_.options.indent * static_cast<int>(depth)));
 }
 
 std::string Body::opening(std::string_view header, std::size_t depth) const {
-  std::string text = line(header, depth);
+  constexpr std::string_view brace = " {";
+  std::string text = wrapped(line(header, depth), static_cast<int>(brace.size()));
   if (text.empty()) return line("{", depth);
   text.pop_back();
-  return text + " {\n";
+  return text.append(brace) + '\n';
 }
 
 std::string Body::closing(std::size_t depth) const {

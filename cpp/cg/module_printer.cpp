@@ -11,6 +11,7 @@
 #include "base/abi.h"
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "cg/array_comments.hpp"
 #include "cg/atomics.hpp"
 #include "cg/kernel_printer.hpp"
 #include "cg/lane_types.hpp"
@@ -80,6 +81,7 @@ class Printer {
 
   void function(const kir::Function& function) {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
+    for (const kir::Parameter& parameter : function.parameters) explain(parameter);
     if (function.is_kernel) {
       const std::string_view start = context_.dialect().kernel_start;
       if (!start.empty()) context_.statement(start);
@@ -211,6 +213,13 @@ class Printer {
     }
   }
 
+  /// Where an array is met for the first time, what is in it. Arrays of data are the user's.
+  void explain(const kir::Parameter& parameter) {
+    const std::string what = array_comment(parameter);
+    if (what.empty() || !explained_.insert(parameter.name).second) return;
+    context_.comment(fmt::format("{} {}", spelled(parameter.name), what));
+  }
+
   void assume_aligned(const std::vector<kir::Parameter>& parameters) {
     if (context_.dialect().assume_aligned.empty()) return;
     for (const kir::Parameter& parameter : parameters) {
@@ -222,6 +231,7 @@ class Printer {
   }
 
   void unpack(const kir::Parameter& parameter, std::size_t i) {
+    explain(parameter);
     const std::string type = type_text(context_.dialect(), parameter.type);
     declare_as_named({.type = type + "const",
                       .declarators = {{parameter.name, fmt::format("({})argv[{}]", type, i), ""}},
@@ -233,6 +243,7 @@ class Printer {
   }
 
   void print(const kir::Stmt& statement) {
+    if (!statement.comment.empty()) context_.comment(statement.comment);
     std::visit(
         overload{
             [this](const kir::Decl& decl) { declare(decl); },
@@ -533,6 +544,7 @@ class Printer {
   bool is_alone_ = false;                           // printing what one thread does without a team
   bool is_in_team_ = false;                         // printing what a team does that is there
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
+  std::set<std::string> explained_;                 // arrays
 };
 
 }  // namespace

@@ -445,6 +445,7 @@ struct Stmt {
                Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
                LaneShare, LaneFold>
       node;
+  std::string comment = {};  ///< what this and what follows does, for readers of the text
   bool operator==(const Stmt&) const = default;
 };
 

@@ -301,6 +301,7 @@ void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
                                               items * kir::integer(result.offset))}}});
   }
   append(out, std::move(work));
+  const std::size_t n_before = out.size();
   for (const Partial& partial : partials_) {
     const ir::Arg& arg = request_.loop.args[partial.arg];
     const kir::Expr at =
@@ -314,6 +315,7 @@ void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
                                   kir::element(packed_.args[partial.arg].data, kir::name("c")),
                                   update_of(ir::access_of(arg)), at)}}});
   }
+  if (n_before < out.size()) out[n_before].comment = "The slots' results, in their order.";
 }
 
 }  // namespace op2::lower

@@ -10,8 +10,10 @@ namespace {
 
 /// `for (colour = 0; colour < sizes[0]; ++colour) body`, in one team of threads or as launches.
 kir::Block for_colours(const Builder& builder, const kir::Parameter& sizes, kir::Block body) {
-  kir::Block loop{{kir::For{kir::Axis::serial, "colour", kir::integer(0),
-                            kir::element(sizes.name, kir::integer(0)), std::move(body)}}};
+  kir::Block loop =
+      commented("One colour after the other: what one has updates no target twice.",
+                {{kir::For{kir::Axis::serial, "colour", kir::integer(0),
+                           kir::element(sizes.name, kir::integer(0)), std::move(body)}}});
   if (builder.is_grid()) return loop;
   return {{kir::Region{std::move(loop)}}};
 }
@@ -112,13 +114,15 @@ void colour_blocks(Builder& builder) {
   const BlockPlan plan = add_block_plan(builder, races);
   const kir::Expr position = kir::name("k");
   const kir::Expr block = kir::name("block");
-  const auto [first, last] = range_of_colour(plan.colour_offset);
   kir::Block body{index_decl("block", kir::element(plan.block_of.name, position)),
                   builder.call(function, kir::element(plan.block_offset.name, block),
                                kir::element(plan.block_offset.name, block + kir::integer(1)),
                                position - whole_begin())};
-  builder.finish(for_colours(builder, plan.sizes,
-                             {{kir::For{kir::Axis::thread, "k", first, last, std::move(body)}}}),
+  const auto [first, last] = range_of_colour(plan.colour_offset);
+  kir::Block one_colour{index_decl("first", first), index_decl("last", last)};
+  one_colour.push_back(
+      {kir::For{kir::Axis::thread, "k", kir::name("first"), kir::name("last"), std::move(body)}});
+  builder.finish(for_colours(builder, plan.sizes, std::move(one_colour)),
                  whole_end() - whole_begin());
   builder.module().scratch.chunk = -1;
 }

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -137,6 +139,57 @@ kir::Block expand_scatter(const kir::Scatter& scatter, const Tuning& tuning) {
                    store);
 }
 
+/// A loop that makes one step is its body; what that declares gets a name that is not visible yet.
+class SingleSteps {
+ public:
+  using Visible = std::set<std::string>;
+
+  [[nodiscard]] static kir::Block removed(kir::Block block, Visible visible) {
+    kir::Block out;
+    out.reserve(block.size());
+    for (kir::Stmt& stmt : block) add(std::move(stmt), out, visible);
+    return out;
+  }
+
+ private:
+  static void add(kir::Stmt stmt, kir::Block& out, Visible& visible) {
+    if (auto* loop = std::get_if<kir::For>(&stmt.node); loop != nullptr && steps_once(*loop)) {
+      for (kir::Stmt& inner : step_of(*loop, visible)) {
+        if (!stmt.comment.empty()) inner.comment = std::exchange(stmt.comment, {});
+        add(std::move(inner), out, visible);
+      }
+      return;
+    }
+    if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) visible.insert(decl->name);
+    if (kir::Block* inner = kir::block_of(stmt)) *inner = removed(std::move(*inner), visible);
+    out.push_back(std::move(stmt));
+  }
+
+  static bool steps_once(const kir::For& loop) {
+    const auto* begin = std::get_if<kir::Integer>(&loop.begin.node);
+    const auto* end = std::get_if<kir::Integer>(&loop.end.node);
+    return loop.axis == kir::Axis::serial && begin != nullptr && end != nullptr &&
+           end->value - begin->value == 1;
+  }
+
+  static kir::Block step_of(kir::For& loop, const Visible& visible) {
+    kir::Block body = kir::map_exprs(std::move(loop.body),
+                                     [&loop](const kir::Expr& expr) -> std::optional<kir::Expr> {
+                                       if (expr == kir::name(loop.index)) return loop.begin;
+                                       return std::nullopt;
+                                     });
+    Visible taken = visible;
+    for (const kir::Stmt& stmt : kir::Block(body)) {
+      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+      if (decl == nullptr || taken.insert(decl->name).second) continue;
+      int number = 2;
+      while (!taken.insert(fmt::format("{}{}", decl->name, number)).second) ++number;
+      kir::rename(body, decl->name, fmt::format("{}{}", decl->name, number));
+    }
+    return body;
+  }
+};
+
 bool scatters(const kir::Block& block) {
   return kir::any_stmt(block, [](const kir::Stmt& stmt) {
     return std::holds_alternative<kir::Scatter>(stmt.node) ||
@@ -148,17 +201,19 @@ bool scatters(const kir::Block& block) {
 
 kir::Block expand(kir::Block block, const Tuning& tuning) {
   const RowForm form = scatters(block) ? RowForm::pointer : RowForm::offset;
-  return kir::map_stmts(std::move(block), [form, &tuning](kir::Stmt stmt) -> kir::Block {
+  const auto expanded = [form, &tuning](kir::Stmt stmt) -> kir::Block {
+    std::string& comment = stmt.comment;
     if (auto* assign = std::get_if<kir::Assign>(&stmt.node))
-      return {expand_assign(std::move(*assign))};
+      return commented(std::move(comment), {expand_assign(std::move(*assign))});
     if (const auto* gather = std::get_if<kir::Gather>(&stmt.node))
-      return expand_gather(*gather, form, tuning);
+      return commented(std::move(comment), expand_gather(*gather, form, tuning));
     if (const auto* scatter = std::get_if<kir::Scatter>(&stmt.node))
-      return expand_scatter(*scatter, tuning);
+      return commented(std::move(comment), expand_scatter(*scatter, tuning));
     if (const auto* insert = std::get_if<kir::MatInsert>(&stmt.node))
-      return expand_insert(*insert, tuning);
+      return commented(std::move(comment), expand_insert(*insert, tuning));
     return {std::move(stmt)};
-  });
+  };
+  return SingleSteps::removed(kir::map_stmts(std::move(block), expanded), {});
 }
 
 }  // namespace op2::lower

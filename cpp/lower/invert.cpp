@@ -146,7 +146,8 @@ kir::Block visit_members(Builder& builder, const std::vector<Incidence>& inciden
     append(out, of_members(builder.packed(), next, inverted[i]));
     if (incidences[i].is_paired) append(out, load_pairs(builder, incidences[i], inverted[i]));
     kir::Block visit = visit_one(builder, incidences[i], inverted[i], owned);
-    append(out, for_incidences(builder, incidences[i], std::move(visit)));
+    append(out, commented("Every element that leads to the target, for what the target gets of it.",
+                          for_incidences(builder, incidences[i], std::move(visit))));
     next = inverted[i] + 1;
   }
   append(out, of_members(builder.packed(), next, builder.packed().members.size()));

@@ -167,7 +167,8 @@ class BySlotLoop {
   kir::Stmt over_columns(const MemberColumns& columns) {
     const kir::Expr group = kir::name("group");
     return {kir::For{kir::Axis::serial, "k", kir::element(columns.offset, group),
-                     kir::element(columns.offset, group + kir::integer(1)), of_column(columns)}};
+                     kir::element(columns.offset, group + kir::integer(1)), of_column(columns)},
+            "A column has an element that leads to each target, by the same slot; or to none."};
   }
 
   /// Members for the target itself.

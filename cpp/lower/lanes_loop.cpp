@@ -114,7 +114,11 @@ class LaneLoop {
     elements_.add_variable(sides.index, std::move(numbers), LaneElements::lane());
     finish_body(sides.body);
     drop_unused(body_);
-    return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_)}}};
+    return commented(
+        fmt::format("{} targets side by side; what goes beyond the end repeats the last "
+                    "one and is not stored.",
+                    lanes_),
+        {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_)}}});
   }
 
   /// A loop that all lanes go through together, and that calls the kernel. What its iterations
@@ -136,8 +140,12 @@ class LaneLoop {
     declare_lanes(body_, loop.index);
     finish_body(loop.body);
     drop_unused(body_);
-    return {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_), DType::int64,
-                      lanes_}}};
+    return commented(
+        fmt::format("{} elements side by side; what goes beyond the end repeats the last "
+                    "one and is not stored.",
+                    lanes_),
+        {{kir::For{loop.axis, loop.index, loop.begin, loop.end, std::move(body_), DType::int64,
+                   lanes_}}});
   }
 
   /// Lanes side by side in as many columns.
@@ -250,6 +258,14 @@ class LaneLoop {
   // ------------------------------------------------------------------------------- statements
 
   void statement(const kir::Stmt& stmt) {
+    const std::size_t n_before = body_.size();
+    put_on_lanes(stmt);
+    if (n_before < body_.size() && body_[n_before].comment.empty()) {
+      body_[n_before].comment = stmt.comment;
+    }
+  }
+
+  void put_on_lanes(const kir::Stmt& stmt) {
     if (is_on_lanes(stmt)) return body_.push_back(stmt);
     if (is_called_ && stores_itself(stmt)) return stores_.by_lane(stmt);
     std::visit(overload{

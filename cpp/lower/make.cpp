@@ -30,6 +30,11 @@ kir::Stmt for_components(int n, kir::Expr target, kir::Update update, kir::Expr 
   return for_components(n, {{kir::Assign{std::move(target), update, std::move(value)}}});
 }
 
+kir::Block commented(std::string comment, kir::Block block) {
+  if (!block.empty()) block.front().comment = std::move(comment);
+  return block;
+}
+
 void append(kir::Block& out, kir::Block more) {
   out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }

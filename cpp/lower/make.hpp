@@ -32,6 +32,8 @@ namespace op2::lower {
 /// @brief `target op= value` for components [0, n), which both say in terms of `c`.
 [[nodiscard]] kir::Stmt for_components(int n, kir::Expr target, kir::Update update,
                                        kir::Expr value);
+/// @brief @p block with what it does said before its first statement.
+[[nodiscard]] kir::Block commented(std::string comment, kir::Block block);
 /// @brief @p more behind the statements of @p out.
 void append(kir::Block& out, kir::Block more);
 /// @brief @p expr with @p by for the variable @p name.

@@ -3,6 +3,7 @@
 #include "lower/make.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace op2::lower {
@@ -90,11 +91,12 @@ kir::Expr ReductionTree::result(const Reduced& global) const {
 }
 
 kir::Block ReductionTree::combined() const {
-  if (shape_ == Shape::warps) return folded_warps();
+  const std::string what = "The values of the block's lanes become one.";
+  if (shape_ == Shape::warps) return commented(what, folded_warps());
   kir::Block out;
   if (!is_fixed_) out = to_leaves();
   append(out, folded_leaves());
-  return out;
+  return commented(what, std::move(out));
 }
 
 /// A block may have fewer lanes than the tree has leaves.
@@ -136,12 +138,14 @@ kir::Block ReductionTree::folded_warps() const {
   for (int half = warp_ / 2; half >= 1; half /= 2) {
     for (const Reduced& global : globals_) {
       const kir::Expr own_value = own(global, component());
+      const kir::Expr other = kir::shuffle(own_value, lane_id() + kir::integer(half), warp_);
       kir::Block fold;
-      fold.push_back({kir::Decl{{global.dtype},
-                                global.got,
-                                0,
-                                {kir::shuffle(own_value, lane_id() + kir::integer(half), warp_)}}});
-      fold.push_back({kir::Assign{own_value, global.update, kir::name(global.got)}});
+      if (global.update == kir::Update::add) {
+        fold.push_back({kir::Assign{own_value, global.update, other}});
+      } else {  // which is mentioned twice
+        fold.push_back({kir::Decl{{global.dtype}, global.got, 0, {other}}});
+        fold.push_back({kir::Assign{own_value, global.update, kir::name(global.got)}});
+      }
       out.push_back(for_components(global.dim, std::move(fold)));
     }
   }

@@ -75,9 +75,12 @@ void sum_from_scratch(Builder& builder) {
   builder.add_function(gather, std::move(sum_parameters), "t",
                        of_target(builder, incidence, std::move(body)));
 
-  kir::Block work = builder.over_range(compute, whole_begin(), whole_end());
-  kir::Block sums = builder.over_range(gather, kir::integer(0),
-                                       kir::element(incidence.sizes.name, kir::integer(0)));
+  kir::Block work = commented("The results of all elements are kept,",
+                              builder.over_range(compute, whole_begin(), whole_end()));
+  kir::Block sums =
+      commented("then each target sums what is its own, in the order of the elements.",
+                builder.over_range(gather, kir::integer(0),
+                                   kir::element(incidence.sizes.name, kir::integer(0))));
   append(work, std::move(sums));
   builder.finish(std::move(work), builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;

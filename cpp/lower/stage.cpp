@@ -40,10 +40,12 @@ class Stager {
     if (staged_.empty()) {
       append(body, rounds(in_turns()));
     } else {
-      append(body, over_targets(&Stager::fetch));
+      append(body, commented("What the block adds to its targets, in memory that its lanes share.",
+                             over_targets(&Stager::fetch)));
       body.push_back({kir::Barrier{}});
       append(body, rounds(together()));
-      append(body, over_targets(&Stager::flush, /*in_turns=*/true));
+      append(body,
+             commented("The targets themselves.", over_targets(&Stager::flush, /*in_turns=*/true)));
     }
     const std::string function = builder_.packed().names.take("wrap_" + ir::name_of(loop_));
     builder_.add_kernel(function, parameters(), std::move(body));
@@ -250,8 +252,10 @@ class Stager {
     kir::Block turn{
         {kir::If{kir::equal(kir::name("own_colour"), kir::name("colour")), std::move(body)}},
         {kir::Barrier{staged_.empty()}}};
-    return {{kir::For{kir::Axis::serial, "colour", kir::integer(0),
-                      kir::element(nthrcol_.name, kir::name("block")), std::move(turn)}}};
+    return commented(
+        "Elements of one thread colour share no target.",
+        {{kir::For{kir::Axis::serial, "colour", kir::integer(0),
+                   kir::element(nthrcol_.name, kir::name("block")), std::move(turn)}}});
   }
 
   /// Whole elements one thread colour after the other.

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,18 +13,6 @@
 #include "plan/plan_cache.hpp"
 
 namespace op2::plan {
-
-/// @brief What there is to say of an array of plans.
-struct ArrayFacts {
-  abi::PlanArray array;
-  std::string_view name;   ///< what it is called where a loop has no better name
-  std::string_view dtype;  ///< "index": as wide as the numbers in it need
-  std::string_view shape;
-  std::string_view what;
-};
-
-/// @brief The table of all arrays that plans have.
-[[nodiscard]] const ArrayFacts& facts_of(abi::PlanArray array);
 
 /// @brief An array of a plan on the host, and who keeps it.
 struct HostArray {

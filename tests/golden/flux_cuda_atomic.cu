@@ -39,7 +39,8 @@ extern "C" __global__ void wrap_flux(
   double total_lane[1] = {0};
   __shared__ int is_last;
   #pragma unroll 1
-  for (int n = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < begin + (end - begin + 31) / 32 * 32; n += (int)(gridDim.x * blockDim.x)) {
+  for (int n = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < begin + (end - begin + 31) / 32 * 32; n +=
+      (int)(gridDim.x * blockDim.x)) {
     double q_pack[4];
     double r_pack[4] = {0};
     double total_pack[1] = {0};
@@ -51,9 +52,7 @@ extern "C" __global__ void wrap_flux(
       q_pack[2] = q[q_pack_from1];
       q_pack[3] = q[q_pack_from1 + 1];
       flux(q_pack, r_pack, total_pack);
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_pack[c];
-      }
+      total_lane[0] += total_pack[0];
     }
     const int r_pack_at0 = (n < end ? q_map[n * 2] * 2 : -1);
     double r_pack_lane0 = r_pack[0];
@@ -76,7 +75,8 @@ extern "C" __global__ void wrap_flux(
     double r_pack_lane1_1 = r_pack[3];
     const int r_pack_upper_1 = (int)threadIdx.x % 2;
     const int r_pack_partner_1 = (r_pack_upper_1 ? (int)threadIdx.x % 2 - 1 : (int)threadIdx.x % 2 + 1);
-    double r_pack_got_1 = __shfl_sync(0xffffffffu, (r_pack_upper_1 ? r_pack_lane0_1 : r_pack_lane1_1), r_pack_partner_1, 2);
+    double r_pack_got_1 =
+        __shfl_sync(0xffffffffu, (r_pack_upper_1 ? r_pack_lane0_1 : r_pack_lane1_1), r_pack_partner_1, 2);
     r_pack_lane0_1 = (r_pack_upper_1 ? r_pack_got_1 : r_pack_lane0_1);
     r_pack_lane1_1 = (r_pack_upper_1 ? r_pack_lane1_1 : r_pack_got_1);
     const int r_pack_to_2 = __shfl_sync(0xffffffffu, r_pack_at1, 0, 2);
@@ -88,44 +88,25 @@ extern "C" __global__ void wrap_flux(
       atomicAdd(&r[r_pack_to_3 + (int)threadIdx.x % 2], r_pack_lane1_1);
     }
   }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-    total_lane[c] += total_got;
-  }
+  // The values of the block's lanes become one.
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
   if ((int)threadIdx.x % 32 == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-    }
+    total_tree[(int)threadIdx.x / 32] = total_lane[0];
   }
   __syncthreads();
   if ((int)threadIdx.x == 0) {
     for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_tree[c * 8 + k];
-      }
+      total_lane[0] += total_tree[k];
     }
   }
   if ((int)threadIdx.x == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_partial[(int)blockIdx.x + c] = total_lane[c];
-    }
+    total_partial[(int)blockIdx.x] = total_lane[0];
   }
+  // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
     __threadfence();
     is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
@@ -133,51 +114,27 @@ extern "C" __global__ void wrap_flux(
   }
   __syncthreads();
   if (is_last) {
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] = 0;
-    }
+    total_lane[0] = 0;
     for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_partial[k + c];
-      }
+      total_lane[0] += total_partial[k];
     }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-      total_lane[c] += total_got;
-    }
+    // The values of the block's lanes become one.
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
     if ((int)threadIdx.x % 32 == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-      }
+      total_tree[(int)threadIdx.x / 32] = total_lane[0];
     }
     __syncthreads();
     if ((int)threadIdx.x == 0) {
       for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        for (int c = 0; c < 1; ++c) {
-          total_lane[c] += total_tree[c * 8 + k];
-        }
+        total_lane[0] += total_tree[k];
       }
     }
     if ((int)threadIdx.x == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total[c] += total_lane[c];
-      }
+      total[0] += total_lane[0];
     }
   }
 }

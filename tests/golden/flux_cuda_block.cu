@@ -36,6 +36,15 @@ extern "C" __global__ void wrap_flux(
     const int *__restrict__ thrcol,
     long block_offset,
     unsigned int *__restrict__ n_arrived) {
+  // r_ind_map [n_staged of all blocks]: the targets of each block, ascending
+  // r_loc_map [n_elements, arity]: where in its block's targets an entry is
+  // ind_sizes [n_blocks, n_lists]: targets of a block in a list
+  // ind_offs [n_blocks, n_lists]: where they begin in the list
+  // blkmap [n_blocks]: blocks by colour
+  // offset [n_blocks]: the first element of each block
+  // nelems [n_blocks]: elements of each block
+  // nthrcol [n_blocks]: colours of the elements of each block
+  // thrcol [n_elements]: the colour of an element within its block
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   r = (double *)__builtin_assume_aligned(r, 16);
@@ -59,6 +68,7 @@ extern "C" __global__ void wrap_flux(
   const int block = blkmap[block_offset + (int)blockIdx.x];
   const int first = offset[block];
   const int last = first + nelems[block];
+  // What the block adds to its targets, in memory that its lanes share.
   for (int i = (int)threadIdx.x; i < ind_sizes[block] * 2; i += (int)blockDim.x) {
     r_shared[i] = 0;
   }
@@ -76,11 +86,10 @@ extern "C" __global__ void wrap_flux(
       q_pack[2] = q_pack_from1[0];
       q_pack[3] = q_pack_from1[1];
       flux(q_pack, r_pack, total_pack);
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_pack[c];
-      }
+      total_lane[0] += total_pack[0];
     }
     const int own_colour = (n < last ? thrcol[n] : -1);
+    // Elements of one thread colour share no target.
     for (int colour = 0; colour < nthrcol[block]; ++colour) {
       if (own_colour == colour) {
         const int r_pack_to0 = r_loc_map[n * 2] * 2;
@@ -93,47 +102,29 @@ extern "C" __global__ void wrap_flux(
       __syncthreads();
     }
   }
+  // The targets themselves.
   for (int i = (int)threadIdx.x; i < ind_sizes[block] * 2; i += (int)blockDim.x) {
     r[r_ind_map[ind_offs[block] + i / 2] * 2 + i % 2] += r_shared[i];
   }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-    total_lane[c] += total_got;
-  }
+  // The values of the block's lanes become one.
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
   if ((int)threadIdx.x % 32 == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-    }
+    total_tree[(int)threadIdx.x / 32] = total_lane[0];
   }
   __syncthreads();
   if ((int)threadIdx.x == 0) {
     for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_tree[c * 8 + k];
-      }
+      total_lane[0] += total_tree[k];
     }
   }
   if ((int)threadIdx.x == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_partial[(int)blockIdx.x + c] = total_lane[c];
-    }
+    total_partial[(int)blockIdx.x] = total_lane[0];
   }
+  // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
     __threadfence();
     is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
@@ -141,51 +132,27 @@ extern "C" __global__ void wrap_flux(
   }
   __syncthreads();
   if (is_last) {
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] = 0;
-    }
+    total_lane[0] = 0;
     for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_partial[k + c];
-      }
+      total_lane[0] += total_partial[k];
     }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-      total_lane[c] += total_got;
-    }
+    // The values of the block's lanes become one.
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
     if ((int)threadIdx.x % 32 == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-      }
+      total_tree[(int)threadIdx.x / 32] = total_lane[0];
     }
     __syncthreads();
     if ((int)threadIdx.x == 0) {
       for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        for (int c = 0; c < 1; ++c) {
-          total_lane[c] += total_tree[c * 8 + k];
-        }
+        total_lane[0] += total_tree[k];
       }
     }
     if ((int)threadIdx.x == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total[c] += total_lane[c];
-      }
+      total[0] += total_lane[0];
     }
   }
 }

@@ -29,6 +29,7 @@ extern "C" __global__ void wrap_flux(
     long begin,
     long end,
     unsigned int *__restrict__ n_arrived) {
+  // element [n_elements]: elements by colour
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   r = (double *)__builtin_assume_aligned(r, 16);
@@ -59,48 +60,27 @@ extern "C" __global__ void wrap_flux(
     double *r_pack_to1 = r + q_map[n * 2 + 1] * 2;
     r_pack_to1[0] += r_pack[2];
     r_pack_to1[1] += r_pack[3];
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] += total_pack[c];
-    }
+    total_lane[0] += total_pack[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-    total_lane[c] += total_got;
-  }
+  // The values of the block's lanes become one.
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
   if ((int)threadIdx.x % 32 == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-    }
+    total_tree[(int)threadIdx.x / 32] = total_lane[0];
   }
   __syncthreads();
   if ((int)threadIdx.x == 0) {
     for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_tree[c * 8 + k];
-      }
+      total_lane[0] += total_tree[k];
     }
   }
   if ((int)threadIdx.x == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_partial[(int)blockIdx.x + c] = total_lane[c];
-    }
+    total_partial[(int)blockIdx.x] = total_lane[0];
   }
+  // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
     __threadfence();
     is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
@@ -108,51 +88,27 @@ extern "C" __global__ void wrap_flux(
   }
   __syncthreads();
   if (is_last) {
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] = 0;
-    }
+    total_lane[0] = 0;
     for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_partial[k + c];
-      }
+      total_lane[0] += total_partial[k];
     }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-      total_lane[c] += total_got;
-    }
+    // The values of the block's lanes become one.
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
     if ((int)threadIdx.x % 32 == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-      }
+      total_tree[(int)threadIdx.x / 32] = total_lane[0];
     }
     __syncthreads();
     if ((int)threadIdx.x == 0) {
       for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        for (int c = 0; c < 1; ++c) {
-          total_lane[c] += total_tree[c * 8 + k];
-        }
+        total_lane[0] += total_tree[k];
       }
     }
     if ((int)threadIdx.x == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total[c] += total_lane[c];
-      }
+      total[0] += total_lane[0];
     }
   }
 }

@@ -53,48 +53,27 @@ extern "C" __global__ void wrap_flux(
     for (int c = 0; c < 4; ++c) {
       r_scratch[n * 4 + c] = r_pack[c];
     }
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] += total_pack[c];
-    }
+    total_lane[0] += total_pack[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-    total_lane[c] += total_got;
-  }
-  for (int c = 0; c < 1; ++c) {
-    double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-    total_lane[c] += total_got;
-  }
+  // The values of the block's lanes become one.
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+  total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
   if ((int)threadIdx.x % 32 == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-    }
+    total_tree[(int)threadIdx.x / 32] = total_lane[0];
   }
   __syncthreads();
   if ((int)threadIdx.x == 0) {
     for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_tree[c * 8 + k];
-      }
+      total_lane[0] += total_tree[k];
     }
   }
   if ((int)threadIdx.x == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_partial[(int)blockIdx.x + c] = total_lane[c];
-    }
+    total_partial[(int)blockIdx.x] = total_lane[0];
   }
+  // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
     __threadfence();
     is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
@@ -102,51 +81,27 @@ extern "C" __global__ void wrap_flux(
   }
   __syncthreads();
   if (is_last) {
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] = 0;
-    }
+    total_lane[0] = 0;
     for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_partial[k + c];
-      }
+      total_lane[0] += total_partial[k];
     }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 16, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 8, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 4, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 2, 32);
-      total_lane[c] += total_got;
-    }
-    for (int c = 0; c < 1; ++c) {
-      double total_got = __shfl_sync(0xffffffffu, total_lane[c], (int)threadIdx.x + 1, 32);
-      total_lane[c] += total_got;
-    }
+    // The values of the block's lanes become one.
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 16, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 8, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
     if ((int)threadIdx.x % 32 == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total_tree[c * 8 + (int)threadIdx.x / 32] = total_lane[c];
-      }
+      total_tree[(int)threadIdx.x / 32] = total_lane[0];
     }
     __syncthreads();
     if ((int)threadIdx.x == 0) {
       for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        for (int c = 0; c < 1; ++c) {
-          total_lane[c] += total_tree[c * 8 + k];
-        }
+        total_lane[0] += total_tree[k];
       }
     }
     if ((int)threadIdx.x == 0) {
-      for (int c = 0; c < 1; ++c) {
-        total[c] += total_lane[c];
-      }
+      total[0] += total_lane[0];
     }
   }
 }
@@ -160,6 +115,8 @@ extern "C" __global__ void sum_flux(
     const double *__restrict__ r_scratch,
     long begin,
     long end) {
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   op2_start();
   r = (double *)__builtin_assume_aligned(r, 16);
   incidence = (const int *)__builtin_assume_aligned(incidence, 16);

@@ -50,71 +50,48 @@ __kernel void wrap_flux(
     __global double *r_pack_to1 = r + q_map[n * 2 + 1] * 2;
     op2_atomic_add_float64(&r_pack_to1[0], r_pack[2]);
     op2_atomic_add_float64(&r_pack_to1[1], r_pack[3]);
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] += total_pack[c];
-    }
+    total_lane[0] += total_pack[0];
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] = 0;
-    }
+    total_tree[lane] = 0;
   }
-  for (int c = 0; c < 1; ++c) {
-    total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
-  }
+  total_tree[(int)get_local_id(0)] = total_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
-    }
+    total_tree[lane] += total_tree[lane + 128];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
-    }
+    total_tree[lane] += total_tree[lane + 64];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
-    }
+    total_tree[lane] += total_tree[lane + 32];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
-    }
+    total_tree[lane] += total_tree[lane + 16];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
-    }
+    total_tree[lane] += total_tree[lane + 8];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
-    }
+    total_tree[lane] += total_tree[lane + 4];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
-    }
+    total_tree[lane] += total_tree[lane + 2];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
-    }
+    total_tree[lane] += total_tree[lane + 1];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_partial[slot + (int)get_group_id(0) + c] = total_tree[c * 256];
-    }
+    total_partial[slot + (int)get_group_id(0)] = total_tree[0];
   }
 }
 
@@ -124,74 +101,49 @@ __kernel void finish_flux(
     long n_slots) {
   __local double total_tree[256];
   double total_lane[1] = {0};
-  for (int c = 0; c < 1; ++c) {
-    total_lane[c] = 0;
-  }
+  total_lane[0] = 0;
   for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] += total_partial[k + c];
-    }
+    total_lane[0] += total_partial[k];
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] = 0;
-    }
+    total_tree[lane] = 0;
   }
-  for (int c = 0; c < 1; ++c) {
-    total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
-  }
+  total_tree[(int)get_local_id(0)] = total_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
-    }
+    total_tree[lane] += total_tree[lane + 128];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
-    }
+    total_tree[lane] += total_tree[lane + 64];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
-    }
+    total_tree[lane] += total_tree[lane + 32];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
-    }
+    total_tree[lane] += total_tree[lane + 16];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
-    }
+    total_tree[lane] += total_tree[lane + 8];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
-    }
+    total_tree[lane] += total_tree[lane + 4];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
-    }
+    total_tree[lane] += total_tree[lane + 2];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
-    }
+    total_tree[lane] += total_tree[lane + 1];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total[c] += total_tree[c * 256];
-    }
+    total[0] += total_tree[0];
   }
 }

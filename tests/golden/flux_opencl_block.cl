@@ -26,12 +26,22 @@ __kernel void wrap_flux(
     __global const int *restrict thrcol,
     long block_offset,
     long slot) {
+  // r_ind_map [n_staged of all blocks]: the targets of each block, ascending
+  // r_loc_map [n_elements, arity]: where in its block's targets an entry is
+  // ind_sizes [n_blocks, n_lists]: targets of a block in a list
+  // ind_offs [n_blocks, n_lists]: where they begin in the list
+  // blkmap [n_blocks]: blocks by colour
+  // offset [n_blocks]: the first element of each block
+  // nelems [n_blocks]: elements of each block
+  // nthrcol [n_blocks]: colours of the elements of each block
+  // thrcol [n_elements]: the colour of an element within its block
   __local double total_tree[256];
   double total_lane[1] = {0};
   __local double r_shared[1024];
   const int block = blkmap[block_offset + (int)get_group_id(0)];
   const int first = offset[block];
   const int last = first + nelems[block];
+  // What the block adds to its targets, in memory that its lanes share.
   for (int i = (int)get_local_id(0); i < ind_sizes[block] * 2; i += (int)get_local_size(0)) {
     r_shared[i] = 0;
   }
@@ -49,11 +59,10 @@ __kernel void wrap_flux(
       q_pack[2] = q_pack_from1[0];
       q_pack[3] = q_pack_from1[1];
       flux(q_pack, r_pack, total_pack);
-      for (int c = 0; c < 1; ++c) {
-        total_lane[c] += total_pack[c];
-      }
+      total_lane[0] += total_pack[0];
     }
     const int own_colour = (n < last ? thrcol[n] : -1);
+    // Elements of one thread colour share no target.
     for (int colour = 0; colour < nthrcol[block]; ++colour) {
       if (own_colour == colour) {
         const int r_pack_to0 = r_loc_map[n * 2] * 2;
@@ -66,70 +75,50 @@ __kernel void wrap_flux(
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
   }
+  // The targets themselves.
   for (int i = (int)get_local_id(0); i < ind_sizes[block] * 2; i += (int)get_local_size(0)) {
     r[r_ind_map[ind_offs[block] + i / 2] * 2 + i % 2] += r_shared[i];
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] = 0;
-    }
+    total_tree[lane] = 0;
   }
-  for (int c = 0; c < 1; ++c) {
-    total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
-  }
+  total_tree[(int)get_local_id(0)] = total_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
-    }
+    total_tree[lane] += total_tree[lane + 128];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
-    }
+    total_tree[lane] += total_tree[lane + 64];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
-    }
+    total_tree[lane] += total_tree[lane + 32];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
-    }
+    total_tree[lane] += total_tree[lane + 16];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
-    }
+    total_tree[lane] += total_tree[lane + 8];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
-    }
+    total_tree[lane] += total_tree[lane + 4];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
-    }
+    total_tree[lane] += total_tree[lane + 2];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
-    }
+    total_tree[lane] += total_tree[lane + 1];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total_partial[slot + (int)get_group_id(0) + c] = total_tree[c * 256];
-    }
+    total_partial[slot + (int)get_group_id(0)] = total_tree[0];
   }
 }
 
@@ -139,74 +128,49 @@ __kernel void finish_flux(
     long n_slots) {
   __local double total_tree[256];
   double total_lane[1] = {0};
-  for (int c = 0; c < 1; ++c) {
-    total_lane[c] = 0;
-  }
+  total_lane[0] = 0;
   for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_lane[c] += total_partial[k + c];
-    }
+    total_lane[0] += total_partial[k];
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] = 0;
-    }
+    total_tree[lane] = 0;
   }
-  for (int c = 0; c < 1; ++c) {
-    total_tree[c * 256 + (int)get_local_id(0)] = total_lane[c];
-  }
+  total_tree[(int)get_local_id(0)] = total_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 128)];
-    }
+    total_tree[lane] += total_tree[lane + 128];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 64)];
-    }
+    total_tree[lane] += total_tree[lane + 64];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 32)];
-    }
+    total_tree[lane] += total_tree[lane + 32];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 16)];
-    }
+    total_tree[lane] += total_tree[lane + 16];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 8)];
-    }
+    total_tree[lane] += total_tree[lane + 8];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 4)];
-    }
+    total_tree[lane] += total_tree[lane + 4];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 2)];
-    }
+    total_tree[lane] += total_tree[lane + 2];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      total_tree[c * 256 + lane] += total_tree[c * 256 + (lane + 1)];
-    }
+    total_tree[lane] += total_tree[lane + 1];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      total[c] += total_tree[c * 256];
-    }
+    total[0] += total_tree[0];
   }
 }

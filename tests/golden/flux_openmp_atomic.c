@@ -42,9 +42,7 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
     double *r_pack_to1 = r + (long)r_map[n * 2 + 1] * 2;
     op2_atomic_add_float64(&r_pack_to1[0], r_pack[2]);
     op2_atomic_add_float64(&r_pack_to1[1], r_pack[3]);
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_pack[c];
-    }
+    total[0] += total_pack[0];
   }
 }
 
@@ -117,27 +115,26 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   const long n_slots = context->n_threads;
   double *total_partial = (double *)((char *)context->scratch + 0);
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      total_partial[slot * 8 + c] = 0;
-    }
+    total_partial[slot * 8] = 0;
   }
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
+        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
       }
     }
   }
+  // The slots' results, in their order.
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_partial[slot * 8 + c];
-    }
+    total[0] += total_partial[slot * 8];
   }
   return 0;
 }

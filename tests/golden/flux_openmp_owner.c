@@ -17,12 +17,16 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
     const long *__restrict__ incidence_offset,
     const int *__restrict__ incidence,
     const int *__restrict__ touched) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double r_own[2];
     for (long c = 0; c < 2; ++c) {
       r_own[c] = r[target * 2 + c];
     }
+    // Every element that leads to the target, for what the target gets of it.
     for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const long n = incidence[k] / 2;
       const long o = incidence[k] - n * 2;
@@ -40,9 +44,7 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
         r_own[c] += (o == 0 ? r_pack[c] : r_pack[2 + c]);
       }
       if (o == 0) {
-        for (long c = 0; c < 1; ++c) {
-          total[c] += total_pack[c];
-        }
+        total[0] += total_pack[0];
       }
     }
     for (long c = 0; c < 2; ++c) {
@@ -126,27 +128,26 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   const long n_slots = context->n_threads;
   double *total_partial = (double *)((char *)context->scratch + 0);
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      total_partial[slot * 8 + c] = 0;
-    }
+    total_partial[slot * 8] = 0;
   }
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, total_partial + slot * 8, incidence_offset, incidence, touched);
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, r, total_partial + slot * 8, incidence_offset, incidence, touched);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, total_partial + slot * 8, incidence_offset, incidence, touched);
+        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, q, q_map, r, total_partial + slot * 8, incidence_offset, incidence, touched);
       }
     }
   }
+  // The slots' results, in their order.
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_partial[slot * 8 + c];
-    }
+    total[0] += total_partial[slot * 8];
   }
   return 0;
 }

@@ -28,9 +28,7 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
     for (long c = 0; c < 4; ++c) {
       r_scratch[n * 4 + c] = r_pack[c];
     }
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_pack[c];
-    }
+    total[0] += total_pack[0];
   }
 }
 
@@ -40,6 +38,9 @@ static __attribute__((noinline)) void sum_flux(long begin, long end,
     const int *__restrict__ incidence,
     const int *__restrict__ touched,
     const double *__restrict__ r_scratch) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double r_own[2];
@@ -134,6 +135,7 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   double *const r = (double *)argv[1];
   double *const total = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
   const long *const incidence_offset = (const long *)argv[5];
   const int *const incidence = (const int *)argv[6];
@@ -141,41 +143,44 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   const long n_slots = context->n_threads;
   double *total_partial = (double *)((char *)context->scratch + 0);
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      total_partial[slot * 8 + c] = 0;
-    }
+    total_partial[slot * 8] = 0;
   }
   double *r_scratch = (double *)((char *)context->scratch + n_slots * 64);
+  // The results of all elements are kept,
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
+        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
       }
     }
   }
+  // then each target sums what is its own, in the order of the elements.
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset, incidence, touched, r_scratch);
+      sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset,
+          incidence, touched, r_scratch);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset, incidence, touched, r_scratch);
+        sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset,
+            incidence, touched, r_scratch);
       }
     }
   }
+  // The slots' results, in their order.
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_partial[slot * 8 + c];
-    }
+    total[0] += total_partial[slot * 8];
   }
   return 0;
 }

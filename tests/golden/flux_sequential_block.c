@@ -32,9 +32,7 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
     double *r_pack_to1 = r + (long)r_map[n * 2 + 1] * 2;
     r_pack_to1[0] += r_pack[2];
     r_pack_to1[1] += r_pack[3];
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_pack[c];
-    }
+    total[0] += total_pack[0];
   }
 }
 
@@ -56,12 +54,19 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   double *const r = (double *)argv[1];
   double *const total = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[5];
+  // block_of [n_blocks]: blocks by colour
   const long *const block_of = (const long *)argv[6];
+  // block_offset [n_blocks + 1]: where the elements of each block begin
   const long *const block_offset = (const long *)argv[7];
+  // One colour after the other: what one has updates no target twice.
   for (long colour = 0; colour < sizes[0]; ++colour) {
-    for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+    const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+    const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+    for (long k = first; k < last; ++k) {
       const long block = block_of[k];
       wrap_flux(block_offset[block], block_offset[block + 1], q, q_map, r, q_map, total);
     }

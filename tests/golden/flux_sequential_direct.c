@@ -32,9 +32,7 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
     double *r_pack_to1 = r + (long)r_map[n * 2 + 1] * 2;
     r_pack_to1[0] += r_pack[2];
     r_pack_to1[1] += r_pack[3];
-    for (long c = 0; c < 1; ++c) {
-      total[c] += total_pack[c];
-    }
+    total[0] += total_pack[0];
   }
 }
 

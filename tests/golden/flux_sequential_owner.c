@@ -17,12 +17,16 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
     const long *__restrict__ incidence_offset,
     const int *__restrict__ incidence,
     const int *__restrict__ touched) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double r_own[2];
     for (long c = 0; c < 2; ++c) {
       r_own[c] = r[target * 2 + c];
     }
+    // Every element that leads to the target, for what the target gets of it.
     for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const long n = incidence[k] / 2;
       const long o = incidence[k] - n * 2;
@@ -40,9 +44,7 @@ static __attribute__((noinline)) void wrap_flux(long begin, long end,
         r_own[c] += (o == 0 ? r_pack[c] : r_pack[2 + c]);
       }
       if (o == 0) {
-        for (long c = 0; c < 1; ++c) {
-          total[c] += total_pack[c];
-        }
+        total[0] += total_pack[0];
       }
     }
     for (long c = 0; c < 2; ++c) {

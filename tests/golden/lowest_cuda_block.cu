@@ -43,6 +43,15 @@ extern "C" __global__ void wrap_lowest(
     const int *__restrict__ thrcol,
     long block_offset,
     unsigned int *__restrict__ n_arrived) {
+  // low_ind_map [n_staged of all blocks]: the targets of each block, ascending
+  // low_loc_map [n_elements, arity]: where in its block's targets an entry is
+  // ind_sizes [n_blocks, n_lists]: targets of a block in a list
+  // ind_offs [n_blocks, n_lists]: where they begin in the list
+  // blkmap [n_blocks]: blocks by colour
+  // offset [n_blocks]: the first element of each block
+  // nelems [n_blocks]: elements of each block
+  // nthrcol [n_blocks]: colours of the elements of each block
+  // thrcol [n_elements]: the colour of an element within its block
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   low = (double *)__builtin_assume_aligned(low, 16);
@@ -62,13 +71,12 @@ extern "C" __global__ void wrap_lowest(
   __shared__ double lowest_of_all_tree[8];
   double lowest_of_all_lane[1];
   __shared__ int is_last;
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   __shared__ double low_shared[512];
   const int block = blkmap[block_offset + (int)blockIdx.x];
   const int first = offset[block];
   const int last = first + nelems[block];
+  // What the block adds to its targets, in memory that its lanes share.
   for (int i = (int)threadIdx.x; i < ind_sizes[block]; i += (int)blockDim.x) {
     low_shared[i] = low[low_ind_map[ind_offs[block] + i]];
   }
@@ -89,17 +97,14 @@ extern "C" __global__ void wrap_lowest(
       low_pack[0] = low_pack_from0[0];
       const double *low_pack_from1 = low + q_map[n * 2 + 1];
       low_pack[1] = low_pack_from1[0];
-      for (int c = 0; c < 1; ++c) {
-        lowest_of_all_pack[c] = lowest_of_all_lane[c];
-      }
+      lowest_of_all_pack[0] = lowest_of_all_lane[0];
       lowest(q_pack, low_pack, lowest_of_all_pack);
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
-          lowest_of_all_lane[c] = lowest_of_all_pack[c];
-        }
+      if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_pack[0];
       }
     }
     const int own_colour = (n < last ? thrcol[n] : -1);
+    // Elements of one thread colour share no target.
     for (int colour = 0; colour < nthrcol[block]; ++colour) {
       if (own_colour == colour) {
         const int low_pack_to0 = low_loc_map[n * 2];
@@ -114,61 +119,48 @@ extern "C" __global__ void wrap_lowest(
       __syncthreads();
     }
   }
+  // The targets themselves.
   for (int i = (int)threadIdx.x; i < ind_sizes[block]; i += (int)blockDim.x) {
     if (low_shared[i] < low[low_ind_map[ind_offs[block] + i]]) {
       low[low_ind_map[ind_offs[block] + i]] = low_shared[i];
     }
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 16, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  // The values of the block's lanes become one.
+  double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 16, 32);
+  if (lowest_of_all_got < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 8, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got2 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 8, 32);
+  if (lowest_of_all_got2 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got2;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 4, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got3 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 4, 32);
+  if (lowest_of_all_got3 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got3;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 2, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got4 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 2, 32);
+  if (lowest_of_all_got4 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got4;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 1, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got5 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 1, 32);
+  if (lowest_of_all_got5 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got5;
   }
   if ((int)threadIdx.x % 32 == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 8 + (int)threadIdx.x / 32] = lowest_of_all_lane[c];
-    }
+    lowest_of_all_tree[(int)threadIdx.x / 32] = lowest_of_all_lane[0];
   }
   __syncthreads();
   if ((int)threadIdx.x == 0) {
     for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_tree[c * 8 + k] < lowest_of_all_lane[c]) {
-          lowest_of_all_lane[c] = lowest_of_all_tree[c * 8 + k];
-        }
+      if (lowest_of_all_tree[k] < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_tree[k];
       }
     }
   }
   if ((int)threadIdx.x == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_partial[(int)blockIdx.x + c] = lowest_of_all_lane[c];
-    }
+    lowest_of_all_partial[(int)blockIdx.x] = lowest_of_all_lane[0];
   }
+  // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
     __threadfence();
     is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
@@ -176,66 +168,47 @@ extern "C" __global__ void wrap_lowest(
   }
   __syncthreads();
   if (is_last) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_lane[c] = lowest_of_all[c];
-    }
+    lowest_of_all_lane[0] = lowest_of_all[0];
     for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
-          lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
-        }
+      if (lowest_of_all_partial[k] < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_partial[k];
       }
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 16, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    // The values of the block's lanes become one.
+    double lowest_of_all_got6 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 16, 32);
+    if (lowest_of_all_got6 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got6;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 8, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got7 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 8, 32);
+    if (lowest_of_all_got7 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got7;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 4, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got8 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 4, 32);
+    if (lowest_of_all_got8 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got8;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 2, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got9 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 2, 32);
+    if (lowest_of_all_got9 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got9;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 1, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got10 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 1, 32);
+    if (lowest_of_all_got10 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got10;
     }
     if ((int)threadIdx.x % 32 == 0) {
-      for (int c = 0; c < 1; ++c) {
-        lowest_of_all_tree[c * 8 + (int)threadIdx.x / 32] = lowest_of_all_lane[c];
-      }
+      lowest_of_all_tree[(int)threadIdx.x / 32] = lowest_of_all_lane[0];
     }
     __syncthreads();
     if ((int)threadIdx.x == 0) {
       for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        for (int c = 0; c < 1; ++c) {
-          if (lowest_of_all_tree[c * 8 + k] < lowest_of_all_lane[c]) {
-            lowest_of_all_lane[c] = lowest_of_all_tree[c * 8 + k];
-          }
+        if (lowest_of_all_tree[k] < lowest_of_all_lane[0]) {
+          lowest_of_all_lane[0] = lowest_of_all_tree[k];
         }
       }
     }
     if ((int)threadIdx.x == 0) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_lane[c] < lowest_of_all[c]) {
-          lowest_of_all[c] = lowest_of_all_lane[c];
-        }
+      if (lowest_of_all_lane[0] < lowest_of_all[0]) {
+        lowest_of_all[0] = lowest_of_all_lane[0];
       }
     }
   }

@@ -36,6 +36,7 @@ extern "C" __global__ void wrap_lowest(
     long begin,
     long end,
     unsigned int *__restrict__ n_arrived) {
+  // element [n_elements]: elements by colour
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   low = (double *)__builtin_assume_aligned(low, 16);
@@ -47,9 +48,7 @@ extern "C" __global__ void wrap_lowest(
   __shared__ double lowest_of_all_tree[8];
   double lowest_of_all_lane[1];
   __shared__ int is_last;
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   #pragma unroll 1
   for (int k = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); k < end; k += (int)(gridDim.x * blockDim.x)) {
     const int n = element[k];
@@ -66,9 +65,7 @@ extern "C" __global__ void wrap_lowest(
     const double *low_pack_from1 = low + q_map[n * 2 + 1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_pack[c] = lowest_of_all_lane[c];
-    }
+    lowest_of_all_pack[0] = lowest_of_all_lane[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
     double *low_pack_to0 = low + q_map[n * 2];
     if (low_pack[0] < low_pack_to0[0]) {
@@ -78,62 +75,46 @@ extern "C" __global__ void wrap_lowest(
     if (low_pack[1] < low_pack_to1[0]) {
       low_pack_to1[0] = low_pack[1];
     }
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_pack[c];
-      }
+    if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_pack[0];
     }
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 16, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  // The values of the block's lanes become one.
+  double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 16, 32);
+  if (lowest_of_all_got < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 8, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got2 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 8, 32);
+  if (lowest_of_all_got2 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got2;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 4, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got3 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 4, 32);
+  if (lowest_of_all_got3 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got3;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 2, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got4 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 2, 32);
+  if (lowest_of_all_got4 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got4;
   }
-  for (int c = 0; c < 1; ++c) {
-    double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 1, 32);
-    if (lowest_of_all_got < lowest_of_all_lane[c]) {
-      lowest_of_all_lane[c] = lowest_of_all_got;
-    }
+  double lowest_of_all_got5 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 1, 32);
+  if (lowest_of_all_got5 < lowest_of_all_lane[0]) {
+    lowest_of_all_lane[0] = lowest_of_all_got5;
   }
   if ((int)threadIdx.x % 32 == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 8 + (int)threadIdx.x / 32] = lowest_of_all_lane[c];
-    }
+    lowest_of_all_tree[(int)threadIdx.x / 32] = lowest_of_all_lane[0];
   }
   __syncthreads();
   if ((int)threadIdx.x == 0) {
     for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_tree[c * 8 + k] < lowest_of_all_lane[c]) {
-          lowest_of_all_lane[c] = lowest_of_all_tree[c * 8 + k];
-        }
+      if (lowest_of_all_tree[k] < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_tree[k];
       }
     }
   }
   if ((int)threadIdx.x == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_partial[(int)blockIdx.x + c] = lowest_of_all_lane[c];
-    }
+    lowest_of_all_partial[(int)blockIdx.x] = lowest_of_all_lane[0];
   }
+  // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
     __threadfence();
     is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
@@ -141,66 +122,47 @@ extern "C" __global__ void wrap_lowest(
   }
   __syncthreads();
   if (is_last) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_lane[c] = lowest_of_all[c];
-    }
+    lowest_of_all_lane[0] = lowest_of_all[0];
     for (int k = (int)threadIdx.x; k < (int)gridDim.x; k += (int)blockDim.x) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
-          lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
-        }
+      if (lowest_of_all_partial[k] < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_partial[k];
       }
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 16, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    // The values of the block's lanes become one.
+    double lowest_of_all_got6 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 16, 32);
+    if (lowest_of_all_got6 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got6;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 8, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got7 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 8, 32);
+    if (lowest_of_all_got7 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got7;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 4, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got8 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 4, 32);
+    if (lowest_of_all_got8 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got8;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 2, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got9 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 2, 32);
+    if (lowest_of_all_got9 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got9;
     }
-    for (int c = 0; c < 1; ++c) {
-      double lowest_of_all_got = __shfl_sync(0xffffffffu, lowest_of_all_lane[c], (int)threadIdx.x + 1, 32);
-      if (lowest_of_all_got < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_got;
-      }
+    double lowest_of_all_got10 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 1, 32);
+    if (lowest_of_all_got10 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got10;
     }
     if ((int)threadIdx.x % 32 == 0) {
-      for (int c = 0; c < 1; ++c) {
-        lowest_of_all_tree[c * 8 + (int)threadIdx.x / 32] = lowest_of_all_lane[c];
-      }
+      lowest_of_all_tree[(int)threadIdx.x / 32] = lowest_of_all_lane[0];
     }
     __syncthreads();
     if ((int)threadIdx.x == 0) {
       for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        for (int c = 0; c < 1; ++c) {
-          if (lowest_of_all_tree[c * 8 + k] < lowest_of_all_lane[c]) {
-            lowest_of_all_lane[c] = lowest_of_all_tree[c * 8 + k];
-          }
+        if (lowest_of_all_tree[k] < lowest_of_all_lane[0]) {
+          lowest_of_all_lane[0] = lowest_of_all_tree[k];
         }
       }
     }
     if ((int)threadIdx.x == 0) {
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_lane[c] < lowest_of_all[c]) {
-          lowest_of_all[c] = lowest_of_all_lane[c];
-        }
+      if (lowest_of_all_lane[0] < lowest_of_all[0]) {
+        lowest_of_all[0] = lowest_of_all_lane[0];
       }
     }
   }

@@ -41,9 +41,7 @@ __kernel void wrap_lowest(
     long slot) {
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   for (int n = begin + (int)get_global_id(0); n < end; n += (int)get_global_size(0)) {
     double q_pack[4];
     __global const double *q_pack_from0 = q + q_map[n * 2] * 2;
@@ -58,97 +56,72 @@ __kernel void wrap_lowest(
     __global const double *low_pack_from1 = low + q_map[n * 2 + 1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_pack[c] = lowest_of_all_lane[c];
-    }
+    lowest_of_all_pack[0] = lowest_of_all_lane[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
     __global double *low_pack_to0 = low + q_map[n * 2];
     op2_atomic_min_float64(&low_pack_to0[0], low_pack[0]);
     __global double *low_pack_to1 = low + q_map[n * 2 + 1];
     op2_atomic_min_float64(&low_pack_to1[0], low_pack[1]);
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_pack[c];
-      }
+    if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_pack[0];
     }
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
-    }
+    lowest_of_all_tree[lane] = lowest_of_all[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
-  }
+  lowest_of_all_tree[(int)get_local_id(0)] = lowest_of_all_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
-      }
+    if (lowest_of_all_tree[lane + 128] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 128];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
-      }
+    if (lowest_of_all_tree[lane + 64] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 64];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
-      }
+    if (lowest_of_all_tree[lane + 32] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 32];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
-      }
+    if (lowest_of_all_tree[lane + 16] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
-      }
+    if (lowest_of_all_tree[lane + 8] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 8];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
-      }
+    if (lowest_of_all_tree[lane + 4] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 4];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
-      }
+    if (lowest_of_all_tree[lane + 2] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 2];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
-      }
+    if (lowest_of_all_tree[lane + 1] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 1];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
-    }
+    lowest_of_all_partial[slot + (int)get_group_id(0)] = lowest_of_all_tree[0];
   }
 }
 
@@ -158,94 +131,69 @@ __kernel void finish_lowest(
     long n_slots) {
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
-      }
+    if (lowest_of_all_partial[k] < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_partial[k];
     }
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
-    }
+    lowest_of_all_tree[lane] = lowest_of_all[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
-  }
+  lowest_of_all_tree[(int)get_local_id(0)] = lowest_of_all_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
-      }
+    if (lowest_of_all_tree[lane + 128] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 128];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
-      }
+    if (lowest_of_all_tree[lane + 64] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 64];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
-      }
+    if (lowest_of_all_tree[lane + 32] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 32];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
-      }
+    if (lowest_of_all_tree[lane + 16] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
-      }
+    if (lowest_of_all_tree[lane + 8] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 8];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
-      }
+    if (lowest_of_all_tree[lane + 4] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 4];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
-      }
+    if (lowest_of_all_tree[lane + 2] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 2];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
-      }
+    if (lowest_of_all_tree[lane + 1] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 1];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_tree[c * 256];
-      }
+    if (lowest_of_all_tree[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_tree[0];
     }
   }
 }

@@ -34,15 +34,23 @@ __kernel void wrap_lowest(
     __global const int *restrict thrcol,
     long block_offset,
     long slot) {
+  // low_ind_map [n_staged of all blocks]: the targets of each block, ascending
+  // low_loc_map [n_elements, arity]: where in its block's targets an entry is
+  // ind_sizes [n_blocks, n_lists]: targets of a block in a list
+  // ind_offs [n_blocks, n_lists]: where they begin in the list
+  // blkmap [n_blocks]: blocks by colour
+  // offset [n_blocks]: the first element of each block
+  // nelems [n_blocks]: elements of each block
+  // nthrcol [n_blocks]: colours of the elements of each block
+  // thrcol [n_elements]: the colour of an element within its block
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   __local double low_shared[512];
   const int block = blkmap[block_offset + (int)get_group_id(0)];
   const int first = offset[block];
   const int last = first + nelems[block];
+  // What the block adds to its targets, in memory that its lanes share.
   for (int i = (int)get_local_id(0); i < ind_sizes[block]; i += (int)get_local_size(0)) {
     low_shared[i] = low[low_ind_map[ind_offs[block] + i]];
   }
@@ -63,17 +71,14 @@ __kernel void wrap_lowest(
       low_pack[0] = low_pack_from0[0];
       __global const double *low_pack_from1 = low + q_map[n * 2 + 1];
       low_pack[1] = low_pack_from1[0];
-      for (int c = 0; c < 1; ++c) {
-        lowest_of_all_pack[c] = lowest_of_all_lane[c];
-      }
+      lowest_of_all_pack[0] = lowest_of_all_lane[0];
       lowest(q_pack, low_pack, lowest_of_all_pack);
-      for (int c = 0; c < 1; ++c) {
-        if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
-          lowest_of_all_lane[c] = lowest_of_all_pack[c];
-        }
+      if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_pack[0];
       }
     }
     const int own_colour = (n < last ? thrcol[n] : -1);
+    // Elements of one thread colour share no target.
     for (int colour = 0; colour < nthrcol[block]; ++colour) {
       if (own_colour == colour) {
         const int low_pack_to0 = low_loc_map[n * 2];
@@ -88,88 +93,68 @@ __kernel void wrap_lowest(
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
   }
+  // The targets themselves.
   for (int i = (int)get_local_id(0); i < ind_sizes[block]; i += (int)get_local_size(0)) {
     if (low_shared[i] < low[low_ind_map[ind_offs[block] + i]]) {
       low[low_ind_map[ind_offs[block] + i]] = low_shared[i];
     }
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
-    }
+    lowest_of_all_tree[lane] = lowest_of_all[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
-  }
+  lowest_of_all_tree[(int)get_local_id(0)] = lowest_of_all_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
-      }
+    if (lowest_of_all_tree[lane + 128] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 128];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
-      }
+    if (lowest_of_all_tree[lane + 64] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 64];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
-      }
+    if (lowest_of_all_tree[lane + 32] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 32];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
-      }
+    if (lowest_of_all_tree[lane + 16] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
-      }
+    if (lowest_of_all_tree[lane + 8] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 8];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
-      }
+    if (lowest_of_all_tree[lane + 4] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 4];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
-      }
+    if (lowest_of_all_tree[lane + 2] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 2];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
-      }
+    if (lowest_of_all_tree[lane + 1] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 1];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
-    }
+    lowest_of_all_partial[slot + (int)get_group_id(0)] = lowest_of_all_tree[0];
   }
 }
 
@@ -179,94 +164,69 @@ __kernel void finish_lowest(
     long n_slots) {
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
-      }
+    if (lowest_of_all_partial[k] < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_partial[k];
     }
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
-    }
+    lowest_of_all_tree[lane] = lowest_of_all[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
-  }
+  lowest_of_all_tree[(int)get_local_id(0)] = lowest_of_all_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
-      }
+    if (lowest_of_all_tree[lane + 128] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 128];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
-      }
+    if (lowest_of_all_tree[lane + 64] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 64];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
-      }
+    if (lowest_of_all_tree[lane + 32] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 32];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
-      }
+    if (lowest_of_all_tree[lane + 16] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
-      }
+    if (lowest_of_all_tree[lane + 8] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 8];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
-      }
+    if (lowest_of_all_tree[lane + 4] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 4];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
-      }
+    if (lowest_of_all_tree[lane + 2] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 2];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
-      }
+    if (lowest_of_all_tree[lane + 1] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 1];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_tree[c * 256];
-      }
+    if (lowest_of_all_tree[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_tree[0];
     }
   }
 }

@@ -30,17 +30,16 @@ __kernel void wrap_lowest(
     long begin,
     long end,
     long slot) {
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   for (int t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
     const int target = (touched ? touched[t] : t);
     double low_own[1];
-    for (int c = 0; c < 1; ++c) {
-      low_own[c] = low[target + c];
-    }
+    low_own[0] = low[target];
+    // Every element that leads to the target, for what the target gets of it.
     long next = (0 < n_columns ? incidence[t] : -1);
     for (int k = 0; k < n_columns; ++k) {
       const int entry = next;
@@ -57,108 +56,77 @@ __kernel void wrap_lowest(
         q_pack[3] = q[q_pack_from1 + 1];
         double low_pack[2];
         for (int i = 0; i < 2; ++i) {
-          for (int c = 0; c < 1; ++c) {
-            low_pack[i + c] = low_own[c];
-          }
+          low_pack[i] = low_own[0];
         }
         double lowest_of_all_pack[1];
-        for (int c = 0; c < 1; ++c) {
-          lowest_of_all_pack[c] = lowest_of_all_lane[c];
-        }
+        lowest_of_all_pack[0] = lowest_of_all_lane[0];
         lowest(q_pack, low_pack, lowest_of_all_pack);
-        for (int c = 0; c < 1; ++c) {
-          if ((o == 0 ? low_pack[c] : low_pack[1 + c]) < low_own[c]) {
-            low_own[c] = (o == 0 ? low_pack[c] : low_pack[1 + c]);
-          }
+        if ((o == 0 ? low_pack[0] : low_pack[1]) < low_own[0]) {
+          low_own[0] = (o == 0 ? low_pack[0] : low_pack[1]);
         }
-        for (int c = 0; c < 1; ++c) {
-          if (lowest_of_all_pack[c] < lowest_of_all_lane[c]) {
-            lowest_of_all_lane[c] = lowest_of_all_pack[c];
-          }
+        if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
+          lowest_of_all_lane[0] = lowest_of_all_pack[0];
         }
       }
     }
-    for (int c = 0; c < 1; ++c) {
-      low[target + c] = low_own[c];
-    }
+    low[target] = low_own[0];
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
-    }
+    lowest_of_all_tree[lane] = lowest_of_all[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
-  }
+  lowest_of_all_tree[(int)get_local_id(0)] = lowest_of_all_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
-      }
+    if (lowest_of_all_tree[lane + 128] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 128];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
-      }
+    if (lowest_of_all_tree[lane + 64] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 64];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
-      }
+    if (lowest_of_all_tree[lane + 32] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 32];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
-      }
+    if (lowest_of_all_tree[lane + 16] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
-      }
+    if (lowest_of_all_tree[lane + 8] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 8];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
-      }
+    if (lowest_of_all_tree[lane + 4] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 4];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
-      }
+    if (lowest_of_all_tree[lane + 2] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 2];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
-      }
+    if (lowest_of_all_tree[lane + 1] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 1];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_partial[slot + (int)get_group_id(0) + c] = lowest_of_all_tree[c * 256];
-    }
+    lowest_of_all_partial[slot + (int)get_group_id(0)] = lowest_of_all_tree[0];
   }
 }
 
@@ -168,94 +136,69 @@ __kernel void finish_lowest(
     long n_slots) {
   __local double lowest_of_all_tree[256];
   double lowest_of_all_lane[1];
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_lane[c] = lowest_of_all[c];
-  }
+  lowest_of_all_lane[0] = lowest_of_all[0];
   for (int k = (int)get_local_id(0); k < n_slots; k += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_partial[k + c] < lowest_of_all_lane[c]) {
-        lowest_of_all_lane[c] = lowest_of_all_partial[k + c];
-      }
+    if (lowest_of_all_partial[k] < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_partial[k];
     }
   }
+  // The values of the block's lanes become one.
   for (int lane = (int)get_local_size(0) + (int)get_local_id(0); lane < 256; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      lowest_of_all_tree[c * 256 + lane] = lowest_of_all[c];
-    }
+    lowest_of_all_tree[lane] = lowest_of_all[0];
   }
-  for (int c = 0; c < 1; ++c) {
-    lowest_of_all_tree[c * 256 + (int)get_local_id(0)] = lowest_of_all_lane[c];
-  }
+  lowest_of_all_tree[(int)get_local_id(0)] = lowest_of_all_lane[0];
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 128; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 128)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 128)];
-      }
+    if (lowest_of_all_tree[lane + 128] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 128];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 64; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 64)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 64)];
-      }
+    if (lowest_of_all_tree[lane + 64] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 64];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 32; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 32)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 32)];
-      }
+    if (lowest_of_all_tree[lane + 32] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 32];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 16; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 16)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 16)];
-      }
+    if (lowest_of_all_tree[lane + 16] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 16];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 8; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 8)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 8)];
-      }
+    if (lowest_of_all_tree[lane + 8] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 8];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 4; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 4)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 4)];
-      }
+    if (lowest_of_all_tree[lane + 4] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 4];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 2; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 2)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 2)];
-      }
+    if (lowest_of_all_tree[lane + 2] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 2];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   for (int lane = (int)get_local_id(0); lane < 1; lane += (int)get_local_size(0)) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256 + (lane + 1)] < lowest_of_all_tree[c * 256 + lane]) {
-        lowest_of_all_tree[c * 256 + lane] = lowest_of_all_tree[c * 256 + (lane + 1)];
-      }
+    if (lowest_of_all_tree[lane + 1] < lowest_of_all_tree[lane]) {
+      lowest_of_all_tree[lane] = lowest_of_all_tree[lane + 1];
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if ((int)get_local_id(0) == 0) {
-    for (int c = 0; c < 1; ++c) {
-      if (lowest_of_all_tree[c * 256] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_tree[c * 256];
-      }
+    if (lowest_of_all_tree[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_tree[0];
     }
   }
 }

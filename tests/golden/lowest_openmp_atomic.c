@@ -48,18 +48,14 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     const double *low_pack_from1 = low + (long)low_map[n * 2 + 1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_pack[c] = lowest_of_all[c];
-    }
+    lowest_of_all_pack[0] = lowest_of_all[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
     double *low_pack_to0 = low + (long)low_map[n * 2];
     op2_atomic_min_float64(&low_pack_to0[0], low_pack[0]);
     double *low_pack_to1 = low + (long)low_map[n * 2 + 1];
     op2_atomic_min_float64(&low_pack_to1[0], low_pack[1]);
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_pack[c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_pack[c];
-      }
+    if (lowest_of_all_pack[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_pack[0];
     }
   }
 }
@@ -135,28 +131,27 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
   const long n_slots = context->n_threads;
   double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
-    }
+    lowest_of_all_partial[slot * 8] = lowest_of_all[0];
   }
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
+      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
+        wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
       }
     }
   }
+  // The slots' results, in their order.
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
-      }
+    if (lowest_of_all_partial[slot * 8] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_partial[slot * 8];
     }
   }
   return 0;

@@ -38,9 +38,7 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     const double *low_pack_from1 = low + (long)low_map[n * 2 + 1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_pack[c] = lowest_of_all[c];
-    }
+    lowest_of_all_pack[0] = lowest_of_all[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
     double *low_pack_to0 = low + (long)low_map[n * 2];
     if (low_pack[0] < low_pack_to0[0]) {
@@ -50,10 +48,8 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     if (low_pack[1] < low_pack_to1[0]) {
       low_pack_to1[0] = low_pack[1];
     }
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_pack[c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_pack[c];
-      }
+    if (lowest_of_all_pack[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_pack[0];
     }
   }
 }
@@ -135,41 +131,50 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
   double *const low = (double *)argv[1];
   double *const lowest_of_all = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[5];
+  // block_of [n_blocks]: blocks by colour
   const long *const block_of = (const long *)argv[6];
+  // block_offset [n_blocks + 1]: where the elements of each block begin
   const long *const block_offset = (const long *)argv[7];
   const long n_slots = end - begin;
   double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
-    }
+    lowest_of_all_partial[slot * 8] = lowest_of_all[0];
   }
   if (context->flags) {
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
-      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+      const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+      const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+      for (long k = first; k < last; ++k) {
         const long block = block_of[k];
-        wrap_lowest(block_offset[block], block_offset[block + 1], q, q_map, low, q_map, lowest_of_all_partial + (k - begin) * 8);
+        wrap_lowest(block_offset[block], block_offset[block + 1], q, q_map, low, q_map, lowest_of_all_partial
+            + (k - begin) * 8);
       }
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
+      // One colour after the other: what one has updates no target twice.
       for (long colour = 0; colour < sizes[0]; ++colour) {
+        const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+        const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
         #pragma omp for schedule(static)
-        for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+        for (long k = first; k < last; ++k) {
           const long block = block_of[k];
-          wrap_lowest(block_offset[block], block_offset[block + 1], q, q_map, low, q_map, lowest_of_all_partial + (k - begin) * 8);
+          wrap_lowest(block_offset[block], block_offset[block + 1], q, q_map, low, q_map, lowest_of_all_partial
+              + (k - begin) * 8);
         }
       }
     }
   }
+  // The slots' results, in their order.
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
-      }
+    if (lowest_of_all_partial[slot * 8] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_partial[slot * 8];
     }
   }
   return 0;

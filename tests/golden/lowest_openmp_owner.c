@@ -26,12 +26,14 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     const long *__restrict__ incidence_offset,
     const int *__restrict__ incidence,
     const int *__restrict__ touched) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double low_own[1];
-    for (long c = 0; c < 1; ++c) {
-      low_own[c] = low[target + c];
-    }
+    low_own[0] = low[target];
+    // Every element that leads to the target, for what the target gets of it.
     for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const long n = incidence[k] / 2;
       const long o = incidence[k] - n * 2;
@@ -44,29 +46,19 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
       q_pack[3] = q[q_pack_from1 + 1];
       double low_pack[2];
       for (long i = 0; i < 2; ++i) {
-        for (long c = 0; c < 1; ++c) {
-          low_pack[i + c] = low_own[c];
-        }
+        low_pack[i] = low_own[0];
       }
       double lowest_of_all_pack[1];
-      for (long c = 0; c < 1; ++c) {
-        lowest_of_all_pack[c] = lowest_of_all[c];
-      }
+      lowest_of_all_pack[0] = lowest_of_all[0];
       lowest(q_pack, low_pack, lowest_of_all_pack);
-      for (long c = 0; c < 1; ++c) {
-        if ((o == 0 ? low_pack[c] : low_pack[1 + c]) < low_own[c]) {
-          low_own[c] = (o == 0 ? low_pack[c] : low_pack[1 + c]);
-        }
+      if ((o == 0 ? low_pack[0] : low_pack[1]) < low_own[0]) {
+        low_own[0] = (o == 0 ? low_pack[0] : low_pack[1]);
       }
-      for (long c = 0; c < 1; ++c) {
-        if (lowest_of_all_pack[c] < lowest_of_all[c]) {
-          lowest_of_all[c] = lowest_of_all_pack[c];
-        }
+      if (lowest_of_all_pack[0] < lowest_of_all[0]) {
+        lowest_of_all[0] = lowest_of_all_pack[0];
       }
     }
-    for (long c = 0; c < 1; ++c) {
-      low[target + c] = low_own[c];
-    }
+    low[target] = low_own[0];
   }
 }
 
@@ -147,28 +139,28 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
   const long n_slots = context->n_threads;
   double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
-    }
+    lowest_of_all_partial[slot * 8] = lowest_of_all[0];
   }
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, lowest_of_all_partial + slot * 8, incidence_offset, incidence, touched);
+      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, low, lowest_of_all_partial + slot * 8, incidence_offset, incidence, touched);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, lowest_of_all_partial + slot * 8, incidence_offset, incidence, touched);
+        wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, q, q_map, low, lowest_of_all_partial + slot * 8, incidence_offset, incidence,
+            touched);
       }
     }
   }
+  // The slots' results, in their order.
   for (long slot = 0; slot < n_slots; ++slot) {
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
-      }
+    if (lowest_of_all_partial[slot * 8] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_partial[slot * 8];
     }
   }
   return 0;

@@ -38,9 +38,7 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     const double *low_pack_from1 = low + (long)low_map[n * 2 + 1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_pack[c] = lowest_of_all[c];
-    }
+    lowest_of_all_pack[0] = lowest_of_all[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
     double *low_pack_to0 = low + (long)low_map[n * 2];
     if (low_pack[0] < low_pack_to0[0]) {
@@ -50,10 +48,8 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     if (low_pack[1] < low_pack_to1[0]) {
       low_pack_to1[0] = low_pack[1];
     }
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_pack[c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_pack[c];
-      }
+    if (lowest_of_all_pack[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_pack[0];
     }
   }
 }

@@ -39,17 +39,13 @@ static __attribute__((noinline)) void wrap_lowest(long begin, long end,
     const long low_pack_from1 = (long)low_map[n * 2 + 1];
     low_pack[1] = low[low_pack_from1];
     double lowest_of_all_pack[1];
-    for (long c = 0; c < 1; ++c) {
-      lowest_of_all_pack[c] = lowest_of_all[c];
-    }
+    lowest_of_all_pack[0] = lowest_of_all[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
     for (long c = 0; c < 2; ++c) {
       low_scratch[n * 2 + c] = low_pack[c];
     }
-    for (long c = 0; c < 1; ++c) {
-      if (lowest_of_all_pack[c] < lowest_of_all[c]) {
-        lowest_of_all[c] = lowest_of_all_pack[c];
-      }
+    if (lowest_of_all_pack[0] < lowest_of_all[0]) {
+      lowest_of_all[0] = lowest_of_all_pack[0];
     }
   }
 }
@@ -60,24 +56,21 @@ static __attribute__((noinline)) void sum_lowest(long begin, long end,
     const int *__restrict__ incidence,
     const int *__restrict__ touched,
     const double *__restrict__ low_scratch) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
   for (long t = begin; t < end; ++t) {
     const long target = (touched ? touched[t] : t);
     double low_own[1];
-    for (long c = 0; c < 1; ++c) {
-      low_own[c] = low[target + c];
-    }
+    low_own[0] = low[target];
     for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const long n = incidence[k] / 2;
       const long o = incidence[k] - n * 2;
-      for (long c = 0; c < 1; ++c) {
-        if (low_scratch[n * 2 + o + c] < low_own[c]) {
-          low_own[c] = low_scratch[n * 2 + o + c];
-        }
+      if (low_scratch[n * 2 + o] < low_own[0]) {
+        low_own[0] = low_scratch[n * 2 + o];
       }
     }
-    for (long c = 0; c < 1; ++c) {
-      low[target + c] = low_own[c];
-    }
+    low[target] = low_own[0];
   }
 }
 
@@ -99,12 +92,15 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
   double *const low = (double *)argv[1];
   double *const lowest_of_all = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
   const long *const incidence_offset = (const long *)argv[5];
   const int *const incidence = (const int *)argv[6];
   const int *const touched = (const int *)argv[7];
   double *low_scratch = (double *)((char *)context->scratch + 0);
+  // The results of all elements are kept,
   wrap_lowest(begin, end, q, q_map, low, q_map, lowest_of_all, low_scratch);
+  // then each target sums what is its own, in the order of the elements.
   sum_lowest(0, sizes[0], low, incidence_offset, incidence, touched, low_scratch);
   return 0;
 }

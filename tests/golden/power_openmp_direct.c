@@ -66,14 +66,16 @@ int op2_launch_power(const struct op2_context_v1 *context, long begin, long end,
   const double *const gains = (const double *)argv[3];
   if (context->flags) {
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first_1, gains);
+      wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, x, y, first_1, gains);
     }
   } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first_1, gains);
+        wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+            / context->n_threads, x, y, first_1, gains);
       }
     }
   }

@@ -147,8 +147,7 @@ TEST(Adapt, LanesLookTablesUpWhereTheyAre) {
   statements.push_back(evaluate(found));
   const std::string text = adapted_text(body, opencl_dialect());
   EXPECT_NE(text.find("op2_table_float64x4(&table_w[0], i);"), std::string::npos) << text;
-  EXPECT_NE(text.find("op2_table_float64x4(const __constant double *from, op2_int64x4 index)"),
-            std::string::npos)
+  EXPECT_NE(text.find("op2_table_float64x4(const __constant double *from,"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("_copy"), std::string::npos) << text;
 }

@@ -38,8 +38,10 @@ TEST(ColourBlocks, ColoursInOrderBlocksOfAColourAtOnce) {
             "const int64* block_offset)\n"
             "  region\n"
             "    for serial colour in [0, sizes[0])\n"
-            "      for thread k in [select((colour_offset[colour] < begin), begin, "
-            "colour_offset[colour]), min(colour_offset[(colour + 1)], end))\n"
+            "      decl const int64 first = select((colour_offset[colour] < begin), begin, "
+            "colour_offset[colour])\n"
+            "      decl const int64 last = min(colour_offset[(colour + 1)], end)\n"
+            "      for thread k in [first, last)\n"
             "        decl const int64 block = block_of[k]\n"
             "        call wrap_res(block_offset[block], block_offset[(block + 1)], x, x_map, y, "
             "x_map)\n");

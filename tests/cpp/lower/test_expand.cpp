@@ -117,5 +117,58 @@ TEST(Expand, LeavesTheRestAsItIs) {
   EXPECT_EQ(expand(block, {}), block);
 }
 
+/// `for (index = begin; index < begin + n; ++index) body`
+kir::Stmt steps(const std::string& index, int begin, int n, kir::Block body) {
+  return {kir::For{kir::Axis::serial, index, kir::integer(begin), kir::integer(begin + n),
+                   std::move(body)}};
+}
+
+kir::Stmt decl_of(const std::string& name, kir::Expr value) {
+  return {kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}};
+}
+
+TEST(Expand, ALoopOfOneStepIsItsBody) {
+  const kir::Expr at = kir::name("c") * kir::integer(8) + kir::name("i");
+  kir::Stmt set{kir::Assign{kir::element("y", at), Update::set, kir::name("c")}};
+  EXPECT_EQ(expanded(steps("i", 2, 1, {steps("c", 0, 1, {set})})),
+            "launch ()\n"
+            "  y[2] = 0\n");
+  EXPECT_TRUE(testing::contains(expanded(steps("i", 0, 2, {set})), "for serial i in [0, 2)\n"));
+}
+
+TEST(Expand, WhatSuchBodiesDeclareGetsNamesOfItsOwn) {
+  const auto step = [](int begin) {
+    return steps("i", begin, 1,
+                 {decl_of("t", kir::name("i") * kir::name("n")),
+                  {kir::Assign{kir::element("y", kir::name("i")), Update::add, kir::name("t")}}});
+  };
+  EXPECT_EQ(expanded({decl_of("t", kir::name("n")), step(3), steps("k", 0, 2, {step(4)}), step(5)}),
+            "launch ()\n"
+            "  decl const int64 t = n\n"
+            "  decl const int64 t2 = (3 * n)\n"
+            "  y[3] += t2\n"
+            "  for serial k in [0, 2)\n"
+            "    decl const int64 t3 = (4 * n)\n"
+            "    y[4] += t3\n"
+            "  decl const int64 t3 = (5 * n)\n"
+            "  y[5] += t3\n");
+}
+
+TEST(Expand, AStepSharedByLanesStaysALoop) {
+  kir::Stmt stmt{kir::Assign{kir::element("y", kir::name("i")), Update::set, kir::integer(0)}};
+  EXPECT_TRUE(testing::contains(
+      expanded({kir::For{kir::Axis::lane, "i", kir::integer(0), kir::integer(1), {stmt}}}),
+      "for lane i in [0, 1)"));
+}
+
+TEST(Expand, CommentsStayWithTheFirstStatement) {
+  kir::Stmt loop = steps("c", 0, 1, {{kir::Gather{"p", rows_through(1, 1)}}});
+  loop.comment = "what it does";
+  const kir::Block block = expand({std::move(loop)}, {});
+  ASSERT_EQ(block.size(), 2U);
+  EXPECT_EQ(block[0].comment, "what it does");
+  EXPECT_EQ(block[1].comment, "");
+}
+
 }  // namespace
 }  // namespace op2::lower

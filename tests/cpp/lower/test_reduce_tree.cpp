@@ -24,10 +24,8 @@ TEST(ReductionTree, WarpsExchangeRegisters) {
   const ReductionTree tree({global_of(DType::float64, 1)}, 32, false);
   const std::string text = dump_of(tree.combined());
   for (const std::string half : {"16", "8", "4", "2", "1"}) {
-    EXPECT_TRUE(testing::contains(text, "    decl float64 s_got = shuffle32(s_lane[c], (@lane + " +
-                                            half +
-                                            "))\n"
-                                            "    s_lane[c] += s_got\n"))
+    EXPECT_TRUE(
+        testing::contains(text, "    s_lane[c] += shuffle32(s_lane[c], (@lane + " + half + "))\n"))
         << text;
   }
   EXPECT_TRUE(testing::contains(text, "s_tree[((c * 8) + (@lane / 32))] = s_lane[c]")) << text;
@@ -36,7 +34,9 @@ TEST(ReductionTree, WarpsExchangeRegisters) {
 
 TEST(ReductionTree, AMinimumIsComparedAfterTheExchange) {
   const ReductionTree tree({global_of(DType::int8, 1, kir::Update::min)}, 32, false);
-  EXPECT_TRUE(testing::contains(dump_of(tree.combined()), "    s_lane[c] min= s_got\n"));
+  EXPECT_TRUE(testing::contains(dump_of(tree.combined()),
+                                "    decl int8 s_got = shuffle32(s_lane[c], (@lane + 16))\n"
+                                "    s_lane[c] min= s_got\n"));
   EXPECT_TRUE(testing::contains(dump_of(tree.starts()), "    s_lane[c] = s[c]\n"));
 }
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include "base/abi_types.hpp"
+
+namespace op2::abi {
+
+/// @brief What there is to say of an array of plans.
+struct ArrayFacts {
+  PlanArray array;
+  std::string_view name;   ///< what it is called where a loop has no better name
+  std::string_view dtype;  ///< "index": as wide as the numbers in it need
+  std::string_view shape;
+  std::string_view what;
+};
+
+/// @brief The table of all arrays that plans have.
+[[nodiscard]] const ArrayFacts& facts_of(PlanArray array);
+
+}  // namespace op2::abi

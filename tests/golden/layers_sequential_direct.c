@@ -1,0 +1,61 @@
+/* pyop2cxx VERSION: layers, strategy direct */
+
+static inline void layers(const double *x, double *y) {
+  for (int i = 0; i < 4; ++i) {
+    y[i] += x[i] - x[3 - i];
+  }
+}
+
+static __attribute__((noinline)) void wrap_layers(long begin, long end,
+    const double *__restrict__ x,
+    const int *__restrict__ x_map,
+    double *__restrict__ y,
+    const int *__restrict__ y_map,
+    const long *__restrict__ layers_1) {
+  for (long position = begin; position < end; ++position) {
+    const long row = position / layers_1[0];
+    const long n = row;
+    const long level = layers_1[1] + (position - row * layers_1[0]);
+    double x_pack[4];
+    const double *x_pack_from0 = x + (long)x_map[n * 4] + level;
+    x_pack[0] = x_pack_from0[0];
+    const double *x_pack_from1 = x + (long)x_map[n * 4 + 1] + level;
+    x_pack[1] = x_pack_from1[0];
+    const double *x_pack_from2 = x + (long)x_map[n * 4 + 2] + level;
+    x_pack[2] = x_pack_from2[0];
+    const double *x_pack_from3 = x + (long)x_map[n * 4 + 3] + level;
+    x_pack[3] = x_pack_from3[0];
+    double y_pack[4] = {0};
+    layers(x_pack, y_pack);
+    double *y_pack_to0 = y + (long)y_map[n * 4] + level;
+    y_pack_to0[0] += y_pack[0];
+    double *y_pack_to1 = y + (long)y_map[n * 4 + 1] + level;
+    y_pack_to1[0] += y_pack[1];
+    double *y_pack_to2 = y + (long)y_map[n * 4 + 2] + level;
+    y_pack_to2[0] += y_pack[2];
+    double *y_pack_to3 = y + (long)y_map[n * 4 + 3] + level;
+    y_pack_to3[0] += y_pack[3];
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  const double *const x = (const double *)argv[0];
+  double *const y = (double *)argv[1];
+  const int *const x_map = (const int *)argv[2];
+  const long *const layers_1 = (const long *)argv[3];
+  wrap_layers(begin, end, x, x_map, y, x_map, layers_1);
+  return 0;
+}

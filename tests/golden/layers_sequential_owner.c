@@ -1,0 +1,71 @@
+/* pyop2cxx VERSION: layers, strategy owner */
+
+static inline void layers(const double *x, double *y) {
+  for (int i = 0; i < 4; ++i) {
+    y[i] += x[i] - x[3 - i];
+  }
+}
+
+static __attribute__((noinline)) void wrap_layers(long begin, long end,
+    const double *__restrict__ x,
+    const int *__restrict__ x_map,
+    double *__restrict__ y,
+    const long *__restrict__ layers_1,
+    const long *__restrict__ incidence_offset,
+    const int *__restrict__ incidence,
+    const int *__restrict__ touched) {
+  // incidence_offset [n_rows + 1]: where the incidences of each target begin
+  // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
+  // touched [n_rows]: the target of each row; absent: all in order
+  for (long t = begin; t < end; ++t) {
+    const long target = (touched ? touched[t] : t);
+    double y_own[1];
+    y_own[0] = y[target];
+    // Every element that leads to the target, for what the target gets of it.
+    for (long k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
+      const long position = incidence[k] / 4;
+      const long o = incidence[k] - position * 4;
+      const long row = position / layers_1[0];
+      const long n = row;
+      const long level = layers_1[1] + (position - row * layers_1[0]);
+      double x_pack[4];
+      const long x_pack_from0 = (long)x_map[n * 4] + level;
+      x_pack[0] = x[x_pack_from0];
+      const long x_pack_from1 = (long)x_map[n * 4 + 1] + level;
+      x_pack[1] = x[x_pack_from1];
+      const long x_pack_from2 = (long)x_map[n * 4 + 2] + level;
+      x_pack[2] = x[x_pack_from2];
+      const long x_pack_from3 = (long)x_map[n * 4 + 3] + level;
+      x_pack[3] = x[x_pack_from3];
+      double y_pack[4] = {0};
+      layers(x_pack, y_pack);
+      y_own[0] += (o == 0 ? y_pack[0] : (o == 1 ? y_pack[1] : (o == 2 ? y_pack[2] : y_pack[3])));
+    }
+    y[target] = y_own[0];
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  const double *const x = (const double *)argv[0];
+  double *const y = (double *)argv[1];
+  const int *const x_map = (const int *)argv[2];
+  const long *const layers_1 = (const long *)argv[3];
+  const long *const incidence_offset = (const long *)argv[4];
+  const int *const incidence = (const int *)argv[5];
+  const int *const touched = (const int *)argv[6];
+  wrap_layers(begin, end, x, x_map, y, layers_1, incidence_offset, incidence, touched);
+  return 0;
+}

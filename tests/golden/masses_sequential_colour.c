@@ -1,0 +1,76 @@
+/* pyop2cxx VERSION: masses, strategy colour */
+
+static inline void masses(double *m, const double *q) {
+  double length = q[2] - q[0];
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      m[i * 2 + j] += length * (i == j ? 2 : 1) / 6;
+    }
+  }
+}
+
+static __attribute__((noinline)) void wrap_masses(long begin, long end,
+    double *__restrict__ m,
+    const int *__restrict__ m_row_map,
+    const int *__restrict__ m_col_map,
+    const double *__restrict__ q,
+    const int *__restrict__ q_map,
+    const long *__restrict__ m_row_start,
+    const unsigned char *__restrict__ m_position,
+    const int *__restrict__ element) {
+  // m_row_start [n_rows + 1]: where the blocks of each row begin
+  // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
+  // element [n_elements]: elements by colour
+  (void)m_col_map;
+  for (long k = begin; k < end; ++k) {
+    const long n = element[k];
+    double m_pack[4] = {0};
+    double q_pack[4];
+    const double *q_pack_from0 = q + (long)q_map[n * 2] * 2;
+    q_pack[0] = q_pack_from0[0];
+    q_pack[1] = q_pack_from0[1];
+    const double *q_pack_from1 = q + (long)q_map[n * 2 + 1] * 2;
+    q_pack[2] = q_pack_from1[0];
+    q_pack[3] = q_pack_from1[1];
+    masses(m_pack, q_pack);
+    double *m_pack_to0 = m + m_row_start[m_row_map[n * 2]];
+    m_pack_to0[m_position[n * 4]] += m_pack[0];
+    m_pack_to0[m_position[n * 4 + 1]] += m_pack[1];
+    double *m_pack_to1 = m + m_row_start[m_row_map[n * 2 + 1]];
+    m_pack_to1[m_position[n * 4 + 2]] += m_pack[2];
+    m_pack_to1[m_position[n * 4 + 3]] += m_pack[3];
+  }
+}
+
+struct op2_context_v1 {
+  void *queue;
+  void *scratch;
+  long scratch_bytes;
+  void *parameters;
+  long *error;
+  int n_threads;
+  unsigned int flags;
+};
+
+int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)context;
+  (void)argc;
+  double *const m = (double *)argv[0];
+  const double *const q = (const double *)argv[1];
+  const int *const m_row_map = (const int *)argv[2];
+  const long *const m_row_start = (const long *)argv[3];
+  const unsigned char *const m_position = (const unsigned char *)argv[4];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
+  const long *const sizes = (const long *)argv[5];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+  const long *const colour_offset = (const long *)argv[6];
+  const int *const element = (const int *)argv[7];
+  // One colour after the other: what one has updates no target twice.
+  for (long colour = 0; colour < sizes[0]; ++colour) {
+    const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+    const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+    wrap_masses(first, last, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
+  }
+  return 0;
+}
