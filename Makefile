@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz fuzz-calls fuzz-kills fuzz-memory lint build bench docs stubs clean distclean
+.PHONY: help demo test fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory lint build bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -24,7 +24,12 @@ fuzz: ## random loops for hours: BACKEND="openmp opencl" TOGETHER=1 COUNT=100000
 	@$(venv_python) tests/fuzz/run.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),100000) \
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED)) $(KIND:%=--kind %) --cflags=$(or $(CFLAGS),-O0) \
-	  $(if $(TOGETHER),--together) $(if $(WAYS),--ways $(WAYS))
+	  $(if $(TOGETHER),--together) $(if $(WAYS),--ways $(WAYS)) $(if $(CHAINED),--chained $(CHAINED))
+
+fuzz-chains: ## random chains of named loops: BACKEND="openmp opencl" COUNT=1000 SEED=1 JOBS=2
+	@tools/setup.sh test
+	@$(venv_python) tests/fuzz/chains.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),1000) \
+	  --jobs $(or $(JOBS),$(shell nproc)) --seed $(or $(SEED),0)
 
 fuzz-calls: ## hostile calls of the interface: COUNT=1000000 SEED=1 JOBS=2
 	@tools/setup.sh test

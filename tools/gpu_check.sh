@@ -9,6 +9,7 @@
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
 #   fuzz          random loops on cuda and the host's backends, FUZZ_MINUTES long; records as JSON
+#   fuzz-chains   random chains, and random loops called in chains, as long as fuzz
 #   fuzz-calls    10^6 hostile calls, 200 kills while loops are compiled for cuda and for openmp, and
 #                 the corpus as host code under ASan and UBSan
 #   seeded        seeded mistakes, structures and threads with cuda as the default backend
@@ -19,6 +20,7 @@
 # cores.   TOOLS="memcheck ..."  and  CASES=expression of pytest's -k: what sanitize runs.
 # FUZZ="cuda:10000 sequential+openmp:100000 ..."  backends, or several that run the same loops, and
 # how many;   FUZZ_MINUTES=8   KILLS="cuda openmp"  backends whose compilation is killed
+# FUZZ_COMMIT=  what records say was tried, where there is no repository; tests/fuzz/table.py shows them.
 # FUZZ_SEED=1  the first seed, 0 by default;   FUZZ_WAYS=2  runs of each loop, 1 by default.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -48,7 +50,7 @@ measured() {
   shift
   mkdir -p "$out"
   "$@" >"$out/$name.log" 2>&1 || rc=$?
-  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s|faults of|killed|with findings' "$out/$name.log" |
+  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s|chains of|faults of|killed|with findings' "$out/$name.log" |
     tail -n 1 | cut -c 1-100 | tr '\t' ' ')
   if ((rc)); then
     failures=$((failures + 1))
@@ -351,6 +353,22 @@ phase_fuzz() {
   cat "$out/fuzz.log"
 }
 
+# In the time that random loops have: half of it for chains of named loops, half for random loops.
+half_the_minutes() { awk -v all="${FUZZ_MINUTES:-8}" 'BEGIN { print all / 2 }'; }
+chains_of_loops() {
+  timeout 595 python3 tests/fuzz/run.py --backend cuda sequential+openmp --count "${FUZZ_CHAINS:-10000}" \
+    --chained 3 --jobs "$jobs" --minutes "$(half_the_minutes)" --ways 1 --seed "${FUZZ_SEED:-0}" \
+    --no-shrink --json "$out/fuzz_chained.json"
+}
+
+phase_fuzz_chains() {
+  measured fuzz-chains timeout 420 python3 tests/fuzz/chains.py --backend cuda sequential openmp \
+    --count "${FUZZ_CHAINS:-10000}" --jobs "$jobs" --seed "${FUZZ_SEED:-0}" \
+    --minutes "$(half_the_minutes)" --json "$out/fuzz_chains.json"
+  measured fuzz-chained chains_of_loops
+  cat "$out/fuzz-chains.log" "$out/fuzz-chained.log"
+}
+
 phase_fuzz_calls() {
   measured fuzz-calls timeout 420 python3 tests/fuzz/hostile.py --count "${FUZZ_CALLS:-1000000}" \
     --jobs "$jobs" --seed "${FUZZ_SEED:-0}" --minutes 6 --json "$out/fuzz_calls.json"
@@ -399,10 +417,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-calls|seeded|bench|assembly|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-chains|fuzz-calls|seeded|bench|assembly|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-calls | seeded | bench | assembly | table) ;;
+    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-chains | fuzz-calls | seeded | bench | assembly | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done

@@ -1,25 +1,37 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs random chains as host code that AddressSanitizer and UndefinedBehaviorSanitizer watch.
+"""Runs random chains, by random passes, and compares them with their loops one after the other.
 
-`python tests/fuzz/chains.py 20` runs twenty, by random passes, on `sequential` and `openmp`, each
-with its results compared to those of its loops one after the other. The process that runs them ends
-with an error at the first report.
+`python tests/fuzz/chains.py 20` runs twenty on `sequential` and `openmp` as host code that
+AddressSanitizer and UndefinedBehaviorSanitizer watch; the process that runs them ends with an error
+at the first report. `python tests/fuzz/chains.py --backend sequential cuda --count 1000 --jobs 8
+--minutes 5 --json FILE` runs many on any backends, and keeps a record.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
 import subprocess
 import sys
+import time
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fuzz.children import in_child
+from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
 from fuzz.sanitized import FLAGS, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 BACKENDS = ("sequential", "openmp")
 OVERRUN = "overrun"  # no chain: what must be found
+N_IN_TASK = 20  # chains
 
 
 def run_chains(first: int, n: int) -> None:
@@ -29,27 +41,121 @@ def run_chains(first: int, n: int) -> None:
         first: The first one's seed.
         n: How many.
     """
+    from pyop2cxx import op2
+
+    for seed in range(first, first + n):
+        for backend in BACKENDS:
+            op2.init(backend=backend, cflags=FLAGS, threads=3)
+            print(f"== {seed} {backend}: {run_chain(seed)[0]}", flush=True)
+            op2.exit()
+
+
+def run_chain(seed: int) -> tuple[str, bool]:
+    """Run a chain where loops run now; return what it is, and whether loops were joined.
+
+    Raises:
+        AssertionError: It computes something else than its loops.
+    """
     from ring import Ring, assert_alike
 
     from pyop2cxx import op2
     from pyop2cxx.chain.compiled import PASSES
 
-    for seed in range(first, first + n):
-        for backend in BACKENDS:
-            op2.init(backend=backend, cflags=FLAGS, threads=3)
-            choose = random.Random(seed)
-            strategy = choose.choice([None, "owner"])
-            eager, lazy = Ring(strategy), Ring(strategy)
-            names = choose.choices(sorted(eager.actions()), k=choose.randint(3, 9))
-            passes = [name for name in PASSES if choose.random() < 0.8]
-            for name in names:
-                eager.actions()[name]()
-            with op2.chain(passes=passes):
-                for name in names:
-                    lazy.actions()[name]()
-            assert_alike(eager, lazy)
-            print(f"== {seed} {backend}: {', '.join(names)} by {', '.join(passes)}", flush=True)
-            op2.exit()
+    choose = random.Random(seed)
+    strategy = choose.choice([None, "owner"])
+    eager, lazy = Ring(strategy), Ring(strategy)
+    names = choose.choices(sorted(eager.actions()), k=choose.randint(3, 9))
+    passes = [name for name in PASSES if choose.random() < 0.8]
+    for name in names:
+        eager.actions()[name]()
+    with op2.chain(passes=passes) as chain:
+        for name in names:
+            lazy.actions()[name]()
+    assert_alike(eager, lazy)
+    is_joined = any(len(step.loops) > 1 for step in chain.explain().steps)
+    return f"{', '.join(names)} by {', '.join(passes)}", is_joined
+
+
+def chains_in_child(backend: str, seeds: range) -> tuple[int, int, list[dict[str, Any]]]:
+    """Run chains in a child; return how many, in how many loops were joined, and what failed."""
+
+    def run_them(note: Callable[[str], None]) -> tuple[int, int, list[dict[str, Any]]]:
+        from pyop2cxx import op2
+
+        warnings.simplefilter("ignore")
+        cache_in(folder)
+        n_joined, failures = 0, []
+        for seed in seeds:
+            note(str(seed))
+            op2.init(backend=backend, cflags="-O0", threads=1 + seed % 3)
+            try:
+                n_joined += run_chain(seed)[1]
+            except Exception as error:
+                failures.append({"seed": seed, "kind": type(error).__name__, "message": str(error)})
+        return len(seeds), n_joined, failures
+
+    with own_caches() as folder:
+        answer, how, last = in_child(run_them)
+    if answer is None:
+        at = int(last or seeds[0])
+        rest = chains_in_child(backend, range(at + 1, seeds.stop)) if at + 1 < seeds.stop else None
+        n, n_joined, failures = rest or (0, 0, [])
+        # those before it have run, too; whether loops were joined is lost with the child
+        return (
+            at + 1 - seeds.start + n,
+            n_joined,
+            [{"seed": at, "kind": how, "message": ""}, *failures],
+        )
+    found: tuple[int, int, list[dict[str, Any]]] = answer
+    return found
+
+
+def tasks_of(backends: list[str], first: int, count: int) -> Iterator[Task]:
+    for begin in range(first, first + count, N_IN_TASK):
+        for backend in backends:
+            seeds = range(begin, min(begin + N_IN_TASK, first + count))
+            yield Task(backend, chains_in_child, (backend, seeds))
+
+
+def run_many(arguments: list[str]) -> int:
+    """Run many chains, and print how many failed on which backend; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--backend", nargs="+", default=[*BACKENDS])
+    parser.add_argument("--count", type=int, default=1000, help="chains, on each backend")
+    parser.add_argument("--seed", type=int, default=0, help="of the first")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
+    parser.add_argument("--json", type=Path, default=None, help="write a record there")
+    given = parser.parse_args(arguments)
+    start = time.monotonic()
+    series: dict[str, dict[str, Any]] = {
+        backend: {"backend": backend, "first_seed": given.seed, "wanted": given.count}
+        | {"chains": 0, "joined": 0, "failures": []}
+        for backend in given.backend
+    }
+    tasks = tasks_of(given.backend, given.seed, given.count)
+    for task, found in results(tasks, given.jobs, 60 * given.minutes):
+        one = series[task.kind]
+        if isinstance(found, Lost):
+            found = 0, 0, [{"seed": task.args[1][0], "kind": "lost", "message": found.why}]
+        n, n_joined, failures = found
+        one["chains"] += n
+        one["joined"] += n_joined
+        one["failures"] += failures
+    spent = time.monotonic() - start
+    for name, one in series.items():
+        print(
+            f"{name}: seeds {given.seed} and up: {one['chains']} chains of {given.count}, loops "
+            f"joined in {one['joined']}, {len(one['failures'])} failures, {spent:.0f} s",
+            flush=True,
+        )
+        for failure in one["failures"][:4]:
+            print(f"  seed {failure['seed']}: {failure['kind']}: {failure['message'][:2000]}")
+    if given.json:
+        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
+        record["series"] = [*series.values()]
+        given.json.write_text(json.dumps(record, indent=1) + "\n")
+    return 1 if any(one["failures"] for one in series.values()) else 0
 
 
 def overrun() -> None:
@@ -74,6 +180,8 @@ def watch(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def main(arguments: list[str]) -> int:
     """Run what is asked for; return the exit status."""
+    if arguments and arguments[0].startswith("--") and arguments[0] != "--watched":
+        return run_many(arguments)
     if arguments[:1] != ["--watched"]:
         done = watch("0", arguments[0] if arguments else "20")
         print(done.stdout, done.stderr[-4000:])

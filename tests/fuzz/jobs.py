@@ -7,6 +7,8 @@ import contextlib
 import multiprocessing
 import os
 import platform
+import shutil
+import subprocess
 import tempfile
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -98,4 +100,15 @@ def machine() -> dict[str, Any]:
         if line.startswith("model name")
     ]
     found = {"processor": (names or ["?"])[0], "cores": len(os.sched_getaffinity(0))}
-    return {**found, "system": platform.platform(), "python": platform.python_version()}
+    found |= {"system": platform.platform(), "python": platform.python_version()}
+    return {**found, "commit": commit()}
+
+
+def commit() -> str:
+    """Return the commit that is tried, `FUZZ_COMMIT` where there is no repository."""
+    known = os.environ.get("FUZZ_COMMIT", "")
+    git = shutil.which("git")
+    if known or git is None:
+        return known
+    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

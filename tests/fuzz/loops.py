@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 8  # that one argument points to
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
-KINDS = ("mixed", "periodic", "partial", "structs")
+KINDS = ("mixed", "periodic", "partial", "structs", "matrices")
 """What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
 
@@ -357,7 +357,8 @@ class Maker:
                 self._mixed()
             elif not (self.chance(0.15) and self._again()):
                 self._argument()
-        if self.chance(0.6 if "partial" in self.kinds else 0.15) and self.loop.region != FACETS:
+        is_likely = {"partial", "matrices"} & self.kinds
+        if self.chance(0.6 if is_likely else 0.15) and self.loop.region != FACETS:
             self._matrix()
         if all(arg.access == "READ" for arg in self.loop.args):
             self._argument("INC")
@@ -532,9 +533,13 @@ class Maker:
         return True
 
     def _matrix(self) -> None:
-        """Add to a Mat."""
+        """Add to a Mat; of any type, or set its entries, if that is asked for."""
         rows, columns = self.random.choice(self.paths), self.random.choice(self.paths)
-        t, block = self.random.choice([DOUBLE, DOUBLE, LONG]), (1, 1)
+        t, access = self.random.choice([DOUBLE, DOUBLE, LONG]), "INC"
+        if "matrices" in self.kinds:
+            t = self.grammar.any_type()
+            is_apart = self._is_apart(rows) and self._is_apart(columns)
+            access = "WRITE" if is_apart and self.chance(0.5) else "INC"
         sizes = [(1, 1), (2, 1), (1, 3), (2, 2)]
         fits = [b for b in sizes if rows.arity * columns.arity * math.prod(b) <= 2 * MOST_VALUES]
         if not fits:
@@ -546,11 +551,12 @@ class Maker:
             self.loop.sets[columns.target][1] * block[1],
         )
         data = Data(f"d{number}", t, MATRIX, dim, [0] * math.prod(dim))
-        is_exact = t is LONG or self.chance(0.7)
-        arg = Arg(data, "INC", rows, columns=columns, block=block)
+        is_exact = t.is_integer or self.chance(0.7)
+        arg = Arg(data, access, rows, columns=columns, block=block)
         self.loop.args.append(arg)
         size = rows.arity * columns.arity * math.prod(block)
-        self._parameter(arg, f"p{number}", sum_facts(t, is_exact), size, is_exact)
+        facts = sum_facts(t, is_exact) if access == "INC" else facts_of(self.random, t)
+        self._parameter(arg, f"p{number}", facts, size, is_exact)
 
     def _accesses(self, place: str, path: Path | None, t: CType) -> list[str]:
         found = ["READ", "READ", "INC"]
@@ -608,6 +614,7 @@ def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
     Args:
         seed: Decides everything.
         kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
-            entries lead nowhere, structures. Without them a seed is the loop it always was.
+            entries lead nowhere, structures, matrices of all types and of set entries. Without
+            them a seed is the loop it always was.
     """
     return Maker(seed, kinds).made()

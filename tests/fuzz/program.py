@@ -23,16 +23,24 @@ class Way:
         options: Of pyop2cxx.
         how: Keywords of the ParLoop.
         compiler: Of the host; empty for the usual one.
+        chained: How often the loop is called in one chain; 0: it is no part of one.
     """
 
     backend: str = "sequential"
     options: dict[str, Any] = field(default_factory=dict)
     how: dict[str, Any] = field(default_factory=dict)
     compiler: str = ""
+    chained: int = 0
+
+    @property
+    def times(self) -> int:
+        """How often the loop runs."""
+        return max(self.chained, 1)
 
     def __str__(self) -> str:
         words = {"backend": self.backend, **self.options, **self.how}
         words |= {"compiler": self.compiler} if self.compiler else {}
+        words |= {"chained": self.chained} if self.chained else {}
         return ", ".join(f"{name}={value!r}" for name, value in words.items())
 
 
@@ -64,14 +72,16 @@ def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
     options += f', cc="{way.compiler}"' if way.compiler else ""
     lines = [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
-    lines += [f"loop, data = make({how})", "loop.compute()"]
+    lines.append(f"loop, data = make({how})")
+    lines += ["with op2.chain():"] * bool(way.chained)
+    lines += [f"{'    ' * bool(way.chained)}loop.compute()"] * way.times
     for arg in loop.leaves():
         name = arg.data.name
         lines += [
             f"got = data[{name!r}].{reading(arg.data)}",
             f"want = np.array({expected[name]!r}, got.dtype).reshape(got.shape)",
             "np.testing.assert_allclose("
-            f"got, want, rtol=0, atol={arg.tolerance!r}, err_msg={name!r})",
+            f"got, want, rtol=0, atol={arg.tolerance * way.times!r}, err_msg={name!r})",
         ]
     return "\n".join(lines) + "\n"
 

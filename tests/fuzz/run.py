@@ -195,19 +195,30 @@ def check(attempt: Attempt) -> str:
     with op2.backend(attempt.way.backend):
         if attempt.finding and attempt.way.how.get("check"):
             return reported(attempt)
-        attempt.parloop.compute()
+        compute(attempt)
         for arg in attempt.loop.leaves():
             got = getattr(attempt.data[arg.data.name], reading(arg.data))
             want = np.array(attempt.expected[arg.data.name], got.dtype).reshape(got.shape)
             if got.size == 0:
                 continue
-            is_fine = got == want if arg.tolerance == 0.0 else np.abs(got - want) <= arg.tolerance
+            most = arg.tolerance * attempt.way.times
+            is_fine = got == want if most == 0.0 else np.abs(got - want) <= most
             if not is_fine.all():
                 return (
                     f"{arg.access} {arg.data.name}: got {got.ravel().tolist()}, "
-                    f"expected {want.ravel().tolist()}, off by at most {arg.tolerance:g}"
+                    f"expected {want.ravel().tolist()}, off by at most {most:g}"
                 )
     return ""
+
+
+def compute(attempt: Attempt) -> None:
+    """Run a loop, or as often as that is wanted in a chain."""
+    if not attempt.way.chained:
+        attempt.parloop.compute()
+        return
+    with op2.chain():
+        for _ in range(attempt.way.chained):
+            attempt.parloop.compute()
 
 
 def reported(attempt: Attempt) -> str:
@@ -257,7 +268,7 @@ def silent(_: str) -> None:
 
 def attempts_at(loop: Loop, plan: Plan) -> list[Attempt]:
     """Return the ways in which a loop is run on backends, with what it must do."""
-    (expected, finding), names = outcome(loop), dict[str, Any]()
+    (expected, finding), names = outcome(loop, times=max(plan.chained, 1)), dict[str, Any]()
     attempts = []
     for backend in plan.backends:
         found = plan.ways(loop, backend)
@@ -300,7 +311,7 @@ def one(loop: Loop, way: Way) -> Failure | None:
     """Run one loop in one way by itself."""
     report = Report()
     op2.init(**way.options)
-    expected, finding = outcome(loop)
+    expected, finding = outcome(loop, times=way.times)
     attempt = Attempt(loop, way, expected, finding=finding)
     try:
         for ready in prepare([attempt], report):
@@ -354,6 +365,7 @@ class Plan:
         compiler: Of the host; empty for the usual one.
         check: Whether they run in check mode, which reports those that lose a value and no
             other.
+        chained: How often each is called in one chain; 0: they are no part of one.
     """
 
     backends: tuple[str, ...]
@@ -362,10 +374,12 @@ class Plan:
     cflags: str = "-O0"
     compiler: str = ""
     check: bool = False
+    chained: int = 0
 
     def ways(self, loop: Loop, backend: str) -> list[Way]:
         """Return in which ways a loop runs on a backend."""
         found = ways(loop, backend, self.n_ways, self.compiler)
+        found = [replace(way, chained=self.chained) for way in found]
         if not self.check:
             return found
         without = {"lanes"}  # checks are for one element at a time
@@ -469,7 +483,8 @@ class Series:
 
     def summary(self, seconds: float) -> str:
         """Return what was run, in a line, and below it what was refused most."""
-        name, report = " ".join([self.name, *sorted(self.plan.kinds)]), self.report
+        chained = [f"in chains of {self.plan.chained}"] if self.plan.chained else []
+        name, report = " ".join([self.name, *sorted(self.plan.kinds), *chained]), self.report
         lines = [
             f"{name}: seeds {self.first} to {self.first + report.n_loops - 1}: {report.n_loops} "
             f"loops of {self.count}, {report.n_runs} runs, {report.n_refused} ways refused, "
@@ -490,6 +505,7 @@ class Series:
             "ways": self.plan.n_ways,
             "compilers": [*self.compilers],
             "check": self.plan.check,
+            "chained": self.plan.chained,
             "first_seed": self.first,
             "wanted": self.count,
             "loops": report.n_loops,
@@ -528,7 +544,7 @@ def show(failure: Failure, *, is_small: bool = False) -> None:
     print(f"# seed {loop.seed}, {way}: {failure.kind}\n# {failure.message[:2000]}", flush=True)
     if not is_small:
         failure = smallest(failure)
-    print(program(failure.loop, way, run(failure.loop)), flush=True)
+    print(program(failure.loop, way, run(failure.loop, times=way.times)), flush=True)
 
 
 def arguments() -> argparse.Namespace:
@@ -540,6 +556,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
     parser.add_argument("--together", action="store_true", help="each loop on all the backends")
     parser.add_argument("--check", action="store_true", help="in check mode")
+    parser.add_argument("--chained", type=int, default=0, help="calls of each loop in a chain")
     parser.add_argument("--compilers", nargs="+", default=None, help="of the host, in turn")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
@@ -563,7 +580,12 @@ def series_of(given: argparse.Namespace) -> list[Series]:
     return [
         Series(
             Plan(
-                tuple(backends), given.ways, frozenset(given.kind), given.cflags, check=given.check
+                tuple(backends),
+                given.ways,
+                frozenset(given.kind),
+                given.cflags,
+                check=given.check,
+                chained=given.chained,
             ),
             first,
             count,

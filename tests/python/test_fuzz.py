@@ -21,6 +21,7 @@ from pyop2cxx.exceptions import KernelWarning
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fuzz import chains
 from fuzz import run as running
 from fuzz.jobs import Lost, Task, results
 from fuzz.kills import kill_many
@@ -29,6 +30,7 @@ from fuzz.program import Way, program
 from fuzz.run import Failure, Plan, Report, run_seeds, seeds_in_child, smallest
 from fuzz.sanitized import OVERRUN, watch
 from fuzz.shrink import statements
+from fuzz.table import table
 from fuzz.text import source
 
 if TYPE_CHECKING:
@@ -96,11 +98,57 @@ def test_the_compiler_of_a_plan_compiles(tmp_path: Path) -> None:
 def test_check_mode_reports_no_random_loop(backend: str) -> None:
     """Nothing in them is undefined; and checks change no value."""
     report = Report()
-    kinds = frozenset(["structs", "mixed"])
+    kinds = frozenset(["structs", "mixed", "matrices"])
     run_seeds(range(N_OF_KIND[backend]), Plan((backend,), 1, kinds, check=True), report)
     found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs == report.n_loops
+
+
+@pytest.mark.parametrize("backend", [name for name in N_OF_KIND if name in BACKENDS])
+def test_loops_in_chains(backend: str) -> None:
+    """Called three times in a chain a loop does what it does three times by itself."""
+    report = Report()
+    plan = Plan((backend,), 1, chained=3)
+    run_seeds(range(100, 100 + N_OF_KIND[backend]), plan, report)
+    found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
+    assert not found, "\n\n".join(found[:3])
+    assert report.n_runs == report.n_loops
+    loop = random_loop(100)
+    text = program(loop, plan.ways(loop, backend)[0], run(loop, times=3))
+    assert text.count("    loop.compute()") == 3
+
+
+def test_chains_of_named_loops_keep_a_record(tmp_path: Path) -> None:
+    record = tmp_path / "chains.json"
+    command = [sys.executable, chains.__file__, "--backend", "sequential", "--count", "6"]
+    done = subprocess.run(
+        [*command, "--json", str(record)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (one,) = json.loads(record.read_text())["series"]
+    assert (one["backend"], one["chains"], one["failures"]) == ("sequential", 6, [])
+    assert 0 < one["joined"] <= 6
+    made = table([json.loads(record.read_text())])
+    assert f"| chains, loops joined in {one['joined']} | sequential | 0 to 5 | 6 | 0 |" in made
+
+
+def test_records_become_one_table() -> None:
+    machine = {"commit": "abc", "processor": "P", "cores": 2}
+    series = {"backend": "sequential+openmp", "kinds": ["structs"], "check": True, "chained": 3}
+    series |= {"first_seed": 5, "loops": 10, "runs_of": {"sequential": 10, "openmp": 9}}
+    series |= {"failures": [{"seed": 7, "way": "backend='openmp', threads=1"}]}
+    later = {**series, "first_seed": 15, "failures": []}
+    calls = {"machine": machine, "calls": 100, "first_seed": 0, "faults": {}}
+    kills = {"machine": machine, "seed": 3, "backends": {"cuda": {"killed": 200, "noticed": []}}}
+    records = [{"machine": machine, "series": [one]} for one in (series, later)]
+    what, seeds = "loops with structs in check mode in chains of 3", "5 to 14, 15 to 24"
+    assert table([*records, calls, kills]).splitlines()[2:] == [
+        f"| {what} | sequential | {seeds} | 20 | 0 | abc | P, 2 cores |",
+        f"| {what} | openmp | {seeds} | 18 | 1 | abc | P, 2 cores |",
+        "| hostile calls |  | 0 to 99 | 100 | 0 | abc | P, 2 cores |",
+        "| kills | cuda | 3 | 200 | 0 | abc | P, 2 cores |",
+    ]
 
 
 def test_several_processes_share_loops_and_keep_a_record(tmp_path: Path) -> None:

@@ -106,6 +106,22 @@ def test_values(backend: str, text: str, expected: float) -> None:
         np.testing.assert_allclose(a.data_ro, expected)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_helper_gets_a_table_and_an_array_of_the_kernel(backend: str) -> None:
+    """In OpenCL these lie in two address spaces, and the helper is needed once for each."""
+    code = """static const double t[2] = {1, 2};
+    static double sum(const double *p, int n) { double s = 0; while (n--) s += *p++; return s; }
+    void k(double *a, const double *b) {
+      double w[2] = {3, 4};
+      a[0] = sum(t, 2) + 10 * sum(w, 2) + 100 * sum(b, 1);
+    }"""
+    with op2.backend(backend):
+        cells = op2.Set(2)
+        a, b = op2.Dat(cells), op2.Dat(cells, [5.0, 6.0])
+        op2.par_loop(op2.Kernel(code, "k"), cells, a(WRITE), b(READ))
+        assert a.data_ro.tolist() == [573.0, 673.0]
+
+
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 def test_an_element_stored_where_data_says_has_a_value(backend: str) -> None:
     """On lanes, too: the value of the assignment itself is used."""
