@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pyop2cxx.base.access import READ, WRITE
-from pyop2cxx.chain.known import period_of
+from pyop2cxx.chain.periods import period_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyop2cxx.chain.compiled import StepReport
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
@@ -29,8 +28,20 @@ _OPERATIONS_A_BYTE = 7.0
 """Of double precision, for each byte that an H200 moves at the same time; processors have fewer."""
 
 
+class Step(Protocol):
+    """What is asked of a function's report."""
+
+    @property
+    def loops(self) -> tuple[int, ...]:
+        """Numbers of the loops that it is made of."""
+
+    @property
+    def inverted(self) -> tuple[int, ...]:
+        """Those that are visited from their targets."""
+
+
 def lines_on(
-    keys: Sequence[object], loops: Sequence[ParLoop | None], reports: Sequence[StepReport]
+    keys: Sequence[object], loops: Sequence[ParLoop | None], reports: Sequence[Step]
 ) -> tuple[str, ...]:
     """Return what `explain` says of rotation, of values computed again, and of geometry.
 
@@ -57,9 +68,7 @@ def _on_rotation(keys: Sequence[object]) -> Iterator[str]:
         )
 
 
-def _on_recomputing(
-    loops: Sequence[ParLoop | None], reports: Sequence[StepReport]
-) -> Iterator[str]:
+def _on_recomputing(loops: Sequence[ParLoop | None], reports: Sequence[Step]) -> Iterator[str]:
     step_of = {loop: number for number, step in enumerate(reports) for loop in step.loops}
     for at, writer in enumerate(loops):
         for made in [] if writer is None else _made(writer):
@@ -127,7 +136,7 @@ def _costs(writer: ParLoop, made: Part, reader: ParLoop) -> tuple[int, int, int]
     return saved, added, writer.kernel.num_flops * n_calls
 
 
-def _on_geometry(loops: Sequence[ParLoop | None], reports: Sequence[StepReport]) -> Iterator[str]:
+def _on_geometry(loops: Sequence[ParLoop | None], reports: Sequence[Step]) -> Iterator[str]:
     """Dats that a function reads both for its targets and for what leads to them."""
     for step in reports:
         own: dict[int, str] = {}

@@ -21,8 +21,9 @@ from pyop2cxx.chain.entries import (
     meets,
     span_of,
 )
-from pyop2cxx.chain.known import Prefix, Prefixes, Split, whole_periods
+from pyop2cxx.chain.known import Prefix, Prefixes, Split
 from pyop2cxx.chain.left_out import NO_PASSES
+from pyop2cxx.chain.periods import whole_periods
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places

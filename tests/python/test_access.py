@@ -47,7 +47,5 @@ def test_what_is_no_access_at_all_is_not_printed_whole() -> None:
     nodes, edges = op2.Set(2, "nodes"), op2.Set(1, "edges")
     ends = op2.Map(edges, nodes, 2, [0, 1], "ends")
     x = op2.Dat(nodes, name="x")
-    with pytest.raises(
-        ModeValueError, match=r"expected first, and then a Map .* got a Map;"
-    ):
+    with pytest.raises(ModeValueError, match=r"expected first, and then a Map .* got a Map;"):
         x(ends, op2.READ)

@@ -34,7 +34,7 @@ from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES, Compiled
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.chain.kernel_lines import deciding_lines
-from pyop2cxx.chain.known import whole_periods
+from pyop2cxx.chain.periods import whole_periods
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.trial import Trial
 from pyop2cxx.chain.worth import Places
