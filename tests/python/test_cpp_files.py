@@ -309,11 +309,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "airfoil_run.py").write_text(AIRFOIL)
     write_mesh(airfoil_mesh(30, 40), folder / "mesh.dat")
     program = [str(part) for part in _python(folder, "openmp")]
-    options = ["--backend", "sequential,openmp,opencl", "--name", "airfoil"]
+    everywhere = ["--backend", "sequential,openmp,opencl"]
     if has_nvrtc():
-        options = ["--backend", "sequential,openmp,opencl,cuda", "--arch", "sm_80,sm_90"]
-        options += ["--name", "airfoil"]
-    options += ["-o", str(folder / "loops")]
+        everywhere = ["--backend", "sequential,openmp,opencl,cuda", "--arch", "sm_80,sm_90"]
+    options = [*everywhere, "--name", "airfoil", "-o", str(folder / "loops")]
     assert main(["generate", *options, *program]) == 0
     op2.exit()
     (folder / "matrix.py").write_text(MATRIX)
@@ -322,8 +321,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     op2.exit()
     (folder / "matrix.cpp").write_text(MATRIX_CPP)
     (folder / "columns.py").write_text(COLUMNS)
-    options = ["--backend", "sequential,openmp,opencl", "-o", str(folder / "columns_loops")]
-    assert main(["generate", *options, str(folder / "columns.py"), str(ROOT / "demos"), "6"]) == 0
+    options = [*everywhere, "-o", str(folder / "columns_loops"), str(folder / "columns.py")]
+    assert main(["generate", *options, str(ROOT / "demos"), "6"]) == 0
     op2.exit()
     (folder / "columns.cpp").write_text(COLUMNS_CPP)
     (folder / "CMakeLists.txt").write_text(BUILD.format(demo=DEMO))
@@ -429,7 +428,7 @@ def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str
 
 @pytest.mark.slow
 @needs_program("cmake")
-@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])
 def test_columns_in_cpp_have_the_bits_of_python(built: Path, backend: str) -> None:
     needs(backend)
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
