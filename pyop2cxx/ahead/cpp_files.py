@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.graph_files import SavedGraph
 
 RUNTIME = "runtime"
-_FIRST = ("api/loops.hpp", "api/graphs.hpp")
+_FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _STANDALONE = {"format": "format", "core": "other", "ranges": "other"}

@@ -208,6 +208,7 @@ if len(sys.argv) > 3:
 """
 
 COLUMNS_CPP = """
+#include <api/renumber.hpp>
 #include <columns.hpp>
 #include <algorithm>
 #include <fstream>
@@ -240,12 +241,23 @@ int main(int argc, char** argv) try {
   op2::init({op2::backend_named(argv[3]), 2});
 
   const auto layers = held<std::int64_t>(files + "layers.bin");
-  const auto up_values = held<int>(files + "up.bin");
+  auto up_values = held<int>(files + "up.bin");
   std::vector<double> points = held<double>(files + "x.bin");
   const op2::Set surface(layers.size() / 2, "surface"), vertices(points.size() / 3, "vertices");
   const op2::ExtrudedSet lake(surface, layers);
   const op2::Map<6> up(lake, vertices, up_values, op2::Offset{{1, 1, 1, 1, 1, 1}}, "up");
   const op2::Dat<double, 3> x(vertices, points, "x");
+  if (mistake == "numbers") {
+    const op2::Map<6> corners(surface, vertices, up_values, "corners");
+    op2::Renumbering way = op2::renumber({{corners, up_values}}, {}, x);
+    std::ofstream file(files + "orders.bin", std::ios::binary);
+    for (const op2::Set& set : {vertices, surface}) {
+      const auto order = way.order(set);
+      file.write(reinterpret_cast<const char*>(order.data()), order.size_bytes());
+    }
+    way.undo();
+    return points == held<double>(files + "x.bin") ? 0 : 3;
+  }
   std::vector<double> volumes(surface.size()), lights(surface.size());
   const op2::Dat<double> volume(surface, volumes, "volume"), light(surface, lights, "light");
   columns::column_sum(lake, x, up, volume, light)();
@@ -462,6 +474,24 @@ def test_wrong_columns_in_cpp_are_errors(built: Path, mistake: str, message: str
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert message in found.stderr
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_meshes_are_renumbered_in_cpp_as_in_python(built: Path) -> None:
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path, "PYOP2CXX_BACKEND": "sequential"}
+    done(sys.executable, built / "columns.py", ROOT / "demos", 9, built, env=environment)
+    done(built / "out" / "lake", built, 9, "sequential", "numbers")
+    values = np.fromfile(built / "columns_up.bin", np.int32).reshape(-1, 6)
+    points = np.fromfile(built / "columns_x.bin").reshape(-1, 3)
+    cells, vertices = op2.Set(len(values), "cells"), op2.Set(len(points), "vertices")
+    corners = op2.Map(cells, vertices, 6, values)
+    orders = op2.renumber(
+        [corners], method="hilbert", coordinates=op2.Dat(vertices**3, points)
+    ).orders
+    got = np.fromfile(built / "columns_orders.bin", np.int64)
+    np.testing.assert_array_equal(got, np.concatenate([orders[vertices], orders[cells]]))
 
 
 @pytest.mark.slow
