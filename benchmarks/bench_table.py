@@ -3,7 +3,8 @@
 """What the first step of the airfoil costs from a table, and what a compiler and its cache cost.
 
 Each number is the fastest of some processes, which are started in turns: the first call of the five
-loops on a small mesh, made ready and run, and the same again.
+loops on a small mesh, made ready and run, and the same again; from a table also how long it takes
+to refuse a loop that it does not have.
 """
 
 from __future__ import annotations
@@ -39,7 +40,19 @@ for _ in range(3):
     times.append(time.perf_counter() - begin)
 rows = op2.dispatch.report()
 assert not sys.argv[4] or {row.provider for row in rows} == {"ahead"}
-print(*(1e3 * one for one in (loaded - start, times[0], min(times[1:]))))
+refused = []
+if sys.argv[4]:
+    for n in range(5):
+        unknown = op2.Kernel(f"void unknown{n}(double *q) {{ q[0] *= {n}; }}", f"unknown{n}")
+        loop = op2.ParLoop(unknown, flow.q.dataset.set, flow.q(op2.RW))
+        begin = time.perf_counter()
+        try:
+            loop.compute()
+        except NotImplementedError:
+            refused.append(time.perf_counter() - begin)
+assert not sys.argv[4] or len(refused) == 5
+taken = (loaded - start, times[0], min(times[1:]), min(refused, default=0))
+print(*(1e3 * one for one in taken))
 """
 
 
@@ -75,9 +88,10 @@ def main() -> None:
             results["compiler"].append(milliseconds(mesh, options.backend, "", fresh))
             results["cache"].append(milliseconds(mesh, options.backend, "", fresh))
         for who, found in results.items():
-            load, first, later = (min(one) for one in zip(*found, strict=True))
+            load, first, later, refused = (min(one) for one in zip(*found, strict=True))
             print(
                 f"{who:9s} load {load:7.2f} ms, first step {first:8.2f} ms, later {later:7.2f} ms"
+                + (f", an unknown loop is refused in {refused:.2f} ms" if refused else "")
             )
 
 

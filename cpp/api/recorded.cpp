@@ -31,24 +31,28 @@ std::uint32_t checksum_of(std::span<const char> bytes, std::uint32_t before) {
   return ~value;
 }
 
+Recorded::Recorded(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {}
+
+bool Recorded::reads(void* to, std::size_t n_bytes) {
+  return file_ != nullptr && std::fread(to, 1, n_bytes, file_.get()) == n_bytes;
+}
+
 Recorded::Recorded(const std::string& path, const std::string& title, std::size_t n_bytes,
                    std::uint32_t checksum)
-    : path_(path), file_(path, std::ios::binary) {
+    : Recorded(path) {
   if (!file_) throw UsageError(path + ": it is missing");
   std::string found(title.size() + 1, '\0');
-  file_.read(found.data(), static_cast<std::streamsize>(found.size()));
-  if (found != title + "\n") {
+  if (!reads(found.data(), found.size()) || found != title + "\n") {
     throw UsageError(
         fmt::format("{}: it is not the file with the title '{}'; it is of another "
                     "graph, or of another version",
                     path, title));
   }
-  const std::streampos begin = file_.tellg();
-  std::array<char, most_at_once> some{};
+  const long begin = std::ftell(file_.get());
+  std::vector<char> some(most_at_once);
   std::uint32_t sum = 0;
   std::size_t n_read = 0;
-  while (file_.read(some.data(), some.size()) || file_.gcount() > 0) {
-    const auto n = static_cast<std::size_t>(file_.gcount());
+  while (const std::size_t n = std::fread(some.data(), 1, some.size(), file_.get())) {
     sum = checksum_of(std::span(some).first(n), sum);
     n_read += n;
   }
@@ -59,8 +63,7 @@ Recorded::Recorded(const std::string& path, const std::string& title, std::size_
   if (sum != checksum) {
     throw UsageError(path + ": its values were changed after they were written");
   }
-  file_.clear();
-  file_.seekg(begin);
+  std::fseek(file_.get(), begin, SEEK_SET);
 }
 
 }  // namespace op2::api

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -25,7 +25,7 @@ namespace op2::api {
 /// @brief What a loop's objects held before it ran in Python and after, in the order of a file.
 class Recorded {
  public:
-  explicit Recorded(const std::string& path) : path_(path), file_(path, std::ios::binary) {}
+  explicit Recorded(const std::string& path);
 
   /// @brief Values that have to be those of one program: the file begins with a line that says so.
   /// @param[in] title That line.
@@ -40,8 +40,9 @@ class Recorded {
   template <class T>
   Array<T> next(std::size_t n) {
     Array<T> values(n);
-    file_.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(n * sizeof(T)));
-    if (!file_) throw UsageError(path_ + ": it is missing, or too short");
+    if (!reads(values.data(), n * sizeof(T))) {
+      throw UsageError(path_ + ": it is missing, or too short");
+    }
     return values;
   }
 
@@ -75,6 +76,13 @@ class Recorded {
   }
 
  private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  /// Whether there are as many bytes.
+  bool reads(void* to, std::size_t n_bytes);
+
   template <class T>
   static double size(const T& value) {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -102,7 +110,7 @@ class Recorded {
                                                             : 1e-11;
 
   std::string path_;
-  std::ifstream file_;
+  std::unique_ptr<std::FILE, Closer> file_;  // null: it could not be opened
 };
 
 /// @brief Run a loop on a backend and say whether it did what it does in Python.

@@ -121,6 +121,8 @@ void bind_jit(py::module_& core) {
           py::arg("suffix"), py::arg("key"), py::arg("payload"))
       .def("compiler", &Service::compiler, py::arg("language"), py::return_value_policy::copy,
            Unlocked())
+      .def("run", &Service::run, py::kw_only(), py::arg("language"), py::arg("arguments"),
+           py::arg("compiles"), Unlocked())
       .def("statistics", &Service::statistics)
       .def("info", &Service::info, Unlocked())
       .def("take_notices", &Service::take_notices)

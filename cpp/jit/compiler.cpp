@@ -214,4 +214,17 @@ fs::path compile(const HostCompiler& compiler, const std::string& source,
   return object_file;
 }
 
+std::string ask_compiler(const HostCompiler& compiler, const std::vector<std::string>& arguments,
+                         const Patience& patience) {
+  std::vector<std::string> words = compiler.command;
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const std::string command = shell_text(words);
+  ProcessResult result = run_process(words, {{"LC_ALL", "C"}}, patience);
+  check_toolchain(result, command, patience);
+  if (result.exit_code == 0) return std::move(result.output);
+  throw CompilationError(
+      fmt::format("the compiler has failed\n  command: {}\n{}", command, result.output), command,
+      result.output, "");
+}
+
 }  // namespace op2::jit

@@ -65,4 +65,13 @@ struct CompilePlace {
                                             const std::vector<std::string>& extra_flags,
                                             const CompilePlace& place, const Patience& patience);
 
+/// @brief Run @p compiler with other arguments than compile() has: for objects and libraries that
+/// stay where the caller wants them, or to ask it something.
+/// @param[in] arguments After its command; paths in them are absolute.
+/// @return What it says.
+/// @throws CompilationError if it fails. @throws ToolchainError if it is killed, breaks or takes
+/// too long.
+std::string ask_compiler(const HostCompiler& compiler, const std::vector<std::string>& arguments,
+                         const Patience& patience);
+
 }  // namespace op2::jit

@@ -309,7 +309,8 @@ Loaded Service::build_in_private(const Request& request) {
                        "", "");
 }
 
-fs::path Service::run_compiler(const Request& request, const CompilePlace& place) {
+template <class Action>
+auto Service::counted(const Action& action) -> decltype(action()) {
   const auto start = Clock::now();
   const auto count_it = [this, start] {
     const std::scoped_lock guard(mutex_);
@@ -317,14 +318,26 @@ fs::path Service::run_compiler(const Request& request, const CompilePlace& place
     statistics_.compile_seconds += seconds_since(start);
   };
   try {
-    fs::path object =
-        compile(*request.compiler, request.source, request.extra_flags, place, patience());
+    auto done = action();
     count_it();
-    return object;
+    return done;
   } catch (...) {
     count_it();
     throw;
   }
+}
+
+fs::path Service::run_compiler(const Request& request, const CompilePlace& place) {
+  return counted([&] {
+    return compile(*request.compiler, request.source, request.extra_flags, place, patience());
+  });
+}
+
+std::string Service::run(Language language, const std::vector<std::string>& arguments,
+                         bool compiles) {
+  const HostCompiler& asked = compiler(language);
+  const auto ask = [&] { return ask_compiler(asked, arguments, patience()); };
+  return compiles ? counted(ask) : ask();
 }
 
 }  // namespace op2::jit

@@ -93,6 +93,9 @@ class Service {
   /// @brief The compiler for @p language, found and probed at most once.
   /// @throws ToolchainError
   [[nodiscard]] const HostCompiler& compiler(Language language);
+  /// @brief Run it with other arguments: see ask_compiler(), also for what is thrown.
+  /// @param[in] compiles Whether to count it as a compilation.
+  std::string run(Language language, const std::vector<std::string>& arguments, bool compiles);
 
   [[nodiscard]] Statistics statistics() const;
   [[nodiscard]] CacheInfo info() const;
@@ -110,6 +113,8 @@ class Service {
   std::optional<Loaded> build_in_store(const Request& request);
   Loaded build_in_private(const Request& request);
   std::filesystem::path run_compiler(const Request& request, const CompilePlace& place);
+  template <class Action>
+  auto counted(const Action& action) -> decltype(action());
   HostCompiler stored_probe(Language language, const std::vector<std::string>& command);
   bool is_store_usable();
   bool stop_writing();  // whether this call was the first

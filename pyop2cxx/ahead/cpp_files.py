@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.graph_files import SavedGraph
 
 RUNTIME = "runtime"
-_FIRST = ("api/loops.hpp", "api/graphs.hpp")
+_FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
-_STANDALONE = ("core", "format", "ranges")
+_STANDALONE = {"format": "format", "core": "other", "ranges": "other"}
 
 
 def write(
@@ -163,8 +163,8 @@ def _write_runtime(folder: Path) -> None:
         shutil.copyfile(core_folder() / file, folder / file)
     standalone = folder / "standalone" / "fmt"
     standalone.mkdir(parents=True)
-    for header in _STANDALONE:
-        (standalone / f"{header}.h").write_text(render(f"ahead/fmt_{header}.h.j2", {}))
+    for header, template in _STANDALONE.items():
+        (standalone / f"{header}.h").write_text(render(f"ahead/fmt_{template}.h.j2", {}))
     leaves = leaf_files.write(folder)
     headers = [*runtime_files(units=False), *leaf_files.HEADERS]
     (folder / "CMakeLists.txt").write_text(

@@ -131,7 +131,9 @@ class Collected:
         backend = request.backend.name
         known = (request.loop.signature(), backend)
         if known not in self.decisions:
-            self.decisions[known] = decide(loop, backend)
+            found = decide(loop, backend)
+            is_known = isinstance(found, Decision)
+            self.decisions[known] = found if is_known else f"'{request.name}' on {backend}: {found}"
         found = self.decisions[known]
         if isinstance(found, Decision):  # anew: the program may have called `op2.exit()`
             runtime.engine.measured[found.key] = found.measured
@@ -142,7 +144,7 @@ class Collected:
             if isinstance(found, Decision):
                 yield f"tuned: '{found.loop}' on {backend}: {found.way}; {found.measured.why}"
             else:
-                yield f"not tuned on {backend}: {found}"
+                yield f"not tuned: {found}"
 
     def tuned(self) -> list[dict[str, Any]]:
         """Return what a manifest says of the measurements."""

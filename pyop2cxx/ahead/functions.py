@@ -358,10 +358,10 @@ def _data_type(part: Part) -> str:
 
 
 def object_type(thing: Any) -> str:
-    """Return the type of an object.
+    """Return the type of an object of a saved graph.
 
     Raises:
-        NoFunctionError: C++ has none.
+        NoFunctionError: These have none.
     """
     if type(thing) in (Set, Subset):
         return type(thing).__name__
@@ -375,7 +375,9 @@ def object_type(thing: Any) -> str:
         return f"Dat<{scalar(thing.dtype)}, {thing.cdim}>"
     if kind in ("Global", "Constant", "Const"):
         return f"{'Const' if kind == 'Const' else 'Global'}<{scalar(thing.dtype)}, {thing.cdim}>"
-    raise NoFunctionError(f"'{thing.name}' is of {type(thing).__name__}, which C++ has not")
+    raise NoFunctionError(
+        f"'{thing.name}' is of {type(thing).__name__}, which saved graphs do not have"
+    )
 
 
 def set_type(one: Set) -> str:

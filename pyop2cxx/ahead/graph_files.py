@@ -135,7 +135,7 @@ def in_cpp(
     written = saved.written
     function, things = _function(written)
     steps = _Steps(written, function, name_of_loop)
-    lines = steps.of(written.description["nodes"], "steps")
+    added = steps.of(written.description["nodes"], steps.variable)
     graph = written.graph
     inputs, outputs = (
         {data._uid for data in found.values()} for found in (graph.inputs, graph.outputs)
@@ -153,9 +153,9 @@ def in_cpp(
     made = {
         "name": unused(function.name, set(taken)),
         "label": json.dumps(graph.name),
-        "parameters": ", ".join(f"const op2::{kind}& {name}" for kind, name in function.parameters),
+        "parameters": function.parameters,
         "loops": steps.loops,
-        "lines": lines,
+        "added": added,
         "named": values,
         "steps": steps.variable,
     }
@@ -199,7 +199,7 @@ class _Steps:
     Attributes:
         names: What objects are called, by their numbers.
         variable: What the steps are called.
-        loops: Statements that make the loops.
+        loops: Of each loop its variable, its function and what it is given.
     """
 
     def __init__(
@@ -211,53 +211,51 @@ class _Steps:
         self.names = dict(zip((one._uid for one in things), parameters, strict=True))
         self._taken = set(self.names.values())
         self.variable = self._unique("steps")
-        self.loops: list[str] = []
+        self.loops: list[dict[str, Any]] = []
         self._loops: list[str] = []
         for number, one in enumerate(written.loops):
             variable = self._unique(f"loop_{number}")
             called = name_of_loop(one.function, one.loop._symbolic().loop.signature())
-            given = ", ".join(self.names[thing._uid] for thing in one.things)
+            given = [self.names[thing._uid] for thing in one.things]
             self._loops.append(variable)
-            self.loops.append(f"const op2::Loop {variable} = {called}({given});")
+            self.loops.append({"variable": variable, "function": called, "given": given})
 
-    def of(self, nodes: Sequence[Mapping[str, Any]], steps: str) -> list[str]:
-        """Return the statements that add nodes to some steps."""
-        if steps == "steps":
-            steps = self.variable
-        return [line for one in nodes for line in self._node(one, steps)]
+    def of(self, nodes: Sequence[Mapping[str, Any]], steps: str) -> list[dict[str, Any]]:
+        """Return what the template makes statements of that add nodes to some steps."""
+        return [one for node in nodes for one in self._node(node, steps)]
 
-    def _node(self, node: Mapping[str, Any], steps: str) -> list[str]:
+    def _node(self, node: Mapping[str, Any], steps: str) -> list[dict[str, Any]]:
         kind = node["do"]
-        if kind == "loop":
-            return [f"{steps}.loop({self._loops[node['loop']]});"]
-        if kind == "fill":
-            target = self._things[node["target"]]
-            value = literal(node["value"], target.dtype)
-            return [f"{steps}.fill({self.names[target._uid]}, {value});"]
-        if kind in ("copy", "scan"):
-            ends = (self.names[self._things[node[end]]._uid] for end in ("source", "target"))
-            return [f"{steps}.{kind}({', '.join(ends)});"]
+        made: dict[str, Any] = {"do": kind, "steps": steps}
         if kind == "graph":
             return self.of(node["body"], steps)
-        inside = self._unique("again")
-        return [
-            f"op2::api::GraphSteps {inside};",
-            *self.of(node["body"], inside),
-            f"{steps}.repeat({self._condition(node)}, {node['most']}, std::move({inside}));",
-        ]
+        if kind == "loop":
+            made["loop"] = self._loops[node["loop"]]
+        elif kind == "fill":
+            target = self._things[node["target"]]
+            value = literal(node["value"], target.dtype)
+            made |= {"target": self.names[target._uid], "value": value}
+        elif kind in ("copy", "scan"):
+            for end in ("source", "target"):
+                made[end] = self.names[self._things[node[end]]._uid]
+        else:
+            inside = self._unique("again")
+            begin = {"do": "begin", "steps": inside}
+            made |= {"inside": inside, "most": node["most"], **self._condition(node)}
+            return [begin, *self.of(node["body"], inside), made]
+        return [made]
 
-    def _condition(self, node: Mapping[str, Any]) -> str:
+    def _condition(self, node: Mapping[str, Any]) -> dict[str, Any]:
         sides = (node["left"], node["right"])
         data = [self._things[side["data"]] for side in sides if "data" in side]
-        captured = dict.fromkeys(self.names[one._uid] for one in data)
-        texts = [
-            f"{self.names[self._things[side['data']]._uid]}.read()[0]"
+        compared = [
+            {"data": self.names[self._things[side["data"]]._uid], "number": ""}
             if "data" in side
-            else _compared(side["number"], data[0].dtype)
+            else {"data": "", "number": _compared(side["number"], data[0].dtype)}
             for side in sides
         ]
-        question = f" {node['sign']} ".join(texts)
-        return f"[{', '.join(captured)}] {{ return {question}; }}"
+        captured = dict.fromkeys(side["data"] for side in compared if side["data"])
+        return {"captured": [*captured], "sides": compared, "sign": node["sign"]}
 
     def _unique(self, wanted: str) -> str:
         found = unused(wanted, self._taken)

@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -229,7 +228,7 @@ def _check_processor(arch: str) -> None:
     except ToolchainError:
         return
     try:
-        _run([*compiler.command, f"-march={arch}", "-E", "-x", "c", os.devnull], Path.cwd())
+        _asked([f"-march={arch}", "-E", "-x", "c", os.devnull])
     except CompilationError as error:
         said = next((line for line in error.stderr.splitlines() if arch in line), "")
         raise UsageError(
@@ -280,29 +279,37 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
         The instructions that it may have.
     """
     service = runtime.engine.service
-    compilers = {
-        is_cpp: service.compiler(_core.jit.Language.cxx if is_cpp else _core.jit.Language.c)
-        for is_cpp in {entry.is_cpp for entry in entries} | {False}
-    }
     objects = []
     with waiting("compiling") as say:
         for n, entry in enumerate(entries, 1):
-            source = Path(entry.description["file"])
+            source = folder / entry.description["file"]
             say(f"compiling {n} of {len(entries)}: {source.name}")
-            compiler = compilers[entry.is_cpp]
-            flags = _flags(compiler, arch)
-            object_file = source.with_suffix(".o").name
+            language = _LANGUAGES[entry.is_cpp]
+            flags = _flags(service.compiler(language), arch)
             more = [flag for flag in entry.flags if not flag.startswith(("-l", "-L", "-Wl,"))]
-            _run([*compiler.command, *flags, *more, "-c", str(source), "-o", object_file], folder)
-            objects.append(object_file)
-    linker = compilers[True] if True in compilers else compilers[False]
-    shared = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", library]
-    _run([*linker.command, *shared, "table.c", *objects, *_link_flags(entries), "-lm"], folder)
+            made = str(folder / source.with_suffix(".o").name)
+            command = [*flags, *more, "-c", str(source), "-o", made]
+            service.run(language=language, arguments=command, compiles=True)
+            objects.append(made)
+    shared = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", str(folder / library)]
+    files = [str(folder / "table.c"), *objects]
+    service.run(
+        language=_LANGUAGES[any(entry.is_cpp for entry in entries)],
+        arguments=[*shared, *files, *_link_flags(entries), "-lm"],
+        compiles=True,
+    )
     for name in objects:
-        (folder / name).unlink()
-    compiler = compilers[False]
-    macros = [*compiler.command, *_flags(compiler, arch), "-dM", "-E", "-x", "c", os.devnull]
-    return processors.instructions(_run(macros, folder))
+        Path(name).unlink()
+    flags = _flags(service.compiler(_core.jit.Language.c), arch)
+    return processors.instructions(_asked([*flags, "-dM", "-E", "-x", "c", os.devnull]))
+
+
+def _asked(arguments: Sequence[str]) -> str:
+    """Return what the C compiler says."""
+    said: str = runtime.engine.service.run(
+        language=_core.jit.Language.c, arguments=list(arguments), compiles=False
+    )
+    return said
 
 
 def _flags(compiler: _core.jit.HostCompiler, arch: str) -> list[str]:
@@ -312,6 +319,7 @@ def _flags(compiler: _core.jit.HostCompiler, arch: str) -> list[str]:
     return [*(flag for flag in flags if flag not in compiler.native_flags), f"-march={arch}"]
 
 
+_LANGUAGES = (_core.jit.Language.c, _core.jit.Language.cxx)
 _OF_LINKING = ("-shared", "-Wl,-Bsymbolic")
 
 
@@ -319,22 +327,3 @@ def _link_flags(entries: Sequence[Entry]) -> list[str]:
     """Return the flags that a linker needs, each once."""
     flags = {flag for entry in entries for flag in entry.flags}
     return sorted(f for f in flags if f == "-fopenmp" or f.startswith(("-l", "-L", "-Wl,")))
-
-
-def _run(command: Sequence[str], folder: Path) -> str:
-    """Run a compiler, and return what it says."""
-    environment = os.environ | {"LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, env=environment, check=False
-        )
-    except OSError as error:
-        raise ToolchainError(f"ahead: cannot run '{command[0]}': {error}") from None
-    if done.returncode != 0:
-        text = " ".join(command)
-        failed = CompilationError(
-            f"ahead: the compiler has failed\n  command: {text}\n{done.stderr}"
-        )
-        failed.command, failed.stderr, failed.source_path = text, done.stderr, ""
-        raise failed
-    return done.stdout

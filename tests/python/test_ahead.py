@@ -645,7 +645,7 @@ def test_what_the_compiler_rejects_is_quoted(
     program.write_text(REJECTED)
     command = ("build", "--backend", "sequential", "-o", str(tmp_path / "out"), str(program))
     first, second, *said = _fails(capsys, *command).splitlines()
-    assert first == "pyop2cxx: ahead: the compiler has failed"
+    assert first == "pyop2cxx: the compiler has failed"
     assert second.startswith("  command: ")
     assert any("no_such_thing" in line for line in said)
     assert [one.name for one in tmp_path.iterdir()] == ["rejected.py"]

@@ -208,6 +208,7 @@ if len(sys.argv) > 3:
 """
 
 COLUMNS_CPP = """
+#include <api/renumber.hpp>
 #include <columns.hpp>
 #include <algorithm>
 #include <fstream>
@@ -240,12 +241,23 @@ int main(int argc, char** argv) try {
   op2::init({op2::backend_named(argv[3]), 2});
 
   const auto layers = held<std::int64_t>(files + "layers.bin");
-  const auto up_values = held<int>(files + "up.bin");
+  auto up_values = held<int>(files + "up.bin");
   std::vector<double> points = held<double>(files + "x.bin");
   const op2::Set surface(layers.size() / 2, "surface"), vertices(points.size() / 3, "vertices");
   const op2::ExtrudedSet lake(surface, layers);
   const op2::Map<6> up(lake, vertices, up_values, op2::Offset{{1, 1, 1, 1, 1, 1}}, "up");
   const op2::Dat<double, 3> x(vertices, points, "x");
+  if (mistake == "numbers") {
+    const op2::Map<6> corners(surface, vertices, up_values, "corners");
+    op2::Renumbering way = op2::renumber({{corners, up_values}}, {}, x);
+    std::ofstream file(files + "orders.bin", std::ios::binary);
+    for (const op2::Set& set : {vertices, surface}) {
+      const auto order = way.order(set);
+      file.write(reinterpret_cast<const char*>(order.data()), order.size_bytes());
+    }
+    way.undo();
+    return points == held<double>(files + "x.bin") ? 0 : 3;
+  }
   std::vector<double> volumes(surface.size()), lights(surface.size());
   const op2::Dat<double> volume(surface, volumes, "volume"), light(surface, lights, "light");
   columns::column_sum(lake, x, up, volume, light)();
@@ -309,11 +321,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "airfoil_run.py").write_text(AIRFOIL)
     write_mesh(airfoil_mesh(30, 40), folder / "mesh.dat")
     program = [str(part) for part in _python(folder, "openmp")]
-    options = ["--backend", "sequential,openmp,opencl", "--name", "airfoil"]
+    everywhere = ["--backend", "sequential,openmp,opencl"]
     if has_nvrtc():
-        options = ["--backend", "sequential,openmp,opencl,cuda", "--arch", "sm_80,sm_90"]
-        options += ["--name", "airfoil"]
-    options += ["-o", str(folder / "loops")]
+        everywhere = ["--backend", "sequential,openmp,opencl,cuda", "--arch", "sm_80,sm_90"]
+    options = [*everywhere, "--name", "airfoil", "-o", str(folder / "loops")]
     assert main(["generate", *options, *program]) == 0
     op2.exit()
     (folder / "matrix.py").write_text(MATRIX)
@@ -322,8 +333,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     op2.exit()
     (folder / "matrix.cpp").write_text(MATRIX_CPP)
     (folder / "columns.py").write_text(COLUMNS)
-    options = ["--backend", "sequential,openmp,opencl", "-o", str(folder / "columns_loops")]
-    assert main(["generate", *options, str(folder / "columns.py"), str(ROOT / "demos"), "6"]) == 0
+    options = [*everywhere, "-o", str(folder / "columns_loops"), str(folder / "columns.py")]
+    assert main(["generate", *options, str(ROOT / "demos"), "6"]) == 0
     op2.exit()
     (folder / "columns.cpp").write_text(COLUMNS_CPP)
     (folder / "CMakeLists.txt").write_text(BUILD.format(demo=DEMO))
@@ -429,7 +440,7 @@ def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str
 
 @pytest.mark.slow
 @needs_program("cmake")
-@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])
 def test_columns_in_cpp_have_the_bits_of_python(built: Path, backend: str) -> None:
     needs(backend)
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
@@ -463,6 +474,24 @@ def test_wrong_columns_in_cpp_are_errors(built: Path, mistake: str, message: str
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 1
     assert message in found.stderr
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_meshes_are_renumbered_in_cpp_as_in_python(built: Path) -> None:
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path, "PYOP2CXX_BACKEND": "sequential"}
+    done(sys.executable, built / "columns.py", ROOT / "demos", 9, built, env=environment)
+    done(built / "out" / "lake", built, 9, "sequential", "numbers")
+    values = np.fromfile(built / "columns_up.bin", np.int32).reshape(-1, 6)
+    points = np.fromfile(built / "columns_x.bin").reshape(-1, 3)
+    cells, vertices = op2.Set(len(values), "cells"), op2.Set(len(points), "vertices")
+    corners = op2.Map(cells, vertices, 6, values)
+    orders = op2.renumber(
+        [corners], method="hilbert", coordinates=op2.Dat(vertices**3, points)
+    ).orders
+    got = np.fromfile(built / "columns_orders.bin", np.int64)
+    np.testing.assert_array_equal(got, np.concatenate([orders[vertices], orders[cells]]))
 
 
 @pytest.mark.slow

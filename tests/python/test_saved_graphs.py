@@ -317,7 +317,7 @@ def of_headers() -> op2.Graph:
             r"node 0 'while x < 3' \(.*\), node 1 'look' \(.*\): it calls a function of the",
         ),
         (narrowing, r"node 0 'copy x to y' \(.*\): it converts float64 to float32, which may not"),
-        (extruded, r"node 0 'one' \(.*\): 'base.*' is extruded, or mixed"),
+        (extruded, r"node 0 'one' \(.*\): 'base_extruded' is of ExtrudedSet, which saved"),
         (chained, r"node 0 'chain of one \+ one' \(.*\): it is a chain"),
         (summing, r"node 0 'scan x' \(.*\): it adds up int32 into int64"),
         (comparing, r"node 0 'while x < y' \(.*\): it compares float64 with int64"),

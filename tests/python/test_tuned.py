@@ -16,6 +16,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.ahead import tuned
+from pyop2cxx.ahead.entries import Collected
 from pyop2cxx.ahead.project import MANIFEST
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.reports.cli import main
@@ -176,6 +177,16 @@ def test_what_is_asked_for_is_not_measured() -> None:
     assert tuned.decide(loop, "sequential") == (
         "its strategy, its lanes or its tuning were asked for"
     )
+
+
+def test_loops_that_were_not_measured_are_named() -> None:
+    x = op2.Dat(op2.Set(4, "cells"), name="x")
+    kernel = op2.Kernel("void one(double *x) { x[0] = 1; }", "one")
+    collected = Collected(["sequential"], records=False, tuned=True)
+    collected.note(op2.ParLoop(kernel, x.dataset.set, x(op2.WRITE), lanes=4))
+    assert list(collected.measurements()) == [
+        "not tuned: 'one' on sequential: its strategy, its lanes or its tuning were asked for"
+    ]
 
 
 def test_what_could_not_be_put_back_is_not_measured() -> None:

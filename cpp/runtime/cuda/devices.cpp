@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <fstream>
 
 #include "base/error.hpp"
+#include "base/small_file.hpp"
 
 namespace op2::runtime::cuda {
 namespace {
@@ -21,9 +22,9 @@ void check(const Driver& driver, Result result, const char* doing) {
 std::string driver_version(const Driver& driver) {
   int version = 0;
   check(driver, driver.driver_get_version(&version), "tell its version");
-  std::ifstream file("/sys/module/nvidia/version");
-  std::string own;
-  if (file >> own) return fmt::format("{} (CUDA {})", own, version_text(version));
+  std::string own = text_of_file("/sys/module/nvidia/version");
+  own.erase(std::min(own.find_first_of(" \n"), own.size()));
+  if (!own.empty()) return fmt::format("{} (CUDA {})", own, version_text(version));
   return fmt::format("CUDA {}", version_text(version));
 }
 

@@ -5,12 +5,12 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/small_file.hpp"
+
 namespace op2::runtime {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// A line of /proc/self/mountinfo that mounts a control group hierarchy.
 struct Mount {
@@ -40,20 +40,11 @@ bool lists(std::string_view comma_separated, std::string_view name) {
   return false;
 }
 
-/// The whole of a small file; empty if it cannot be read. Not an ifstream: streams need the global
-/// locale, which is broken in processes that hold a second C++ library, and this runs in any.
-std::string text_of(const fs::path& path) {
-  std::string text;
-  std::FILE* file = std::fopen(path.c_str(), "re");
-  if (file == nullptr) return text;
-  std::array<char, 4096> piece{};
-  for (;;) {
-    const std::size_t n = std::fread(piece.data(), 1, piece.size(), file);
-    text.append(piece.data(), n);
-    if (n < piece.size()) break;
-  }
-  std::fclose(file);
-  return text;
+/// A place below a folder, whether either has a slash at its ends.
+std::string below(std::string folder, std::string_view place) {
+  while (folder.ends_with('/')) folder.pop_back();
+  while (place.starts_with('/')) place.remove_prefix(1);
+  return place.empty() ? folder : folder + "/" + std::string(place);
 }
 
 std::vector<std::string> split(std::string_view text, std::string_view separators) {
@@ -67,15 +58,15 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
 }
 
 std::optional<double> number(const std::string& text) {
-  double value = 0.0;
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end == text.data()) return std::nullopt;
-  return value;
+  return static_cast<double>(value);
 }
 
-std::vector<Mount> cgroup_mounts(const fs::path& root) {
+std::vector<Mount> cgroup_mounts(const std::string& root) {
   std::vector<Mount> mounts;
-  for (const std::string& line : split(text_of(root / "proc/self/mountinfo"), "\n")) {
+  for (const std::string& line : split(text_of_file(below(root, "proc/self/mountinfo")), "\n")) {
     // proc(5): id parent device root point options [fields…] - type source superoptions
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) continue;
@@ -89,16 +80,16 @@ std::vector<Mount> cgroup_mounts(const fs::path& root) {
 }
 
 /// Directory of @p group in @p mount, as this process sees it.
-fs::path group_directory(const fs::path& root, const Mount& mount, std::string group) {
+std::string group_directory(const std::string& root, const Mount& mount, std::string group) {
   // In a container the mounted group is usually the process's own, or an ancestor of it.
   if (mount.group_root != "/" && group.starts_with(mount.group_root)) {
     group.erase(0, mount.group_root.size());
   }
-  return root / fs::path(mount.point).relative_path() / fs::path(group).relative_path();
+  return below(below(root, mount.point), group);
 }
 
-std::optional<double> quota_v2(const fs::path& directory) {
-  const std::vector<std::string> words = split(text_of(directory / "cpu.max"), " \n");
+std::optional<double> quota_v2(const std::string& directory) {
+  const std::vector<std::string> words = split(text_of_file(below(directory, "cpu.max")), " \n");
   if (words.size() < 2) return std::nullopt;
   const std::optional<double> quota = number(words[0]);  // none: "max"
   const std::optional<double> period = number(words[1]);
@@ -106,28 +97,29 @@ std::optional<double> quota_v2(const fs::path& directory) {
   return *quota / *period;
 }
 
-std::optional<double> quota_v1(const fs::path& directory) {
-  const std::optional<double> quota = number(text_of(directory / "cpu.cfs_quota_us"));
-  const std::optional<double> period = number(text_of(directory / "cpu.cfs_period_us"));
+std::optional<double> quota_v1(const std::string& directory) {
+  const std::optional<double> quota = number(text_of_file(below(directory, "cpu.cfs_quota_us")));
+  const std::optional<double> period = number(text_of_file(below(directory, "cpu.cfs_period_us")));
   if (!quota || !period) return std::nullopt;
   if (*quota <= 0.0 || *period <= 0.0) return std::nullopt;  // -1: no limit
   return *quota / *period;
 }
 
 /// The tightest quota from @p group up to the mount point.
-std::optional<double> tightest_quota(const fs::path& root, const Mount& mount,
+std::optional<double> tightest_quota(const std::string& root, const Mount& mount,
                                      const std::string& group) {
   std::optional<double> limit;
-  const fs::path top = root / fs::path(mount.point).relative_path();
-  fs::path directory = group_directory(root, mount, group);
-  for (;;) {
+  const std::string top = below(root, mount.point);
+  std::string directory = group_directory(root, mount, group);
+  while (directory.size() >= top.size()) {
     const std::optional<double> quota =
         mount.type == "cgroup2" ? quota_v2(directory) : quota_v1(directory);
     if (quota) limit = std::min(limit.value_or(*quota), *quota);
-    if (directory == top || !directory.has_relative_path()) return limit;
-    directory = directory.parent_path();
-    if (directory.string().size() < top.string().size()) return limit;
+    const std::size_t slash = directory.rfind('/');
+    if (directory == top || slash == std::string::npos) break;
+    directory.erase(slash);
   }
+  return limit;
 }
 
 int cpus_in_affinity_mask() {
@@ -152,10 +144,10 @@ void after_fork_in_child() {
 
 }  // namespace
 
-std::optional<double> cgroup_cpu_limit(const fs::path& root) {
+std::optional<double> cgroup_cpu_limit(const std::string& root) {
   const std::vector<Mount> mounts = cgroup_mounts(root);
   std::optional<double> limit;
-  for (const std::string& line : split(text_of(root / "proc/self/cgroup"), "\n")) {
+  for (const std::string& line : split(text_of_file(below(root, "proc/self/cgroup")), "\n")) {
     // cgroups(7): hierarchy:controllers:group; no controllers means v2
     const std::size_t first = line.find(':');
     const std::size_t second = line.find(':', first + 1);

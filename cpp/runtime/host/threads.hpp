@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
 #include <optional>
+#include <string>
 
 namespace op2::runtime {
 
 /// @brief CPUs the control groups (v1 and v2) of this process grant it, as a fraction of time.
 /// @param[in] root Prefix of `/proc` and of the mount points: "/" except in tests.
 /// @return Nothing if no quota is set anywhere above the process.
-[[nodiscard]] std::optional<double> cgroup_cpu_limit(const std::filesystem::path& root);
+[[nodiscard]] std::optional<double> cgroup_cpu_limit(const std::string& root);
 
 /// @brief Threads that can run at once: CPUs in the affinity mask, bounded by the control groups'
 /// quota rounded up; at least 1.

@@ -354,6 +354,29 @@ TEST(Service, ADeadCompilerLeavesNothing) {
   EXPECT_EQ(service.info().disk.n_entries, 0);
 }
 
+TEST(Service, RunsItsCompilerForOthers) {
+  Counted counted;
+  Service service(options_in(counted.cache, counted.cc));
+  const fs::path source = counted.directory.path() / "one.c";
+  const fs::path object = counted.directory.path() / "one.o";
+  testing::write_file(source, source_of(1));
+  (void)service.run(Language::c, {"-c", source.string(), "-o", object.string()}, true);
+  EXPECT_GT(fs::file_size(object), 0U);
+  EXPECT_EQ(service.statistics().n_compiles, 1);
+  testing::write_file(source, "int value(void) { return no_such_thing; }");
+  try {
+    (void)service.run(Language::c, {"-c", source.string(), "-o", object.string()}, true);
+    FAIL() << "it was compiled";
+  } catch (const CompilationError& error) {
+    EXPECT_NE(error.stderr_text().find("no_such_thing"), std::string::npos);
+    EXPECT_NE(error.command().find("one.c"), std::string::npos);
+  }
+  EXPECT_EQ(service.statistics().n_compiles, 2);
+  const std::string macros = service.run(Language::c, {"-dM", "-E", "-x", "c", "/dev/null"}, false);
+  EXPECT_NE(macros.find("#define __STDC__ 1"), std::string::npos);
+  EXPECT_EQ(service.statistics().n_compiles, 2);
+}
+
 TEST(Service, WithoutACompilerSaysSo) {
   const TemporaryDirectory directory;
   Service service(options_in(directory.path(), "no-such-cc"));

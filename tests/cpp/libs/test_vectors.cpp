@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
 #include <vector>
 
 #include "base/error.hpp"
@@ -60,6 +65,20 @@ TEST_F(VectorsTest, WhatIsVetoedIsTheCoresOwn) {
   EXPECT_EQ(events[0].rejected, "cblas: overlap: both are the same memory");
   EXPECT_EQ(events[1].dtype, "int64");
   EXPECT_FALSE(events[1].by_library);
+}
+
+TEST_F(VectorsTest, ThreadsMayAskAtTheSameTime) {
+  const auto sums = [this] {
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(std::get<double>(vectors->dot(a, b, true, 1)), 100.0);
+    }
+  };
+  std::thread other(sums);
+  sums();
+  other.join();
+  std::int64_t n_calls = 0;
+  for (const ChoiceEvent& one : vectors->events()) n_calls += one.n_calls;
+  EXPECT_EQ(n_calls, 200);
 }
 
 TEST_F(VectorsTest, LengthsHaveToBeEqual) {

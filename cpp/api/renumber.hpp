@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "api/op2.hpp"
+#include "api/states.hpp"
+#include "plan/curves.hpp"
+
+/// Renumbering of meshes, so that entities close in space are close in memory: what `op2.renumber`
+/// is in Python.
+namespace op2 {
+
+using plan::Curve;
+
+/// @brief A Map with the memory of its values, which it only reads itself.
+struct MapMemory {
+  /// @throws UsageError if they are not the Map's values.
+  template <int Arity, class Index>
+  MapMemory(const Map<Arity, Index>& moved, std::type_identity_t<std::span<Index>> values)
+      : MapMemory(moved.state(), std::as_writable_bytes(values)) {}
+
+  api::MapPointer map;
+  std::span<std::byte> bytes;
+
+ private:
+  MapMemory(api::MapPointer moved, std::span<std::byte> values);
+};
+
+/// @brief A Dat whose values are moved with the entities of its Set.
+struct DatMemory {
+  template <class T, int Dim>
+  DatMemory(const Dat<T, Dim>& moved) : dat(moved.state()) {}
+
+  api::DataPointer dat;
+};
+
+/// @brief What renumber() did: the way between the numbers given by the program and those in use.
+class Renumbering {
+ public:
+  struct State;
+  explicit Renumbering(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  /// @brief The original number of what now has number i, [set.size()].
+  /// @throws UsageError if the Set was not renumbered, or that was undone.
+  [[nodiscard]] std::span<const std::int64_t> order(const Set& set) const;
+
+  /// @brief Give all Maps and Dats their original numbering back.
+  /// @throws UsageError if that was done already.
+  void undo();
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+namespace api {
+[[nodiscard]] Renumbering renumbered(const std::vector<MapMemory>& maps,
+                                     const std::vector<DatMemory>& dats, const DatMemory& root,
+                                     std::span<const double> coordinates, int dim, Curve curve);
+}  // namespace api
+
+/// @brief Renumber the Sets that Maps connect, and everything given that lives on them.
+///
+/// The Set of the coordinates is ordered along a curve through them. From there the order spreads
+/// along the Maps: elements go by their smallest target, targets by the first element that names
+/// them. Values are moved in place, in the program's memory; loops that were made go on with them.
+/// Give every Map and Dat of these Sets: what is left out keeps the old numbers and no longer fits.
+/// Subsets, Sparsities and extruded Sets are to be made afterwards.
+///
+/// @param[in] maps All Maps between the Sets.
+/// @param[in] dats All Dats on them, but for the coordinates, which are moved, too.
+/// @param[in] coordinates One to three real numbers for each entity.
+/// @param[in] curve Hilbert suits the caches of processors; lines suit GPUs.
+/// @throws UsageError if a coordinate is not finite, Dats share a part of their memory, or a Map
+/// starts on an extruded Set. Nothing is moved then.
+template <class T, int Dim>
+Renumbering renumber(const std::vector<MapMemory>& maps, const std::vector<DatMemory>& dats,
+                     const Dat<T, Dim>& coordinates, Curve curve = Curve::hilbert) {
+  static_assert(std::is_floating_point_v<T> && Dim <= 3, "coordinates are one to three numbers");
+  const std::span<const T> values = coordinates.read();
+  const std::vector<double> points(values.begin(), values.end());
+  return api::renumbered(maps, dats, coordinates, points, Dim, curve);
+}
+
+}  // namespace op2
