@@ -52,11 +52,10 @@ void bind_tasks(py::module_& room) {
            py::arg("mirror"), py::arg("target"), py::arg("source"));
   using runtime::QueueTask;
   py::class_<QueueTask, runtime::GraphTask, std::shared_ptr<QueueTask>>(room, "QueueTask")
-      .def(py::init([](MirrorPointer mirror, std::string what, runtime::QueueUses values,
+      .def(py::init([](MirrorPointer mirror, std::string what, const runtime::QueueUses& values,
                        QueueTask::Function function) {
              return std::make_shared<QueueTask>(std::move(mirror).value_or(nullptr),
-                                                std::move(what), std::move(values),
-                                                std::move(function));
+                                                std::move(what), values, std::move(function));
            }),
            py::arg("mirror"), py::arg("what"), py::arg("values"), py::arg("function"))
       .def_static("is_possible", &QueueTask::is_possible, py::arg("mirror"));

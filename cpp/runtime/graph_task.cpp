@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/graph_task.hpp"
 
-#include <set>
+#include <map>
 
 namespace op2::runtime {
 
 bool is_in_place(const std::vector<std::shared_ptr<GraphTask>>& tasks) {
-  std::set<std::pair<mesh::Buffer*, mesh::Buffer*>> odd;
+  std::map<mesh::Buffer*, mesh::Buffer*> memory;  // whose each has now, of those that differ
+  const auto memory_of = [&memory](mesh::Buffer* buffer) {
+    const auto found = memory.find(buffer);
+    return found == memory.end() ? buffer : found->second;
+  };
+  const auto give = [&memory](mesh::Buffer* buffer, mesh::Buffer* of) {
+    if (buffer == of) {
+      memory.erase(buffer);
+    } else {
+      memory[buffer] = of;
+    }
+  };
   for (const std::shared_ptr<GraphTask>& task : tasks) {
-    const auto pair = task->exchanged();
-    if (pair.first != nullptr && !odd.insert(pair).second) odd.erase(pair);
+    const auto [first, second] = task->exchanged();
+    if (first == nullptr) continue;
+    mesh::Buffer* const of_first = memory_of(first);
+    give(first, memory_of(second));
+    give(second, of_first);
   }
-  return odd.empty();
+  return memory.empty();
 }
 
 }  // namespace op2::runtime

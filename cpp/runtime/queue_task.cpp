@@ -6,68 +6,51 @@
 #include "base/error.hpp"
 
 namespace op2::runtime {
+namespace {
+
+std::vector<std::shared_ptr<mesh::Buffer>> buffers_of(const QueueUses& values) {
+  std::vector<std::shared_ptr<mesh::Buffer>> buffers;
+  for (const auto& [buffer, writes] : values) buffers.push_back(buffer);
+  return buffers;
+}
+
+std::vector<mesh::BufferUse> uses_of_values(const QueueUses& values) {
+  std::vector<mesh::BufferUse> uses;
+  for (const auto& [buffer, writes] : values) {
+    uses.push_back({buffer.get(), writes ? mesh::Use::read_write : mesh::Use::read});
+  }
+  return uses;
+}
+
+std::vector<std::uintptr_t> addresses_of(const std::vector<void*>& handles) {
+  std::vector<std::uintptr_t> addresses;
+  for (void* handle : handles) addresses.push_back(reinterpret_cast<std::uintptr_t>(handle));
+  return addresses;
+}
+
+}  // namespace
 
 bool QueueTask::is_possible(DeviceMirror& mirror) {
-  static const std::string what = "a question for queues";  // outlives the device's work
-  return mirror.device()->lend_queue(what, [](std::uintptr_t /*queue*/) {});
+  return mirror.device()->command_stream() != 0;
 }
 
-QueueTask::QueueTask(std::shared_ptr<DeviceMirror> mirror, std::string what, QueueUses values,
-                     Function function)
-    : mirror_(std::move(mirror)),
-      what_(std::move(what)),
-      values_(std::move(values)),
-      function_(std::move(function)),
-      handles_(values_.size()) {
-  for (const auto& [buffer, writes] : values_) {
-    uses_.push_back({buffer.get(), writes ? mesh::Use::read_write : mesh::Use::read});
-  }
+QueueTask::QueueTask(std::shared_ptr<DeviceMirror> mirror, std::string what,
+                     const QueueUses& values, Function function)
+    : ValueTask(std::move(mirror), std::move(what), buffers_of(values), uses_of_values(values)),
+      function_(std::move(function)) {}
+
+void QueueTask::run_on_host() {
+  std::vector<void*> handles;
+  for (const mesh::BufferUse& use : uses()) handles.push_back(use.buffer->data());
+  function_(std::nullopt, addresses_of(handles));
 }
 
-bool QueueTask::run() {
-  if (mirror_ != nullptr) {
-    std::vector<std::uintptr_t> state;
-    const bool has_copied = make_ready(state);
-    launch_ready();
-    return has_copied;
-  }
-  const bool has_copied = mesh::bring_to_host(uses_, {what_});
-  for (std::size_t i = 0; i < values_.size(); ++i) handles_[i] = values_[i].first->data();
-  count_writes();
-  function_(std::nullopt, addresses());
-  return has_copied;
-}
-
-bool QueueTask::make_ready(std::vector<std::uintptr_t>& state) {
-  const bool has_copied =
-      mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
-  count_writes();
-  for (const std::uintptr_t address : addresses()) state.push_back(address);
-  return has_copied;
-}
-
-void QueueTask::launch_ready() {
-  const bool is_lent = mirror_->device()->lend_queue(
-      what_, [this](std::uintptr_t queue) { function_(queue, addresses()); });
+void QueueTask::enqueue(Device& device, const std::vector<void*>& handles) {
+  const bool is_lent = device.lend_queue(
+      what(), [&](std::uintptr_t queue) { function_(queue, addresses_of(handles)); });
   if (is_lent) return;
   throw UnsupportedError(
-      fmt::format("{}: {} has no queue that libraries know", what_, mirror_->device()->name()));
-}
-
-void QueueTask::count_replays(std::int64_t n) {
-  for (std::int64_t i = 1; i < n; ++i) count_writes();
-}
-
-void QueueTask::count_writes() {
-  for (const mesh::BufferUse& use : uses_) {
-    if (use.use != mesh::Use::read) use.buffer->increment_version();
-  }
-}
-
-std::vector<std::uintptr_t> QueueTask::addresses() const {
-  std::vector<std::uintptr_t> found;
-  for (void* handle : handles_) found.push_back(reinterpret_cast<std::uintptr_t>(handle));
-  return found;
+      fmt::format("{}: {} has no queue that libraries know", what(), device.name()));
 }
 
 }  // namespace op2::runtime

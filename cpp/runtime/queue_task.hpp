@@ -11,7 +11,7 @@
 
 #include "mesh/buffer.hpp"
 #include "runtime/device_mirror.hpp"
-#include "runtime/graph_task.hpp"
+#include "runtime/value_tasks.hpp"
 
 namespace op2::runtime {
 
@@ -21,7 +21,7 @@ using QueueUses = std::vector<std::pair<std::shared_ptr<mesh::Buffer>, bool>>;
 /// @brief A call of a vendor's library, such as cuBLAS, by a function of the program. It enqueues
 /// its work on the queue that it is given; while launches are recorded that is the recording's, so
 /// that the work becomes nodes of it and the function is not called again.
-class QueueTask final : public GraphTask {
+class QueueTask final : public ValueTask {
  public:
   /// @brief Takes the vendor's handle of the queue, none on the host, and addresses in the order of
   /// the values. On a device it must wait for nothing.
@@ -33,31 +33,18 @@ class QueueTask final : public GraphTask {
 
   /// @param[in] mirror Where loops run; null: on the host, where the work is done when the function
   /// returns.
-  QueueTask(std::shared_ptr<DeviceMirror> mirror, std::string what, QueueUses values,
+  QueueTask(std::shared_ptr<DeviceMirror> mirror, std::string what, const QueueUses& values,
             Function function);
 
-  [[nodiscard]] std::shared_ptr<Device> device() const override {
-    return mirror_ ? mirror_->device() : nullptr;
-  }
-  [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
-  bool run() override;
-  [[nodiscard]] Device* recorder() override { return device().get(); }
-  [[nodiscard]] std::size_t n_launches() const override { return 1; }
-  bool make_ready(std::vector<std::uintptr_t>& state) override;
-  /// @throws UnsupportedError if the device has no queues for libraries.
-  void launch_ready() override;
-  void count_replays(std::int64_t n) override;
+  /// @brief No: the function is the program's, and may take long.
+  [[nodiscard]] bool is_of_values() const override { return false; }
 
  private:
-  void count_writes();
-  [[nodiscard]] std::vector<std::uintptr_t> addresses() const;
+  void run_on_host() override;
+  /// @throws UnsupportedError if the device has no queues for libraries.
+  void enqueue(Device& device, const std::vector<void*>& handles) override;
 
-  std::shared_ptr<DeviceMirror> mirror_;
-  std::string what_;
-  QueueUses values_;
   Function function_;
-  std::vector<mesh::BufferUse> uses_;
-  std::vector<void*> handles_;
 };
 
 }  // namespace op2::runtime

@@ -23,7 +23,7 @@ ValueTask::ValueTask(std::shared_ptr<DeviceMirror> mirror, std::string what,
 bool ValueTask::run() {
   if (mirror_ == nullptr) {
     const bool has_copied = mesh::bring_to_host(uses_, {what_});
-    uses_[0].buffer->increment_version();
+    count_writes();
     run_on_host();
     return has_copied;
   }
@@ -36,17 +36,23 @@ bool ValueTask::run() {
 bool ValueTask::make_ready(std::vector<std::uintptr_t>& state) {
   const bool has_copied =
       mirror_->coherence().to_device(mirror_->device(), uses_, handles_, {what_});
-  uses_[0].buffer->increment_version();
+  count_writes();
   for (void* handle : handles_) state.push_back(reinterpret_cast<std::uintptr_t>(handle));
   return has_copied;
 }
 
 void ValueTask::launch_ready() {
-  if (uses_[0].buffer->n_bytes() > 0) enqueue(*mirror_->device(), handles_);
+  enqueue(*mirror_->device(), handles_);
 }
 
 void ValueTask::count_replays(std::int64_t n) {
-  for (std::int64_t i = 1; i < n; ++i) uses_[0].buffer->increment_version();
+  for (std::int64_t i = 1; i < n; ++i) count_writes();
+}
+
+void ValueTask::count_writes() {
+  for (const mesh::BufferUse& use : uses_) {
+    if (use.use != mesh::Use::read) use.buffer->increment_version();
+  }
 }
 
 // Fills
@@ -77,6 +83,7 @@ void FillTask::run_on_host() {
 }
 
 void FillTask::enqueue(Device& device, const std::vector<void*>& handles) {
+  if (target_->n_bytes() == 0) return;
   if (value_.empty()) {
     device.zero(handles[0], 0, target_->n_bytes());
   } else {
@@ -112,7 +119,7 @@ void CopyTask::run_on_host() {
 }
 
 void CopyTask::enqueue(Device& device, const std::vector<void*>& handles) {
-  device.copy(handles[0], 0, handles[1], 0, target_->n_bytes());
+  if (target_->n_bytes() > 0) device.copy(handles[0], 0, handles[1], 0, target_->n_bytes());
 }
 
 // Exchanges

@@ -14,8 +14,8 @@
 
 namespace op2::runtime {
 
-/// @brief What the library does to all values of a Buffer where loops run: one command of a device,
-/// or one call on the host. A graph of CUDA has it as a node for memory.
+/// @brief What is done to values where loops run, by one command of a device or one call on the
+/// host. A graph of CUDA has what it enqueues as nodes.
 class ValueTask : public GraphTask {
  public:
   [[nodiscard]] std::shared_ptr<Device> device() const override {
@@ -32,14 +32,16 @@ class ValueTask : public GraphTask {
 
  protected:
   /// @param[in] mirror Where loops run; null: on the host.
-  /// @param[in] uses The first is written.
   ValueTask(std::shared_ptr<DeviceMirror> mirror, std::string what,
             std::vector<std::shared_ptr<mesh::Buffer>> buffers, std::vector<mesh::BufferUse> uses);
+  /// @brief What errors call it; lives as long as the task.
+  [[nodiscard]] const std::string& what() const { return what_; }
 
  private:
   virtual void run_on_host() = 0;
-  /// @param[in] handles One for each use; none is null.
+  /// @param[in] handles One for each use; none is null, but those of no bytes.
   virtual void enqueue(Device& device, const std::vector<void*>& handles) = 0;
+  void count_writes();
 
   std::shared_ptr<DeviceMirror> mirror_;
   std::string what_;

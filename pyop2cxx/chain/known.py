@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,10 +53,33 @@ class Split:
         self.left_prefix = left_prefix
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How often chains of a program ran, since it began or called `op2.exit`.
+
+    Attributes:
+        runs: Chains that ran: at the end of a block, at its bound, or because somebody looked.
+        known: Of these, chains that had run before, so that nothing was found out or compiled.
+        partial: Of the runs, those for somebody who looked at values which needed a part of what
+            waited; the rest went on waiting.
+    """
+
+    runs: int
+    known: int
+    partial: int
+
+
 class Prefixes:
-    """All chains of a program. When there are too many, all are forgotten."""
+    """All chains of a program. When there are too many, all are forgotten.
+
+    Attributes:
+        n_runs: Chains that ran.
+        n_new: Of these, chains that were compiled for it.
+        n_partial: Of the runs, those that left a part waiting for which nobody had asked.
+    """
 
     def __init__(self) -> None:
+        self.n_runs = self.n_new = self.n_partial = 0
         self._roots: dict[object, Prefix] = {}
         self._n_prefixes = 0
         self._n_compiled = 0
@@ -95,6 +119,11 @@ class Prefixes:
         if self._n_compiled > _MOST_CHAINS:
             self._forget()
         prefix.compiled = chain
+
+    @property
+    def counts(self) -> Counts:
+        """How often chains ran."""
+        return Counts(runs=self.n_runs, known=self.n_runs - self.n_new, partial=self.n_partial)
 
     def _forget(self) -> None:
         """Begin anew; who stands at a prefix now goes on from there."""

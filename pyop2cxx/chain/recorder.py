@@ -317,6 +317,7 @@ class Chain:
             split = known[key] = self._split(span_of(carrier), write=write)
         if not split.taken:
             return
+        self._known.n_partial += bool(split.left)
         self._run_part(split)
 
     def _split(self, span: tuple[int, int], *, write: bool) -> Split:
@@ -382,6 +383,25 @@ class Chain:
         recorder = runtime.recorder
         return () if recorder is None else tuple(recorder.waiting)
 
+    @staticmethod
+    def counts() -> Counts:
+        """Return how often chains ran, all blocks and ``init(lazy=True)`` together.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> op2.exit()
+            >>> x = op2.Dat(op2.Set(2), [1.0, 2.0])
+            >>> twice = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+            >>> op2.init(lazy=True)
+            >>> for _ in range(3):
+            ...     op2.par_loop(twice, x.dataset.set, x(op2.RW))
+            ...     _ = x.data_ro
+            >>> op2.chain.counts()
+            Counts(runs=3, known=2, partial=0)
+            >>> op2.init(lazy=False)
+        """
+        return runtime.of(ChainState).known.counts
+
     @property
     def waiting(self) -> list[str]:
         """Names of the loops that wait."""
@@ -444,9 +464,11 @@ class Chain:
         outer, chain = self._outer, prefix.compiled
         if outer is not None and outer.takes_block(entries_of(taken), self._passes):
             return
+        self._known.n_runs += 1
         self._is_running, thread, self._thread = True, self._thread, -1  # what runs is not taken
         try:
             if chain is None:
+                self._known.n_new += 1
                 spares = runtime.of(ChainState).spares
                 chain = compiled(entries_of(taken), self._passes, spares)
                 self._known.note_compiled(prefix, chain)

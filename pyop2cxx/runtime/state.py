@@ -178,6 +178,7 @@ class Runtime:
             clear()
         self.epoch += 1
         self.configuration.reset()
+        self.follow_lazy()  # also if the option is what it was before
 
     def forget_at_exit(self, remembered: Bounded | Callable[[], None]) -> None:
         """Let `exit` clear what holds objects of a program; see `pyop2cxx.runtime.memo`.

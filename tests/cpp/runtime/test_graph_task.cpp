@@ -47,6 +47,20 @@ TEST_F(GraphTasks, ExchangesOfTheSameTwoCancelInPairs) {
   EXPECT_FALSE(is_in_place({one, again, other}));
 }
 
+TEST_F(GraphTasks, ExchangesThatHaveABufferInCommonDoNotCancelInPairs) {
+  // each pair comes twice, and yet the three have moved on by two places
+  const auto one = exchange(0, 1);
+  const auto two = exchange(1, 2);
+  const auto three = exchange(0, 1);
+  const auto four = exchange(1, 2);
+  EXPECT_FALSE(is_in_place({one, two, three, four}));
+  const auto five = exchange(0, 1);
+  const auto six = exchange(1, 2);
+  EXPECT_TRUE(is_in_place({one, two, three, four, five, six}));
+  const auto back = exchange(1, 0);
+  EXPECT_TRUE(is_in_place({one, back})) << "whichever is named first";
+}
+
 TEST_F(GraphTasks, WhatWasCopiedIsInItsPlace) {
   (void)buffers[0]->on_device(device, mesh::Use::write, {"a loop"});
   const auto held = buffers[0]->memory_on(*device);
