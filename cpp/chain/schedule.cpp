@@ -74,6 +74,7 @@ class Scheduler {
 
   Schedule run() {
     for (std::size_t i = 0; i < chain_.size(); ++i) place(i);
+    if (passes_.fuse) regroup();
     Schedule out;
     for (const std::size_t group : in_order()) out.steps.push_back(step(groups_[group]));
     if (passes_.zero || passes_.total) find_zeros(out);
@@ -174,6 +175,99 @@ class Scheduler {
     out.why = why_not_together(out, loop);
     if (out.why.empty()) rename_all(out);
     return out;
+  }
+
+  // ------------------------------------------------------------------------------ better groups
+
+  /// A loop was placed before it was known what comes later: move it where it shares more.
+  void regroup() {
+    for (std::size_t loop = 0; loop < chain_.size(); ++loop) {
+      if (chain_[loop].loop.members.empty() || !chain_[loop].why_alone.empty()) continue;
+      const std::size_t from = group_of_loop(loop);
+      const std::size_t end = std::min(groups_.size(), from + 1 + most_groups_asked);
+      for (std::size_t to = from - std::min(from, most_groups_asked); to < end; ++to) {
+        if (to != from && try_to_move(loop, from, to)) break;
+      }
+    }
+  }
+
+  std::size_t group_of_loop(std::size_t loop) const {
+    return static_cast<std::size_t>(
+        std::ranges::find_if(groups_,
+                             [loop](const Candidate& group) {
+                               return std::ranges::find(group.loops, loop) != group.loops.end();
+                             }) -
+        groups_.begin());
+  }
+
+  bool try_to_move(std::size_t loop, std::size_t from, std::size_t to) {
+    if (groups_[from].loops.size() < 2 || chain_[loop].loop.set != set_of(groups_[to]))
+      return false;
+    if (chain_[groups_[to].loops.front()].loop.members.empty()) return false;
+    const bool is_inverted = [&] {
+      const auto at = std::ranges::find(groups_[from].loops, loop) - groups_[from].loops.begin();
+      return groups_[from].inverts(static_cast<std::size_t>(at));
+    }();
+    if (is_inverted || set_of(groups_[from]) != set_of(groups_[to])) return false;
+    std::vector<std::size_t> less = groups_[from].loops;
+    std::vector<std::size_t> more = groups_[to].loops;
+    std::erase(less, loop);
+    more.insert(std::ranges::lower_bound(more, loop), loop);
+    const std::int64_t before = item_bytes(groups_[from].loops) + item_bytes(groups_[to].loops);
+    if (item_bytes(less) + item_bytes(more) >= before) return false;
+    Candidate left = regrouped(groups_[from], less);
+    Candidate grown = regrouped(groups_[to], more);
+    if (!left.why.empty() || !grown.why.empty()) return false;
+    std::swap(groups_[from], left);
+    std::swap(groups_[to], grown);
+    if (has_order()) {
+      note("fuse", groups_[to].loops, loop, "");
+      return true;
+    }
+    std::swap(groups_[from], left);
+    std::swap(groups_[to], grown);
+    return false;
+  }
+
+  /// Other members of a group, of which those that were visited by incidences still are.
+  Candidate regrouped(const Candidate& group, const std::vector<std::size_t>& loops) const {
+    Candidate out{loops, {}, {}, ""};
+    for (std::size_t place = 0; place < group.loops.size(); ++place) {
+      const auto now = std::ranges::find(loops, group.loops[place]) - loops.begin();
+      if (group.inverts(place)) out.inverted.push_back(static_cast<std::size_t>(now));
+    }
+    out.why = why_not_together(out, loops.back());
+    if (out.why.empty()) rename_all(out);
+    return out;
+  }
+
+  /// Bytes of the rows that each item itself has in memory, those of a member's results once.
+  std::int64_t item_bytes(const std::vector<std::size_t>& loops) const {
+    std::set<int> met;
+    std::set<int> written;
+    std::int64_t sum = 0;
+    for (const std::size_t loop : loops) {
+      for (const Arg& arg : chain_[loop].loop.args) {
+        const auto* dat = std::get_if<ir::DirectDat>(&arg);
+        if (dat == nullptr) continue;
+        const auto size = dat->dim * static_cast<std::int64_t>(size_of(dat->dtype));
+        if (met.insert(dat->alias.data).second && dat->access != Access::write) sum += size;
+        if (writes(dat->access) && written.insert(dat->alias.data).second) sum += size;
+      }
+    }
+    return sum;
+  }
+
+  /// Can the groups run one after the other?
+  bool has_order() const {
+    std::vector<bool> is_done(groups_.size(), false);
+    for (std::size_t n_done = 0; n_done < groups_.size(); ++n_done) {
+      std::size_t next = 0;
+      while (next < groups_.size() && (is_done[next] || !is_ready(next, is_done))) ++next;
+      if (next == groups_.size()) return false;
+      is_done[next] = true;
+    }
+    return true;
   }
 
   double n_bytes(std::size_t group) const {

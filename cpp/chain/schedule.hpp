@@ -99,7 +99,8 @@ struct Schedule {
 ///
 /// Loops are taken in their order; each joins one of the groups that it may join: no path of
 /// dependences leads from there through others to it, and every item can go through all members
-/// one after the other (ir::why_not_fused). Of several it is the one that moves most.
+/// one after the other (ir::why_not_fused). Of several it is the one that moves most. In the end a
+/// loop goes over to another group if items then have fewer bytes to move.
 ///
 /// A loop that adds through Maps to the Set that another one visits may be visited from there
 /// (ir::inverted), so that both become one; then further ones that add to the same Set may come in,

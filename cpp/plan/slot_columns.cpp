@@ -127,7 +127,6 @@ template <class Entry>
 void lay_out(const InverseMap& inverse, const Rows<Entry>& rows,
              const std::vector<std::int64_t>& order, SlotColumns& columns, int n_threads) {
   const std::int64_t lanes = columns.lanes;
-  columns.targets = targets_of(inverse, order);
   const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
   const auto rows_of = [&](std::int64_t group) {
     const std::int64_t first = group * lanes;
@@ -210,8 +209,9 @@ SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout, in
   std::visit(
       [&](const auto& entries) {
         const Rows rows(inverse, entries);
-        lay_out(inverse, rows, order_of(inverse, rows, layout.window, n_threads), columns,
-                n_threads);
+        const std::vector<std::int64_t> order = order_of(inverse, rows, layout.window, n_threads);
+        columns.targets = targets_of(inverse, order);
+        lay_out(inverse, rows, order, columns, n_threads);
       },
       inverse.entries);
   return columns;

@@ -51,7 +51,7 @@ struct SlotLayout {
                                        int n_threads);
 
 /// @brief Columns of another inverse of the same targets, whose rows are on the lanes where @p like
-/// has them. Independent of @p n_threads.
+/// has them, so that it has no list of targets of its own. Independent of @p n_threads.
 /// @throws UsageError if the inverse is not sorted by slot, or has other rows.
 [[nodiscard]] SlotColumns slot_columns_like(const InverseMap& inverse, const SlotColumns& like,
                                             int n_threads);

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _PHASE_SECONDS = 1e-3
 _N_TURNS = 4
 """How often each is measured. The first turn of both compiles, and does not count."""
-_LEAST_GAIN = 0.97
+LEAST_GAIN = 0.97
 """Recording must take so much of the time of running at once, or blocks run at once: what it costs
 the host shows less in a turn, before which nothing waits on the device, than in a long run."""
 
@@ -46,7 +46,7 @@ class Trial:
     def is_recorded_faster(self) -> bool:
         """Whether blocks should be recorded."""
         recorded, at_once = self._shortest
-        return recorded <= _LEAST_GAIN * at_once
+        return recorded <= LEAST_GAIN * at_once
 
     @property
     def microseconds(self) -> tuple[float, float]:

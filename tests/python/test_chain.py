@@ -79,9 +79,9 @@ def test_a_sum_through_a_map_and_what_uses_it_become_one_function(backend: str) 
             ring.actions()[name]()
     found = [step.loops for step in chain.explain().steps]
     inverted = [step.inverted for step in chain.explain().steps]
-    assert (2, 3, 4) in found
-    assert inverted[found.index((2, 3, 4))] == (2,)
-    assert chain.explain().steps[found.index((2, 3, 4))].renamed == ("q",)
+    assert (0, 2, 3, 4) in found
+    assert inverted[found.index((0, 2, 3, 4))] == (2,)
+    assert chain.explain().steps[found.index((0, 2, 3, 4))].renamed == ("q",)
 
 
 def test_what_changes_values_that_others_still_read_writes_a_second_buffer(backend: str) -> None:
@@ -104,13 +104,12 @@ def test_zeros_are_stored_where_the_values_were_used_last(backend: str) -> None:
         runtime.of(ChainState).places = Places()
         for _ in range(3):
             with op2.chain(passes=None if ring is lazy else []) as chain:
-                actions = ring.actions()
+                actions = ring.actions() | {"zero s": ring.dats["s"].zero}
                 for name in names:
-                    (actions | {"zero s": ring.dats["s"].zero})[name]()
+                    actions[name]()
     assert_alike(eager, lazy)
-    text = str(chain.explain())
-    assert "zero s" in text
-    assert "\n  zero s" not in text  # it is a member of a function
+    (found,) = (step.loops for step in chain.explain().steps if 4 in step.loops)
+    assert len(found) > 1  # it is a member of a function
 
 
 def test_zeros_that_no_function_stores_are_set_as_without_a_chain(backend: str) -> None:

@@ -233,6 +233,35 @@ Entry total_of_q(Access access = Access::inc) {
   return entry(loop_over(cells, "total", {direct("x", Access::read, 1, q), sum}));
 }
 
+/// One loop uses `r`, one sums `q` into a Global, and one changes `r` by that sum.
+std::vector<Entry> around_a_sum() {
+  const auto sum = [](const NamedArg& arg) {
+    NamedArg made = arg;
+    std::visit([](auto& node) { node.alias = p; }, made.arg);
+    return made;
+  };
+  constexpr ir::Alias v{3, 3};
+  return {entry(loop_over(cells, "use",
+                          {direct("x", Access::read, 1, r), direct("y", Access::rw, 1, v)})),
+          entry(loop_over(cells, "add",
+                          {direct("x", Access::read, 1, q),
+                           sum(lower::testing::global_reduce("s", Access::inc))})),
+          entry(loop_over(cells, "turn",
+                          {direct("x", Access::rw, 1, r), sum(lower::testing::global_read("s"))}))};
+}
+
+TEST(Schedule, ALoopGoesWhereItSharesMost) {
+  // `use` joined `add` before it was known that `turn` has its values
+  EXPECT_EQ(loops_of(schedule(around_a_sum(), {})), (Groups{{1}, {0, 2}}));
+  EXPECT_EQ(loops_of(schedule(around_a_sum(), {.fuse = false})), (Groups{{0}, {1}, {2}}));
+}
+
+TEST(Schedule, ALoopStaysWhereWhatComesBetweenNeedsIt) {
+  std::vector<Entry> chain = around_a_sum();
+  chain[1].loop.args[0] = direct("x", Access::read, 1, {3, 3}).arg;  // what `use` changes
+  EXPECT_EQ(loops_of(schedule(chain, {})), (Groups{{0, 1}, {2}}));
+}
+
 TEST(Schedule, ASumIntoAGlobalThatIsSetToZeroBeforeStartsThere) {
   const Entry zero = action({{p, true}}, true);
   const Schedule found = schedule({zero, total_of_q()}, {});
@@ -342,7 +371,7 @@ TEST(Schedule, CopiesAreMadeWhereWhatWasCopiedIsLost) {
   };
   EXPECT_EQ(why({action({{q, true}})}), "what was copied is overwritten before");
   EXPECT_EQ(why({entry(loop_over(cells, "more", {direct("x", Access::rw, 1, old)}))}),
-            "the copy is changed");
+            "what was copied is changed in the same function");
   EXPECT_EQ(why({action({{old, false}})}), "its reader runs alone");
   std::vector<Entry> alone = stages({});
   alone[2].why_alone = "its strategy was asked for";
