@@ -36,15 +36,18 @@ int listed_block_size(const ir::Loop& loop, const Tuning& tuning) {
   return n;
 }
 
+constexpr int loads_under_way = 8;  // of a lane that copies summands
+
 /// A matrix of the loop: the scalars of its elements, and where they go.
 struct Listed {
   std::size_t arg;
   DType dtype;
   int extent;  // scalars of an element
   std::string data;
-  std::string shared;  // [extent * block size]
-  std::string own;     // [extent * block size] the block's summands
-  std::string begin;   // first of the block's entries
+  std::string shared;     // [extent * block size]
+  std::string own;        // [extent * block size] the block's summands
+  std::string begin;      // first of the block's entries
+  std::string n_entries;  // of the block
   kir::Parameter first_entry, place, first_summand, summand;
 };
 
@@ -89,6 +92,7 @@ class Summer {
       listed_.push_back(
           {arg, mat.dtype, ir::extent_of(loop_, loop_.args[arg]), data,
            names.take(data + "_shared"), names.take(data + "_own"), names.take(data + "_begin"),
+           names.take(data + "_n_entries"),
            builder_.plan_array(kir::PlanArray::first_entry, data + "_first_entry", DType::int64),
            builder_.plan_array(kir::PlanArray::entry_place, data + "_place", place),
            builder_.plan_array(kir::PlanArray::first_summand, data + "_first_summand",
@@ -136,9 +140,11 @@ class Summer {
     const kir::Expr extent = kir::integer(matrix.extent);
     const kir::Expr from =
         kir::element(matrix.summand.name, kir::name("first") * extent + kir::name("i"));
-    return over_lanes(
+    kir::Stmt copy = over_lanes(
         kir::name("n_here") * extent,
         {{kir::Assign{kir::element(matrix.own, kir::name("i")), kir::Update::set, from}}});
+    std::get<kir::For>(copy.node).unrolled = loads_under_way;
+    return copy;
   }
 
   /// Scalar `c` of the matrix of the block's element `i`.
@@ -186,15 +192,16 @@ class Summer {
     return true;
   }
 
-  /// One atomic addition for each entry that the block has summands for.
+  /// Each entry of the block is summed by one lane.
   [[nodiscard]] kir::Block add(const Listed& matrix) const {
     const kir::Expr block = kir::name("block");
     const kir::Expr begin = kir::name(matrix.begin);
     const kir::Expr entry = begin + kir::name("i");
     const kir::Expr bounds = entry + block;  // each block has one bound more than entries
     const kir::Expr value = kir::element(matrix.shared, kir::element(matrix.own, kir::name("k")));
-    const kir::Expr target = kir::element(matrix.data, kir::element(matrix.place.name, entry));
+    const kir::Expr target = kir::element(matrix.data, kir::name("place"));
     kir::Block body{
+        index_decl("place", kir::element(matrix.place.name, entry)),  // loaded while it is summed
         index_decl("last", kir::element(matrix.first_summand.name, bounds + kir::integer(1))),
         {kir::Decl{{matrix.dtype}, sum_, 0, {kir::integer(0)}}}};
     body.push_back({kir::For{kir::Axis::serial,
@@ -205,7 +212,8 @@ class Summer {
     body.push_back({kir::Atomic{matrix.dtype, target, kir::Update::add, kir::name(sum_)}});
     const kir::Expr end = kir::element(matrix.first_entry.name, block + kir::integer(1));
     return {index_decl(matrix.begin, kir::element(matrix.first_entry.name, block)),
-            over_lanes(end - begin, std::move(body))};
+            index_decl(matrix.n_entries, end - begin),
+            over_lanes(kir::name(matrix.n_entries), std::move(body))};
   }
 
   Builder& builder_;

@@ -15,12 +15,16 @@ namespace {
 
 using abi::PlanArray;
 
-template <class T>
-HostArray array_of(const std::vector<T>& values, const std::shared_ptr<const void>& owner) {
+template <class T, class Allocator>
+HostArray array_of(const std::vector<T, Allocator>& values,
+                   const std::shared_ptr<const void>& owner) {
   return {values.data(), bytes_of(values), static_cast<int>(sizeof(T)), owner};
 }
 
-HostArray array_of(const IndexArray& indices, const std::shared_ptr<const void>& owner) {
+/// Indices of either width.
+template <class... Vectors>
+HostArray array_of(const std::variant<Vectors...>& indices,
+                   const std::shared_ptr<const void>& owner) {
   return std::visit([&owner](const auto& values) { return array_of(values, owner); }, indices);
 }
 

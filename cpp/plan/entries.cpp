@@ -29,16 +29,19 @@ void check(const PositionSpec& spec, const EntryLayout& layout, std::int64_t siz
   }
 }
 
-/// A scalar of an element's matrix, and where it goes.
-struct Summand {
-  std::int64_t place;
-  std::uint16_t slot;
+/// The entries of consecutive blocks, as one thread found them.
+template <class Index>
+struct ListedBlocks {
+  RawVector<Index> places;
+  RawVector<std::uint16_t> first;       // [places + blocks]
+  std::vector<std::int64_t> n_entries;  // [blocks]
 };
 
-/// The entries of one block, with those that have many summands first.
-struct Listed {
-  std::vector<std::int64_t> places;
-  std::vector<std::uint16_t> first;  // [places + 1]
+/// A row of the matrix that a block adds to. Its cells are the places there; those of all rows of
+/// the block are numbered one after the other, rows ascending.
+struct TouchedRow {
+  std::int64_t place;  // of its first cell
+  std::int64_t first_cell;
 };
 
 template <class Position>
@@ -51,75 +54,129 @@ class Lister {
         layout_(layout),
         rows_(spec.rows->arity()),
         columns_(spec.columns->arity()),
+        dim_(layout.row_dim * layout.col_dim),
         by_scalar_(spec.row_dim * spec.column_dim > 1) {}
 
   /// @param[out] slots What goes to each entry, [n_elements * size] of this block.
-  Listed list(std::int64_t block, std::uint16_t* slots) {
-    find(block);
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Summand& a, const Summand& b) { return a.place < b.place; });
-    return grouped(slots);
+  template <class Index>
+  void list(std::int64_t block, ListedBlocks<Index>& out, std::uint16_t* slots) {
+    begin_ = block * layout_.block_size;
+    n_ = std::min(layout_.block_size, layout_.n_elements - begin_);
+    find_rows();
+    find_summands();
+    const std::size_t before = out.places.size();
+    constexpr std::int64_t sparse = 8;  // cells a summand from which on sorting is faster
+    if (n_cells_ > sparse * static_cast<std::int64_t>(summands_.size())) {
+      sort(out, slots);
+    } else {
+      count(out, slots);
+    }
+    out.n_entries.push_back(static_cast<std::int64_t>(out.places.size() - before));
+    const std::int64_t size = std::int64_t{rows_} * columns_ * dim_;
+    std::fill(slots + summands_.size(), slots + n_ * size, std::uint16_t{0});  // nobody reads them
   }
 
  private:
-  void find(std::int64_t block) {
-    found_.clear();
-    const std::int64_t begin = block * layout_.block_size;
-    const std::int64_t end = std::min(begin + layout_.block_size, layout_.n_elements);
-    for (std::int64_t n = begin; n < end; ++n) {
+  struct Summand {
+    std::int64_t cell;
+    std::int32_t row;  // of touched_
+    std::uint16_t slot;
+  };
+
+  /// The rows of the block's elements, each once.
+  void find_rows() {
+    by_row_.clear();
+    for (std::int64_t e = 0; e < n_; ++e) {
       for (int i = 0; i < rows_; ++i) {
-        const std::int64_t row = spec_.rows->at(n, i);
+        const std::int64_t row = spec_.rows->at(begin_ + e, i);
+        if (row >= 0) by_row_.emplace_back(row, static_cast<std::int32_t>(e * rows_ + i));
+      }
+    }
+    std::sort(by_row_.begin(), by_row_.end());
+    touched_.clear();
+    row_of_.assign(at(n_ * rows_), -1);
+    n_cells_ = 0;
+    const std::vector<std::int64_t>& offset = spec_.sparsity->row_offset;
+    std::int64_t last = -1;
+    for (const auto& [row, which] : by_row_) {
+      if (row != last) {
+        touched_.push_back({offset[at(row)] * dim_, n_cells_});
+        n_cells_ += (offset[at(row) + 1] - offset[at(row)]) * dim_;
+        last = row;
+      }
+      row_of_[at(which)] = static_cast<std::int32_t>(touched_.size()) - 1;
+    }
+  }
+
+  void find_summands() {
+    summands_.clear();
+    for (std::int64_t e = 0; e < n_; ++e) {
+      for (int i = 0; i < rows_; ++i) {
+        const std::int32_t row = row_of_[at(e * rows_ + i)];
         if (row < 0) continue;
-        for (int j = 0; j < columns_; ++j) find(n, n - begin, {i, j}, row);
+        for (int j = 0; j < columns_; ++j) find_scalars(e, i, j, row);
       }
     }
   }
 
-  struct Pair {
-    int i;
-    int j;
-  };
-
   /// The scalars of one pair of nodes.
-  void find(std::int64_t n, std::int64_t within, Pair at_nodes, std::int64_t row) {
-    const std::int64_t first = spec_.sparsity->row_offset[at(row)];
-    const int dim = layout_.row_dim * layout_.col_dim;
+  void find_scalars(std::int64_t e, int i, int j, std::int32_t row) {
+    const std::int64_t first = touched_[at(row)].first_cell;
+    const std::int64_t n = begin_ + e;
     for (int r = 0; r < layout_.row_dim; ++r) {
       for (int c = 0; c < layout_.col_dim; ++c) {
         const std::int64_t scalar =
-            (std::int64_t{at_nodes.i} * layout_.row_dim + r) * columns_ * layout_.col_dim +
-            std::int64_t{at_nodes.j} * layout_.col_dim + c;
-        const std::int64_t position = by_scalar_ ? n * rows_ * columns_ * dim + scalar
-                                                 : (n * rows_ + at_nodes.i) * columns_ + at_nodes.j;
+            (std::int64_t{i} * layout_.row_dim + r) * columns_ * layout_.col_dim +
+            std::int64_t{j} * layout_.col_dim + c;
+        const std::int64_t position =
+            by_scalar_ ? n * rows_ * columns_ * dim_ + scalar : (n * rows_ + i) * columns_ + j;
         const Position found = positions_[at(position)];
         if (found == dropped<Position>) continue;
-        found_.push_back({(first + static_cast<std::int64_t>(found)) * dim +
-                              std::int64_t{r} * layout_.col_dim + c,
-                          static_cast<std::uint16_t>(scalar * layout_.block_size + within)});
+        const std::int64_t within = std::int64_t{r} * layout_.col_dim + c;
+        summands_.push_back({first + static_cast<std::int64_t>(found) * dim_ + within, row,
+                             static_cast<std::uint16_t>(scalar * layout_.block_size + e)});
       }
     }
   }
 
-  /// What goes to one place stands together; places with many summands first, then ascending.
-  Listed grouped(std::uint16_t* slots) {
-    groups_.clear();
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (i == 0 || found_[i].place != found_[i - 1].place) groups_.push_back({i, 0});
-      ++groups_.back().second;
-    }
-    std::stable_sort(groups_.begin(), groups_.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    Listed out;
-    out.places.reserve(groups_.size());
-    out.first.reserve(groups_.size() + 1);
-    std::size_t written = 0;
-    for (const auto& [begin, count] : groups_) {
-      out.places.push_back(found_[begin].place);
-      out.first.push_back(static_cast<std::uint16_t>(written));
-      for (std::size_t i = begin; i < begin + count; ++i) slots[written++] = found_[i].slot;
+  /// One pass over all cells of the rows, of which most have a summand.
+  template <class Index>
+  void count(ListedBlocks<Index>& out, std::uint16_t* slots) {
+    next_.assign(at(n_cells_), 0);
+    for (const Summand& summand : summands_) ++next_[at(summand.cell)];
+    std::uint32_t written = 0;
+    for (std::size_t r = 0; r < touched_.size(); ++r) {
+      const auto [place, first] = touched_[r];
+      const std::int64_t end = r + 1 < touched_.size() ? touched_[r + 1].first_cell : n_cells_;
+      for (std::int64_t cell = first; cell < end; ++cell) {
+        const std::uint32_t here = next_[at(cell)];
+        if (here == 0) continue;
+        out.places.push_back(static_cast<Index>(place + cell - first));
+        out.first.push_back(static_cast<std::uint16_t>(written));
+        next_[at(cell)] = written;
+        written += here;
+      }
     }
     out.first.push_back(static_cast<std::uint16_t>(written));
-    return out;
+    for (const Summand& summand : summands_) slots[next_[at(summand.cell)]++] = summand.slot;
+  }
+
+  /// Where rows are so long that most of their cells have none.
+  template <class Index>
+  void sort(ListedBlocks<Index>& out, std::uint16_t* slots) {
+    std::stable_sort(summands_.begin(), summands_.end(),
+                     [](const Summand& a, const Summand& b) { return a.cell < b.cell; });
+    std::size_t written = 0;
+    for (; written < summands_.size(); ++written) {
+      const Summand& summand = summands_[written];
+      if (written == 0 || summands_[written - 1].cell != summand.cell) {
+        const TouchedRow& row = touched_[at(summand.row)];
+        out.places.push_back(static_cast<Index>(row.place + summand.cell - row.first_cell));
+        out.first.push_back(static_cast<std::uint16_t>(written));
+      }
+      slots[written] = summand.slot;
+    }
+    out.first.push_back(static_cast<std::uint16_t>(written));
   }
 
   const PositionSpec& spec_;
@@ -127,40 +184,103 @@ class Lister {
   const EntryLayout& layout_;
   int rows_;
   int columns_;
+  int dim_;
   bool by_scalar_;
-  std::vector<Summand> found_;
-  std::vector<std::pair<std::size_t, std::size_t>> groups_;  // first of found_, number
+  std::int64_t begin_ = 0;  // first element of the block at hand
+  std::int64_t n_ = 0;      // elements there
+  std::int64_t n_cells_ = 0;
+  std::vector<std::pair<std::int64_t, std::int32_t>> by_row_;  // row, element * rows + i
+  std::vector<TouchedRow> touched_;
+  std::vector<std::int32_t> row_of_;  // [n, rows] of touched_, -1: none
+  std::vector<Summand> summands_;
+  std::vector<std::uint32_t> next_;  // [n_cells]
 };
 
 template <class Index>
-std::vector<Index> narrowed(const std::vector<Listed>& blocks, const EntryBlocks& made,
-                            int n_threads) {
-  std::vector<Index> out(at(made.first_entry.back()));
-  const auto n_blocks = static_cast<std::int64_t>(blocks.size());
-  parallel_for(
-      n_threads, n_blocks,
-      [&](std::int64_t begin, std::int64_t end, int) {
-        for (std::int64_t b = begin; b < end; ++b) {
-          auto* to = out.data() + made.first_entry[at(b)];
-          for (const std::int64_t place : blocks[at(b)].places) {
-            if (place > std::numeric_limits<Index>::max()) {
-              throw UsageError(
-                  fmt::format("plan: a matrix with {} values needs wider places than "
-                              "{} bytes",
-                              place, sizeof(Index)));
-            }
-            *to++ = static_cast<Index>(place);
+class EntryLister {
+ public:
+  EntryLister(const PositionSpec& spec, const EntryLayout& layout, int n_threads)
+      : spec_(spec),
+        layout_(layout),
+        n_threads_(n_threads),
+        n_blocks_((layout.n_elements + layout.block_size - 1) / layout.block_size),
+        size_(std::int64_t{spec.rows->arity()} * layout.row_dim * spec.columns->arity() *
+              layout.col_dim) {
+    const std::int64_t n_values = spec.sparsity->n_entries() * layout.row_dim * layout.col_dim;
+    if (n_values > std::numeric_limits<Index>::max()) {
+      throw UsageError(fmt::format("plan: a matrix with {} values needs wider places than {} bytes",
+                                   n_values, sizeof(Index)));
+    }
+  }
+
+  EntryBlocks list(const Positions& positions) {
+    made_.summands.resize(at(layout_.n_elements * size_));
+    std::visit([this](const auto& values) { this->find(values); }, positions.values);
+    join();
+    return std::move(made_);
+  }
+
+ private:
+  template <class Position>
+  void find(const std::vector<Position>& positions) {
+    parts_.resize(at(std::max(n_threads_, 1)));
+    parallel_for(
+        n_threads_, n_blocks_,
+        [&](std::int64_t begin, std::int64_t end, int thread) {
+          Lister lister(spec_, positions, layout_);
+          ListedBlocks<Index>& part = parts_[at(thread)];
+          for (std::int64_t b = begin; b < end; ++b) {
+            lister.list(b, part, made_.summands.data() + b * layout_.block_size * size_);
           }
-        }
-      },
-      entry_grain);
-  return out;
-}
+        },
+        entry_grain);
+  }
+
+  /// Parts of threads one after the other.
+  void join() {
+    std::vector<std::int64_t> first_of(parts_.size() + 1, 0);  // entries before each part
+    std::vector<std::int64_t> bounds_before(parts_.size() + 1, 0);
+    made_.first_entry.reserve(at(n_blocks_ + 1));
+    made_.first_entry.push_back(0);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      for (const std::int64_t n : parts_[p].n_entries) {
+        made_.first_entry.push_back(made_.first_entry.back() + n);
+      }
+      first_of[p + 1] = first_of[p] + static_cast<std::int64_t>(parts_[p].places.size());
+      bounds_before[p + 1] = bounds_before[p] + static_cast<std::int64_t>(parts_[p].first.size());
+    }
+    RawVector<Index> places(at(first_of.back()));
+    made_.first_summand.resize(at(bounds_before.back()));
+    parallel_for(
+        n_threads_, static_cast<std::int64_t>(parts_.size()),
+        [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t p = begin; p < end; ++p) {
+            ListedBlocks<Index>& part = parts_[at(p)];
+            std::copy(part.places.begin(), part.places.end(), places.begin() + first_of[at(p)]);
+            std::copy(part.first.begin(), part.first.end(),
+                      made_.first_summand.begin() + bounds_before[at(p)]);
+            part = {};
+          }
+        },
+        1);
+    made_.places = std::move(places);
+  }
+
+  const PositionSpec& spec_;
+  const EntryLayout& layout_;
+  int n_threads_;
+  std::int64_t n_blocks_;
+  std::int64_t size_;                       // scalars of an element
+  std::vector<ListedBlocks<Index>> parts_;  // [n_threads]
+  EntryBlocks made_;
+};
 
 }  // namespace
 
 std::int64_t EntryBlocks::bytes() const {
-  return bytes_of(first_entry) + bytes_of(places) + bytes_of(first_summand) + bytes_of(summands);
+  return bytes_of(first_entry) +
+         std::visit([](const auto& values) { return bytes_of(values); }, places) +
+         bytes_of(first_summand) + bytes_of(summands);
 }
 
 EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
@@ -168,35 +288,10 @@ EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
   const std::int64_t size =
       std::int64_t{spec.rows->arity()} * layout.row_dim * spec.columns->arity() * layout.col_dim;
   check(spec, layout, size);
-  const std::int64_t n_blocks = (layout.n_elements + layout.block_size - 1) / layout.block_size;
-  EntryBlocks made;
-  made.summands.resize(at(layout.n_elements * size));
-  std::vector<Listed> blocks(at(n_blocks));
-  std::visit(
-      [&](const auto& values) {
-        parallel_for(
-            n_threads, n_blocks,
-            [&](std::int64_t begin, std::int64_t end, int) {
-              Lister lister(spec, values, layout);
-              for (std::int64_t b = begin; b < end; ++b) {
-                blocks[at(b)] = lister.list(b, made.summands.data() + b * layout.block_size * size);
-              }
-            },
-            entry_grain);
-      },
-      positions.values);
-  made.first_entry.push_back(0);
-  for (const Listed& block : blocks) {
-    made.first_entry.push_back(made.first_entry.back() +
-                               static_cast<std::int64_t>(block.places.size()));
-    made.first_summand.insert(made.first_summand.end(), block.first.begin(), block.first.end());
-  }
   if (layout.place_bytes == 4) {
-    made.places = narrowed<std::int32_t>(blocks, made, n_threads);
-  } else {
-    made.places = narrowed<std::int64_t>(blocks, made, n_threads);
+    return EntryLister<std::int32_t>(spec, layout, n_threads).list(positions);
   }
-  return made;
+  return EntryLister<std::int64_t>(spec, layout, n_threads).list(positions);
 }
 
 }  // namespace op2::plan

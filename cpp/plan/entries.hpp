@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <variant>
 #include <vector>
 
-#include "plan/inverse.hpp"
 #include "plan/positions.hpp"
+#include "plan/raw_vector.hpp"
 
 namespace op2::plan {
 
@@ -22,15 +23,17 @@ struct EntryLayout {
 /// theirs: what a block sums before anybody else sees it.
 ///
 /// An element's scalars are counted in the order of its matrix, row by row. Those that have no
-/// place, because of boundary conditions, are left out. Entries of a block with many summands come
-/// first, so that neighbours have about as many.
+/// place, because of boundary conditions, are left out. Entries of a block are in the order of the
+/// matrix.
 struct EntryBlocks {
-  std::vector<std::int64_t> first_entry;     // [n_blocks + 1]
-  IndexArray places;                         // [n_entries] scalars from the start of the values
-  std::vector<std::uint16_t> first_summand;  // [n_entries + n_blocks] within the block's summands;
-                                             // one number more a block says where its last end
-  std::vector<std::uint16_t> summands;       // [n_elements * size] scalar * block_size + element
-                                             // within the block, by entry, elements ascending
+  using Places = std::variant<RawVector<std::int32_t>, RawVector<std::int64_t>>;
+
+  std::vector<std::int64_t> first_entry;   // [n_blocks + 1]
+  Places places;                           // [n_entries] scalars from the start of the values
+  RawVector<std::uint16_t> first_summand;  // [n_entries + n_blocks] within the block's summands;
+                                           // one number more a block says where its last end
+  RawVector<std::uint16_t> summands;       // [n_elements * size] scalar * block_size + element
+                                           // within the block, by entry, elements ascending
 
   [[nodiscard]] std::int64_t bytes() const;
 };

@@ -26,8 +26,8 @@ using IndexArray = std::variant<std::vector<std::int32_t>, std::vector<std::int6
 }
 
 /// @brief Memory of any vector of a plan.
-template <class T>
-[[nodiscard]] std::int64_t bytes_of(const std::vector<T>& values) {
+template <class T, class Allocator>
+[[nodiscard]] std::int64_t bytes_of(const std::vector<T, Allocator>& values) {
   return static_cast<std::int64_t>(values.size() * sizeof(T));
 }
 

@@ -275,3 +275,43 @@ def spread(values: Any, fields: Iterable[Any]) -> None:
     for field in fields:
         field[...] = values[begin : begin + field.size].reshape(field.shape)
         begin += field.size
+
+
+def distinct(values: Array) -> Array:
+    """Return the different numbers of an array, ascending.
+
+    As `np.unique` does, which loads ``numpy.ma`` first: a tenth of the time to a first matrix.
+
+    Args:
+        values: Of any shape.
+
+    Returns:
+        Shape (n_different,).
+    """
+    ordered = np.sort(values, axis=None)
+    return ordered[_begins(ordered)]
+
+
+def distinct_numbers(values: Array) -> tuple[Array, Array]:
+    """Return the different numbers of an array, ascending, and which of them each value is.
+
+    Args:
+        values: Of any shape.
+
+    Returns:
+        Shape (n_different,); and int64 indices into it, of the shape of `values`.
+    """
+    flat = values.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    begins = _begins(ordered)
+    numbers = np.empty(len(flat), np.int64)
+    numbers[order] = np.cumsum(begins) - 1
+    return ordered[begins], numbers.reshape(values.shape)
+
+
+def _begins(ordered: Array) -> Array:
+    """Say where another number begins."""
+    begins = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return begins

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.arrays import distinct_numbers
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.fem._packages import basix
 
@@ -73,11 +74,11 @@ def numbered(corners: Array, n_vertices: int) -> tuple[Array, int]:
     keys, bound = ordered[..., 0], n_vertices
     for i in range(1, ordered.shape[-1]):
         if bound > np.iinfo(np.int64).max // n_vertices:
-            found, keys = np.unique(keys, return_inverse=True)
-            keys, bound = keys.reshape(ordered.shape[:-1]), len(found)
+            found, keys = distinct_numbers(keys)
+            bound = len(found)
         keys, bound = keys * n_vertices + ordered[..., i], bound * n_vertices
-    found, numbers = np.unique(keys, return_inverse=True)
-    return numbers.reshape(ordered.shape[:-1]), len(found)
+    found, numbers = distinct_numbers(keys)
+    return numbers, len(found)
 
 
 def states(corners: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.arrays import distinct
 from pyop2cxx.exceptions import DataValueError, IndexValueError, MapValueError, UsageError
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.interpolation import interpolate
@@ -95,7 +96,7 @@ def _held(space: FunctionSpace, where: Any) -> Array:
     """Return the numbers of the dofs at a place, ascending."""
     facets = space.domain.facets("exterior_facet")
     if isinstance(where, list | tuple) and where and all(isinstance(one, str) for one in where):
-        return np.unique(np.concatenate([_held(space, one) for one in where]))
+        return distinct(np.concatenate([_held(space, one) for one in where]))
     if isinstance(where, str):
         tags = facets.tags or {}
         if where not in tags:
@@ -134,7 +135,7 @@ def _on_facets(space: FunctionSpace, chosen: Array) -> Array:
         dofs[cells[numbers == number][:, None], closure].reshape(-1)
         for number, closure in enumerate(closures)
     ]
-    return np.unique(np.concatenate(found)).astype(np.int64)
+    return distinct(np.concatenate(found)).astype(np.int64)
 
 
 def given_values(space: FunctionSpace, bcs: Iterable[DirichletBC]) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.arrays import distinct
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
@@ -266,7 +267,7 @@ def _place(
         dofs[:, local] = base
         return
     states = domain.states(dim, entity)
-    for state in np.unique(states):
+    for state in distinct(states):
         chosen = np.flatnonzero(states == state)
         places, sign = reference.turned(
             scalar.basix_element, domain.cell_type, dim, entity, int(state)

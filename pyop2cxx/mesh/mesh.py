@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyop2cxx.base.arrays import distinct
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber
@@ -309,7 +310,7 @@ class Mesh(Shown):
                 raise DataValueError(
                     f"{what}: row {bad}: no cell has a facet with vertices {given}"
                 )
-            self._facet_numbers[tag] = np.unique(numbers)
+            self._facet_numbers[tag] = distinct(numbers)
 
     def __repr__(self) -> str:
         plural = "hexahedra" if self.cell_type == "hexahedron" else f"{self.cell_type}s"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import MOST_INT32, address_of
+from pyop2cxx.base.arrays import MOST_INT32, address_of, distinct
 from pyop2cxx.exceptions import (
     IndexTypeError,
     SetTypeError,
@@ -314,7 +314,7 @@ def _ascending(numbers: Array, n: int) -> Array:
     if np.all(numbers[1:] > numbers[:-1]):
         return np.array(numbers)
     if len(numbers) < n // 64:  # a mask would be the longer way
-        return np.unique(numbers)
+        return distinct(numbers)
     is_there = np.zeros(n, np.bool_)
     is_there[numbers] = True
     return np.flatnonzero(is_there)

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import DTYPES, address_of, as_array, as_copy, as_dim, as_dtype, as_name
+from pyop2cxx.base.arrays import (
+    DTYPES,
+    address_of,
+    as_array,
+    as_copy,
+    as_dim,
+    as_dtype,
+    as_name,
+    distinct,
+    distinct_numbers,
+)
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -154,3 +164,17 @@ def test_every_conversion_of_small_numbers_works_but_complex_to_real(old: str, n
 
 def test_digits_after_the_point_may_go() -> None:
     assert as_array([1.5, 2.5], "int32", (2,), "Dat").tolist() == [1, 2]
+
+
+@given(
+    st_numpy.arrays(
+        np.int64, st_numpy.array_shapes(max_dims=3, min_side=0), elements=st.integers(-9, 9)
+    )
+)
+def test_distinct_numbers_are_those_of_unique(values: np.ndarray) -> None:
+    wanted, places = np.unique(values, return_inverse=True)
+    np.testing.assert_array_equal(distinct(values), wanted)
+    found, numbers = distinct_numbers(values)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(numbers, places.reshape(values.shape))
+    assert numbers.shape == values.shape

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <variant>
 #include <vector>
 
 #include "base/error.hpp"
 #include "plan/at.hpp"
 #include "plan/plan_cache.hpp"
+#include "plan/raw_vector.hpp"
 #include "position_specs.hpp"
 
 namespace op2::plan {
@@ -79,13 +81,37 @@ TEST(EntryBlocks, OfAPath) {
   const EntryBlocks found =
       list_entries(spec, find_positions(spec, 1), {.n_elements = 3, .block_size = 2}, 1);
   EXPECT_EQ(found.first_entry, (std::vector<std::int64_t>{0, 7, 11}));
-  // node 1 is in both elements of the first block, so its entry has two summands and comes first
-  EXPECT_EQ(std::get<std::vector<std::int32_t>>(found.places),
-            (std::vector<std::int32_t>{3, 0, 1, 2, 4, 5, 6, 6, 7, 8, 9}));
-  EXPECT_EQ(found.first_summand,
-            (std::vector<std::uint16_t>{0, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2, 3, 4}));
-  EXPECT_EQ(found.summands, (std::vector<std::uint16_t>{6, 1, 0, 2, 4, 3, 5, 7, 0, 2, 4, 6}));
+  // node 1 is in both elements of the first block, so its entry, the fourth, has two summands
+  EXPECT_EQ(std::get<0>(found.places), (RawVector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9}));
+  EXPECT_EQ(found.first_summand, (RawVector<std::uint16_t>{0, 1, 2, 3, 5, 6, 7, 8, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(found.summands, (RawVector<std::uint16_t>{0, 2, 4, 6, 1, 3, 5, 7, 0, 2, 4, 6}));
   EXPECT_EQ(found.bytes(), 3 * 8 + 11 * 4 + 13 * 2 + 12 * 2);
+}
+
+/// One row with a place for each of so many columns.
+TEST(EntryBlocks, OfRowsMuchLongerThanABlockNeeds) {
+  std::vector<std::int32_t> columns(600);
+  std::iota(columns.begin(), columns.end(), 0);
+  const TestMap<> row(std::vector<std::int32_t>(300, 0), 1, 1);
+  const TestMap<> pairs(columns, 2, 600);
+  const PositionSpec spec = positions_of(row, pairs, 300);
+  const EntryLayout layout{.n_elements = 300, .block_size = 16};
+  const Positions positions = find_positions(spec, 1);
+  const EntryBlocks found = list_entries(spec, positions, layout, 2);
+  EXPECT_EQ(std::get<0>(found.places), RawVector<std::int32_t>(columns.begin(), columns.end()));
+  const std::vector<double> wanted = one_by_one(spec, positions, layout);
+  EXPECT_EQ(by_blocks(found, layout, 2, 600), wanted);
+}
+
+TEST(EntryBlocks, PlacesThatDoNotFitAreRefused) {
+  const TestMap<> path = path_map(3);
+  PositionSpec spec = positions_of(path, path, 3);
+  const Positions positions = find_positions(spec, 1);
+  Sparsity large = *spec.sparsity;
+  large.row_offset.back() = std::int64_t{1} << 31;
+  spec.sparsity = std::make_shared<const Sparsity>(large);
+  EXPECT_THROW((void)list_entries(spec, positions, {.n_elements = 3, .block_size = 2}, 1),
+               UsageError);
 }
 
 TEST(EntryBlocks, SumWhatElementsAddOneByOne) {
@@ -116,7 +142,7 @@ TEST(EntryBlocks, LeaveOutScalarsThatAreMaskedOneByOne) {
       {.n_elements = 3, .block_size = 4, .row_dim = 2, .col_dim = 2, .place_bytes = 4}, 1);
   // 10 blocks of four scalars, without the second scalars' row in two of them
   EXPECT_EQ(found.first_entry, (std::vector<std::int64_t>{0, 36}));
-  for (const std::int32_t place : std::get<std::vector<std::int32_t>>(found.places)) {
+  for (const std::int32_t place : std::get<RawVector<std::int32_t>>(found.places)) {
     EXPECT_FALSE(place < 8 && place % 4 >= 2) << place;
   }
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace op2::plan {
+
+/// @brief Leaves new numbers as the memory has them, so that the threads that write them are the
+/// first to touch their pages.
+template <class T>
+struct RawAllocator : std::allocator<T> {
+  template <class Other>
+  struct rebind {
+    using other = RawAllocator<Other>;
+  };
+
+  template <class U, class... Arguments>
+  void construct(U* where, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(where)) U;
+    } else {
+      ::new (static_cast<void*>(where)) U(std::forward<Arguments>(arguments)...);
+    }
+  }
+};
+
+/// @brief A vector that is not zeroed when it is made longer.
+template <class T>
+using RawVector = std::vector<T, RawAllocator<T>>;
+
+}  // namespace op2::plan
