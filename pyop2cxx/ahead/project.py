@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import cpp_files, device_files, graph_files, processors
+from pyop2cxx.ahead.manifest import FORMAT, MANIFEST, digest_of
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.runtime import runtime
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.entries import Entry
     from pyop2cxx.ahead.graph_files import SavedGraph
 
-FORMAT = 4
-MANIFEST = "manifest.json"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -236,11 +234,6 @@ def _check_processor(arch: str) -> None:
             f"processor: {said.strip()}; pass what its -march= takes, such as x86-64-v3, or "
             "kinds of GPUs, such as sm_90"
         ) from None
-
-
-def digest_of(file: Path) -> str:
-    """Return the digest of what is in a file."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _replace(temporary: Path, target: Path) -> None:

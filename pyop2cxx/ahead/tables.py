@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead import processors, tuned
-from pyop2cxx.ahead.project import FORMAT, MANIFEST, digest_of
+from pyop2cxx.ahead import processors
+from pyop2cxx.ahead.manifest import FORMAT, MANIFEST, digest_of, measured_of
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.exceptions import ToolchainError, UsageError
 from pyop2cxx.pipeline.images import AheadLoop
@@ -56,7 +56,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     loops = manifest["loops"]
     on_host = [loop for loop in loops if "symbol" in loop]
     on_device = [loop for loop in loops if loop.get("images")]
-    measured = dict(tuned.read(one) for one in manifest.get("tuned", ()))
+    measured = dict(measured_of(one) for one in manifest.get("tuned", ()))
     code, file = None, folder
     if library is not None or manifest["library"] is not None:
         code, file = _library(manifest, folder, library)

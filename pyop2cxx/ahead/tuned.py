@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.chain.group_loop import GroupLoop
-from pyop2cxx.exceptions import Op2Error, UsageError
+from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.loop.execute import prepared
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
@@ -92,24 +92,6 @@ class Decision:
             "why": self.measured.why,
             "microseconds": {str(way): 1e6 * took for way, took in self.seconds.items()},
         }
-
-
-def read(described: Mapping[str, Any]) -> tuple[str, Measured]:
-    """Return the key of a loop and its measured way, from a manifest.
-
-    Raises:
-        UsageError: The manifest is damaged.
-    """
-    try:
-        made = Measured(
-            strategy=str(described["strategy"]),
-            lanes=int(described["lanes"]),
-            tuning=tuple(sorted(described["tuning"].items())),
-            why=str(described["why"]),
-        )
-        return str(described["key"]), made
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"dispatch.load: the manifest is damaged: {error!r}") from None
 
 
 def decide(loop: Any, backend: str) -> Decision | str:

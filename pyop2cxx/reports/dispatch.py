@@ -6,15 +6,12 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.ahead.entries import Collected
-from pyop2cxx.ahead.project import Project, architectures, check_place
 from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
@@ -217,14 +214,9 @@ def record(
             or too many.
         CompilationError: At the end of the block: the compiler rejects a loop.
     """
-    check_place(name, Path(path))
-    archs, gpus = architectures(arch)
-    collected = Collected(backends, gpus, tuned=tuned)
-    with collected.recording():
+    options = {"backends": backends, "name": name, "arch": arch, "most": most, "tuned": tuned}
+    with seams.ahead_recording(os.fspath(path), build=build, **options):
         yield
-    entries = list(collected.entries.values())
-    project = Project(name=name, entries=entries, archs=archs, most=most, tuned=collected.tuned())
-    project.write(os.fspath(path), build=build)
 
 
 @contextmanager

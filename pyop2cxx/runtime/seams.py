@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from pyop2cxx.base.arrays import Array
 
@@ -126,6 +127,12 @@ def new_recorder() -> Recorder:
     """Return what records the loops of a whole program."""
     found = importlib.import_module("pyop2cxx.chain.recorder").of_program()
     return cast("Recorder", found)
+
+
+def ahead_recording(path: str, **options: Any) -> AbstractContextManager[None]:
+    """Return what writes the loops of a block to a folder."""
+    recording = importlib.import_module("pyop2cxx.ahead.recording")
+    return cast("AbstractContextManager[None]", recording.recorded(path, **options))
 
 
 @cache

@@ -19,7 +19,8 @@ import pytest
 from programs import needs_program
 
 from pyop2cxx import op2
-from pyop2cxx.ahead.project import MANIFEST, architectures
+from pyop2cxx.ahead.manifest import MANIFEST
+from pyop2cxx.ahead.project import architectures
 from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.reports.cli import main
@@ -365,6 +366,16 @@ assert (heat.data_ro == before).all()
     assert "it has no loop of this kernel" in first
     assert "'pyop2cxx build PROGRAM --backend sequential -o DIR'" in first
     assert "it has a loop of this kernel, with other arguments" in second
+
+
+def test_who_loads_a_table_imports_nothing_that_writes_one() -> None:
+    done = run(
+        "import sys; from pyop2cxx import op2; op2.dispatch.load\n"
+        "print(*sorted(one for one in sys.modules if one.startswith('pyop2cxx.ahead.')))"
+    )
+    assert done.returncode == 0, done.stderr
+    modules = ("manifest", "processors", "tables")
+    assert done.stdout.split() == [f"pyop2cxx.ahead.{one}" for one in modules]
 
 
 def test_without_a_table_nothing_runs() -> None:

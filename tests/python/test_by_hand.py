@@ -15,7 +15,7 @@ import pytest
 from programs import needs_program
 
 from pyop2cxx import op2
-from pyop2cxx.ahead.project import MANIFEST
+from pyop2cxx.ahead.manifest import MANIFEST
 from pyop2cxx.reports.cli import main
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from programs import needs_program
 
 from pyop2cxx import op2
 from pyop2cxx.ahead import graph_files, records
-from pyop2cxx.ahead.project import MANIFEST
+from pyop2cxx.ahead.manifest import MANIFEST
 from pyop2cxx.exceptions import NonUniqueNameError, UnsupportedError, UsageError
 from pyop2cxx.mesh import airfoil_mesh
 

@@ -17,7 +17,7 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.ahead import tuned
 from pyop2cxx.ahead.entries import Collected
-from pyop2cxx.ahead.project import MANIFEST
+from pyop2cxx.ahead.manifest import MANIFEST, measured_of
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.reports.cli import main
 
@@ -164,7 +164,7 @@ def test_the_data_of_the_program_are_as_they_were() -> None:
         found = tuned.decide(loop, backend)
         assert isinstance(found, tuned.Decision)
         assert found.seconds[found.way] <= found.seconds[found.usual]
-        assert tuned.read(found.described()) == (found.key, found.measured)
+        assert measured_of(found.described()) == (found.key, found.measured)
     assert x.data_ro.tolist() == [1.0] * 100
     assert n.data_ro.tolist() == [100]
 
@@ -203,4 +203,4 @@ def test_what_could_not_be_put_back_is_not_measured() -> None:
 
 def test_a_damaged_measurement_is_said() -> None:
     with pytest.raises(UsageError, match="the manifest is damaged"):
-        tuned.read({"key": "a", "strategy": "atomic", "lanes": 0})
+        measured_of({"key": "a", "strategy": "atomic", "lanes": 0})

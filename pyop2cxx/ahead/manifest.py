@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a manifest says of the folder that it is in, for who writes and who loads it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.pipeline.request import Measured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FORMAT = 4
+MANIFEST = "manifest.json"
+
+
+def digest_of(file: Path) -> str:
+    """Return the digest of what is in a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def measured_of(described: Mapping[str, Any]) -> tuple[str, Measured]:
+    """Return the key of a loop and its measured way, from a manifest.
+
+    Raises:
+        UsageError: The manifest is damaged.
+    """
+    try:
+        made = Measured(
+            strategy=str(described["strategy"]),
+            lanes=int(described["lanes"]),
+            tuning=tuple(sorted(described["tuning"].items())),
+            why=str(described["why"]),
+        )
+        return str(described["key"]), made
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UsageError(f"dispatch.load: the manifest is damaged: {error!r}") from None

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The loops of a block as a folder: `op2.dispatch.record`.
+
+Few programs do that, so nothing of it is imported before.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyop2cxx.ahead.entries import Collected
+from pyop2cxx.ahead.project import Project, architectures, check_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+@contextmanager
+def recorded(
+    path: str,
+    *,
+    backends: Sequence[str],
+    name: str,
+    arch: str,
+    most: int | None,
+    tuned: bool,
+    build: bool,
+) -> Iterator[None]:
+    """Write the loops of a `with` block; arguments and errors are those of `dispatch.record`."""
+    check_place(name, Path(path))
+    archs, gpus = architectures(arch)
+    collected = Collected(backends, gpus, tuned=tuned)
+    with collected.recording():
+        yield
+    entries = list(collected.entries.values())
+    project = Project(name=name, entries=entries, archs=archs, most=most, tuned=collected.tuned())
+    project.write(path, build=build)
