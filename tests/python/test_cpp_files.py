@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from programs import has_nvrtc, needs_program
 from pyop2cxx import op2
 from pyop2cxx.ahead import records
 from pyop2cxx.ahead.cpp_files import runtime_files
+from pyop2cxx.base.folders import core_folder
 from pyop2cxx.mesh import airfoil_mesh
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.reports.cli import main
@@ -608,6 +610,56 @@ def test_the_runtime_is_files_of_its_rooms_only() -> None:
     rooms = {name.partition("/")[0] for name in runtime_files()}
     assert rooms == {"api", "base", "exec", "mesh", "plan", "runtime"}
     assert "runtime/prepared_loop.cpp" in runtime_files()
+
+
+def test_the_runtime_reads_without_streams() -> None:
+    """Where the C++ library is linked into the run-time, they would be most of it."""
+    large = re.compile(r"#include <(?:[io]?f?stream|sstream|iomanip|filesystem|regex|locale)>")
+    found = [name for name in runtime_files() if large.search((core_folder() / name).read_text())]
+    assert found == []
+
+
+FORMATTED = """
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
+int main() {
+  const std::string name = "flux";
+  const std::vector<int> numbers{1, -2, 3};
+  const std::set<std::string> names{"a", "b"};
+  std::puts(fmt::format("'{}' {} {}", name, "text", std::string_view("view")).c_str());
+  std::puts(fmt::format("{} {} {} {{}}", true, 'c', 18446744073709551615ULL).c_str());
+  std::puts(fmt::format("{} {} {} {} {:.1f}", 0.1, 1e300, -2.0, 1.0 / 3, 2.25).c_str());
+  std::puts(fmt::format("[{}] {}", fmt::join(numbers, ", "), fmt::join(names, "/")).c_str());
+  std::puts(fmt::format("no fields").c_str());
+}
+"""
+
+
+@needs_program("g++")
+def test_messages_are_formatted_without_fmt(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(PROGRAM)
+    out = tmp_path / "out"
+    assert main(["generate", "--backend", "openmp", "-o", str(out), str(tmp_path / "main.py")]) == 0
+    op2.exit()
+    (tmp_path / "formatted.cpp").write_text(FORMATTED)
+    headers = ["-I", out / "runtime" / "standalone"]
+    done("g++", "-std=c++20", *headers, tmp_path / "formatted.cpp", "-o", tmp_path / "formatted")
+    assert done(tmp_path / "formatted").splitlines() == [
+        "'flux' text view",
+        "true c 18446744073709551615 {}",
+        "0.1 1e+300 -2 0.3333333333333333 2.2",
+        "[1, -2, 3] a/b",
+        "no fields",
+    ]
+    if shutil.which("clang++-14"):  # units in one, as projects compile them
+        units = ("api/loops.cpp", "base/tuning.cpp", "runtime/launch_list.cpp")
+        (tmp_path / "units.cpp").write_text("".join(f'#include "{one}"\n' for one in units))
+        headers += ["-I", out / "runtime"]
+        done("clang++-14", "-std=c++20", "-fsyntax-only", *headers, tmp_path / "units.cpp")
 
 
 PROGRAM = """
