@@ -363,9 +363,9 @@ def object_type(thing: Any) -> str:
     Raises:
         NoFunctionError: These have none.
     """
-    if type(thing) in (Set, Subset):
-        return type(thing).__name__
-    if type(thing) is Map and thing.offset is None:
+    if type(thing) in (Set, Subset, ExtrudedSet):
+        return set_type(thing)
+    if type(thing) is Map:
         return map_type(thing)
     kind = getattr(thing, "_kind", "")
     if kind == "Mat" and not thing.is_mixed and not thing.sparsity.is_dense:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.ahead.functions import Function, identifier, object_type, scalar, unused
+from pyop2cxx.ahead.functions import Function, identifier, object_type, region_of, scalar, unused
 from pyop2cxx.ahead.records import Object, Record
 from pyop2cxx.exceptions import UsageError
 
@@ -217,6 +217,8 @@ class _Steps:
             variable = self._unique(f"loop_{number}")
             called = name_of_loop(one.function, one.loop._symbolic().loop.signature())
             given = [self.names[thing._uid] for thing in one.things]
+            if one.function.region:
+                given.append(region_of(one.loop))
             self._loops.append(variable)
             self.loops.append({"variable": variable, "function": called, "given": given})
 

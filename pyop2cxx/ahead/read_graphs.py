@@ -20,6 +20,7 @@ from pyop2cxx.graph.library_calls import Copy, Fill, Scan
 from pyop2cxx.graph.operations import Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
@@ -81,11 +82,15 @@ class GraphParts:
         kind, name = given["kind"], given["name"]
         if kind == "Set":
             return Set(given["size_of_set"], name)
+        if kind == "ExtrudedSet":
+            layers = given["layers"] if values is None else values.reshape(-1, 2)
+            return ExtrudedSet(self.things[given["set"]], layers, given["periodic"])
         if kind == "Subset":
             return Subset(self.things[given["set"]], () if values is None else values)
         if kind == "Map":
             start, end = self.things[given["from"]], self.things[given["to"]]
-            return Map(start, end, given["arity"], values, name)
+            offsets = (given["offset"], given["offset_quotient"])
+            return Map(start, end, given["arity"], values, name, *offsets)
         if kind == "Dat":
             home = self.things[given["set"]] ** tuple(given["dim"])
             return Dat(home, values, name=name, layout=given["layout"])

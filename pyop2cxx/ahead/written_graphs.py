@@ -17,6 +17,7 @@ from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.library_calls import Copy, Fill, Scan
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, While
+from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyop2cxx.graph.operations import Operation, Placed
     from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.parts import Part
 
 _MOST_SHOWN = 8
 _NUMBERS = "iufc"  # kinds of dtypes
@@ -201,16 +203,15 @@ class _Writer:
         described = {
             "kernel": _kernel(loop.kernel),
             "set": self._number(loop.iterset),
-            "args": [
-                [self._number(part.data), part.access.name, [self._number(m) for m in part.maps]]
-                for part in loop._parts
-            ],
+            "args": [self._argument(loop, part) for part in loop._parts],
             "constants": [self._number(one) for one in loop._symbolic().constants],
             "options": {
                 "strategy": loop._strategy,
                 "block_size": loop._block_size or None,
                 "lanes": loop._lanes,
                 "tuning": dict(loop._tuning) or None,
+                "iteration_region": loop.iteration_region,
+                "pass_layer_arg": loop.pass_layer_arg or None,
             },
             "signature": loop._symbolic().loop.signature(),
         }
@@ -218,6 +219,13 @@ class _Writer:
         self._described.append(described)
         self._written.append(WrittenLoop(loop, function, things))
         return number
+
+    def _argument(self, loop: ParLoop, part: Part) -> list[Any]:
+        """Return an argument: its data, its access, and its Maps."""
+        # what is reached from columns without a Map gets one of its own, and another access
+        maps = [] if part.maps and part.maps[0]._is_of_columns else part.maps
+        access = loop.args[part.number].access
+        return [self._number(part.data), access.name, [self._number(map_) for map_ in maps]]
 
     # Objects
 
@@ -244,10 +252,16 @@ class _Writer:
         if isinstance(thing, Set):
             if thing.size != thing.total_size:
                 raise _RefusedError(f"'{thing.name}' has a halo")
+            if isinstance(thing, ExtrudedSet):
+                layers = thing.layers if thing.constant_layers else None
+                about = {"layers": layers, "periodic": thing.extruded_periodic}
+                return {**usual, "set": self._number(thing.parent), **about}
             return {**usual, "size_of_set": thing.size}
         if isinstance(thing, Map):
             sets = {"from": self._number(thing.iterset), "to": self._number(thing.toset)}
-            return {**usual, **sets, "arity": thing.arity}
+            offsets = {"offset": thing.offset, "offset_quotient": thing.offset_quotient}
+            moved = {name: None if one is None else one.tolist() for name, one in offsets.items()}
+            return {**usual, **sets, "arity": thing.arity, **moved}
         if isinstance(thing, Mat):
             pairs = [[self._number(row), self._number(column)] for row, column in pairs_of(thing)]
             sides = [

@@ -196,6 +196,43 @@ def test_matrices_are_saved_with_their_sparsity(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mat.values, wanted)
 
 
+def columns() -> op2.Graph:
+    """Loops over columns of one number of layers, and of layers of their own."""
+    base, nodes = op2.Set(N, "base"), op2.Set(8 * N, "nodes")
+    bottoms = [[8 * i, 8 * ((i + 1) % N)] for i in range(N)]
+    same = op2.ExtrudedSet(base, 5)
+    own = op2.ExtrudedSet(base, [[i % 2, i % 2 + 2 + i % 5] for i in range(N)])
+    up = op2.Map(same, nodes, 2, bottoms, "up", offset=[1, 1])
+    other = op2.Map(own, nodes, 2, bottoms, "other", offset=[1, 1])
+    heat = op2.Dat(nodes, np.arange(8.0 * N) % 11, name="heat")
+    flow, sums = op2.Dat(nodes, name="flow"), op2.Dat(base, name="sums")
+    jump = op2.Kernel("void jump(const double *h, double *f) { f[0] += h[2] - h[0]; }", "jump")
+    ground = op2.Kernel("void ground(double *f, int layer) { f[1] += 3 + layer; }", "ground")
+    add = op2.Kernel("void add(const double *h, double *s) { *s += h[0] * h[1]; }", "add")
+
+    def step() -> None:
+        facets = {"iteration_region": op2.ON_INTERIOR_FACETS}
+        op2.par_loop(jump, same, heat(op2.READ, up), flow(op2.INC, up), **facets)
+        layer = {"iteration_region": op2.ON_BOTTOM, "pass_layer_arg": True}
+        op2.par_loop(ground, same, flow(op2.INC, up), **layer)
+        op2.par_loop(add, own, heat(op2.READ, other), sums(op2.INC))
+
+    return op2.record(step)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_columns_are_saved(tmp_path: Path, backend: str) -> None:
+    op2.init(backend=backend, deterministic=True, threads=2)
+    graph = columns()
+    graph.save(tmp_path / "saved", name="columns")
+    graph.submit(2)
+    run(LOAD, tmp_path / "saved", backend, True, 2, tmp_path / "out.npz")
+    assert_same(dict(np.load(tmp_path / "out.npz")), outcome(graph))
+    unit = (tmp_path / "saved" / "columns.cpp").read_text()
+    assert "const op2::ExtrudedSet base_extruded(base, 5, false);" in unit
+    assert "(base_extruded, flow, up, op2::Region::bottom);" in unit
+
+
 def test_data_are_bound_by_name(tmp_path: Path) -> None:
     Heat().graph.save(tmp_path / "saved")
     graph = op2.load_graph(tmp_path / "saved")
@@ -264,11 +301,12 @@ def narrowing() -> op2.Graph:
     return op2.create_graph(lambda root: root.then_copy(x, y), name="narrow")
 
 
-def extruded() -> op2.Graph:
-    columns = op2.ExtrudedSet(op2.Set(2, "base"), 3)
-    x = op2.Global(1, 0.0, name="x")
+def permuted() -> op2.Graph:
+    cells, nodes = op2.Set(1, "cells"), op2.Set(2, "nodes")
+    ends = op2.PermutedMap(op2.Map(cells, nodes, 2, [0, 1], "ends"), [1, 0])
+    x = op2.Dat(nodes, name="x")
     one = op2.Kernel("void one(double *x) { *x += 1; }", "one")
-    return op2.create_graph(lambda root: root.then(one, columns, x(op2.INC)), name="columns")
+    return op2.create_graph(lambda root: root.then(one, cells, x(op2.RW, ends)), name="turned")
 
 
 def chained() -> op2.Graph:
@@ -317,7 +355,7 @@ def of_headers() -> op2.Graph:
             r"node 0 'while x < 3' \(.*\), node 1 'look' \(.*\): it calls a function of the",
         ),
         (narrowing, r"node 0 'copy x to y' \(.*\): it converts float64 to float32, which may not"),
-        (extruded, r"node 0 'one' \(.*\): 'base_extruded' is of ExtrudedSet, which saved"),
+        (permuted, r"node 0 'one' \(.*\): 'permuted_ends' is of PermutedMap, which saved"),
         (chained, r"node 0 'chain of one \+ one' \(.*\): it is a chain"),
         (summing, r"node 0 'scan x' \(.*\): it adds up int32 into int64"),
         (comparing, r"node 0 'while x < y' \(.*\): it compares float64 with int64"),
