@@ -236,7 +236,9 @@ class Scheduler {
       const auto now = std::ranges::find(loops, group.loops[place]) - loops.begin();
       if (group.inverts(place)) out.inverted.push_back(static_cast<std::size_t>(now));
     }
-    out.why = why_not_together(out, loops.back());
+    for (const std::size_t loop : loops) {
+      if (out.why.empty()) out.why = why_not_together(out, loop);
+    }
     if (out.why.empty()) rename_all(out);
     return out;
   }

@@ -34,7 +34,6 @@ from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES, Compiled
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.chain.kernel_lines import deciding_lines
-from pyop2cxx.chain.periods import whole_periods
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.trial import Trial
 from pyop2cxx.chain.worth import Places
@@ -723,11 +722,6 @@ def test_at_its_bound_the_queue_runs() -> None:
         for _ in range(7):
             op2.par_loop(MORE, ring.cells, ring.dats["q"](op2.RW))
         assert len(op2.chain.pending()) == 1
-
-
-def test_whole_repetitions_are_found() -> None:
-    found = {keys: whole_periods(keys) for keys in ("", "a", "aaa", "ababa", "abcab", "xababab")}
-    assert found == {"": 0, "a": 1, "aaa": 3, "ababa": 4, "abcab": 5, "xababab": 7}
 
 
 def test_a_time_loop_in_a_block_is_one_chain_of_several_steps(backend: str) -> None:

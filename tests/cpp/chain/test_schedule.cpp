@@ -256,6 +256,12 @@ TEST(Schedule, ALoopGoesWhereItSharesMost) {
   EXPECT_EQ(loops_of(schedule(around_a_sum(), {.fuse = false})), (Groups{{0}, {1}, {2}}));
 }
 
+TEST(Schedule, ALoopDoesNotGoToLoopsOverAPart) {
+  std::vector<Entry> chain = around_a_sum();
+  chain[2].part = 1;
+  EXPECT_EQ(loops_of(schedule(chain, {})), (Groups{{0, 1}, {2}}));
+}
+
 TEST(Schedule, ALoopStaysWhereWhatComesBetweenNeedsIt) {
   std::vector<Entry> chain = around_a_sum();
   chain[1].loop.args[0] = direct("x", Access::read, 1, {3, 3}).arg;  // what `use` changes
