@@ -8,23 +8,12 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from small_world import World, run_python
+from small_world import World, quiet_library, run_python
 
 from pyop2cxx import op2
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-QUIET = """
-#include <string.h>
-#include <sys/resource.h>
-int getrusage(int who, struct rusage *usage) {
-  (void)who;
-  memset(usage, 0, sizeof *usage);
-  return 0;
-}
-"""
-"""Other programs stop no thread of this process: loops are left to a team."""
 
 PROGRAM = """
 import sys
@@ -83,12 +72,7 @@ print(shared > 100, alone > 0)
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("quiet")
-    (folder / "quiet.c").write_text(QUIET)
-    library = folder / "quiet.so"
-    command = ["cc", "-shared", "-fPIC", "-o", str(library), str(folder / "quiet.c")]
-    subprocess.run(command, check=True)
-    return library
+    return quiet_library(tmp_path_factory.mktemp("quiet"))
 
 
 @pytest.mark.parametrize("options", ["{}", "{'deterministic': True}", "{'cc': 'clang'}"])
