@@ -395,7 +395,7 @@ class GraphBuilder(Successors):
         self._slots[data._uid] = data
         return data
 
-    def instantiate(self, *, on_race: str = "error") -> Graph:
+    def instantiate(self, *, on_race: str = "error", to_save: bool = False) -> Graph:
         """Return the graph, compiled and ready to run.
 
         Args:
@@ -403,16 +403,19 @@ class GraphBuilder(Successors):
                 other one uses: ``"error"``; ``"serialise"``, they run in the order in which they
                 were written; ``"ignore"``, their order does not matter. Sums into the same values
                 are no race, nor are minima or maxima.
+            to_save: Whether it is meant for `Graph.save`, so that what cannot be saved is refused
+                now.
 
         Raises:
             GraphClosedError: It was instantiated before, is not built yet, or was given up.
             GraphRaceError: There are such nodes.
+            UnsupportedError: As for `Graph.save`, with `to_save`.
             CompilationError: The compiler rejects a kernel.
         """
         if self._state != "built":
             why = "its block has not ended" if self._state == "open" else f"it is {self._state}"
             raise GraphClosedError(f"graph '{self._name}' cannot be instantiated: {why}")
-        made = Graph(self._name, self._nodes, self._slots, on_race)
+        made = Graph(self._name, self._nodes, self._slots, on_race, to_save=to_save)
         self._state = "instantiated"
         return made
 
@@ -487,7 +490,11 @@ class WhileBuilder(GraphBuilder):
 
 
 def create_graph(
-    closure: Callable[[GraphBuilder], object], *, name: str | None = None, on_race: str = "error"
+    closure: Callable[[GraphBuilder], object],
+    *,
+    name: str | None = None,
+    on_race: str = "error",
+    to_save: bool = False,
 ) -> Graph:
     """Build a graph in a function, which is called once, now.
 
@@ -495,9 +502,11 @@ def create_graph(
         closure: Gets the beginning of the graph, and adds nodes: ``root.then(...)``.
         name: What messages and pictures call it.
         on_race: As for `GraphBuilder.instantiate`.
+        to_save: As for `GraphBuilder.instantiate`.
 
     Raises:
         GraphRaceError: As for `GraphBuilder.instantiate`.
+        UnsupportedError: As for `Graph.save`, with `to_save`.
         UsageError: It is no function.
 
     Example:
@@ -513,7 +522,7 @@ def create_graph(
         raise UsageError(f"create_graph: the first argument must be a function, got {closure!r}")
     with GraphBuilder(name or getattr(closure, "__name__", None)) as builder:
         closure(builder)
-    return builder.instantiate(on_race=on_race)
+    return builder.instantiate(on_race=on_race, to_save=to_save)
 
 
 def _check_copied(source: Any, target: Any) -> None:
