@@ -23,6 +23,7 @@ from pyop2cxx.graph.library_calls import Captured, Copy, Fill, Scan
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.kernel.kernel import Kernel
-    from pyop2cxx.sets.sets import Set
 
 
 class Successors:
@@ -86,6 +86,27 @@ class Successors:
         return self.then(kernel, iterset, *args, **options)
 
     then_parallel_reduce = then_reduce
+
+    def then_single(self, kernel: Kernel, *args: Any, **options: Any) -> Node:
+        """Add a kernel that is called once, as a single work item.
+
+        Args:
+            kernel: The kernel.
+            *args: One for each parameter of the kernel: Globals, and Dats on one Set of one entity.
+            **options: As for `ParLoop`.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: A Dat lives on more entities, or Dats on several Sets; or as for `ParLoop`.
+        """
+        sets = {arg.data.dataset.set for arg in args if isinstance(getattr(arg, "data", None), Dat)}
+        if len(sets) > 1 or any(one.total_size != 1 for one in sets):
+            sizes = ", ".join(sorted(f"'{one.name}' of {one.total_size}" for one in sets))
+            raise UsageError(
+                f"graph: then_single calls '{kernel.name}' once, so its Dats live on one Set of "
+                f"one entity, got {sizes}; for loops there is then()"
+            )
+        return self.then(kernel, sets.pop() if sets else Set(1, "one"), *args, **options)
 
     def then_host(
         self,
