@@ -23,6 +23,7 @@ from pyop2cxx.graph.library_calls import Captured, Copy, Fill, Scan
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
+from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.kernel.kernel import Kernel
-    from pyop2cxx.sets.sets import Set
 
 
 class Successors:
@@ -86,6 +86,27 @@ class Successors:
         return self.then(kernel, iterset, *args, **options)
 
     then_parallel_reduce = then_reduce
+
+    def then_single(self, kernel: Kernel, *args: Any, **options: Any) -> Node:
+        """Add a kernel that is called once, as a single work item.
+
+        Args:
+            kernel: The kernel.
+            *args: One for each parameter of the kernel: Globals, and Dats on one Set of one entity.
+            **options: As for `ParLoop`.
+
+        Raises:
+            GraphClosedError: The graph is not being built.
+            UsageError: A Dat lives on more entities, or Dats on several Sets; or as for `ParLoop`.
+        """
+        sets = {arg.data.dataset.set for arg in args if isinstance(getattr(arg, "data", None), Dat)}
+        if len(sets) > 1 or any(one.total_size != 1 for one in sets):
+            sizes = ", ".join(sorted(f"'{one.name}' of {one.total_size}" for one in sets))
+            raise UsageError(
+                f"graph: then_single calls '{kernel.name}' once, so its Dats live on one Set of "
+                f"one entity, got {sizes}; for loops there is then()"
+            )
+        return self.then(kernel, sets.pop() if sets else Set(1, "one"), *args, **options)
 
     def then_host(
         self,
@@ -395,7 +416,7 @@ class GraphBuilder(Successors):
         self._slots[data._uid] = data
         return data
 
-    def instantiate(self, *, on_race: str = "error") -> Graph:
+    def instantiate(self, *, on_race: str = "error", to_save: bool = False) -> Graph:
         """Return the graph, compiled and ready to run.
 
         Args:
@@ -403,16 +424,19 @@ class GraphBuilder(Successors):
                 other one uses: ``"error"``; ``"serialise"``, they run in the order in which they
                 were written; ``"ignore"``, their order does not matter. Sums into the same values
                 are no race, nor are minima or maxima.
+            to_save: Whether it is meant for `Graph.save`, so that what cannot be saved is refused
+                now.
 
         Raises:
             GraphClosedError: It was instantiated before, is not built yet, or was given up.
             GraphRaceError: There are such nodes.
+            UnsupportedError: As for `Graph.save`, with `to_save`.
             CompilationError: The compiler rejects a kernel.
         """
         if self._state != "built":
             why = "its block has not ended" if self._state == "open" else f"it is {self._state}"
             raise GraphClosedError(f"graph '{self._name}' cannot be instantiated: {why}")
-        made = Graph(self._name, self._nodes, self._slots, on_race)
+        made = Graph(self._name, self._nodes, self._slots, on_race, to_save=to_save)
         self._state = "instantiated"
         return made
 
@@ -487,7 +511,11 @@ class WhileBuilder(GraphBuilder):
 
 
 def create_graph(
-    closure: Callable[[GraphBuilder], object], *, name: str | None = None, on_race: str = "error"
+    closure: Callable[[GraphBuilder], object],
+    *,
+    name: str | None = None,
+    on_race: str = "error",
+    to_save: bool = False,
 ) -> Graph:
     """Build a graph in a function, which is called once, now.
 
@@ -495,9 +523,11 @@ def create_graph(
         closure: Gets the beginning of the graph, and adds nodes: ``root.then(...)``.
         name: What messages and pictures call it.
         on_race: As for `GraphBuilder.instantiate`.
+        to_save: As for `GraphBuilder.instantiate`.
 
     Raises:
         GraphRaceError: As for `GraphBuilder.instantiate`.
+        UnsupportedError: As for `Graph.save`, with `to_save`.
         UsageError: It is no function.
 
     Example:
@@ -513,7 +543,7 @@ def create_graph(
         raise UsageError(f"create_graph: the first argument must be a function, got {closure!r}")
     with GraphBuilder(name or getattr(closure, "__name__", None)) as builder:
         closure(builder)
-    return builder.instantiate(on_race=on_race)
+    return builder.instantiate(on_race=on_race, to_save=to_save)
 
 
 def _check_copied(source: Any, target: Any) -> None:

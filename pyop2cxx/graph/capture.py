@@ -123,7 +123,7 @@ class Capture:
                 self._touched[data._uid] = True
 
 
-def record(step: Callable[[], object], *, name: str | None = None) -> Graph:
+def record(step: Callable[[], object], *, name: str | None = None, to_save: bool = False) -> Graph:
     """Record the loops of a function, and return them as a graph.
 
     The function is called once, now; its loops do not run. Each waits for those before it whose
@@ -135,8 +135,10 @@ def record(step: Callable[[], object], *, name: str | None = None) -> Graph:
             is recorded too. The loops of ``with op2.chain():`` in it are one node, which runs what
             the chain makes of them.
         name: What messages and pictures call it; None means the function's name.
+        to_save: Whether it is meant for `Graph.save`, so that what cannot be saved is refused now.
 
     Raises:
+        UnsupportedError: As for `Graph.save`, with `to_save`.
         UsageError: The function reads what its loops write, changes values outside of loops, or
             changes options.
         CompilationError: The compiler rejects a kernel.
@@ -175,4 +177,4 @@ def record(step: Callable[[], object], *, name: str | None = None) -> Graph:
         for one, after in zip(nodes, edges, strict=True)
     ]
     data = {d._uid: d for one in nodes for d, _ in one.operation.uses()}
-    return Graph(name, placed, data, "error")
+    return Graph(name, placed, data, "error", to_save=to_save)

@@ -20,7 +20,7 @@ from pyop2cxx.graph.operations import Inner, Placed, While, bound_nodes
 from pyop2cxx.graph.segments import prepared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
-from pyop2cxx.runtime.seams import save_graph
+from pyop2cxx.runtime.seams import check_can_be_saved, save_graph
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -108,7 +108,13 @@ class Graph:
     """
 
     def __init__(
-        self, name: str, nodes: Sequence[Placed], slots: Mapping[int, Any], on_race: str
+        self,
+        name: str,
+        nodes: Sequence[Placed],
+        slots: Mapping[int, Any],
+        on_race: str,
+        *,
+        to_save: bool = False,
     ) -> None:
         if on_race not in ON_RACE:
             raise UsageError(
@@ -129,6 +135,8 @@ class Graph:
         self._n_instantiations = 0
         self._lock = threading.Lock()
         self._submitting = 0  # the thread that is
+        if to_save:
+            check_can_be_saved(self)
         self._prepare()
         if runtime.on_graph is not None:
             runtime.on_graph(self)

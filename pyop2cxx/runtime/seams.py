@@ -230,6 +230,11 @@ def save_graph(graph: Any, path: str, **options: Any) -> None:
     importlib.import_module("pyop2cxx.ahead.saved_graphs").save(graph, path, **options)
 
 
+def check_can_be_saved(graph: Any) -> None:
+    """Raise if a graph cannot be saved."""
+    importlib.import_module("pyop2cxx.ahead.written_graphs").written_down(graph)
+
+
 @cache
 def older_options() -> tuple[Any, ...]:
     """Return options that PyOP2's programs set and that mean nothing here."""

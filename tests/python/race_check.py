@@ -73,6 +73,30 @@ def run_case_by(case: Case, how: dict[str, Any]) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6 * np.abs(want).max(initial=1))
 
 
+def run_shared(names: list[str]) -> None:
+    """Run every strategy of some cases three times in one parallel region."""
+    for case in [case for case in CASES if case.name in names]:
+        for strategy in _core.STRATEGIES:
+            sys.stderr.write(f"== {case.name} {strategy}\n")
+            sys.stderr.flush()
+            problem = case.problem()
+            how = TEAM | problem.options | {"strategy": strategy}
+            try:
+                with op2.graph() as g:
+                    node = g.par_loop(problem.kernel, problem.iterset, *problem.args, **how)
+                    for _ in range(2):
+                        node = node.then(problem.kernel, problem.iterset, *problem.args, **how)
+                graph = g.instantiate()
+                graph.submit(2)  # the first makes plans
+            except UnsupportedError:
+                sys.stderr.write("== refused\n")
+            else:
+                print("shared", *(region.loops for region in graph.stats().regions))
+            finally:
+                for constant in problem.constants:
+                    constant.remove_from_namespace()
+
+
 def race_on_purpose() -> None:
     """Lie about a Map: that it leads to no target twice, so that its increments need no care."""
     n = int(os.environ["CORPUS_ELEMENTS"])
@@ -91,5 +115,7 @@ if __name__ == "__main__":
     op2.init(backend=backend, **HOW[backend])
     if names == ["race"]:
         race_on_purpose()
+    elif names[0] == "shared":
+        run_shared(names[1:])
     else:
         run_corpus(backend, names)

@@ -57,6 +57,29 @@ class World:
         return result
 
 
+QUIET = """
+#include <string.h>
+#include <sys/resource.h>
+int getrusage(int who, struct rusage *usage) {
+  (void)who;
+  memset(usage, 0, sizeof *usage);
+  return 0;
+}
+"""
+
+
+def quiet_library(folder: Path) -> Path:
+    """Compile what, preloaded, lets a process believe that no other program stops its threads.
+
+    Then loops are left to a team of threads, whatever the machine is doing.
+    """
+    source, library = folder / "quiet.c", folder / "quiet.so"
+    source.write_text(QUIET)
+    command = ["cc", "-shared", "-fPIC", "-o", str(library), str(source)]
+    subprocess.run(command, check=True)
+    return library
+
+
 def scale(factor: float = 2.0, name: str = "scale") -> op2.Kernel:
     """A direct kernel; each factor is another text."""
     return op2.Kernel(f"void {name}(double *x) {{ x[0] *= {factor}; }}", name)

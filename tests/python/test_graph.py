@@ -255,6 +255,33 @@ def test_two_unordered_reductions_are_exact_each_time(backend: str) -> None:
         assert two.data_ro[0] == 600 * times
 
 
+def test_a_single_work_item(backend: str) -> None:
+    one = op2.Set(1, "one")
+    ratio = op2.Dat(one, [0.0], name="ratio")
+    above, below = op2.Global(1, 6.0, name="above"), op2.Global(1, 2.0, name="below")
+    most = op2.Global(1, 0.0, name="most")
+    divide = kernel(
+        "void divide(double *r, const double *a, const double *b) { r[0] = a[0] / b[0]; }"
+    )
+    peak = kernel("void peak(const double *a, double *m) { if (a[0] > m[0]) m[0] = a[0]; }")
+    with op2.graph() as g:
+        g.then_single(divide, ratio(op2.WRITE), above(op2.READ), below(op2.READ)).then_single(
+            peak, above(op2.READ), most(op2.MAX)
+        )
+    graph = g.instantiate()
+    graph.submit()
+    assert (ratio.data_ro[0], most.data_ro[0]) == (3.0, 6.0)
+    above.data[:] = 7.0
+    graph.submit(2)
+    assert (ratio.data_ro[0], most.data_ro[0]) == (3.5, 7.0)
+    other = op2.Dat(op2.Set(2, "two"), name="other")
+    with op2.graph() as g:
+        with pytest.raises(UsageError, match=r"once, so its Dats .* got 'two' of 2; for loops"):
+            g.then_single(MORE, other(op2.RW))
+        with pytest.raises(UsageError, match=r"got 'one' of 1, 'two' of 2"):
+            g.then_single(divide, ratio(op2.WRITE), other(op2.READ), below(op2.READ))
+
+
 def test_one_loop_may_be_several_nodes(backend: str) -> None:
     x = op2.Dat(op2.Set(3))
     with op2.graph() as g:

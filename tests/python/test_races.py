@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_world import quiet_library
 
 HERE = Path(__file__).parent
 SIMULATOR = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
@@ -85,7 +86,7 @@ def simulated(tmp_path: Path, *names: str) -> list[str]:
     return [r for r in reports if not ("= load " in r and "cmpxchg" in r)]
 
 
-def sanitized(tmp_path: Path, *names: str) -> list[str]:
+def sanitized(tmp_path: Path, *names: str, preload: str = "") -> list[str]:
     """Run loops under ThreadSanitizer and return its reports of races.
 
     clang's OpenMP library tells it, by libarcher, what waits for what. GCC's run-time library of
@@ -100,7 +101,7 @@ def sanitized(tmp_path: Path, *names: str) -> list[str]:
     said = run(
         "openmp",
         names,
-        LD_PRELOAD=str(library.resolve()),
+        LD_PRELOAD=f"{library.resolve()} {preload}".strip(),
         OMP_TOOL_LIBRARIES=str(archers[0]),
         OMP_WAIT_POLICY="passive",
         TSAN_OPTIONS="ignore_noninstrumented_modules=1 exitcode=0",
@@ -109,6 +110,8 @@ def sanitized(tmp_path: Path, *names: str) -> list[str]:
         PYOP2CXX_CACHE_DIR=str(tmp_path / "cache"),
     )
     assert names == ("race",) or said.count("== ") > len(names)
+    if names[0] == "shared":
+        assert said.count("shared 3") > len(names), said
     reports = re.findall(r"WARNING: ThreadSanitizer: .*?\n={18}", said, re.DOTALL)
     return [
         r
@@ -123,6 +126,12 @@ def sanitized(tmp_path: Path, *names: str) -> list[str]:
 )
 def test_no_strategy_races(watched, names, tmp_path: Path) -> None:
     assert watched(tmp_path, *names) == []
+
+
+@pytest.mark.slow
+def test_no_strategy_races_in_a_region_that_loops_share(tmp_path: Path) -> None:
+    quiet = str(quiet_library(tmp_path))
+    assert sanitized(tmp_path, "shared", *SHAPES, preload=quiet) == []
 
 
 @pytest.mark.parametrize("watched", [simulated, sanitized])

@@ -346,6 +346,34 @@ def of_headers() -> op2.Graph:
     return op2.create_graph(lambda root: root.then(k, cells, x(op2.WRITE)), name="headers")
 
 
+@pytest.mark.parametrize("how", ["record", "closure", "block"])
+def test_what_cannot_be_saved_is_refused_when_it_is_recorded_if_asked_for(how: str) -> None:
+    cells = op2.Set(3, "cells")
+    x = op2.Dat(cells, name="x")
+    one = op2.Kernel("void one(double *x) { *x += 1; }", "one")
+
+    def chain() -> None:
+        with op2.chain():
+            op2.par_loop(one, cells, x(op2.RW))
+            op2.par_loop(one, cells, x(op2.RW))
+
+    def look(root: op2.graph) -> None:
+        root.then_host(lambda: None, reads=[x], name="look")
+
+    with op2.graph() as g:
+        look(g)
+    make = {
+        "record": lambda: op2.record(chain, to_save=True),
+        "closure": lambda: op2.create_graph(look, to_save=True),
+        "block": lambda: g.instantiate(to_save=True),
+    }
+    with pytest.raises(UnsupportedError, match=r"cannot be saved:\n.*node 0"):
+        make[how]()
+    graph = op2.record(lambda: op2.par_loop(one, cells, x(op2.RW)), to_save=True)
+    graph.submit()
+    assert x.data_ro.tolist() == [1.0] * 3
+
+
 @pytest.mark.parametrize(
     ("make", "reason"),
     [

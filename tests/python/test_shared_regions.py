@@ -8,23 +8,13 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from small_world import World, run_python
+from programs import with_program
+from small_world import World, quiet_library, run_python
 
 from pyop2cxx import op2
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-QUIET = """
-#include <string.h>
-#include <sys/resource.h>
-int getrusage(int who, struct rusage *usage) {
-  (void)who;
-  memset(usage, 0, sizeof *usage);
-  return 0;
-}
-"""
-"""Other programs stop no thread of this process: loops are left to a team."""
 
 PROGRAM = """
 import sys
@@ -36,7 +26,7 @@ from pyop2cxx import op2
 
 ring.N_CELLS = 3000
 HOW = {"short_microseconds": 0, "thread_elements": 100}
-op2.init(backend="openmp", threads=3, **OPTIONS)
+op2.init(backend="openmp", threads=3, cc="COMPILER", **OPTIONS)
 
 
 class Ring(ring.Ring):
@@ -83,18 +73,24 @@ print(shared > 100, alone > 0)
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("quiet")
-    (folder / "quiet.c").write_text(QUIET)
-    library = folder / "quiet.so"
-    command = ["cc", "-shared", "-fPIC", "-o", str(library), str(folder / "quiet.c")]
-    subprocess.run(command, check=True)
-    return library
+    return quiet_library(tmp_path_factory.mktemp("quiet"))
 
 
-@pytest.mark.parametrize("options", ["{}", "{'deterministic': True}", "{'cc': 'clang'}"])
-def test_loops_in_one_region_give_the_same_bits(options: str, quiet: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("compiler", "options"),
+    [
+        with_program("gcc", "{}"),
+        with_program("gcc", "{'deterministic': True}"),
+        with_program("clang", "{}"),
+    ],
+)
+def test_loops_in_one_region_give_the_same_bits(
+    compiler: str, options: str, quiet: Path, tmp_path: Path
+) -> None:
     here = str(__file__).rpartition("/")[0]
-    program = PROGRAM.replace("HERE", here).replace("OPTIONS", options)
+    program = (
+        PROGRAM.replace("HERE", here).replace("OPTIONS", options).replace("COMPILER", compiler)
+    )
     ran = run_python(program, tmp_path, LD_PRELOAD=str(quiet), OMP_WAIT_POLICY="passive")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.split() == ["True", "True"]
@@ -131,7 +127,9 @@ def _compiled(code: str, compiler: str, folder: Path) -> Any:
     return ctypes.CDLL(str(library)).op2_launch_flux
 
 
-@pytest.mark.parametrize(("other", "is_same"), [("gcc", True), ("clang", False)])
+@pytest.mark.parametrize(
+    ("other", "is_same"), [with_program("gcc", True), with_program("clang", False)]
+)
 def test_a_loop_of_another_run_time_does_not_see_the_team(
     other: str, is_same: bool, tmp_path: Path
 ) -> None:
