@@ -205,6 +205,13 @@ const std::vector<Tunable>& tunables() {
        "Lanes that a multiprocessor of a GPU should hold at a time in loops over such lists, "
        "which limits the registers of each; 0: no limit",
        0, 2048},
+      {"bounded_lanes", &T::bounded_lanes, Steers::text, "lanes",
+       "Largest number of lanes in a block where `resident_lanes` limits their registers", 32, 1024,
+       true},
+      {"stack_bytes", &T::stack_bytes, Steers::text, "bytes",
+       "On a CPU through OpenCL, a block gets at most as many lanes as have private arrays of this "
+       "size together",
+       65536, 1 << 20},
       {"tree_lanes", &T::tree_lanes, Steers::text, "lanes",
        "Lanes whose partial sums are combined in shared memory", 32, 256, true},
       {"tree_bytes", &T::tree_bytes, Steers::text, "bytes",
@@ -245,6 +252,11 @@ const std::vector<Tunable>& tunables() {
        "The same for loops that move fewer bytes than `light_bytes`", 1, 4096},
       {"blocks_a_unit_gathering", &T::blocks_a_unit_gathering, Steers::launch, "blocks",
        "The same for loops with Maps; 0: as many as a multiprocessor holds at a time", 0, 4096},
+      {"resident_blocks", &T::resident_blocks, Steers::launch, "blocks",
+       "Blocks that a multiprocessor is assumed to hold at a time if its driver does not say", 1,
+       64},
+      {"most_blocks", &T::most_blocks, Steers::launch, "blocks",
+       "Largest number of blocks in a launch; lanes then take several elements each", 1, 1 << 30},
       {"light_bytes", &T::light_bytes, Steers::launch, "bytes",
        "A loop without Maps that moves fewer bytes per element uses `streaming_lanes` and "
        "`blocks_a_unit_light`",

@@ -67,6 +67,8 @@ struct Tuning {
   int composed_targets = 4;
   int prefetched_indices = 16;
   int resident_lanes = 896;
+  int bounded_lanes = 128;
+  int stack_bytes = 1 << 20;
   int tree_lanes = 256;
   int tree_bytes = 16 * 1024;
   int exchanged_scalars = 16;
@@ -82,6 +84,8 @@ struct Tuning {
   int blocks_a_unit = 6;
   int blocks_a_unit_light = 8;
   int blocks_a_unit_gathering = 0;
+  int resident_blocks = 8;
+  int most_blocks = 1 << 20;
   int light_bytes = 48;
   int slot_window = 256;
   int kept_scratch_bytes = 65536;

@@ -26,6 +26,7 @@ void bind_solvers(py::module_& core);
 void bind_dispatch(py::module_& core);
 void bind_device(py::module_& core);
 void bind_cuda(py::module_& core);
+void bind_hip(py::module_& core);
 void bind_libs(py::module_& core);
 void bind_exchange(py::module_& core);
 void bind_runtime(py::module_& core);

@@ -1,13 +1,73 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/stl.h>
 
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/error.hpp"
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
 
 namespace op2::bind {
 namespace {
+
+/// The words of a dialect that another one may have otherwise, by the names of Dialect's members.
+const std::map<std::string, std::string_view cg::Dialect::*>& words_of_dialects() {
+  using cg::Dialect;
+  static const std::map<std::string, std::string_view Dialect::*> words{
+      {"name", &Dialect::name},
+      {"kernel", &Dialect::kernel},
+      {"function", &Dialect::function},
+      {"keep_apart", &Dialect::keep_apart},
+      {"global", &Dialect::global},
+      {"local", &Dialect::local},
+      {"restrict_word", &Dialect::restrict_word},
+      {"barrier", &Dialect::barrier},
+      {"global_barrier", &Dialect::global_barrier},
+      {"global_id", &Dialect::global_id},
+      {"block_id", &Dialect::block_id},
+      {"lane_id", &Dialect::lane_id},
+      {"n_lanes", &Dialect::n_lanes},
+      {"n_blocks", &Dialect::n_blocks},
+      {"n_global", &Dialect::n_global},
+      {"shuffle", &Dialect::shuffle},
+      {"arrive", &Dialect::arrive},
+      {"kernel_start", &Dialect::kernel_start},
+      {"assume_aligned", &Dialect::assume_aligned},
+      {"grid_loop", &Dialect::grid_loop},
+      {"bounds", &Dialect::bounds},
+      {"table", &Dialect::table},
+      {"large_table", &Dialect::large_table},
+  };
+  return words;
+}
+
+/// Views of words last as long as the program: a dialect is made once, in its backend's file.
+std::string_view kept(const std::string& word) {
+  static std::set<std::string> words;  // whose addresses do not change; the GIL is held
+  return *words.insert(word).first;
+}
+
+cg::Dialect changed(cg::Dialect dialect, const std::map<std::string, std::string>& words) {
+  const auto& known = words_of_dialects();
+  for (const auto& [name, word] : words) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      std::vector<std::string> names;
+      for (const auto& [one, member] : known) names.push_back(one);
+      throw UsageError(fmt::format("dialect: there is no word '{}'; there are: {}", name,
+                                   fmt::join(names, ", ")));
+    }
+    dialect.*found->second = kept(word);
+  }
+  return dialect;
+}
 
 void bind_statement_values(py::module_& module) {
   using namespace cg;
@@ -52,6 +112,7 @@ void bind_statement_values(py::module_& module) {
            py::arg("measure"));
   py::class_<Dialect>(module, "Dialect")
       .def_readonly("name", &Dialect::name)
+      .def("but", &changed, py::arg("words"))
       .def("type_name", &Dialect::type_name, py::arg("dtype"));
   module.def("c_dialect", &c_dialect, py::return_value_policy::reference);
   module.def("opencl_dialect", &opencl_dialect, py::return_value_policy::reference);

@@ -16,6 +16,7 @@
 #include "ir/loop.hpp"
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
+#include "lower/candidates.hpp"
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
@@ -137,47 +138,66 @@ void bind_options(py::module_& core) {
       .value("threads", lower::Lanes::threads)
       .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
-      .def(py::init<lower::Lanes, bool, bool, int, bool, bool, bool, bool, bool>(),
-           py::arg("lanes"), py::arg("atomics"), py::arg("float_atomics"), py::arg("warp"),
+      .def(py::init([](lower::Lanes lanes, bool atomics, int warp, bool one_address_space,
+                       bool complex_arithmetic, bool float64, bool fences) {
+             return Facts{.lanes = lanes,
+                          .atomics = atomics,
+                          .warp = warp,
+                          .one_address_space = one_address_space,
+                          .complex_arithmetic = complex_arithmetic,
+                          .float64 = float64,
+                          .fences = fences};
+           }),
+           py::kw_only(), py::arg("lanes"), py::arg("atomics"), py::arg("warp"),
            py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"),
-           py::arg("in_turn"), py::arg("fences"))
+           py::arg("fences"))
+      .def("on", &Facts::on, py::kw_only(), py::arg("is_processor"), py::arg("has_float64"),
+           py::arg("device_warp"))
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
       .def_readonly("atomics", &Facts::atomics)
-      .def_readonly("float_atomics", &Facts::float_atomics)
       .def_readonly("warp", &Facts::warp)
       .def_readonly("one_address_space", &Facts::one_address_space)
       .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
       .def_readonly("float64", &Facts::float64)
-      .def_readonly("in_turn", &Facts::in_turn)
-      .def_readonly("fences", &Facts::fences);
+      .def_readonly("fences", &Facts::fences)
+      .def_readonly("vectors_in_lane", &Facts::vectors_in_lane)
+      .def_readonly("runs_in_lane", &Facts::runs_in_lane)
+      .def_readonly("fast_shared", &Facts::fast_shared)
+      .def_readonly("private_on_stack", &Facts::private_on_stack)
+      .def_property_readonly("device_class", [](const Facts& facts) {
+        return std::string(device_class_names[static_cast<std::size_t>(lower::class_of(facts))]);
+      });
+  py::class_<lower::Semantics>(core, "Semantics")
+      .def(py::init([](bool deterministic, bool debug, int convention) {
+             return lower::Semantics{deterministic, debug, convention};
+           }),
+           py::kw_only(), py::arg("deterministic"), py::arg("debug"), py::arg("convention"))
+      .def_readonly("deterministic", &lower::Semantics::deterministic)
+      .def_readonly("debug", &lower::Semantics::debug)
+      .def_readonly("convention", &lower::Semantics::convention);
+  py::class_<lower::Widths>(core, "Widths")
+      .def(py::init([](int element_bytes, int entry_bytes, int target_bytes, int position_bytes,
+                       bool padded, int columns, int index_bytes, std::vector<int> soa) {
+             return lower::Widths{element_bytes, entry_bytes, target_bytes, position_bytes,
+                                  padded,        columns,     index_bytes,  std::move(soa)};
+           }),
+           py::kw_only(), py::arg("element_bytes"), py::arg("entry_bytes"), py::arg("target_bytes"),
+           py::arg("position_bytes"), py::arg("padded"), py::arg("columns"), py::arg("index_bytes"),
+           py::arg("soa"))
+      .def_readonly("position_bytes", &lower::Widths::position_bytes)
+      .def_readonly("padded", &lower::Widths::padded)
+      .def_readonly("columns", &lower::Widths::columns)
+      .def_readonly("index_bytes", &lower::Widths::index_bytes);
   py::class_<Options>(core, "LoweringOptions")
-      .def(
-          py::init([](bool deterministic, bool debug, int element_bytes, int entry_bytes,
-                      int target_bytes, int position_bytes, bool padded, int columns,
-                      int index_bytes, std::vector<int> soa, int convention, const Tuning& tuning) {
-            Options made;
-            made.deterministic = deterministic;
-            made.debug = debug;
-            made.element_bytes = element_bytes;
-            made.entry_bytes = entry_bytes;
-            made.target_bytes = target_bytes;
-            made.position_bytes = position_bytes;
-            made.padded = padded;
-            made.columns = columns;
-            made.index_bytes = index_bytes;
-            made.soa = std::move(soa);
-            made.convention = convention;
-            made.tuning = tuning;
-            return made;
-          }),
-          py::arg("deterministic"), py::arg("debug"), py::arg("element_bytes"),
-          py::arg("entry_bytes"), py::arg("target_bytes"), py::arg("position_bytes"),
-          py::arg("padded"), py::arg("columns"), py::arg("index_bytes"), py::arg("soa"),
-          py::arg("convention"), py::arg("tuning"))
-      .def_readonly("deterministic", &Options::deterministic)
-      .def_readonly("debug", &Options::debug)
+      .def(py::init([](const lower::Semantics& semantics, const lower::Widths& widths,
+                       const Tuning& tuning) {
+             return Options{.semantics = semantics, .widths = widths, .tuning = tuning};
+           }),
+           py::kw_only(), py::arg("semantics"), py::arg("widths"), py::arg("tuning"))
+      .def_readonly("semantics", &Options::semantics)
+      .def_readonly("widths", &Options::widths)
       .def_readonly("lanes", &Options::lanes)
       .def_readwrite("by_slot", &Options::by_slot)
       .def_readonly("tuning", &Options::tuning)
@@ -199,21 +219,17 @@ void bind_options(py::module_& core) {
       .def(
           "placed",
           [](Options options, int bytes) {
-            options.position_bytes = bytes;
+            options.widths.position_bytes = bytes;
             return options;
           },
           py::arg("position_bytes"))
       .def("for_any_mesh",
            [](Options options) {
-             options.padded = false;
-             options.columns = 0;
-             options.index_bytes = 8;
+             options.widths.padded = false;
+             options.widths.columns = 0;
+             options.widths.index_bytes = 8;
              return options;
            })
-      .def_readonly("position_bytes", &Options::position_bytes)
-      .def_readonly("padded", &Options::padded)
-      .def_readonly("columns", &Options::columns)
-      .def_readonly("index_bytes", &Options::index_bytes)
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)
@@ -248,6 +264,17 @@ void bind_lower(py::module_& core) {
         return std::pair(std::string(name_of(choice.strategy)), choice.why);
       },
       py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  py::class_<lower::Candidate>(core, "Candidate")
+      .def_property_readonly(
+          "strategy",
+          [](const lower::Candidate& one) { return std::string(name_of(one.strategy)); })
+      .def_readonly("is_possible", &lower::Candidate::is_possible)
+      .def_readonly("why", &lower::Candidate::why)
+      .def_property_readonly("bytes", [](const lower::Candidate& one) { return one.cost.bytes; })
+      .def_property_readonly("operations",
+                             [](const lower::Candidate& one) { return one.cost.operations; });
+  core.def("candidates", &lower::candidates, py::arg("loop"), py::arg("facts"), py::arg("maps"),
+           py::arg("options"));
   core.def(
       "force_strategy",
       [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
@@ -290,14 +317,6 @@ void bind_lower(py::module_& core) {
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("options"));
   core.def("least_fill", &lower::least_fill, py::arg("loop"), py::arg("tuning"));
   core.def("lane_work", &lower::lane_work, py::arg("loop"), py::arg("tuning"));
-  core.def(
-      "why_not",
-      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
-         const std::vector<MapFacts>& maps, const Options& options) {
-        return lower::applicable(lower::strategy_from_name(strategy), loop, facts, maps, options)
-            .why;
-      },
-      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "lowering_key",
       [](const std::string& strategy, const Facts& facts, const std::vector<MapFacts>& maps,

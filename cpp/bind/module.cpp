@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_dispatch(core);
   op2::bind::bind_device(core);
   op2::bind::bind_cuda(core);
+  op2::bind::bind_hip(core);
   op2::bind::bind_libs(core);
   op2::bind::bind_exchange(core);
   op2::bind::bind_runtime(core);

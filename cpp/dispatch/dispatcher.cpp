@@ -8,30 +8,18 @@ namespace op2::dispatch {
 
 Provider::Answer JitTable::find(const Query& query) {
   const std::lock_guard lock(mutex_);
-  const auto found = index_.find(query.source);
-  if (found == index_.end()) return {nullptr, "not compiled yet"};
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return {found->second->executable, ""};
+  const ExecutablePtr* found = recent_.find(query.source);
+  return found == nullptr ? Answer{nullptr, "not compiled yet"} : Answer{*found, ""};
 }
 
 void JitTable::insert(const Query& query, ExecutablePtr executable) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = index_.find(query.source); found != index_.end()) {
-    found->second->executable = std::move(executable);
-    return;
-  }
-  entries_.push_front({query.source, std::move(executable)});
-  index_[query.source] = entries_.begin();
-  if (entries_.size() > max_entries_) {
-    index_.erase(entries_.back().source);
-    entries_.pop_back();
-  }
+  recent_.insert(query.source, std::move(executable));
 }
 
 void JitTable::clear() {
   const std::lock_guard lock(mutex_);
-  index_.clear();
-  entries_.clear();
+  recent_.clear();
 }
 
 void Dispatcher::add(std::shared_ptr<Provider> provider) {

@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/recent.hpp"
 #include "exec/executable.hpp"
 
 namespace op2::dispatch {
@@ -50,7 +49,7 @@ class Provider {
 /// Bounded: the least recently used are forgotten; loops that hold one keep it.
 class JitTable : public Provider {
  public:
-  explicit JitTable(std::size_t max_entries) : max_entries_(max_entries) {}
+  explicit JitTable(std::size_t max_entries) : recent_(max_entries) {}
 
   [[nodiscard]] std::string name() const override { return "jit"; }
   [[nodiscard]] Answer find(const Query& query) override;
@@ -58,14 +57,8 @@ class JitTable : public Provider {
   void clear();
 
  private:
-  struct Entry {
-    std::string source;
-    ExecutablePtr executable;
-  };
   std::mutex mutex_;
-  std::size_t max_entries_;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<std::string, std::list<Entry>::iterator> index_;
+  Recent<ExecutablePtr> recent_;  // by Query::source
 };
 
 /// @brief One line of the report: how often a loop was resolved, and by whom.

@@ -43,6 +43,8 @@ struct DeviceService::Request {
 DeviceService::DeviceService(DeviceServiceOptions options)
     : options_(std::move(options)),
       store_(cache_directory(options_.cache_dir), options_.max_disk_bytes),
+      recent_(options_.max_memory_bytes,
+              [](const std::shared_ptr<const std::string>& bytes) { return bytes->size(); }),
       flights_(mutex_) {}
 
 void DeviceService::count(std::int64_t Statistics::*counter) {
@@ -61,29 +63,7 @@ Statistics DeviceService::statistics() const {
 
 void DeviceService::clear_memory() {
   const std::scoped_lock guard(mutex_);
-  index_.clear();
-  entries_.clear();
-  n_memory_bytes_ = 0;
-}
-
-std::shared_ptr<const std::string> DeviceService::recall(const std::string& key) {
-  const auto found = index_.find(key);
-  if (found == index_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found->second);
-  return found->second->bytes;
-}
-
-void DeviceService::remember(const std::string& key,
-                             const std::shared_ptr<const std::string>& bytes) {
-  if (index_.contains(key)) return;
-  entries_.push_front({key, bytes});
-  index_.emplace(entries_.front().key, entries_.begin());
-  n_memory_bytes_ += bytes->size();
-  while (n_memory_bytes_ > options_.max_memory_bytes) {
-    n_memory_bytes_ -= entries_.back().bytes->size();
-    index_.erase(entries_.back().key);
-    entries_.pop_back();
-  }
+  recent_.clear();
 }
 
 bool DeviceService::is_store_usable() {
@@ -100,10 +80,10 @@ DeviceBinary DeviceService::compile(DeviceCompiler& compiler, const std::string&
   Request request{&compiler, &source, &compile_options,
                   key_of(compiler, source, compile_options, key_extra), ""};
   const auto known = [&]() -> std::optional<DeviceBinary> {
-    std::shared_ptr<const std::string> bytes = recall(request.key);
-    if (!bytes) return std::nullopt;
+    const std::shared_ptr<const std::string>* bytes = recent_.find(request.key);
+    if (bytes == nullptr) return std::nullopt;
     ++statistics_.n_memory_hits;
-    return DeviceBinary{std::move(bytes), Origin::memory, 0.0, ""};
+    return DeviceBinary{*bytes, Origin::memory, 0.0, ""};
   };
   const auto make = [&] {
     request.digest = digest(request.key);
@@ -116,7 +96,8 @@ DeviceBinary DeviceService::compile(DeviceCompiler& compiler, const std::string&
   };
   DeviceBinary binary = flights_.join(
       request.key, known, [this] { ++statistics_.n_waits; }, make,
-      [&](const DeviceBinary& made) { remember(request.key, made.bytes); }, options_.interrupted);
+      [&](const DeviceBinary& made) { recent_.insert(request.key, made.bytes); },
+      options_.interrupted);
   binary.seconds = seconds_since(start);
   return binary;
 }

@@ -3,16 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/flights.hpp"
+#include "base/recent.hpp"
 #include "jit/device_compiler.hpp"
 #include "jit/notices.hpp"
 #include "jit/service.hpp"
@@ -70,24 +68,14 @@ class DeviceService {
   std::string store(const Request& request, const std::string& binary);
   std::string build(const Request& request);
   std::string keep_source(const Request& request);
-  void remember(const std::string& key, const std::shared_ptr<const std::string>& bytes);
-  [[nodiscard]] std::shared_ptr<const std::string> recall(const std::string& key);
   bool is_store_usable();
   void count(std::int64_t Statistics::*counter);
-
-  struct Entry {
-    std::string key;
-    std::shared_ptr<const std::string> bytes;
-  };
 
   DeviceServiceOptions options_;
   Store store_;
   Notices notices_;
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
-  std::list<Entry> entries_;  // most recently used first
-  // Views of the keys in entries_, whose nodes do not move.
-  std::unordered_map<std::string_view, std::list<Entry>::iterator> index_;
-  std::size_t n_memory_bytes_ = 0;
+  Recent<std::shared_ptr<const std::string>> recent_;
   Flights<DeviceBinary> flights_;
   Statistics statistics_;
 };

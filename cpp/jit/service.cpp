@@ -199,11 +199,10 @@ Loaded Service::load(const std::string& source, Language language,
   request.key = key.str();
 
   const auto known = [&]() -> std::optional<Loaded> {
-    std::shared_ptr<Library> library = memory_.find(request.key);
-    if (!library) return std::nullopt;
+    const std::shared_ptr<Library>* library = memory_.find(request.key);
+    if (library == nullptr) return std::nullopt;
     ++statistics_.n_memory_hits;
-    const std::string path = library->path();
-    return Loaded{std::move(library), Origin::memory, 0.0, path};
+    return Loaded{*library, Origin::memory, 0.0, (*library)->path()};
   };
   const auto make = [&] {
     request.digest = digest(request.key);

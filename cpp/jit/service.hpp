@@ -12,9 +12,9 @@
 
 #include "base/flights.hpp"
 #include "base/patience.hpp"
+#include "base/recent.hpp"
 #include "jit/compiler.hpp"
 #include "jit/library.hpp"
-#include "jit/memory_cache.hpp"
 #include "jit/notices.hpp"
 #include "jit/store.hpp"
 
@@ -126,7 +126,7 @@ class Service {
   Notices notices_;
   std::mutex probe_mutex_;    // held while a compiler is probed
   mutable std::mutex mutex_;  // guards everything below; never held while waiting
-  MemoryCache memory_;
+  Recent<std::shared_ptr<Library>> memory_;
   Flights<Loaded> flights_;
   std::map<Language, HostCompiler> compilers_;  // never removed: references are handed out
   Statistics statistics_;

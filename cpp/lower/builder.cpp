@@ -201,7 +201,7 @@ kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Ex
 }
 
 kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
-  if (!request_.options.deterministic) return kir::builtin(kir::Builtin::n_threads);
+  if (!request_.options.semantics.deterministic) return kir::builtin(kir::Builtin::n_threads);
   const int chunk = request_.options.tuning.deterministic_chunk;
   return (end - begin + kir::integer(chunk - 1)) / kir::integer(chunk);
 }
@@ -209,14 +209,14 @@ kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
 kir::Expr Builder::slot_begin(const kir::Expr& begin, const kir::Expr& end,
                               const kir::Expr& slot) const {
   const int chunk = request_.options.tuning.deterministic_chunk;
-  if (request_.options.deterministic) return begin + slot * kir::integer(chunk);
+  if (request_.options.semantics.deterministic) return begin + slot * kir::integer(chunk);
   return begin + (end - begin) * slot / slots(begin, end);
 }
 
 kir::Expr Builder::slot_end(const kir::Expr& begin, const kir::Expr& end,
                             const kir::Expr& slot) const {
   const kir::Expr next = slot_begin(begin, end, slot + kir::integer(1));
-  return request_.options.deterministic ? kir::minimum(next, end) : next;
+  return request_.options.semantics.deterministic ? kir::minimum(next, end) : next;
 }
 
 kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, const kir::Expr& end,

@@ -104,8 +104,8 @@ void colour_blocks(Builder& builder) {
     }
     // Without races blocks are all alike, and reductions are the same for any of them in fixed
     // chunks of elements only.
-    if (races.none() && request.options.deterministic) return lay_out_elements(builder);
-    return request.facts.in_turn ? launch_blocks(builder, races) : stage_blocks(builder);
+    if (races.none() && request.options.semantics.deterministic) return lay_out_elements(builder);
+    return request.facts.fast_shared ? stage_blocks(builder) : launch_blocks(builder, races);
   }
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(request.loop));
   builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
@@ -133,8 +133,8 @@ void colour_elements(Builder& builder) {
   const kir::Parameter sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
   const kir::Parameter colour_offset =
       builder.plan_array(kir::PlanArray::colour_offset, "colour_offset", DType::int64);
-  const kir::Parameter elements = builder.plan_array(kir::PlanArray::elements, "element",
-                                                     index_dtype(request.options.element_bytes));
+  const kir::Parameter elements = builder.plan_array(
+      kir::PlanArray::elements, "element", index_dtype(request.options.widths.element_bytes));
 
   PackedLoop& packed = builder.packed();
   kir::Block body = element_body(packed);

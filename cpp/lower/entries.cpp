@@ -84,7 +84,7 @@ class Summer {
       return parameter.role == kir::Role::matrix;
     });
     Names& names = builder_.packed().names;
-    const DType place = index_dtype(builder_.request().options.index_bytes);
+    const DType place = index_dtype(builder_.request().options.widths.index_bytes);
     int count = 0;
     for (const std::size_t arg : matrix_args(loop_)) {
       const auto& mat = std::get<ir::MatArg>(loop_.args[arg]);
@@ -229,7 +229,7 @@ class Summer {
 
 Verdict sums_entries(const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                      const Options& options) {
-  if (facts.lanes != Lanes::grid || facts.in_turn)
+  if (facts.lanes != Lanes::grid || facts.runs_in_lane)
     return not_listed("lanes do not run side by side");
   if (matrix_args(loop).empty()) return not_listed("no matrix is assembled");
   if (loop.iteration.subset || loop.iteration.layers != ir::Layers::none) {

@@ -192,7 +192,8 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   }
   // lanes go from one incidence to the next, whatever their targets are
   const bool has_lanes = request.options.lanes > 1;
-  incidence.is_padded = request.options.padded && builder.is_grid() && !has_lanes && is_first;
+  incidence.is_padded =
+      request.options.widths.padded && builder.is_grid() && !has_lanes && is_first;
   if (incidence.is_padded || sizes == Sizes::always) {
     incidence.sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
   }
@@ -205,7 +206,7 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
     incidence.pairs = add_pair_arrays(builder, incidence.maps.front(), member);
   } else {
     incidence.entry = builder.plan_array(kir::PlanArray::incidences, "incidence",
-                                         index_dtype(request.options.entry_bytes));
+                                         index_dtype(request.options.widths.entry_bytes));
   }
   if (!is_first && builder.is_grid()) {
     incidence.present =
@@ -213,7 +214,7 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   }
   if (is_first) {
     incidence.target = builder.plan_array(kir::PlanArray::touched, "touched",
-                                          index_dtype(request.options.target_bytes));
+                                          index_dtype(request.options.widths.target_bytes));
   }
   if (incidence.is_padded) {
     const auto size = [&incidence](int i) {

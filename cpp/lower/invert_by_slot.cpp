@@ -62,16 +62,16 @@ class BySlotLoop {
   void ask_for_plan() {
     const Options& options = builder_.request().options;
     const std::vector<std::size_t> inverted = ir::inverted_members(loop_);
-    entry_type_ = index_dtype(options.entry_bytes);
+    entry_type_ = index_dtype(options.widths.entry_bytes);
     sizes_ = array(kir::PlanArray::sizes, "sizes", DType::int64);
     add_columns(inverted.front());
-    target_ =
-        array(kir::PlanArray::column_targets, "row_target", index_dtype(options.target_bytes));
+    target_ = array(kir::PlanArray::column_targets, "row_target",
+                    index_dtype(options.widths.target_bytes));
     kir::PlanSpec& plan = builder_.module().plan;
     plan.kind = kir::PlanKind::columns;
     plan.occurrences = columns_.front().incidence.maps;
     plan.lanes = lanes_;
-    plan.composed_bytes = options.target_bytes;
+    plan.composed_bytes = options.widths.target_bytes;
     plan.all_targets = loop_.members.size() > 1;
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
@@ -82,7 +82,7 @@ class BySlotLoop {
       }
       plan.composed.push_back(dat->map);
       rows_of_map_[dat->map] = array(kir::PlanArray::composed_rows, packed_.args[i].map + "_rows",
-                                     index_dtype(options.target_bytes));
+                                     index_dtype(options.widths.target_bytes));
     }
     for (std::size_t i = 1; i < inverted.size(); ++i) {
       add_columns(inverted[i]);

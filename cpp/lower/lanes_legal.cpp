@@ -29,8 +29,8 @@ std::vector<bool> varying_parameters(const ir::Loop& loop) {
 
 /// Several elements a lane pay where lanes are the threads of a CPU.
 void check_grid(const Request& request) {
-  if (!request.facts.in_turn) refuse("the backend spreads elements over lanes itself");
-  if (!request.options.soa.empty()) refuse("its Dats lie as structures of arrays");
+  if (!request.facts.vectors_in_lane) refuse("the backend spreads elements over lanes itself");
+  if (!request.options.widths.soa.empty()) refuse("its Dats lie as structures of arrays");
 }
 
 /// All lanes load before the first one stores: what an element reads may not be another's result.

@@ -105,10 +105,11 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
     if (member.kernel->body) continue;
     return none(fmt::format("the kernel is opaque ({})", member.kernel->opaque_reason));
   }
-  if (request.facts.lanes == Lanes::grid && !request.facts.in_turn) {
+  if (request.facts.lanes == Lanes::grid && !request.facts.vectors_in_lane) {
     return none("the backend spreads elements over lanes itself");
   }
-  if (request.options.debug) return none("debug=True looks at one element after the other");
+  if (request.options.semantics.debug)
+    return none("debug=True looks at one element after the other");
   if (vector_bytes == 0) return none("how wide the machine's vectors are is not known");
   const LaneWork work = lane_work(loop, request.options.tuning);
   const LaneRule rule = lane_rule(request);

@@ -43,7 +43,7 @@ kir::Block grid_in_runs(kir::Block block) {
 }  // namespace
 
 kir::Block legalise(kir::Block block, const Facts& facts) {
-  if (facts.lanes == Lanes::grid && facts.in_turn) return grid_in_runs(std::move(block));
+  if (facts.lanes == Lanes::grid && facts.runs_in_lane) return grid_in_runs(std::move(block));
   if (facts.lanes != Lanes::one) return block;
   return kir::map_stmts(std::move(block), [](kir::Stmt stmt) -> kir::Block {
     if (auto* region = std::get_if<kir::Region>(&stmt.node)) return std::move(region->body);

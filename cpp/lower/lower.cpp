@@ -44,7 +44,7 @@ void lay_out(Builder& builder) {
 /// Chunk size of reductions: what the runtime must know to size the scratch memory.
 void note_slots(kir::Module& module, const Request& request) {
   if (request.facts.lanes == Lanes::grid) return;
-  if (module.scratch.chunk == 0 && request.options.deterministic) {
+  if (module.scratch.chunk == 0 && request.options.semantics.deterministic) {
     module.scratch.chunk = request.options.tuning.deterministic_chunk;
   }
 }
@@ -93,7 +93,7 @@ void narrow_all(Builder& builder) {
 /// which have units for wide numbers, have them.
 bool is_small(const Builder& builder) {
   const kir::Module& module = builder.module();
-  return kir::has_kernels(module) && builder.request().options.index_bytes == 4 &&
+  return kir::has_kernels(module) && builder.request().options.widths.index_bytes == 4 &&
          module.plan.kind != kir::PlanKind::columns;
 }
 
@@ -129,8 +129,8 @@ void verify_after(Stage stage, const kir::Module& module) {
 }
 
 /// Drivers of processors put the arrays of all lanes of a block on the stack of one thread.
-bool on_a_processor(const Facts& facts) {
-  return facts.lanes == Lanes::grid && facts.in_turn;
+bool on_a_stack(const Facts& facts) {
+  return facts.lanes == Lanes::grid && facts.private_on_stack;
 }
 
 /// `owner` is the same loop from the other side.
@@ -153,7 +153,7 @@ std::string why_not_on_lanes(const Request& given) {
   Builder builder = builder_for(request);
   lay_out(builder);
   const LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);
-  if (on_lanes.module && on_a_processor(request.facts) && !fits_on_a_stack(*on_lanes.module)) {
+  if (on_lanes.module && on_a_stack(request.facts) && !fits_on_a_stack(*on_lanes.module)) {
     return "the arrays of so many elements do not fit on a thread's stack";
   }
   return on_lanes.why;
@@ -170,7 +170,9 @@ kir::Module lower(const Request& given, const Observer& observe) {
     observe(pass.stage, builder.module());
   }
   kir::Module& made = builder.module();
-  if (builder.is_grid()) limit_lanes(made, on_a_processor(request.facts));
+  if (builder.is_grid()) {
+    limit_lanes(made, on_a_stack(request.facts), request.options.tuning.stack_bytes);
+  }
   if (made.lanes == 0 && !kir::has_kernels(made))
     made.row_length = request.options.tuning.row_length;
   return std::move(builder.module());

@@ -29,7 +29,7 @@ Strategy strategy_from_name(std::string_view name) {
 
 DeviceClass class_of(const Facts& facts) {
   if (facts.lanes != Lanes::grid) return DeviceClass::host;
-  return facts.in_turn ? DeviceClass::processor : DeviceClass::gpu;
+  return facts.vectors_in_lane ? DeviceClass::processor : DeviceClass::gpu;
 }
 
 std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapFacts>& maps,
@@ -37,27 +37,28 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   Canonical out;
   out.open("lower").number(generator_version).text(name_of(strategy));
   out.text(lanes_names[static_cast<std::size_t>(facts.lanes)]);
-  out.flag(facts.atomics).flag(facts.float_atomics).number(facts.warp);
+  out.flag(facts.atomics).number(facts.warp);
   out.flag(facts.one_address_space).flag(facts.complex_arithmetic).flag(facts.float64);
-  out.flag(facts.in_turn).flag(facts.fences);
+  out.flag(facts.fences).flag(facts.vectors_in_lane).flag(facts.runs_in_lane);
+  out.flag(facts.fast_shared).flag(facts.private_on_stack);
   for (const MapFacts& map : maps) {
     out.open("map").number(map.index_bytes).flag(map.injective).flag(map.has_negative).close();
   }
-  out.flag(options.deterministic)
-      .flag(options.debug)
-      .number(options.element_bytes)
-      .number(options.entry_bytes)
-      .number(options.target_bytes)
-      .number(options.position_bytes);
-  out.number(options.convention)
+  out.flag(options.semantics.deterministic)
+      .flag(options.semantics.debug)
+      .number(options.widths.element_bytes)
+      .number(options.widths.entry_bytes)
+      .number(options.widths.target_bytes)
+      .number(options.widths.position_bytes);
+  out.number(options.semantics.convention)
       .number(options.lanes)
       .flag(options.by_slot)
       .number(options.gather_bytes)
-      .flag(options.padded)
-      .number(options.columns)
-      .number(options.index_bytes);
+      .flag(options.widths.padded)
+      .number(options.widths.columns)
+      .number(options.widths.index_bytes);
   out.open("soa");
-  for (const int arg : options.soa) out.number(arg);
+  for (const int arg : options.widths.soa) out.number(arg);
   out.close();
   out.text(text_that_steers_text(options.tuning));
   return out.close().str();

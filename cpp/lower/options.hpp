@@ -30,23 +30,49 @@ enum class Lanes : std::uint8_t { one, threads, grid };
 
 inline constexpr std::string_view lanes_names[] = {"one", "threads", "grid"};
 
-/// @brief What a backend can do. Passes read this, never the backend's name.
+/// @brief What a backend can do. Passes read this, never the backend's name. Each says one thing,
+/// so that other machines can be other combinations.
 struct Facts {
   Lanes lanes = Lanes::one;
   bool atomics = false;            ///< of every real scalar type, by whatever means
-  bool float_atomics = false;      ///< addition of floating-point numbers is one instruction
   int warp = 0;                    ///< lanes that exchange registers; 0: none
   bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
-  bool in_turn = false;  ///< of a grid: a CPU, each of whose few lanes has vectors of its own
-  bool fences = false;   ///< a block can see what another one of the same launch has written
+  bool fences = false;  ///< a block can see what another one of the same launch has written
+
+  // of a grid
+  bool vectors_in_lane = false;   ///< a lane has vectors of its own, for elements side by side
+  bool runs_in_lane = false;      ///< a lane takes elements that follow each other: the lanes of a
+                                  ///< block do not run at the same time, and share a cache
+  bool fast_shared = true;        ///< memory that a block shares is faster than its cache
+  bool private_on_stack = false;  ///< private arrays of all of a block's lanes lie on one stack
   bool operator==(const Facts&) const = default;
+
+  /// @brief What is left of them on a very device: it may compute in single precision only, or
+  /// exchange registers among another number of lanes, and if it is a processor, its cores are the
+  /// blocks of a grid.
+  /// @param[in] device_warp 0: as the backend says.
+  [[nodiscard]] constexpr Facts on(bool is_processor, bool has_float64, int device_warp = 0) const {
+    Facts facts = *this;
+    facts.float64 = float64 && has_float64;
+    if (warp > 0 && device_warp > 0) facts.warp = device_warp;
+    facts.vectors_in_lane = facts.runs_in_lane = facts.private_on_stack = is_processor;
+    facts.fast_shared = !is_processor;
+    return facts;
+  }
 };
 
-struct Options {
+/// @brief What the user asks of the code, whatever the data.
+struct Semantics {
   bool deterministic = false;
   bool debug = false;
+  int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  bool operator==(const Semantics&) const = default;
+};
+
+/// @brief What the sizes of Sets, and how values lie, let code take for granted.
+struct Widths {
   int element_bytes = 4;      ///< plan arrays: width of element numbers
   int entry_bytes = 4;        ///< plan arrays: width of element number times slots
   int target_bytes = 4;       ///< plan arrays: width of target numbers
@@ -55,11 +81,16 @@ struct Options {
   int columns = 0;            ///< padded: no target has more incidences; 0: not known
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
-  int convention = 1;    ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
+  bool operator==(const Widths&) const = default;
+};
+
+struct Options {
+  Semantics semantics = {};
+  Widths widths = {};
+  Tuning tuning = {};
   int lanes = 0;         ///< elements computed side by side in vectors; 0: one after the other
   bool by_slot = true;   ///< `owner` on lanes: one target a lane, incidences in columns of one slot
   int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
-  Tuning tuning = {};
   bool operator==(const Options&) const = default;
 };
 

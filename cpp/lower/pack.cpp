@@ -103,7 +103,7 @@ class Packer {
         facts_(facts),
         options_(options),
         is_shared_(facts.lanes == Lanes::grid || loop.members.size() > 1),
-        is_unique_(options.convention == 2 || is_shared_),
+        is_unique_(options.semantics.convention == 2 || is_shared_),
         packed_{{}, {}, {}, {}, Names(reserved_names(loop)), {}, {}},
         map_names_(loop.maps.size()) {
     for (std::size_t member = 0; member < loop.members.size(); ++member) {
@@ -335,7 +335,7 @@ class Packer {
 
   /// The number of scalars between components, for a structure of arrays; else nothing.
   std::string columns_of(std::size_t i) {
-    const auto& soa = options_.soa;
+    const auto& soa = options_.widths.soa;
     PackedArg& packed = packed_.args.back();
     const bool is_soa = std::find(soa.begin(), soa.end(), static_cast<int>(i)) != soa.end();
     if (facts_.lanes != Lanes::grid || !is_soa) return "";
@@ -437,7 +437,7 @@ class Packer {
 
   void add_matrix(std::size_t i, const MatArg& mat) {
     const auto arity = [this](int map) { return loop_.maps[static_cast<std::size_t>(map)].arity; };
-    const int bytes = options_.position_bytes;
+    const int bytes = options_.widths.position_bytes;
     const DType width = bytes == 1 ? DType::uint8 : bytes == 2 ? DType::uint16 : DType::int32;
     PackedArg& packed = packed_.args.back();
     declare_pack(i, mat.dtype, ir::extent_of(loop_, loop_.args[i]), true);

@@ -13,8 +13,6 @@
 namespace op2::lower {
 namespace {
 
-constexpr int bounded_lanes = 128;  // of a block, where registers are bounded
-
 const ir::IndirectDat* read_through_map(const ir::Arg& arg) {
   const auto* dat = std::get_if<ir::IndirectDat>(&arg);
   return dat != nullptr && dat->access == Access::read ? dat : nullptr;
@@ -157,9 +155,9 @@ PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {
   const ir::Loop& loop = request.loop;
   kir::PlanSpec& plan = builder.module().plan;
   plan.pairs = true;
-  plan.composed_bytes = request.options.target_bytes;
+  plan.composed_bytes = request.options.widths.target_bytes;
   PairArrays arrays;
-  const DType code = request.options.entry_bytes == 4 ? DType::uint32 : DType::uint64;
+  const DType code = request.options.widths.entry_bytes == 4 ? DType::uint32 : DType::uint64;
   arrays.neighbours = builder.plan_array(kir::PlanArray::neighbours, "neighbour", code);
   int n_indices = 1;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
@@ -170,10 +168,10 @@ PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {
     plan.composed.push_back(dat->map);
     arrays.rows[dat->map] =
         builder.plan_array(kir::PlanArray::composed_rows, builder.packed().args[i].map + "_rows",
-                           index_dtype(request.options.target_bytes));
+                           index_dtype(request.options.widths.target_bytes));
     n_indices += path_of(loop, dat->map).arity;
   }
-  const int columns = request.options.columns;
+  const int columns = request.options.widths.columns;
   if (columns * n_indices <= request.options.tuning.prefetched_indices) {
     arrays.n_columns = plan.columns = columns;
   }
@@ -230,6 +228,7 @@ kir::Block where_is_pair(kir::Block body) {
 
 void bound_registers(Builder& builder) {
   const int n_lanes = builder.request().options.tuning.resident_lanes;
+  const int bounded_lanes = builder.request().options.tuning.bounded_lanes;
   for (kir::Function& function : builder.module().functions) {
     if (!function.is_kernel || n_lanes < bounded_lanes) continue;
     function.max_lanes = bounded_lanes;

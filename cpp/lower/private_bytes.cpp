@@ -15,7 +15,6 @@ namespace op2::lower {
 namespace {
 
 // Threads have 8 MiB as a rule. PoCL keeps up to six copies of an array (measured; Debian 12).
-constexpr std::int64_t block_bytes = std::int64_t{1} << 20;
 constexpr std::int64_t lane_bytes = std::int64_t{2} << 20;
 // What CUDA allows a thread, by its table of technical specifications.
 constexpr std::int64_t gpu_lane_bytes = std::int64_t{512} << 10;
@@ -110,7 +109,7 @@ bool fits_on_a_stack(const kir::Module& module) {
   });
 }
 
-void limit_lanes(kir::Module& module, bool is_processor) {
+void limit_lanes(kir::Module& module, bool is_processor, int stack_bytes) {
   for (kir::Function& function : module.functions) {
     if (!function.is_kernel) continue;
     const std::int64_t n_bytes = private_bytes(function, module);
@@ -119,7 +118,7 @@ void limit_lanes(kir::Module& module, bool is_processor) {
     }
     if (!is_processor) continue;
     int n_lanes = 1024;
-    while (n_lanes > 1 && n_bytes * n_lanes > block_bytes) n_lanes /= 2;
+    while (n_lanes > 1 && n_bytes * n_lanes > stack_bytes) n_lanes /= 2;
     if (n_lanes == 1024) continue;
     if (function.max_lanes == 0 || n_lanes < function.max_lanes) function.max_lanes = n_lanes;
   }

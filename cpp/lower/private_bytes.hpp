@@ -16,8 +16,9 @@ namespace op2::lower {
 [[nodiscard]] bool fits_on_a_stack(const kir::Module& module);
 
 /// @brief On a processor, allow every launched function only so many lanes in a block that all
-/// their arrays fit on the stack of one thread, where drivers put those of a whole block.
+/// their arrays fit into @p stack_bytes of one thread's stack, where drivers put those of a whole
+/// block.
 /// @throws UnsupportedError if those of one lane do not fit there, or in what a GPU's lane has.
-void limit_lanes(kir::Module& module, bool is_processor);
+void limit_lanes(kir::Module& module, bool is_processor, int stack_bytes);
 
 }  // namespace op2::lower

@@ -75,7 +75,7 @@ class Reducer {
   explicit Reducer(Builder& builder)
       : builder_(builder),
         module_(builder.module()),
-        is_fixed_(builder.request().options.deterministic),
+        is_fixed_(builder.request().options.semantics.deterministic),
         by_last_block_(builder.request().facts.fences),
         chunk_(builder.request().options.tuning.deterministic_chunk),
         tree_(reduced_globals(builder), builder.request().facts.warp, is_fixed_,

@@ -174,35 +174,59 @@ Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   return no("elements that run at the same time may write the same target");
 }
 
-Choice choose_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
-                      const Options& options) {
-  const auto may = [&](Strategy strategy) {
-    return applicable(strategy, loop, facts, maps, options).ok;
-  };
-  if (facts.in_turn && !options.deterministic && may(Strategy::block)) {
-    return {Strategy::block, "a processor's threads take blocks of elements in order"};
+/// What the default rule takes if it is possible, in its order.
+using Rules = std::vector<Choice>;
+
+bool has_matrix(const Loop& loop) {
+  return std::any_of(loop.args.begin(), loop.args.end(),
+                     [](const Arg& arg) { return std::holds_alternative<ir::MatArg>(arg); });
+}
+
+Rules rules_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+                    const Options& options) {
+  const bool deterministic = options.semantics.deterministic;
+  Rules rules;
+  if (facts.runs_in_lane && !deterministic) {
+    rules.push_back({Strategy::block, "a processor's threads take blocks of elements in order"});
   }
-  if (facts.in_turn && may(Strategy::colour)) {
-    return {Strategy::colour, "lanes take turns: no two elements of a colour meet"};
+  if (facts.runs_in_lane) {
+    rules.push_back({Strategy::colour, "lanes take turns: no two elements of a colour meet"});
   }
-  if (n_slots(loop) == options.tuning.owner_slots && may(Strategy::owner)) {
-    return {Strategy::owner, "an element adds to two targets: each sums its own share"};
+  if (n_slots(loop) == options.tuning.owner_slots) {
+    rules.push_back({Strategy::owner, "an element adds to two targets: each sums its own share"});
   }
-  const bool has_matrix = std::any_of(loop.args.begin(), loop.args.end(), [](const Arg& arg) {
-    return std::holds_alternative<ir::MatArg>(arg);
-  });
-  if (options.deterministic && has_matrix && may(Strategy::colour)) {
-    return {Strategy::colour, "deterministic, and elements' matrices are too large to be kept"};
+  if (deterministic && has_matrix(loop)) {
+    rules.push_back(
+        {Strategy::colour, "deterministic, and elements' matrices are too large to be kept"});
   }
-  if (options.deterministic && may(Strategy::scratch)) {
-    return {Strategy::scratch, "deterministic, each target sums its elements' results"};
+  if (deterministic) {
+    rules.push_back({Strategy::scratch, "deterministic, each target sums its elements' results"});
   }
-  if (has_matrix && may(Strategy::block) && sums_entries(loop, facts, maps, options).ok) {
-    return {Strategy::block, "entries of the matrix are summed in shared memory first"};
+  if (has_matrix(loop) && sums_entries(loop, facts, maps, options).ok) {
+    rules.push_back({Strategy::block, "entries of the matrix are summed in shared memory first"});
   }
-  if (may(Strategy::atomic)) return {Strategy::atomic, "increments by atomics"};
-  if (may(Strategy::colour)) return {Strategy::colour, "no two elements of a colour meet"};
-  return {Strategy::block, "memory overlaps in ways Maps cannot tell: in order on one lane"};
+  rules.push_back({Strategy::atomic, "increments by atomics"});
+  rules.push_back({Strategy::colour, "no two elements of a colour meet"});
+  rules.push_back(
+      {Strategy::block, "memory overlaps in ways Maps cannot tell: in order on one lane"});
+  return rules;
+}
+
+Rules rules_for(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+                const Options& options) {
+  Rules rules{{Strategy::direct, "nothing can race"}};
+  if (facts.lanes == Lanes::grid) {
+    for (Choice& rule : rules_on_grid(loop, facts, maps, options)) rules.push_back(std::move(rule));
+  } else if (options.semantics.deterministic) {
+    rules.push_back({Strategy::colour, "deterministic, no two of a colour meet"});
+    // Overlapping memory: a single block runs in element order, which is deterministic.
+    rules.push_back(
+        {Strategy::block, "memory overlaps in ways Maps cannot tell: one block, in order"});
+  } else {
+    rules.push_back(
+        {Strategy::block, "races resolved by colouring blocks of consecutive elements"});
+  }
+  return rules;
 }
 
 void check_supported(const Loop& loop, const Facts& facts) {
@@ -335,7 +359,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
   const Races races = find_races(loop, maps);
   const bool in_order = facts.lanes == Lanes::one || races.none() ||
                         (strategy == Strategy::block && races.overlaps);  // one block, one lane
-  if (options.deterministic && !is_deterministic(strategy) && !in_order) {
+  if (options.semantics.deterministic && !is_deterministic(strategy) && !in_order) {
     return no("its order of additions depends on the run, and deterministic=True was asked for");
   }
   switch (strategy) {
@@ -355,20 +379,25 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
   throw InternalError("unknown strategy");
 }
 
+std::vector<Choice> preferences(const Loop& loop, const Facts& facts,
+                                const std::vector<MapFacts>& maps, const Options& options) {
+  check_supported(loop, facts);
+  std::vector<Choice> found;
+  for (Choice& rule : rules_for(loop, facts, maps, options)) {
+    const bool is_known = std::ranges::find(found, rule.strategy, &Choice::strategy) != found.end();
+    if (is_known || !applicable(rule.strategy, loop, facts, maps, options).ok) continue;
+    found.push_back(std::move(rule));
+  }
+  return found;
+}
+
 Choice choose(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
               const Options& options) {
   check_supported(loop, facts);
-  const auto may = [&](Strategy strategy) {
-    return applicable(strategy, loop, facts, maps, options).ok;
-  };
-  if (may(Strategy::direct)) return {Strategy::direct, "nothing can race"};
-  if (facts.lanes == Lanes::grid) return choose_on_grid(loop, facts, maps, options);
-  if (options.deterministic) {
-    if (may(Strategy::colour)) return {Strategy::colour, "deterministic, no two of a colour meet"};
-    // Overlapping memory: a single block runs in element order, which is deterministic.
-    return {Strategy::block, "memory overlaps in ways Maps cannot tell: one block, in order"};
+  for (Choice& rule : rules_for(loop, facts, maps, options)) {
+    if (applicable(rule.strategy, loop, facts, maps, options).ok) return std::move(rule);
   }
-  return {Strategy::block, "races resolved by colouring blocks of consecutive elements"};
+  throw InternalError("choose: no rule applies");
 }
 
 Choice force(Strategy strategy, const Loop& loop, const Facts& facts,

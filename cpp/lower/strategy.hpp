@@ -59,6 +59,12 @@ struct Choice {
 [[nodiscard]] Choice choose(const ir::Loop& loop, const Facts& facts,
                             const std::vector<MapFacts>& maps, const Options& options);
 
+/// @brief What the default rule would take, and what instead if that were not possible: each is.
+/// @throws UnsupportedError as choose() does.
+[[nodiscard]] std::vector<Choice> preferences(const ir::Loop& loop, const Facts& facts,
+                                              const std::vector<MapFacts>& maps,
+                                              const Options& options);
+
 /// @brief The strategy the user asked for. @throws UnsupportedError with the reason if illegal.
 [[nodiscard]] Choice force(Strategy strategy, const ir::Loop& loop, const Facts& facts,
                            const std::vector<MapFacts>& maps, const Options& options);

@@ -15,8 +15,6 @@ namespace op2::runtime {
 namespace {
 
 // Without partial results, only the launch itself bounds them.
-constexpr std::int64_t blocks_max = std::int64_t{1} << 20;
-constexpr std::int64_t usual_residence = 8;  // blocks of a multiprocessor, if nobody says
 
 std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
   return std::clamp<std::int64_t>((n_items + rule.n_lanes - 1) / rule.n_lanes, 1, rule.max_blocks);
@@ -194,11 +192,12 @@ GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop, const Tunin
   const bool is_by_residence = !loop.is_direct && tuning.blocks_a_unit_gathering == 0;
   const std::int64_t per_unit = is_light          ? tuning.blocks_a_unit_light
                                 : loop.is_direct  ? tuning.blocks_a_unit
-                                : is_by_residence ? usual_residence
+                                : is_by_residence ? tuning.resident_blocks
                                                   : tuning.blocks_a_unit_gathering;
   const std::int64_t n_units = std::max(device.n_units, 1);
   const bool is_bounded = loop.has_partials || device.is_cpu;
-  return {static_cast<int>(n_lanes), is_bounded ? n_units * per_unit : blocks_max,
+  return {static_cast<int>(n_lanes),
+          is_bounded ? n_units * per_unit : std::int64_t{tuning.most_blocks},
           is_bounded && is_by_residence};
 }
 

@@ -16,6 +16,7 @@ from . import cg
 from . import chain
 from . import opencl
 from . import cuda
+from . import hip
 from . import exchange
 from . import graph
 
@@ -25,6 +26,7 @@ __all__: list[str] = [
     "Alias",
     "Binding",
     "Buffer",
+    "Candidate",
     "CgEnd",
     "CheckInput",
     "CheckSite",
@@ -81,6 +83,7 @@ __all__: list[str] = [
     "RowRef",
     "RuntimeDevice",
     "STRATEGIES",
+    "Semantics",
     "TaskRow",
     "Timing",
     "Trace",
@@ -92,10 +95,12 @@ __all__: list[str] = [
     "VISITED_ALONE",
     "Vectors",
     "Where",
+    "Widths",
     "arguments_of",
     "available_threads",
     "axpy",
     "c_name_of",
+    "candidates",
     "cblas_names",
     "cg",
     "chain",
@@ -117,6 +122,7 @@ __all__: list[str] = [
     "force_strategy",
     "forked_after_parallel_region",
     "graph",
+    "hip",
     "is_known_function",
     "is_multiplied",
     "jit",
@@ -145,7 +151,6 @@ __all__: list[str] = [
     "tunables",
     "tuning_of_class",
     "usual_tuning",
-    "why_not",
     "why_not_on_lanes",
     "with_checks",
     "with_suspicion",
@@ -864,43 +869,68 @@ class Lanes:
 class Facts:
     def __init__(
         self,
+        *,
         lanes: Lanes,
         atomics: bool,
-        float_atomics: bool,
         warp: typing.SupportsInt | typing.SupportsIndex,
         one_address_space: bool,
         complex_arithmetic: bool,
         float64: bool,
-        in_turn: bool,
         fences: bool,
     ) -> None: ...
+    def on(
+        self,
+        *,
+        is_processor: bool,
+        has_float64: bool,
+        device_warp: typing.SupportsInt | typing.SupportsIndex,
+    ) -> Facts: ...
     @property
     def atomics(self) -> bool: ...
     @property
     def complex_arithmetic(self) -> bool: ...
     @property
+    def device_class(self) -> str: ...
+    @property
+    def fast_shared(self) -> bool: ...
+    @property
     def fences(self) -> bool: ...
     @property
     def float64(self) -> bool: ...
-    @property
-    def float_atomics(self) -> bool: ...
-    @property
-    def in_turn(self) -> bool: ...
     @property
     def lanes(self) -> Lanes: ...
     @property
     def one_address_space(self) -> bool: ...
     @property
+    def private_on_stack(self) -> bool: ...
+    @property
+    def runs_in_lane(self) -> bool: ...
+    @property
     def threads(self) -> bool: ...
+    @property
+    def vectors_in_lane(self) -> bool: ...
     @property
     def warp(self) -> int: ...
 
-class LoweringOptions:
-    by_slot: bool
+class Semantics:
     def __init__(
         self,
+        *,
         deterministic: bool,
         debug: bool,
+        convention: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+    @property
+    def convention(self) -> int: ...
+    @property
+    def debug(self) -> bool: ...
+    @property
+    def deterministic(self) -> bool: ...
+
+class Widths:
+    def __init__(
+        self,
+        *,
         element_bytes: typing.SupportsInt | typing.SupportsIndex,
         entry_bytes: typing.SupportsInt | typing.SupportsIndex,
         target_bytes: typing.SupportsInt | typing.SupportsIndex,
@@ -909,9 +939,19 @@ class LoweringOptions:
         columns: typing.SupportsInt | typing.SupportsIndex,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
-        convention: typing.SupportsInt | typing.SupportsIndex,
-        tuning: Tuning,
     ) -> None: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def index_bytes(self) -> int: ...
+    @property
+    def padded(self) -> bool: ...
+    @property
+    def position_bytes(self) -> int: ...
+
+class LoweringOptions:
+    by_slot: bool
+    def __init__(self, *, semantics: Semantics, widths: Widths, tuning: Tuning) -> None: ...
     def for_any_mesh(self) -> LoweringOptions: ...
     def on_lanes(
         self,
@@ -923,23 +963,15 @@ class LoweringOptions:
     ) -> LoweringOptions: ...
     def tuned(self, tuning: Tuning) -> LoweringOptions: ...
     @property
-    def columns(self) -> int: ...
-    @property
-    def debug(self) -> bool: ...
-    @property
-    def deterministic(self) -> bool: ...
-    @property
     def gather_bytes(self) -> int: ...
-    @property
-    def index_bytes(self) -> int: ...
     @property
     def lanes(self) -> int: ...
     @property
-    def padded(self) -> bool: ...
-    @property
-    def position_bytes(self) -> int: ...
+    def semantics(self) -> Semantics: ...
     @property
     def tuning(self) -> Tuning: ...
+    @property
+    def widths(self) -> Widths: ...
 
 class LaneRule:
     @property
@@ -960,6 +992,18 @@ class LaneWork:
     def n_slow(self) -> int: ...
     @property
     def widest(self) -> int: ...
+
+class Candidate:
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def is_possible(self) -> bool: ...
+    @property
+    def operations(self) -> int: ...
+    @property
+    def strategy(self) -> str: ...
+    @property
+    def why(self) -> str: ...
 
 class Module:
     @property
@@ -1296,6 +1340,12 @@ def axpy(
     alpha: Column, x: Column, y: Column, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> None: ...
 def c_name_of(dtype: DType) -> str: ...
+def candidates(
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[plan.MapFacts],
+    options: LoweringOptions,
+) -> list[Candidate]: ...
 def cblas_names() -> list[str]: ...
 def checked_kernel(prelude: KernelBody, checked: CheckedBody, shell: KernelBody) -> KernelBody: ...
 def choose_lanes(
@@ -1421,13 +1471,6 @@ def trace_clock() -> int: ...
 def tunables() -> list[Tunable]: ...
 def tuning_of_class(device_class: str) -> Tuning: ...
 def usual_tuning(facts: Facts) -> Tuning: ...
-def why_not(
-    strategy: str,
-    loop: Loop,
-    facts: Facts,
-    maps: collections.abc.Sequence[plan.MapFacts],
-    options: LoweringOptions,
-) -> str: ...
 def why_not_on_lanes(
     lanes: typing.SupportsInt | typing.SupportsIndex,
     strategy: str,

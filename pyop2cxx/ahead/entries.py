@@ -231,7 +231,7 @@ def _entry(
         )
     else:
         description["launch"] = _core.launches_of(code.module)
-        description["for_processor"] = request.backend.facts.in_turn
+        description["for_processor"] = request.backend.facts.device_class == "processor"
         description["options"] = " ".join(flags)
         description["executable"] = _core.written_down_for_device(
             code.module, request.loop, code.strategy

@@ -150,13 +150,13 @@ def compiled_of(
         executable=about["executable"],
         block_size=loop._block_size,
         injective=tuple(facts.injective for facts in request.map_facts),
-        position_bytes=options.position_bytes,
+        position_bytes=options.widths.position_bytes,
         tuning=tuning_numbers.changed(facts, options.tuning),
         images=tuple((target, f"{symbol}_{n}") for n, target in enumerate(targets)),
         options=about.get("options", ""),
-        for_processor=facts.in_turn,
-        padded=options.padded,
-        wide_bytes=options.index_bytes,
+        for_processor=facts.device_class == "processor",
+        padded=options.widths.padded,
+        wide_bytes=options.widths.index_bytes,
     )
 
 

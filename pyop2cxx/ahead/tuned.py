@@ -133,7 +133,7 @@ class _Measurement:
         self._device = runtime.engine.chosen_device(request.backend)
         if self._device is not None:
             info = self._device.info
-            request = flow.suited(request, is_cpu=info.is_cpu, float64=info.float64)
+            request = flow.suited(request, is_cpu=info.is_cpu, float64=info.float64, warp=info.warp)
         self._request = request
         self._runs: dict[Way, _core.PreparedLoop] = {}
         self._seconds: dict[Way, float] = {}

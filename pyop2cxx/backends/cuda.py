@@ -11,12 +11,10 @@ BACKEND = Backend(
     facts=_core.Facts(
         lanes=_core.Lanes.grid,
         atomics=True,
-        float_atomics=True,
         warp=32,
         one_address_space=True,
         complex_arithmetic=True,
         float64=True,
-        in_turn=False,
         fences=True,
     ),
     dialect=_core.cg.cuda_dialect(),

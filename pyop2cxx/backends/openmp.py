@@ -10,12 +10,10 @@ BACKEND = Backend(
     facts=_core.Facts(
         lanes=_core.Lanes.threads,
         atomics=True,
-        float_atomics=False,
         warp=0,
         one_address_space=True,
         complex_arithmetic=True,
         float64=True,
-        in_turn=False,
         fences=False,
     ),
     dialect=_core.cg.c_dialect(),

@@ -201,8 +201,8 @@ class Algebra:
         factor = self._values_of(factor, whole)
         # before the other one is looked at: it may be the same, and its version must not matter
         target = _column(self._outcome(whole, fresh=False))
-        vectors = runtime.engine.vectors
-        vectors.axpy(_column(factor), _column(other._operand(whole)), target, _threads())
+        given = _column(factor), _column(other._operand(whole)), target, _threads()
+        self._by_vectors("axpy", *given)
 
     def maxpy(self, alphas: Sequence[Scalar], others: Sequence[Self]) -> None:
         """Add multiples of several others; all are checked before anything is added.
@@ -343,7 +343,8 @@ class Algebra:
             found = np.empty(out.shape, np.result_type(left, right))
         columns = _column(found), _column(left), _column(right)
         try:
-            _core.combine(op, *columns, _threads())
+            builtins = runtime.engine.builtins
+            builtins.done(op, self.dtype, _core.combine, op, *columns, _threads())
         except UsageError as error:
             raise DataValueError(f"{self._what}: '{op}': {error}") from None
         if found is not out:
@@ -366,8 +367,16 @@ class Algebra:
             if found is not None:
                 return found
         left, right = _column(self._operand(False)), _column(other._operand(False))
-        total: Scalar = runtime.engine.vectors.dot(left, right, conjugate, _threads())
+        total: Scalar = self._by_vectors("dot", left, right, conjugate, _threads())
         return total
+
+    def _by_vectors(self, operation: str, *given: Any) -> Any:
+        """Let the core do an operation, or who competes with it, and who counts for himself."""
+        engine = runtime.engine
+        function = getattr(vectors := engine.vectors, operation)
+        if vectors is not _core:
+            return function(*given)
+        return engine.builtins.done(operation, self.dtype, function, *given)
 
     def _dot_into(self, name: str, other: Self, target: Any, *, conjugate: bool) -> None:
         self._check_like(other, name)
@@ -470,6 +479,10 @@ def at_device(*operands: object) -> bool:
 
 def copy_values(target: Array, source: Array) -> None:
     """Copy an array into another of its shape, with all threads where nothing is converted."""
+    runtime.engine.builtins.done("copy", target.dtype, _copy, target, source)
+
+
+def _copy(target: Array, source: Array) -> None:
     is_plain = target.dtype == source.dtype and not np.may_share_memory(target, source)
     if is_plain and target.flags.c_contiguous and source.flags.c_contiguous:
         _core.copy(address_of(target), address_of(source), source.nbytes, _threads())

@@ -470,9 +470,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             return
         self._settle(write=True)
         if subset is None:
-            if self._values is not None and not self._buffer.zero_on_device():
-                self._on_host(_core.Use.write, "zero")
-                self._values.fill(0)
+            runtime.engine.builtins.done("zero", self._dtype, self._zero_values)
             self._numbering = self._set._numbering
             self._wrote(halo_valid=True)
             return
@@ -483,6 +481,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._on_host(_core.Use.read_write, "zero")
         values[subset.owned_indices] = 0
         self._wrote(halo_valid=False)
+
+    def _zero_values(self) -> None:
+        if self._values is not None and not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            self._values.fill(0)
 
     def copy(
         self, other: Dat, subset: SubsetLike | None = None, *, casting: str = "fitting"

@@ -137,10 +137,13 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         if self._zero_waits(self.zero):
             return
         self._settle(write=True)
+        runtime.engine.builtins.done("zero", self.dtype, self._zero_values)
+        self._buffer.increment_version()
+
+    def _zero_values(self) -> None:
         if not self._buffer.zero_on_device():
             self._on_host(_core.Use.write, "zero")
             self._values.fill(0)
-        self._buffer.increment_version()
 
     def copy(self, other: Global, *, casting: str = "fitting") -> None:
         """Copy the values into another Global of the same number, converting them to its dtype.

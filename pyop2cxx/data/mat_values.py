@@ -359,10 +359,13 @@ class MatValues(DataCarrier):
         for block in self:
             values = block._allocated("zero")
             block._settle(write=True)
-            if not block._buffer.zero_on_device():
-                block._on_host(_core.Use.write, "zero")
-                values.fill(0)
+            runtime.engine.builtins.done("zero", values.dtype, block._zero_block, values)
             block._buffer.increment_version()
+
+    def _zero_block(self, values: Array) -> None:
+        if not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            values.fill(0)
 
     def _forget_state(self) -> None:
         self.change_assembly_state(MatValues.ASSEMBLED)

@@ -59,10 +59,7 @@ class WholeValues:
             n = self._set.size if subset is None else len(subset.owned_indices)
             shape = (n, *self._shape("assign")[1:])
             found = as_array(value, self._dtype, shape, f"{self._what}: assign")
-            if subset is None:
-                self.data_wo[...] = found
-            else:
-                self._view("data", whole=False, write=True)[subset.owned_indices] = found
+            self._assign_values(found, subset, whole=False)
 
     def _fill(self: Any, number: Any, subset: Any) -> None:
         """Set values to one number, ghosts' too where there is no subset."""
@@ -72,11 +69,16 @@ class WholeValues:
             self.halo_valid = True
             return
         single = number.data_ro.reshape(()) if isinstance(number, Algebra) else number  # type: ignore[attr-defined]
+        self._assign_values(single, subset, whole=True)
         if subset is None:
-            self.data_wo_with_halos[...] = single
             self.halo_valid = True
+
+    def _assign_values(self: Any, values: Any, subset: Any, *, whole: bool) -> None:
+        if subset is None:
+            target, at = self.data_wo_with_halos if whole else self.data_wo, ...
         else:
-            self._view("data", whole=False, write=True)[subset.owned_indices] = single
+            target, at = self._view("data", whole=False, write=True), subset.owned_indices
+        runtime.engine.builtins.done("assign", self._dtype, target.__setitem__, at, values)
 
     def sum(self) -> Any:
         """Return the sum over the owned entities; float32 is added in float64.

@@ -53,9 +53,12 @@ class LoopFacts:
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
         padding = dict(tuning.values())["most_padding"]
         padded = on_grid and self.is_evenly_covered(built, padding)
-        return _core.LoweringOptions(
+        semantics = _core.Semantics(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
+            convention=given.get("convention", 1),
+        )
+        widths = _core.Widths(
             element_bytes=element,
             entry_bytes=entry,
             target_bytes=target,
@@ -64,9 +67,8 @@ class LoopFacts:
             columns=self.longest_row() if padded else 0,
             index_bytes=self.index_bytes(built, padding) if on_grid else 8,
             soa=self.columns() if on_grid else [],
-            convention=given.get("convention", 1),
-            tuning=tuning,
         )
+        return _core.LoweringOptions(semantics=semantics, widths=widths, tuning=tuning)
 
     def map_facts(self, map_: Any) -> _core.plan.MapFacts:
         """Degrees cost a pass over the values, so they are found only where something is written.

@@ -23,7 +23,7 @@ def weaker(request: Request) -> Iterator[Request]:
     Args:
         request: What the loop's own code would be generated from.
     """
-    own = request.options.position_bytes
+    own = request.options.widths.position_bytes
     widths = [width for width in _WIDTHS if width >= own] if request.loop.has_matrices else [own]
     known = request.map_facts
     facts = dict.fromkeys(

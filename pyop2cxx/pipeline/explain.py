@@ -32,6 +32,9 @@ class Explanation(Tabled):
         elements: Number of elements that the loop visits; 0 if the Set has no size.
         strategy: How racing updates are resolved.
         why: Why so.
+        possible: What an element moves, in bytes, and the operations computed for it, under each
+            strategy that is possible; by a model in which caches keep nothing. First the one that
+            the rules take, then what they would take instead.
         refused: Why each strategy that is not possible is not.
         lanes: Elements computed side by side in vectors; 0 for one after the other.
         why_lanes: Why so many, or why none; names the kernel's line if one forbids it.
@@ -63,6 +66,7 @@ class Explanation(Tabled):
     elements: int
     strategy: str
     why: str
+    possible: dict[str, tuple[int, int]]
     refused: dict[str, str]
     lanes: int
     why_lanes: str
@@ -111,6 +115,8 @@ class Explanation(Tabled):
         vectors = f"{self.vector_bytes} bytes" if self.vector_bytes else "unknown"
         numbers = ", ".join(f"{name} = {value}" for name, value in self.tuning.items())
         rows = [("backend", self.backend), ("strategy", f"{self.strategy}: {self.why}")]
+        others = [name for name in self.possible if name != self.strategy]
+        rows += [("", f"or {name}: {self._cost(name)}") for name in others]
         rows += [("", f"not {name}: {why}") for name, why in self.refused.items()]
         rows += [
             ("lanes", f"{self.lanes or 'none'}: {self.why_lanes}{by_gathers}"),
@@ -156,6 +162,19 @@ class Explanation(Tabled):
         calls = "one call" if self.calls == 1 else f"{self.calls} calls"
         return f"{readable}, mean of {calls}; {1e-9 * self.bytes_per_second:.1f} GB/s"
 
+    def _cost(self, name: str) -> str:
+        """Say what a strategy costs against the one that is used."""
+        return ", ".join(
+            f"{theirs / ours:.2f} times the {what}"
+            for what, theirs, ours in zip(
+                ("bytes", "operations"),
+                self.possible[name],
+                self.possible[self.strategy],
+                strict=True,
+            )
+            if ours and theirs
+        )
+
     def _work(self) -> str:
         if self.operations is None:
             return f"{self.scalars} values moved; unknown operations: the kernel was not parsed"
@@ -185,8 +204,9 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         asked = None
     choice = flow.choose(request) if asked is None else asked.choice
     facts = request.backend.facts if asked is None else asked.request.backend.facts
-    about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
-    refused = {name: _core.why_not(name, *about) for name in _core.STRATEGIES}
+    asked_for = request if asked is None else asked.request
+    about = (asked_for.loop, facts, list(asked_for.map_facts), asked_for.options)
+    ways = _core.candidates(*about)
     work = _core.lane_work(request.loop, choice.options.tuning)
     rule = _core.lane_rule(choice.strategy, *about[:2], choice.options)
     return Explanation(
@@ -197,7 +217,8 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         elements=n_elements,
         strategy=choice.strategy,
         why=choice.why,
-        refused={name: why for name, why in refused.items() if why},
+        possible={one.strategy: (one.bytes, one.operations) for one in ways if one.is_possible},
+        refused={one.strategy: one.why for one in ways if not one.is_possible},
         lanes=choice.options.lanes,
         why_lanes=choice.why_lanes,
         kernel_line=_quoted(request.kernel, choice.why_lanes),

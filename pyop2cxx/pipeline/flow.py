@@ -37,7 +37,8 @@ _DUMPS = ("lower", *_core.PASSES, "source")
 def measured_key(request: Request) -> str:
     """Return what a measured choice is for: a loop on a kind of device, whatever the mesh."""
     facts, options = request.backend.facts, request.options
-    about = (request.backend.name, facts.in_turn, facts.float64, options.deterministic)
+    is_deterministic = options.semantics.deterministic
+    about = (request.backend.name, facts.device_class, facts.float64, is_deterministic)
     return str(_core.digest(repr((request.loop.signature(), *about))))
 
 
@@ -179,8 +180,8 @@ def _wants_gathers(request: Request) -> bool:
 def _may_use_lanes(request: Request) -> bool:
     """Whether anybody must know how wide the machine's vectors are: finding out costs a probe."""
     facts = request.backend.facts
-    is_cpu = facts.lanes != _core.Lanes.grid or facts.in_turn
-    return request.lanes is None and request.kernel.core.body is not None and is_cpu
+    has_vectors = facts.lanes != _core.Lanes.grid or facts.vectors_in_lane
+    return request.lanes is None and request.kernel.core.body is not None and has_vectors
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
@@ -339,31 +340,23 @@ def check_may_compile(asked: Wanted) -> None:
 
 def _suited(request: Request, device: OpenDevice) -> Request:
     """Say what this very device cannot do, of what its backend can, and how its lanes run."""
-    return suited(request, is_cpu=device.info.is_cpu, float64=device.info.float64)
+    info = device.info
+    return suited(request, is_cpu=info.is_cpu, float64=info.float64, warp=info.warp)
 
 
-def suited(request: Request, *, is_cpu: bool, float64: bool = True) -> Request:
+def suited(request: Request, *, is_cpu: bool, float64: bool = True, warp: int = 0) -> Request:
     """Return the request for devices of a kind.
 
     Args:
         request: For any device of its backend.
         is_cpu: Whether they are processors.
         float64: Whether they compute in double precision.
+        warp: Lanes that exchange registers; 0: as the backend says.
     """
     facts = request.backend.facts
-    if float64 >= facts.float64 and not is_cpu:
+    if not is_cpu and float64 >= facts.float64 and (0 in (warp, facts.warp) or warp == facts.warp):
         return request
-    found = _core.Facts(
-        lanes=facts.lanes,
-        atomics=facts.atomics,
-        float_atomics=facts.float_atomics,
-        warp=facts.warp,
-        one_address_space=facts.one_address_space,
-        complex_arithmetic=facts.complex_arithmetic,
-        float64=facts.float64 and float64,
-        in_turn=is_cpu,
-        fences=facts.fences,
-    )
+    found = facts.on(is_processor=is_cpu, has_float64=float64, device_warp=warp)
     return replace(
         request,
         backend=replace(request.backend, facts=found),
@@ -412,7 +405,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
 def _preludes(request: Request, module: _core.Module) -> list[str]:
     """Texts that the language has to be given before this loop's own."""
     needs = _core.needs(module)
-    needs += ["no_contraction"] * request.options.deterministic
+    needs += ["no_contraction"] * request.options.semantics.deterministic
     folder = PurePosixPath(request.backend.template).parent
     known = request.backend.preludes
     first = folders_of(request.backend)

@@ -32,7 +32,7 @@ __all__ = [
 
 
 _TIERS = ("ahead", "library")
-_TIMES = ("generate ms", "compile ms", "load ms")
+_TIMES = ("generate ms", "compile ms", "load ms", "run ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,8 @@ class Row:
 
     Attributes:
         loop: The kernel's name, or the operation and its dtype.
-        provider: Who had it; empty if nobody did, see `origin`. Of operations 'library' or 'core'.
+        provider: Who had it; empty if nobody did, see `origin`. Of operations 'builtin', the core's
+            ready code; where a library may be asked, 'library' or 'core'.
         strategy: How racing updates are resolved; the library.
         rejected: Who was asked before, and why they had nothing.
         count: How often.
@@ -50,6 +51,7 @@ class Row:
         generate_seconds: That the text took.
         compile_seconds: That compiling it took, if it was; with loading what was made.
         load_seconds: That loading took, if it was compiled before.
+        run_seconds: That 'builtin' operations took, all together.
     """
 
     loop: str
@@ -61,15 +63,16 @@ class Row:
     generate_seconds: float = 0.0
     compile_seconds: float = 0.0
     load_seconds: float = 0.0
+    run_seconds: float = 0.0
 
     @property
     def tier(self) -> str:
-        """What kind of code ran: 'ahead', 'jit', or of algebra 'library' or 'core'."""
+        """What kind of code ran: 'ahead', 'jit', or of algebra 'builtin', 'library' or 'core'."""
         return "jit" if self.provider in ("", "jit") else self.provider
 
     @property
     def seconds(self) -> float:
-        """All that this took."""
+        """All that it took to have the code."""
         return self.generate_seconds + self.compile_seconds + self.load_seconds
 
 
@@ -91,7 +94,12 @@ class Report(Tabled, tuple[Row, ...]):
                     str(row.count),
                     *(
                         f"{1e3 * seconds:.1f}" if seconds else "-"
-                        for seconds in (row.generate_seconds, row.compile_seconds, row.load_seconds)
+                        for seconds in (
+                            row.generate_seconds,
+                            row.compile_seconds,
+                            row.load_seconds,
+                            row.run_seconds,
+                        )
                     ),
                     row.rejected,
                 )
@@ -102,7 +110,8 @@ class Report(Tabled, tuple[Row, ...]):
 def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.
 
-    Operations of algebra are in it where the option `blas` lets a library be asked.
+    Operations of algebra, zeros, copies and assignments on the host are in it as 'builtin', on
+    devices as loops; where the option `blas` lets a library be asked, as its or the core's.
 
     Example:
         >>> from pyop2cxx import op2
@@ -134,7 +143,18 @@ def report() -> Report:
         )
         for library, event in engine.library_rows()
     )
-    return Report((*loops, *algebra))
+    builtin = (
+        Row(
+            loop=f"{one.operation} of {one.dtype}",
+            provider="builtin",
+            strategy="",
+            rejected="",
+            count=one.n_calls,
+            run_seconds=one.nanoseconds * 1e-9,
+        )
+        for one in engine.builtins.rows()
+    )
+    return Report((*loops, *algebra, *builtin))
 
 
 def clear() -> None:

@@ -21,6 +21,7 @@ from pyop2cxx.backends._plugged import plugged_backend
 from pyop2cxx.base.folders import backend_names
 from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.runtime.builtins import Builtins
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors, rows
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class Engine:
         self.libraries = True
         self._vectors: dict[str, _core.Vectors | None] = {}
         self.products = _core.Choice("scipy")
+        self.builtins = Builtins()
         self._device_libraries: dict[tuple[str, int], DeviceLibraries] = {}
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
@@ -300,7 +302,8 @@ class Engine:
         return found
 
     def clear_library_rows(self) -> None:
-        """Forget that."""
+        """Forget that, and what the core's ready code did."""
+        self.builtins.clear()
         self.products.clear_events()
         for vectors in self.opened_vectors:
             vectors.clear_events()

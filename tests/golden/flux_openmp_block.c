@@ -67,33 +67,37 @@ static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long be
     double *const r = (double *)argv[1];
     double *const total = (double *)argv[2];
     const int *const q_map = (const int *)argv[3];
+    // sizes [1 or 2]: colours; or rows, and padded columns of a row
     const long *const sizes = (const long *)argv[4];
+    // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
     const long *const colour_offset = (const long *)argv[5];
+    // block_of [n_blocks]: blocks by colour
     const long *const block_of = (const long *)argv[6];
+    // block_offset [n_blocks + 1]: where the elements of each block begin
     const long *const block_offset = (const long *)argv[7];
     const long n_slots = end - begin;
     double *total_partial = (double *)((char *)context->scratch + 0);
     #pragma omp single
     {
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          total_partial[slot * 8 + c] = 0;
-        }
+        total_partial[slot * 8] = 0;
       }
     }
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
+      const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+      const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
       #pragma omp for schedule(static)
-      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+      for (long k = first; k < last; ++k) {
         const long block = block_of[k];
         wrap_flux(block_offset[block], block_offset[block + 1], q, q_map, r, q_map, total_partial + (k - begin) * 8);
       }
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          total[c] += total_partial[slot * 8 + c];
-        }
+        total[0] += total_partial[slot * 8];
       }
     }
   }
@@ -111,13 +115,9 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   double *const r = (double *)argv[1];
   double *const total = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
-  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
-  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[5];
-  // block_of [n_blocks]: blocks by colour
   const long *const block_of = (const long *)argv[6];
-  // block_offset [n_blocks + 1]: where the elements of each block begin
   const long *const block_offset = (const long *)argv[7];
   const long n_slots = end - begin;
   double *total_partial = (double *)((char *)context->scratch + 0);

@@ -70,31 +70,32 @@ static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long be
     double *const r = (double *)argv[1];
     double *const total = (double *)argv[2];
     const int *const q_map = (const int *)argv[3];
+    // sizes [1 or 2]: colours; or rows, and padded columns of a row
     const long *const sizes = (const long *)argv[4];
+    // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
     const long *const colour_offset = (const long *)argv[5];
     const int *const element = (const int *)argv[6];
     const long n_slots = context->n_threads;
     double *total_partial = (double *)((char *)context->scratch + 0);
     #pragma omp for schedule(static) nowait
     for (long slot = 0; slot < n_slots; ++slot) {
-      for (long c = 0; c < 1; ++c) {
-        total_partial[slot * 8 + c] = 0;
-      }
+      total_partial[slot * 8] = 0;
     }
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
       const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
       const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_flux(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1) / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8, element);
+        wrap_flux(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
+            / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8, element);
       }
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          total[c] += total_partial[slot * 8 + c];
-        }
+        total[0] += total_partial[slot * 8];
       }
     }
   }
@@ -112,9 +113,7 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   double *const r = (double *)argv[1];
   double *const total = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
-  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
-  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[5];
   const int *const element = (const int *)argv[6];
   const long n_slots = context->n_threads;

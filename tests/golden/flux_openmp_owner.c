@@ -91,20 +91,18 @@ static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long be
     double *total_partial = (double *)((char *)context->scratch + 0);
     #pragma omp for schedule(static) nowait
     for (long slot = 0; slot < n_slots; ++slot) {
-      for (long c = 0; c < 1; ++c) {
-        total_partial[slot * 8 + c] = 0;
-      }
+      total_partial[slot * 8] = 0;
     }
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, r, total_partial + slot * 8, incidence_offset, incidence, touched);
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, r, total_partial + slot * 8, incidence_offset, incidence, touched);
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          total[c] += total_partial[slot * 8 + c];
-        }
+        total[0] += total_partial[slot * 8];
       }
     }
   }

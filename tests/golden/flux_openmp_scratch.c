@@ -91,6 +91,7 @@ static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long be
     double *const r = (double *)argv[1];
     double *const total = (double *)argv[2];
     const int *const q_map = (const int *)argv[3];
+    // sizes [1 or 2]: colours; or rows, and padded columns of a row
     const long *const sizes = (const long *)argv[4];
     const long *const incidence_offset = (const long *)argv[5];
     const int *const incidence = (const int *)argv[6];
@@ -99,25 +100,26 @@ static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long be
     double *total_partial = (double *)((char *)context->scratch + 0);
     #pragma omp for schedule(static) nowait
     for (long slot = 0; slot < n_slots; ++slot) {
-      for (long c = 0; c < 1; ++c) {
-        total_partial[slot * 8 + c] = 0;
-      }
+      total_partial[slot * 8] = 0;
     }
     double *r_scratch = (double *)((char *)context->scratch + n_slots * 64);
+    // The results of all elements are kept,
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
+      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, total_partial + slot * 8, r_scratch);
     }
+    // then each target sums what is its own, in the order of the elements.
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset, incidence, touched, r_scratch);
+      sum_flux(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, r, incidence_offset,
+          incidence, touched, r_scratch);
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          total[c] += total_partial[slot * 8 + c];
-        }
+        total[0] += total_partial[slot * 8];
       }
     }
   }
@@ -135,7 +137,6 @@ int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
   double *const r = (double *)argv[1];
   double *const total = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
-  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
   const long *const incidence_offset = (const long *)argv[5];
   const int *const incidence = (const int *)argv[6];

@@ -95,21 +95,19 @@ static int op2_launch_lowest_in_team(const struct op2_context_v1 *context, long 
     double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
     #pragma omp for schedule(static) nowait
     for (long slot = 0; slot < n_slots; ++slot) {
-      for (long c = 0; c < 1; ++c) {
-        lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
-      }
+      lowest_of_all_partial[slot * 8] = lowest_of_all[0];
     }
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
+      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8);
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
-            lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
-          }
+        if (lowest_of_all_partial[slot * 8] < lowest_of_all[0]) {
+          lowest_of_all[0] = lowest_of_all_partial[slot * 8];
         }
       }
     }

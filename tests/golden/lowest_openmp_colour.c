@@ -88,32 +88,33 @@ static int op2_launch_lowest_in_team(const struct op2_context_v1 *context, long 
     double *const low = (double *)argv[1];
     double *const lowest_of_all = (double *)argv[2];
     const int *const q_map = (const int *)argv[3];
+    // sizes [1 or 2]: colours; or rows, and padded columns of a row
     const long *const sizes = (const long *)argv[4];
+    // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
     const long *const colour_offset = (const long *)argv[5];
     const int *const element = (const int *)argv[6];
     const long n_slots = context->n_threads;
     double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
     #pragma omp for schedule(static) nowait
     for (long slot = 0; slot < n_slots; ++slot) {
-      for (long c = 0; c < 1; ++c) {
-        lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
-      }
+      lowest_of_all_partial[slot * 8] = lowest_of_all[0];
     }
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
       const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
       const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
       #pragma omp for schedule(static)
       for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_lowest(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, element);
+        wrap_lowest(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
+            / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, element);
       }
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
-            lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
-          }
+        if (lowest_of_all_partial[slot * 8] < lowest_of_all[0]) {
+          lowest_of_all[0] = lowest_of_all_partial[slot * 8];
         }
       }
     }
@@ -132,9 +133,7 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
   double *const low = (double *)argv[1];
   double *const lowest_of_all = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
-  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
-  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[5];
   const int *const element = (const int *)argv[6];
   const long n_slots = context->n_threads;

@@ -105,6 +105,7 @@ static int op2_launch_lowest_in_team(const struct op2_context_v1 *context, long 
     double *const low = (double *)argv[1];
     double *const lowest_of_all = (double *)argv[2];
     const int *const q_map = (const int *)argv[3];
+    // sizes [1 or 2]: colours; or rows, and padded columns of a row
     const long *const sizes = (const long *)argv[4];
     const long *const incidence_offset = (const long *)argv[5];
     const int *const incidence = (const int *)argv[6];
@@ -113,26 +114,27 @@ static int op2_launch_lowest_in_team(const struct op2_context_v1 *context, long 
     double *lowest_of_all_partial = (double *)((char *)context->scratch + 0);
     #pragma omp for schedule(static) nowait
     for (long slot = 0; slot < n_slots; ++slot) {
-      for (long c = 0; c < 1; ++c) {
-        lowest_of_all_partial[slot * 8 + c] = lowest_of_all[c];
-      }
+      lowest_of_all_partial[slot * 8] = lowest_of_all[0];
     }
     double *low_scratch = (double *)((char *)context->scratch + n_slots * 64);
+    // The results of all elements are kept,
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, low_scratch);
+      wrap_lowest(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, q, q_map, low, q_map, lowest_of_all_partial + slot * 8, low_scratch);
     }
+    // then each target sums what is its own, in the order of the elements.
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      sum_lowest(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, low, incidence_offset, incidence, touched, low_scratch);
+      sum_lowest(sizes[0] * slot / context->n_threads, sizes[0] * (slot + 1) / context->n_threads, low,
+          incidence_offset, incidence, touched, low_scratch);
     }
     #pragma omp single
     {
+      // The slots' results, in their order.
       for (long slot = 0; slot < n_slots; ++slot) {
-        for (long c = 0; c < 1; ++c) {
-          if (lowest_of_all_partial[slot * 8 + c] < lowest_of_all[c]) {
-            lowest_of_all[c] = lowest_of_all_partial[slot * 8 + c];
-          }
+        if (lowest_of_all_partial[slot * 8] < lowest_of_all[0]) {
+          lowest_of_all[0] = lowest_of_all_partial[slot * 8];
         }
       }
     }
@@ -151,7 +153,6 @@ int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end
   double *const low = (double *)argv[1];
   double *const lowest_of_all = (double *)argv[2];
   const int *const q_map = (const int *)argv[3];
-  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[4];
   const long *const incidence_offset = (const long *)argv[5];
   const int *const incidence = (const int *)argv[6];

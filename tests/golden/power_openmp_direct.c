@@ -47,7 +47,8 @@ static int op2_launch_power_in_team(const struct op2_context_v1 *context, long b
     const double *const gains = (const double *)argv[3];
     #pragma omp for schedule(static)
     for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1) / context->n_threads, x, y, first_1, gains);
+      wrap_power(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+          / context->n_threads, x, y, first_1, gains);
     }
   }
   return n_shares;

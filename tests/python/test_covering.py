@@ -31,14 +31,14 @@ def test_general_code_lets_maps_lead_somewhere_twice(values: list[int]) -> None:
     request = into_cells(values)._current_request()
     assert [one.injective for one in request.map_facts] == [len({*values}) == len(values)]
     assert [one.injective for one in general(request).map_facts] == [False]
-    assert general(request).options.position_bytes == request.options.position_bytes
+    assert general(request).options.widths.position_bytes == request.options.widths.position_bytes
 
 
 def test_general_code_has_room_for_rows_of_any_length() -> None:
     request = into_a_matrix()._current_request()
-    assert request.options.position_bytes == 1
-    assert general(request).options.position_bytes == 4
-    assert {one.options.position_bytes for one in weaker(request)} == {1, 2, 4}
+    assert request.options.widths.position_bytes == 1
+    assert general(request).options.widths.position_bytes == 4
+    assert {one.options.widths.position_bytes for one in weaker(request)} == {1, 2, 4}
 
 
 def test_weaker_requests_know_less_and_end_with_the_least() -> None:

@@ -92,7 +92,7 @@ def test_the_report_prints_as_a_table() -> None:
     w.loop(strategy="owner").compute()
     w.loop(strategy="owner").compute()
     lines = str(op2.dispatch.report()).splitlines()
-    times = ["generate", "ms", "compile", "ms", "load", "ms"]
+    times = ["generate", "ms", "compile", "ms", "load", "ms", "run", "ms"]
     assert lines[0].split() == [
         *("loop", "tier", "provider", "strategy", "hits"),
         *times,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.reports.cli import main
 from pyop2cxx.reports.explain_program import explain_program, watched
@@ -66,6 +66,22 @@ def test_explanation_agrees_with_what_is_generated() -> None:
         assert found.scalars == 2 + 2 * 2
         assert found.bytes == loop.useful_bytes
         assert found.elements == 3
+
+
+@pytest.mark.parametrize("backend", runtime.backend_names())
+def test_what_is_possible_begins_with_what_the_rules_take(backend: str) -> None:
+    with op2.backend(backend):
+        found = edge_loop(HEAVY, "heavy").explain()
+        forced = edge_loop(HEAVY, "heavy", strategy="colour").explain()
+    assert next(iter(found.possible)) == found.strategy
+    assert not found.possible.keys() & found.refused.keys()
+    assert found.possible.keys() | found.refused.keys() == set(_core.STRATEGIES)
+    ours = 2 * 8 + 2 * 2 * 8 + 2 * 4  # x, y both ways, the Map
+    assert found.possible["atomic"] == (ours, 100)
+    assert found.possible["owner"] == (2 * (2 * 8 + 2 * 4 + 4) + 2 * 2 * 8, 200)
+    assert f"or owner: {88 / (ours + 4):.2f} times the bytes, 2.00 times the operations" in str(
+        forced
+    )
 
 
 def dense_loop(name: str, text: str, n: int) -> op2.ParLoop:

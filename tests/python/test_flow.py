@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parents[1] / "golden"
 BACKENDS = runtime.backend_names()
 HOSTS = [n for n in BACKENDS if isinstance(runtime.engine.backend(n).toolchain, HostToolchain)]
-GOLDENS = (*HOSTS, "opencl", "cuda")
+GOLDENS = (*HOSTS, "opencl", "cuda")  # the dialect of hip is CUDA's but for some words
 STRATEGIES = ("direct", "owner", "scratch", "atomic", "block", "colour")
 
 

@@ -19,6 +19,9 @@ using ProgramHandle = struct nvrtc_program_st*;
 
 /// @brief NVRTC's functions, named after its own without the prefix `nvrtc`.
 struct Library {
+  std::string name = "NVRTC";
+  std::string command = "nvrtc";  // what messages call it in a command line
+  std::string file = "loop.cu";   // what a source is called, in messages and in debug information
   std::string path;
   int major = 0;
   int minor = 0;

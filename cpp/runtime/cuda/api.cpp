@@ -95,31 +95,43 @@ Driver load_driver(const std::vector<std::string>& candidates) {
   resolve_devices(library, driver);
   resolve_memory(library, driver);
   resolve_code(library, driver);
-  const Result started = driver.init(0);
-  if (started == no_device) {
-    throw ToolchainError(
-        fmt::format("NVIDIA's driver at {} finds no GPU ({}); see what nvidia-smi says, and "
-                    "whether CUDA_VISIBLE_DEVICES hides it",
-                    driver.path, describe(driver, started)),
-        "", "", "");
-  }
-  if (started != success) {
-    throw ToolchainError(
-        fmt::format("NVIDIA's driver at {} does not start ({}); see what nvidia-smi says",
-                    driver.path, describe(driver, started)),
-        "", "", "");
-  }
+  start(driver);
   return driver;
+}
+
+void start(const Driver& driver) {
+  const Result started = driver.init(0);
+  if (started == success) return;
+  const Vendor& vendor = driver.vendor;
+  const std::string_view what = started == no_device ? "finds no GPU" : "does not start";
+  throw ToolchainError(fmt::format("{} at {} {} ({}); {}", vendor.driver, driver.path, what,
+                                   describe(driver, started), vendor.look),
+                       "", "", "");
 }
 
 std::string describe(const Driver& driver, Result result) {
   const char* name = nullptr;
   const char* text = nullptr;
   if (driver.get_error_name(result, &name) != success || name == nullptr) {
-    return fmt::format("CUDA error {}", result);
+    return fmt::format("{} error {}", driver.vendor.platform, result);
   }
   if (driver.get_error_string(result, &text) != success || text == nullptr) return name;
   return fmt::format("{}: {}", name, text);
+}
+
+std::string architecture(int major, int minor) {
+  return fmt::format("sm_{}{}", major, minor);
+}
+
+std::string advice_on_code(int version) {
+  // From 13 on the package's name no longer says the version.
+  const std::string package = version < 13000
+                                  ? fmt::format("nvidia-cuda-nvrtc-cu{}", version / 1000)
+                                  : fmt::format("nvidia-cuda-nvrtc=={}.*", version / 1000);
+  return fmt::format(
+      "NVRTC may be newer than the driver, which runs code made by CUDA {} or older: "
+      "install a newer driver, or an NVRTC of that version (pip install '{}')",
+      version_text(version), package);
 }
 
 std::string version_text(int version) {

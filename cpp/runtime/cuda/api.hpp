@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace op2::runtime::cuda {
@@ -95,10 +96,34 @@ struct ConditionalNode {
 };
 static_assert(sizeof(ConditionalNode) == 256);
 
+/// @brief CUDA's version as people write it: 13000 is "13.0".
+[[nodiscard]] std::string version_text(int version);
+
+/// @brief The name of code for a GPU, as compilers want it: "sm_90".
+[[nodiscard]] std::string architecture(int major, int minor);
+
+/// @brief Why a driver of CUDA's @p version may refuse code, and what to do.
+[[nodiscard]] std::string advice_on_code(int version);
+
+/// @brief What people know a driver by. Another vendor's has the same functions and other words.
+struct Vendor {
+  std::string_view backend = "cuda";
+  std::string_view platform = "CUDA";
+  std::string_view driver = "NVIDIA's driver";
+  std::string_view look = "see what nvidia-smi says, and whether CUDA_VISIBLE_DEVICES hides it";
+  std::string_view blocking = "CUDA_LAUNCH_BLOCKING=1";  ///< the variable that lets launches wait
+  std::string_view own_version = "/sys/module/nvidia/version";
+  int dlpack = 2;  ///< DLPack's number of such devices
+  std::string (*version)(int version) = version_text;
+  std::string (*architecture)(int major, int minor) = cuda::architecture;
+  std::string (*advice_on_code)(int version) = cuda::advice_on_code;
+};
+
 /// @brief The driver's functions, named after its own without the prefix `cu`.
 ///
 /// Null only where the comment says so.
 struct Driver {
+  Vendor vendor = {};
   std::string path;  // of the library; empty for a driver that tests make
 
   Result (*init)(unsigned flags) = nullptr;
@@ -213,10 +238,10 @@ struct Driver {
 /// @throws ToolchainError if there is none, it is too old, or it does not start.
 [[nodiscard]] Driver load_driver(const std::vector<std::string>& candidates);
 
+/// @brief Start a driver whose functions are known. @throws ToolchainError if it does not.
+void start(const Driver& driver);
+
 /// @brief The driver's name and words for @p result: "CUDA_ERROR_NO_DEVICE: no CUDA-capable ...".
 [[nodiscard]] std::string describe(const Driver& driver, Result result);
-
-/// @brief CUDA's version as people write it: 13000 is "13.0".
-[[nodiscard]] std::string version_text(int version);
 
 }  // namespace op2::runtime::cuda

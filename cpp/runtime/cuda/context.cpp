@@ -25,12 +25,12 @@ std::string gpu_name(const Driver& driver, DeviceOrdinal ordinal) {
 Context::Context(std::shared_ptr<const Driver> driver, int index)
     : driver_(std::move(driver)),
       n_forks_(forks_so_far()),
-      name_(fmt::format("cuda device {}", index)) {
+      name_(fmt::format("{} device {}", driver_->vendor.backend, index)) {
   int n_devices = 0;
   check(driver_->device_get_count(&n_devices), "count the GPUs");
   if (index < 0 || index >= n_devices) {
-    throw UsageError(fmt::format("there is no cuda device {}; there are {}: 0 to {}", index,
-                                 n_devices, n_devices - 1));
+    throw UsageError(fmt::format("there is no {} device {}; there are {}: 0 to {}",
+                                 driver_->vendor.backend, index, n_devices, n_devices - 1));
   }
   check(driver_->device_get(&ordinal_, index), "find the GPU");
   name_ += fmt::format(" ({})", gpu_name(*driver_, ordinal_));

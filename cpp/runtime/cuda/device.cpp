@@ -64,7 +64,8 @@ void Gpu::lose(Result result) {
     const std::string hint =
         in_flight_.is_certain()
             ? ""
-            : "; with CUDA_LAUNCH_BLOCKING=1 in the environment the message names the one";
+            : fmt::format("; with {} in the environment the message names the one",
+                          context_->driver().vendor.blocking);
     loss_ = fmt::format(
         "{} failed on {}: {}{}. The data on this GPU are lost, and this process cannot use it "
         "any more: restart it. debug=True checks indices before a kernel uses them",
@@ -92,8 +93,8 @@ void Gpu::wait() {
 }
 
 mesh::ExchangePlace Gpu::exchange_place() const {
-  constexpr int dlpack_cuda = 2;
-  return {dlpack_cuda, context_->ordinal(), reinterpret_cast<std::uintptr_t>(context_->stream())};
+  return {context_->driver().vendor.dlpack, context_->ordinal(),
+          reinterpret_cast<std::uintptr_t>(context_->stream())};
 }
 
 void Gpu::wait_for_stream(std::uintptr_t stream) {

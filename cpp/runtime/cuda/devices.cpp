@@ -15,17 +15,18 @@ namespace {
 void check(const Driver& driver, Result result, const char* doing) {
   if (result == success) return;
   throw ExecutionError(
-      fmt::format("NVIDIA's driver cannot {}: {}", doing, describe(driver, result)));
+      fmt::format("{} cannot {}: {}", driver.vendor.driver, doing, describe(driver, result)));
 }
 
-/// The driver's own version where the kernel tells it, and that of CUDA.
+/// The driver's own version where the kernel tells it, and that of its functions.
 std::string driver_version(const Driver& driver) {
   int version = 0;
   check(driver, driver.driver_get_version(&version), "tell its version");
-  std::string own = text_of_file("/sys/module/nvidia/version");
+  const Vendor& vendor = driver.vendor;
+  const std::string of_functions = fmt::format("{} {}", vendor.platform, vendor.version(version));
+  std::string own = text_of_file(std::string(vendor.own_version));
   own.erase(std::min(own.find_first_of(" \n"), own.size()));
-  if (!own.empty()) return fmt::format("{} (CUDA {})", own, version_text(version));
-  return fmt::format("CUDA {}", version_text(version));
+  return own.empty() ? of_functions : fmt::format("{} ({})", own, of_functions);
 }
 
 DeviceInfo describe_device(const Driver& driver, int index, const std::string& version) {
@@ -42,12 +43,12 @@ DeviceInfo describe_device(const Driver& driver, int index, const std::string& v
   std::size_t n_bytes = 0;
   check(driver, driver.device_total_mem(&n_bytes, ordinal), "tell a GPU's memory");
   DeviceInfo info;
-  info.backend = "cuda";
-  info.platform = "CUDA";
+  info.backend = driver.vendor.backend;
+  info.platform = driver.vendor.platform;
   info.name = name.data();
   info.driver = version;
-  info.capability =
-      architecture(attribute(compute_capability_major), attribute(compute_capability_minor));
+  info.capability = driver.vendor.architecture(attribute(compute_capability_major),
+                                               attribute(compute_capability_minor));
   info.memory_bytes = static_cast<std::int64_t>(n_bytes);
   info.largest_bytes = info.memory_bytes;
   info.shared_bytes = attribute(max_shared_memory_per_block);
@@ -73,8 +74,12 @@ std::vector<DeviceInfo> list_devices(const Driver& driver) {
   return devices;
 }
 
-std::string architecture(int major, int minor) {
-  return fmt::format("sm_{}{}", major, minor);
+std::vector<DeviceInfo> required_devices(const Driver& driver) {
+  std::vector<DeviceInfo> devices = list_devices(driver);
+  if (!devices.empty()) return devices;
+  throw ToolchainError(fmt::format("{} at {} finds no GPU; {}", driver.vendor.driver, driver.path,
+                                   driver.vendor.look),
+                       "", "", "");
 }
 
 }  // namespace op2::runtime::cuda

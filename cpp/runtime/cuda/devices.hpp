@@ -12,7 +12,7 @@ namespace op2::runtime::cuda {
 /// @throws ExecutionError if the driver does not answer.
 [[nodiscard]] std::vector<DeviceInfo> list_devices(const Driver& driver);
 
-/// @brief The name of code for a GPU, as compilers want it: "sm_90".
-[[nodiscard]] std::string architecture(int major, int minor);
+/// @brief The same, of a driver that has to find some. @throws ToolchainError if there is none.
+[[nodiscard]] std::vector<DeviceInfo> required_devices(const Driver& driver);
 
 }  // namespace op2::runtime::cuda

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/cuda/open.hpp"
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "runtime/cuda/api.hpp"
 #include "runtime/cuda/device.hpp"
 #include "runtime/cuda/devices.hpp"
@@ -11,16 +8,7 @@
 namespace op2::runtime::cuda {
 
 std::vector<DeviceInfo> find_devices() {
-  const Driver driver = load_driver(driver_candidates());
-  std::vector<DeviceInfo> devices = list_devices(driver);
-  if (devices.empty()) {
-    throw ToolchainError(
-        fmt::format("NVIDIA's driver at {} finds no GPU; see what nvidia-smi says, and whether "
-                    "CUDA_VISIBLE_DEVICES hides it",
-                    driver.path),
-        "", "", "");
-  }
-  return devices;
+  return required_devices(load_driver(driver_candidates()));
 }
 
 std::shared_ptr<Device> open_device(int index) {

@@ -15,13 +15,6 @@ bool is_verdict_on_code(Result result) {
          result == unsupported_ptx_version;
 }
 
-/// The package whose NVRTC makes code for a driver of this CUDA version.
-std::string nvrtc_package(int version) {
-  // From 13 on the package's name no longer says the version.
-  return version < 13000 ? fmt::format("nvidia-cuda-nvrtc-cu{}", version / 1000)
-                         : fmt::format("nvidia-cuda-nvrtc=={}.*", version / 1000);
-}
-
 }  // namespace
 
 LoadedProgram::LoadedProgram(std::shared_ptr<Context> context, const std::string& binary)
@@ -34,11 +27,8 @@ LoadedProgram::LoadedProgram(std::shared_ptr<Context> context, const std::string
     int version = 0;
     driver.driver_get_version(&version);
     throw ToolchainError(
-        fmt::format("{} does not take the compiled loop ({}); NVRTC may be newer than the driver, "
-                    "which runs code made by CUDA {} or older: install a newer driver, or an NVRTC "
-                    "of that version (pip install '{}')",
-                    context_->name(), describe(driver, loaded), version_text(version),
-                    nvrtc_package(version)),
+        fmt::format("{} does not take the compiled loop ({}); {}", context_->name(),
+                    describe(driver, loaded), driver.vendor.advice_on_code(version)),
         "", "", "");
   }
   context_->check(loaded, "load a compiled loop");

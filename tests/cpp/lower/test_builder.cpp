@@ -147,7 +147,8 @@ TEST(BuilderRanges, AGridLaunchesAFunctionThatStrides) {
 }
 
 TEST(BuilderRanges, DeterministicSlotsAreFixedChunks) {
-  Workshop workshop(make_loop({direct("x", Access::write)}), threads, {.deterministic = true});
+  Workshop workshop(make_loop({direct("x", Access::write)}), threads,
+                    {.semantics = {.deterministic = true}});
   Builder& builder = workshop.builder;
   const kir::Expr slot = kir::name("slot");
   const kir::Expr begin = whole_begin();

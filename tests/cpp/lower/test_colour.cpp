@@ -48,7 +48,8 @@ TEST(ColourBlocks, ColoursInOrderBlocksOfAColourAtOnce) {
 }
 
 TEST(ColourBlocks, AProcessorsThreadTakesOneBlockAfterTheOther) {
-  const Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const Facts processor =
+      Facts{.lanes = Lanes::grid, .atomics = true}.on(/*is_processor=*/true, /*has_float64=*/true);
   const std::string text = strategy_dump(edge_loop(), Strategy::block, processor);
   EXPECT_NE(text.find("  if (@lane == 0)\n"
                       "    for block k in [begin, end)\n"
@@ -133,8 +134,8 @@ TEST(ColourElements, AsksForColouredElements) {
   EXPECT_EQ(module.plan.kind, kir::PlanKind::colours);
   EXPECT_EQ(module.plan.conflicts, (std::vector<int>{0}));
   EXPECT_EQ(plan_arrays(module)[2].type.dtype, DType::int32);
-  const kir::Module wide =
-      lowered(edge_loop(), Strategy::colour, threads, Stage::narrow, {.element_bytes = 8});
+  const kir::Module wide = lowered(edge_loop(), Strategy::colour, threads, Stage::narrow,
+                                   {.widths = {.element_bytes = 8}});
   EXPECT_EQ(plan_arrays(wide)[2].type.dtype, DType::int64);
 }
 

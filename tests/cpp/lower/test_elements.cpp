@@ -76,9 +76,10 @@ TEST(LayOutElements, ReductionsHaveASlotAThreadOrAFixedChunk) {
   const ir::Loop loop =
       make_loop({testing::direct("x", Access::read), testing::global_reduce("s", Access::inc)});
   EXPECT_EQ(lowered(loop, Strategy::direct).scratch, (kir::ScratchSpec{64, 0, 0}));
-  EXPECT_EQ(
-      lowered(loop, Strategy::direct, threads, Stage::narrow, {.deterministic = true}).scratch,
-      (kir::ScratchSpec{64, 0, Tuning().deterministic_chunk}));
+  EXPECT_EQ(lowered(loop, Strategy::direct, threads, Stage::narrow,
+                    {.semantics = {.deterministic = true}})
+                .scratch,
+            (kir::ScratchSpec{64, 0, Tuning().deterministic_chunk}));
   EXPECT_EQ(lowered(loop, Strategy::direct, one_lane).scratch, kir::ScratchSpec{});
 }
 

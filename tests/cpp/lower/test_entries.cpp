@@ -73,11 +73,11 @@ TEST(SumEntries, PlanSaysWhatIsListed) {
 
 TEST(SumEntries, PlacesAreAsWideAsIndices) {
   Options options;
-  options.index_bytes = 4;
+  options.widths.index_bytes = 4;
   EXPECT_EQ(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options)
                 .plan.place_bytes,
             4);
-  options.index_bytes = 8;
+  options.widths.index_bytes = 8;
   EXPECT_EQ(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options)
                 .plan.place_bytes,
             8);
@@ -92,7 +92,7 @@ TEST(SumEntries, BlocksAreAsLongAsSharedMemoryAllows) {
 
 TEST(SumEntries, IsForGpus) {
   Facts in_turn = grid;
-  in_turn.in_turn = true;
+  in_turn = in_turn.on(/*is_processor=*/true, /*has_float64=*/true);
   const ir::Loop loop = summed(summed_matrix(), 4);
   EXPECT_FALSE(sums_entries(loop, in_turn, no_facts(loop), {}).ok);
   EXPECT_FALSE(sums_entries(loop, testing::threads, no_facts(loop), {}).ok);

@@ -70,7 +70,7 @@ TEST(CountingSlot, IsTheFirstOfAMapThatLeadsSomewhereFromAll) {
 }
 
 TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
-  Workbench workshop(loop_of_two_maps(), {.entry_bytes = 8, .target_bytes = 4});
+  Workbench workshop(loop_of_two_maps(), {.widths = {.entry_bytes = 8, .target_bytes = 4}});
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(incidence.maps, (std::vector<int>{1, 2}));
   EXPECT_EQ(incidence.n_slots, 5);
@@ -102,7 +102,7 @@ TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
 }
 
 TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
-  Workbench workshop(edge_loop(), {.padded = true}, testing::grid);
+  Workbench workshop(edge_loop(), {.widths = {.padded = true}}, testing::grid);
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
   EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::padded);
   EXPECT_EQ(incidence.sizes.array, kir::PlanArray::sizes);

@@ -97,7 +97,8 @@ TEST(InvertBySlot, AGlobalSumCountsTheColumnsOfTheFirstSlot) {
 }
 
 TEST(InvertBySlot, ThreadsOfAGridTakeRunsOfGroups) {
-  constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  constexpr Facts processor =
+      Facts{.lanes = Lanes::grid, .atomics = true}.on(/*is_processor=*/true, /*has_float64=*/true);
   const std::string text = kir::dump(by_slot(edge_loop(), processor, 8));
   EXPECT_TRUE(testing::contains(text,
                                 "for grid k in [begin, end) by 8\n"

@@ -64,7 +64,7 @@ TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
   const ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
   EXPECT_EQ(refusal_of_kernel(loop, Strategy::direct, grid),
             "the backend spreads elements over lanes itself");
-  grid.in_turn = true;
+  grid = grid.on(/*is_processor=*/true, /*has_float64=*/true);
   EXPECT_EQ(refusal_of_kernel(loop, Strategy::direct, grid), "");
   const ir::Loop sum = make_loop({direct("x", Access::read), global_reduce("s", Access::inc)});
   EXPECT_EQ(refusal_of_kernel(sum, Strategy::direct, grid), "");

@@ -138,7 +138,8 @@ TEST(LanesLoop, TargetsSideBySideStoreWhatIsTheirs) {
   EXPECT_FALSE(has(text, "vector")) << text;
 }
 
-constexpr Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+constexpr Facts processor =
+    Facts{.lanes = Lanes::grid, .atomics = true}.on(/*is_processor=*/true, /*has_float64=*/true);
 
 TEST(LanesLoop, OnAProcessorsGridOwnersComeInGroups) {
   Options in_turn = on(4);
@@ -159,7 +160,7 @@ TEST(LanesLoop, OnAProcessorsGridTargetsSideBySideComeInRuns) {
 
 TEST(LanesLoop, MapsStoredByColumnMayBeLongerThanNarrowIndicesReach) {
   Options narrow = on(4);
-  narrow.index_bytes = 4;
+  narrow.widths.index_bytes = 4;
   const kir::Module module =
       lowered(typed(edge_loop()), Strategy::owner, processor, Stage::narrow, narrow);
   EXPECT_TRUE(has(kir::dump(module), "decl const int64 at3")) << kir::dump(module);

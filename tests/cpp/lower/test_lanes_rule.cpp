@@ -57,7 +57,7 @@ TEST(LanesRule, OwnersThatGoBySlotNeedLess) {
   EXPECT_EQ(owners(one_lane, true), 4);
   EXPECT_EQ(owners(one_lane, false), 0);
   Facts processor = grid;
-  processor.in_turn = true;
+  processor = processor.on(/*is_processor=*/true, /*has_float64=*/true);
   EXPECT_EQ(owners(processor, true), 4);
   EXPECT_EQ(owners(processor, false), 0);
 }
@@ -98,7 +98,7 @@ TEST(LanesRule, LeavesLightLoopsAlone) {
   EXPECT_NE(light.why.find("too little to gain"), std::string::npos) << light.why;
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 0).lanes, 0);
   Options debug;
-  debug.debug = true;
+  debug.semantics.debug = true;
   EXPECT_EQ(choice(heavy_loop(DType::float64), std::nullopt, 64, debug).lanes, 0);
 }
 
@@ -127,7 +127,7 @@ TEST(LanesRule, AsksForMoreWhereADevicesCompilerVectorises) {
   const ir::Loop heavy = heavy_loop(DType::float64);
   EXPECT_EQ(choice(heavy, std::nullopt, 64, {}, grid).why,
             "the backend spreads elements over lanes itself");
-  grid.in_turn = true;
+  grid = grid.on(/*is_processor=*/true, /*has_float64=*/true);
   EXPECT_EQ(choice(heavy, std::nullopt, 64, {}, grid).lanes, 8);
   const ir::Loop loop = heavy_loop(DType::float64, 30);
   EXPECT_NE(choice(loop, std::nullopt, 64).lanes, 0);
@@ -137,7 +137,8 @@ TEST(LanesRule, AsksForMoreWhereADevicesCompilerVectorises) {
 }
 
 TEST(LanesRule, WhatADeviceReducesIsLightAndYetOnLanes) {
-  const Facts grid{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const Facts grid =
+      Facts{.lanes = Lanes::grid, .atomics = true}.on(/*is_processor=*/true, /*has_float64=*/true);
   const auto sum_of = [](int dim) {
     return typed(make_loop({direct("x", Access::read, dim), global_reduce("s", Access::inc)}));
   };

@@ -24,7 +24,8 @@ TEST(Legalise, LeavesATeamToBackendsThatHaveOne) {
 }
 
 TEST(Legalise, LanesThatTakeTurnsGetConsecutiveItems) {
-  const Facts processor{.lanes = Lanes::grid, .in_turn = true};
+  const Facts processor =
+      Facts{.lanes = Lanes::grid}.on(/*is_processor=*/true, /*has_float64=*/true);
   const kir::Block block{
       {kir::For{kir::Axis::grid, "n", kir::name("begin"), kir::name("end"), {}}}};
   kir::Module module;
@@ -39,7 +40,8 @@ TEST(Legalise, LanesThatTakeTurnsGetConsecutiveItems) {
 }
 
 TEST(Legalise, LanesThatTakeTurnsGetWholePassesOfVectors) {
-  const Facts processor{.lanes = Lanes::grid, .in_turn = true};
+  const Facts processor =
+      Facts{.lanes = Lanes::grid}.on(/*is_processor=*/true, /*has_float64=*/true);
   const kir::Block block{
       {kir::For{kir::Axis::grid, "n", kir::name("begin"), kir::name("end"), {}, DType::int64, 8}}};
   kir::Module module;

@@ -36,7 +36,7 @@ TEST(Lower, ShowsEveryPassInOrder) {
   EXPECT_EQ(stages, (std::vector<Stage>{Stage::strategy, Stage::legalise, Stage::expand}));
   stages.clear();
   Options small;
-  small.index_bytes = 4;
+  small.widths.index_bytes = 4;
   (void)lower({loop, Strategy::atomic, testing::grid, maps, small}, note);
   EXPECT_EQ(stages, (std::vector<Stage>{Stage::strategy, Stage::reduce, Stage::legalise,
                                         Stage::expand, Stage::narrow}));
@@ -67,7 +67,7 @@ TEST(Lower, FixedChunksAreForSlotsOfThreads) {
       {indirect("y", Access::inc, 0), global_reduce("s", Access::inc)}, testing::edges_to_nodes());
   const auto chunk = [&loop](Strategy strategy, bool deterministic) {
     return testing::lowered(loop, strategy, testing::threads, Stage::narrow,
-                            {.deterministic = deterministic})
+                            {.semantics = {.deterministic = deterministic}})
         .scratch.chunk;
   };
   EXPECT_EQ(chunk(Strategy::owner, false), 0);
@@ -191,7 +191,7 @@ TEST(LoweredLoops, BothConventionsAndDeterministicChunksGiveTheSameResult) {
   const Strip strip;
   for (const Strategy strategy : {Strategy::owner, Strategy::scratch, Strategy::colour}) {
     for (const int convention : {1, 2}) {
-      const Options options{.deterministic = true, .convention = convention};
+      const Options options{.semantics = {.deterministic = true, .convention = convention}};
       EXPECT_EQ(result_of(strip, strategy, testing::threads, options, service), expected(strip))
           << name_of(strategy) << ", convention " << convention;
     }

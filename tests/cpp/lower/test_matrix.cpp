@@ -163,7 +163,8 @@ TEST(Matrix, GridsTakeEveryStrategy) {
   }
   EXPECT_TRUE(lowered(loop, Strategy::block, grid).plan.staged.empty());
   EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {}).strategy, Strategy::block);
-  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {.deterministic = true}).strategy, Strategy::colour);
+  EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {.semantics = {.deterministic = true}}).strategy,
+            Strategy::colour);
   const kir::Module module = lowered(loop, Strategy::atomic, grid);
   EXPECT_EQ(count<kir::Atomic>(module.functions.front().body), 9);
   Options options;
@@ -221,7 +222,7 @@ TEST(Matrix, ConventionOneNamesBothMapsUsedOrNot) {
   const ir::Loop loop = make_loop({{"A", mat}}, {{2, 0}, {3, 1}});
   const auto parameters = [&loop](int convention) {
     Options options;
-    options.convention = convention;
+    options.semantics.convention = convention;
     return testing::names_of(
         lowered(loop, Strategy::direct, one_lane, Stage::narrow, options).functions[0].parameters);
   };

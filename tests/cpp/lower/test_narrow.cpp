@@ -18,21 +18,22 @@ std::string narrow_text(const Options& options, Strategy strategy = Strategy::at
 
 TEST(Narrow, IndicesAreNeitherDeclaredNorWidenedToSixtyFourBits) {
   const std::string wide = narrow_text({}, Strategy::owner);
-  const std::string narrow = narrow_text({.index_bytes = 4}, Strategy::owner);
+  const std::string narrow = narrow_text({.widths = {.index_bytes = 4}}, Strategy::owner);
   EXPECT_NE(wide.find("decl const int64 n = "), std::string::npos) << wide;
   EXPECT_NE(narrow.find("decl const int32 n = "), std::string::npos) << narrow;
   EXPECT_NE(narrow_text({}).find("long("), std::string::npos);
-  EXPECT_EQ(narrow_text({.index_bytes = 4}).find("long("), std::string::npos);
+  EXPECT_EQ(narrow_text({.widths = {.index_bytes = 4}}).find("long("), std::string::npos);
 }
 
 TEST(Narrow, ValuesKeepTheirTypes) {
-  EXPECT_NE(narrow_text({.index_bytes = 4}).find("decl int64 y_pack[4] = 0"), std::string::npos);
+  EXPECT_NE(narrow_text({.widths = {.index_bytes = 4}}).find("decl int64 y_pack[4] = 0"),
+            std::string::npos);
 }
 
 TEST(Narrow, LoopsCountInThirtyTwoBits) {
   const ir::Loop loop = testing::edge_loop();
-  const kir::Module module =
-      testing::lowered(loop, Strategy::atomic, testing::grid, Stage::narrow, {.index_bytes = 4});
+  const kir::Module module = testing::lowered(loop, Strategy::atomic, testing::grid, Stage::narrow,
+                                              {.widths = {.index_bytes = 4}});
   const auto& grid = std::get<kir::For>(module.functions.front().body.front().node);
   EXPECT_EQ(grid.index_type, DType::int32);
 }
@@ -41,7 +42,7 @@ TEST(Narrow, HostsKeepTheirText) {
   const ir::Loop loop = testing::edge_loop();
   EXPECT_EQ(kir::dump(testing::lowered(loop, Strategy::block)),
             kir::dump(testing::lowered(loop, Strategy::block, testing::threads, Stage::narrow,
-                                       {.index_bytes = 4})));
+                                       {.widths = {.index_bytes = 4}})));
 }
 
 }  // namespace

@@ -43,12 +43,14 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, {Lanes::threads, false}, maps, {});
   add(Strategy::block, {Lanes::one, true}, maps, {});
   add(Strategy::block, {Lanes::grid, false}, maps, {});
-  add(Strategy::block, {.float_atomics = true}, maps, {});
   add(Strategy::block, {.warp = 32}, maps, {});
   add(Strategy::block, {.one_address_space = false}, maps, {});
   add(Strategy::block, {.complex_arithmetic = false}, maps, {});
   add(Strategy::block, {.float64 = false}, maps, {});
-  add(Strategy::block, {.in_turn = true}, maps, {});
+  add(Strategy::block, {.vectors_in_lane = true}, maps, {});
+  add(Strategy::block, {.runs_in_lane = true}, maps, {});
+  add(Strategy::block, {.fast_shared = false}, maps, {});
+  add(Strategy::block, {.private_on_stack = true}, maps, {});
   add(Strategy::block, {.fences = true}, maps, {});
   const MapFacts any;
   add(Strategy::block, facts, {{.index_bytes = 8}, any}, {});
@@ -56,24 +58,43 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, facts, {{.injective = true}, any}, {});
   add(Strategy::block, facts, {{.has_negative = false}, any}, {});
   add(Strategy::block, facts, {any}, {});
-  add(Strategy::block, facts, maps, {.deterministic = true});
-  add(Strategy::block, facts, maps, {.debug = true});
-  add(Strategy::block, facts, maps, {.element_bytes = 8});
-  add(Strategy::block, facts, maps, {.entry_bytes = 8});
-  add(Strategy::block, facts, maps, {.target_bytes = 8});
-  add(Strategy::block, facts, maps, {.convention = 2});
+  add(Strategy::block, facts, maps, {.semantics = {.deterministic = true}});
+  add(Strategy::block, facts, maps, {.semantics = {.debug = true}});
+  add(Strategy::block, facts, maps, {.widths = {.element_bytes = 8}});
+  add(Strategy::block, facts, maps, {.widths = {.entry_bytes = 8}});
+  add(Strategy::block, facts, maps, {.widths = {.target_bytes = 8}});
+  add(Strategy::block, facts, maps, {.semantics = {.convention = 2}});
   add(Strategy::block, facts, maps, {.tuning = {.transposed = false}});
   add(Strategy::block, facts, maps, {.tuning = {.interleaved = false}});
   add(Strategy::block, facts, maps, {.tuning = {.unrolled_scalars = 8}});
-  add(Strategy::block, facts, maps, {.padded = true});
-  add(Strategy::block, facts, maps, {.index_bytes = 4});
+  add(Strategy::block, facts, maps, {.widths = {.padded = true}});
+  add(Strategy::block, facts, maps, {.widths = {.index_bytes = 4}});
   add(Strategy::block, facts, maps, {.by_slot = false});
-  add(Strategy::block, facts, maps, {.soa = {0}});
-  add(Strategy::block, facts, maps, {.soa = {1}});
+  add(Strategy::block, facts, maps, {.widths = {.soa = {0}}});
+  add(Strategy::block, facts, maps, {.widths = {.soa = {1}}});
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
   EXPECT_EQ(key_of(Strategy::block, facts, maps, {}), keys.front());
   // degrees decide about options; the text does not depend on them otherwise
   EXPECT_EQ(key_of(Strategy::block, facts, {{.degree_max = 6}, {}}, {}), keys.front());
+}
+
+TEST(Facts, OnADeviceWhatItCannotDoIsMissing) {
+  const Facts grid{.lanes = Lanes::grid, .atomics = true, .warp = 32};
+  EXPECT_EQ(grid.on(/*is_processor=*/false, /*has_float64=*/true), grid);
+  EXPECT_FALSE(grid.on(/*is_processor=*/false, /*has_float64=*/false).float64);
+  EXPECT_EQ(grid.on(/*is_processor=*/false, /*has_float64=*/true, 64).warp, 64);
+  EXPECT_EQ(Facts{}.on(/*is_processor=*/false, /*has_float64=*/true, 64).warp, 0);
+  EXPECT_FALSE(Facts{.float64 = false}.on(/*is_processor=*/false, /*has_float64=*/true).float64);
+}
+
+TEST(Facts, OnAProcessorLanesAreOfAnotherKind) {
+  const Facts gpu{.lanes = Lanes::grid, .atomics = true};
+  const Facts processor = gpu.on(/*is_processor=*/true, /*has_float64=*/true);
+  EXPECT_EQ(class_of(gpu), DeviceClass::gpu);
+  EXPECT_EQ(class_of(processor), DeviceClass::processor);
+  EXPECT_TRUE(processor.vectors_in_lane && processor.runs_in_lane && processor.private_on_stack);
+  EXPECT_FALSE(processor.fast_shared);
+  EXPECT_EQ(processor.on(/*is_processor=*/false, /*has_float64=*/true), gpu);
 }
 
 }  // namespace

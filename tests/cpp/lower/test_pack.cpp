@@ -22,8 +22,8 @@ using testing::indirect;
 using testing::make_loop;
 using testing::names_of;
 
-constexpr Options by_argument{.convention = 1};
-constexpr Options by_array{.convention = 2};
+constexpr Options by_argument{.semantics = {.convention = 1}};
+constexpr Options by_array{.semantics = {.convention = 2}};
 
 PackedLoop packed(const ir::Loop& loop, const Options& options = {}) {
   return pack(loop, testing::no_facts(loop), testing::threads, options);

@@ -28,7 +28,8 @@ ir::Loop neighbour_loop(testing::NamedArg extra = indirect("p", Access::read, 0)
                    edges_to_cells_and_nodes());
 }
 
-kir::Module owner_module(const ir::Loop& loop, const Options& options = {.padded = true},
+kir::Module owner_module(const ir::Loop& loop,
+                         const Options& options = {.widths = {.padded = true}},
                          const Facts& facts = testing::grid) {
   std::vector<MapFacts> maps = testing::no_facts(loop);
   for (MapFacts& map : maps) map.has_negative = false;
@@ -69,7 +70,8 @@ TEST(Pairs, AreVisitedByColumnsOfNeighbours) {
 }
 
 TEST(Pairs, AreReadAheadWhereTheyAreFew) {
-  const kir::Module module = owner_module(neighbour_loop(), {.padded = true, .columns = 4});
+  const kir::Module module =
+      owner_module(neighbour_loop(), {.widths = {.padded = true, .columns = 4}});
   EXPECT_EQ(module.plan.columns, 4);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(contains(text,
@@ -82,7 +84,8 @@ TEST(Pairs, AreReadAheadWhereTheyAreFew) {
                        "      x_map_rows_fetched[((k * 2) + 1)] = x_map_rows[((at * 2) + 1)]\n"))
       << text;
   EXPECT_TRUE(contains(text, "decl const uint32 code = neighbour_fetched[k]")) << text;
-  EXPECT_EQ(owner_module(neighbour_loop(), {.padded = true, .columns = 6}).plan.columns, 0);
+  EXPECT_EQ(owner_module(neighbour_loop(), {.widths = {.padded = true, .columns = 6}}).plan.columns,
+            0);
 }
 
 TEST(Pairs, BoundTheRegistersOfTheirKernel) {
@@ -90,29 +93,32 @@ TEST(Pairs, BoundTheRegistersOfTheirKernel) {
   EXPECT_EQ(module.functions.front().max_lanes, 128);
   EXPECT_EQ(module.functions.front().least_blocks, 7);
   const kir::Module free =
-      owner_module(neighbour_loop(), {.padded = true, .tuning = {.resident_lanes = 0}});
+      owner_module(neighbour_loop(), {.widths = {.padded = true}, .tuning = {.resident_lanes = 0}});
   EXPECT_EQ(free.functions.front().least_blocks, 0);
 }
 
 TEST(Pairs, OtherLoopsAreLeftAlone) {
-  const auto is_paired = [](const ir::Loop& loop, const Options& options = {.padded = true},
+  const auto is_paired = [](const ir::Loop& loop,
+                            const Options& options = {.widths = {.padded = true}},
                             const Facts& facts = testing::grid) {
     return owner_module(loop, options, facts).plan.pairs;
   };
   EXPECT_TRUE(is_paired(neighbour_loop(testing::global_read("g"))));
   EXPECT_FALSE(is_paired(neighbour_loop(testing::direct("w", Access::read))));
   EXPECT_FALSE(is_paired(neighbour_loop(testing::global_reduce("s", Access::inc))));
-  EXPECT_FALSE(is_paired(neighbour_loop(), {.padded = false}));
-  EXPECT_FALSE(is_paired(neighbour_loop(), {.padded = true, .tuning = {.composed_targets = 1}}));
-  EXPECT_FALSE(is_paired(neighbour_loop(), {.padded = true, .tuning = {.composed_targets = 0}}));
+  EXPECT_FALSE(is_paired(neighbour_loop(), {.widths = {.padded = false}}));
+  EXPECT_FALSE(
+      is_paired(neighbour_loop(), {.widths = {.padded = true}, .tuning = {.composed_targets = 1}}));
+  EXPECT_FALSE(
+      is_paired(neighbour_loop(), {.widths = {.padded = true}, .tuning = {.composed_targets = 0}}));
   Facts processor = testing::grid;
-  processor.in_turn = true;
-  EXPECT_FALSE(is_paired(neighbour_loop(), {.padded = true}, processor));
+  processor = processor.on(/*is_processor=*/true, /*has_float64=*/true);
+  EXPECT_FALSE(is_paired(neighbour_loop(), {.widths = {.padded = true}}, processor));
 }
 
 TEST(Pairs, OfMapsThatMayLeadNowhereAreNone) {
   const ir::Loop loop = ir::inverted(neighbour_loop());
-  const Options options{.padded = true};
+  const Options options{.widths = {.padded = true}};
   std::vector<MapFacts> maps = testing::no_facts(loop);
   EXPECT_FALSE(visits_pairs({loop, Strategy::owner, testing::grid, maps, options}, 0));
   maps.front().has_negative = false;

@@ -9,7 +9,8 @@
 namespace op2::lower {
 namespace {
 
-constexpr Facts a_processor{.lanes = Lanes::grid, .in_turn = true};
+constexpr Facts a_processor =
+    Facts{.lanes = Lanes::grid}.on(/*is_processor=*/true, /*has_float64=*/true);
 
 ir::Stmt local_array(const std::string& name, std::int64_t extent, bool is_static = false) {
   ir::Type type = ir::scalar(ir::Base::float64);

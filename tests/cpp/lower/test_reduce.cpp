@@ -78,7 +78,8 @@ TEST(Reduce, LaunchesOfColoursFillSlotsOneAfterTheOther) {
       << text;
   EXPECT_TRUE(testing::contains(text, "    n_slots = (n_slots + @blocks_for((last - first)))\n"))
       << text;
-  const std::string fixed = launches_of(reduced(loop, Strategy::colour, {.deterministic = true}));
+  const std::string fixed =
+      launches_of(reduced(loop, Strategy::colour, {.semantics = {.deterministic = true}}));
   EXPECT_TRUE(testing::contains(fixed, "s_partial[((((end - begin) + 2047) / 2048) + sizes[0])]"))
       << fixed;
 }
@@ -95,7 +96,7 @@ TEST(Reduce, MinimaStartAtTheGlobalsValue) {
 
 TEST(Reduce, DeterministicSumsFollowAFixedTreeOverFixedChunks) {
   const kir::Module module = lowered(summing_loop(), Strategy::direct, testing::grid,
-                                     Stage::legalise, {.deterministic = true});
+                                     Stage::legalise, {.semantics = {.deterministic = true}});
   const std::string text = kir::dump(module);
   EXPECT_TRUE(testing::contains(text,
                                 "  for block chunk in [0, (((end - begin) + 2047) / 2048))\n"
@@ -117,10 +118,10 @@ TEST(Reduce, DeterministicSumsFollowAFixedTreeOverFixedChunks) {
 kir::Module reduced_on_lanes(Strategy strategy, ir::Loop loop, bool deterministic,
                              bool by_slot = true) {
   Facts processor = testing::grid;
-  processor.in_turn = true;
+  processor = processor.on(/*is_processor=*/true, /*has_float64=*/true);
   Options options;
   options.lanes = 4;
-  options.deterministic = deterministic;
+  options.semantics.deterministic = deterministic;
   options.by_slot = by_slot;
   auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   kernel->body = ir::infer_types(std::move(*kernel->body));
@@ -253,8 +254,8 @@ TEST(Reduce, EachLaunchOfAColourCombinesItsOwn) {
 }
 
 TEST(Reduce, TheLastBlockKeepsToTheFixedTree) {
-  const std::string text =
-      reduced(summing_loop(), Strategy::direct, {.deterministic = true}, fenced_warps);
+  const std::string text = reduced(summing_loop(), Strategy::direct,
+                                   {.semantics = {.deterministic = true}}, fenced_warps);
   EXPECT_FALSE(testing::contains(text, "shuffle")) << text;
   EXPECT_TRUE(testing::contains(text,
                                 "  if is_last\n"

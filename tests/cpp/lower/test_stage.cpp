@@ -117,7 +117,7 @@ TEST(StageBlocks, ElementsOfASubsetTakeTurns) {
 TEST(StageBlocks, SumsOverFixedChunksWithoutRaces) {
   const ir::Loop loop =
       make_loop({direct("x", Access::read), testing::global_reduce("s", Access::inc)});
-  const Options fixed{.deterministic = true};
+  const Options fixed{.semantics = {.deterministic = true}};
   EXPECT_EQ(kir::dump(lowered(loop, Strategy::block, testing::grid, Stage::narrow, fixed)),
             kir::dump(lowered(loop, Strategy::direct, testing::grid, Stage::narrow, fixed)));
 }

@@ -32,7 +32,7 @@ constexpr MapFacts injective{.injective = true};
 constexpr MapFacts any;
 
 constexpr Facts no_atomics{Lanes::threads, false};
-constexpr Options deterministic{.deterministic = true};
+constexpr Options deterministic{.semantics = {.deterministic = true}};
 
 Races races_of(const ir::Loop& loop) {
   return find_races(loop, no_facts(loop));
@@ -366,11 +366,12 @@ TEST(Choose, DeterministicTakesColourAndOneBlockWhereMemoryOverlaps) {
 
 TEST(Choose, OnAGridOwnersOfEdgesAndBlocksOrColoursWhereLanesTakeTurns) {
   const Facts gpu{.lanes = Lanes::grid, .atomics = true};
-  const Facts processor{.lanes = Lanes::grid, .atomics = true, .in_turn = true};
+  const Facts processor =
+      Facts{.lanes = Lanes::grid, .atomics = true}.on(/*is_processor=*/true, /*has_float64=*/true);
   const ir::Loop overwrites = overwriting();
   EXPECT_EQ(chosen(overwrites, gpu), Strategy::colour);
   for (const Options& options : {Options{}, deterministic}) {
-    const Strategy raced = options.deterministic ? Strategy::colour : Strategy::block;
+    const Strategy raced = options.semantics.deterministic ? Strategy::colour : Strategy::block;
     EXPECT_EQ(chosen(edge_loop(), processor, options), raced);
     EXPECT_EQ(chosen(overwrites, processor, options), raced);
     EXPECT_EQ(chosen(direct_loop(), processor, options), Strategy::direct);

@@ -14,8 +14,7 @@ namespace op2::lower {
 namespace {
 
 constexpr int warp_lanes = 8;
-constexpr Facts adding_warps{
-    .lanes = Lanes::grid, .atomics = true, .float_atomics = true, .warp = 32};
+constexpr Facts adding_warps{.lanes = Lanes::grid, .atomics = true, .warp = 32};
 
 using LaneValues = std::array<double, warp_lanes>;
 

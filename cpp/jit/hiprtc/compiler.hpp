@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jit/device_compiler.hpp"
+#include "jit/nvrtc/api.hpp"
+
+namespace op2::jit::hiprtc {
+
+/// @brief Find AMD's run-time compiler, whose functions are NVRTC's by other names.
+/// @param[in] candidates See VendorLibrary. @throws ToolchainError if there is none.
+[[nodiscard]] nvrtc::Library load_library(const std::vector<std::string>& candidates);
+
+/// @brief HIP C++ to machine code for the GPU that this thread uses, which hipRTC finds out.
+class Compiler final : public DeviceCompiler {
+ public:
+  /// @param[in] device What the GPU's code is called, for keys of caches.
+  Compiler(nvrtc::Library library, std::string device);
+
+  [[nodiscard]] std::string identity() const override;
+  [[nodiscard]] std::string suffix() const override { return ".hip"; }
+  [[nodiscard]] std::string compile(const std::string& source,
+                                    const std::vector<std::string>& options) override;
+
+ private:
+  nvrtc::Library library_;
+  std::string device_;
+};
+
+/// @brief The compiler for a GPU. @throws ToolchainError if there is no hipRTC.
+/// @param[in] device Its name and architecture.
+[[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(const std::string& device);
+
+}  // namespace op2::jit::hiprtc

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""AMD's GPUs, by HIP and its run-time compiler. Its texts compile; it has never run."""
+
+from pyop2cxx import _core
+from pyop2cxx.backends._backend import Backend, DeviceToolchain
+
+BACKEND = Backend(
+    name="hip",
+    summary="an AMD GPU, by HIP (its code compiles, but has never run)",
+    facts=_core.Facts(
+        lanes=_core.Lanes.grid,
+        atomics=True,
+        warp=64,
+        one_address_space=True,
+        complex_arithmetic=True,
+        float64=True,
+        fences=True,
+    ),
+    dialect=_core.cg.cuda_dialect().but(
+        {
+            "name": "HIP C++",
+            "shuffle": "__shfl(",
+            "kernel_start": "",
+            "bounds": "__launch_bounds__({}) ",
+        }
+    ),
+    suffix=(".hip", ".hip"),
+    template="hip/program.j2",
+    preludes=("complex",),
+    toolchain=DeviceToolchain(
+        list_devices=_core.hip.find_devices,
+        open_device=_core.hip.open_device,
+        make_compiler=lambda index, info: _core.hip.make_compiler(f"{info.name} {info.capability}"),
+        deterministic_flags=("-ffp-contract=off",),
+    ),
+)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/hip/adaptor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "../../base/message_of.hpp"
+#include "base/error.hpp"
+
+namespace op2::runtime::hip {
+namespace {
+
+using op2::testing::contains;
+using op2::testing::message_of;
+
+TEST(HipAdaptor, SaysWhatWasLookedForAndWhatToInstall) {
+  const std::string message = message_of<ToolchainError>(
+      [] { static_cast<void>(load_driver({"/nowhere/libamdhip64.so"})); });
+  EXPECT_TRUE(contains(message, "AMD's HIP run-time was not found", "/nowhere/libamdhip64.so"));
+  EXPECT_TRUE(contains(message, "apt-get install libamdhip64-5"));
+}
+
+TEST(HipAdaptor, ALibraryWithoutItsFunctionsIsNotTaken) {
+  const std::string message =
+      message_of<ToolchainError>([] { static_cast<void>(load_driver({"libm.so.6"})); });
+  EXPECT_TRUE(contains(message, "hipInit"));
+}
+
+TEST(HipAdaptor, VersionsAreReadable) {
+  EXPECT_EQ(version_text(50221153), "5.2.21153");
+  EXPECT_EQ(version_text(60140092), "6.1.40092");
+}
+
+TEST(HipAdaptor, EveryAttributeHasANumberOfItsOwn) {
+  std::set<int> numbers;
+  for (const cuda::DeviceAttribute one :
+       {cuda::max_threads_per_block, cuda::max_shared_memory_per_block, cuda::warp_size,
+        cuda::multiprocessor_count, cuda::compute_capability_major, cuda::compute_capability_minor,
+        cuda::memory_pools_supported}) {
+    EXPECT_TRUE(numbers.insert(attribute_number(one)).second);
+  }
+}
+
+/// With an AMD GPU its memory works; without, the errors say what is missing.
+TEST(HipAdaptor, ADeviceOrAnErrorThatSaysWhatIsMissing) {
+  try {
+    static_cast<void>(find_devices());
+  } catch (const ToolchainError& error) {
+    EXPECT_TRUE(contains(error.what(), "AMD's HIP run-time"));
+    EXPECT_THROW(static_cast<void>(open_device(0)), ToolchainError);
+    return;
+  }
+  const std::shared_ptr<Device> device = open_device(0);
+  EXPECT_EQ(device->info().backend, "hip");
+  const std::shared_ptr<void> x = device->allocate(8, "Dat 'x'");
+  const double value = 1.5;
+  device->upload(x.get(), 0, &value, 8);
+  double found = 0;
+  device->download(&found, x.get(), 0, 8);
+  EXPECT_EQ(found, value);
+}
+
+}  // namespace
+}  // namespace op2::runtime::hip
