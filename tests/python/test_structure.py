@@ -71,6 +71,24 @@ def test_the_tree_keeps_the_rule(breaches: Callable[[Path], list[str]]) -> None:
     assert breaches(ROOT) == []
 
 
+def test_the_page_on_the_architecture_is_true() -> None:
+    """It is short, its rooms stand in the order of their ranks, and what it names exists."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    assert len(text.splitlines()) <= 80
+    rows = re.findall(r"^\| `([\w.]+)/?` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE)
+    rooms = [name.removesuffix(".py") for name, _ in rows]
+    ranked = [room for room in structure.PYTHON_RANKS if not room.startswith("__")]
+    assert rooms == ranked
+    for room, first in rows:
+        for name in re.findall(r"`([\w/]+\.py)`", first):
+            assert (ROOT / "pyop2cxx" / room / name).exists(), f"{room}/{name}"
+    for name in re.findall(r"`((?:cpp|ir|lower|base|exec|loop|runtime|tests)/[\w./]*)`", text):
+        found = [ROOT / name, ROOT / "cpp" / name, ROOT / "pyop2cxx" / name]
+        assert any(path.exists() for path in found), name
+    folders = {path.name for path in (ROOT / "cpp").iterdir() if path.is_dir()}
+    assert [folder for folder in folders if f"`{folder}`" not in text] == []
+
+
 def test_every_unit_has_its_test() -> None:
     assert structure.twin_breaches(ROOT, EXCEPTIONS) == []
 
