@@ -1027,6 +1027,7 @@ def test_random_chains_compute_what_their_loops_do(
         _random_chain(names, passes, strategy, compare=compare, kept=kept)
 
 
+@pytest.mark.slow
 def test_random_chains_are_clean_under_sanitizers() -> None:
     """More of them: tests/fuzz/chains.py."""
     done = watch("0", "2")
