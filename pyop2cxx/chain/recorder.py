@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.chain.compiled import Compiled
     from pyop2cxx.chain.entries import Waiting
+    from pyop2cxx.chain.known import Counts
     from pyop2cxx.chain.worth import Place
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
