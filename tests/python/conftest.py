@@ -28,6 +28,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
+def nothing_renumbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has renumbered no Set; chains leave zeros alone in one that has."""
+    monkeypatch.setattr(runtime, "has_renumbered", False)
+
+
+@pytest.fixture
 def static() -> Iterator[None]:
     """Static mode, until the test ends."""
     op2.init(static=True)

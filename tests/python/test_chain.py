@@ -48,6 +48,8 @@ from fuzz.chains import OVERRUN, watch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.usefixtures("nothing_renumbered")
+
 
 @pytest.fixture
 def processor(backend: str) -> str:

@@ -11,13 +11,8 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.chain.entries import Action
 from pyop2cxx.chain.own_loops import copying, zeroing
-from pyop2cxx.runtime import runtime
 
-
-@pytest.fixture(autouse=True)
-def nothing_renumbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else a test before these, which renumbered a Set, decides that zeros are stored at once."""
-    monkeypatch.setattr(runtime, "has_renumbered", False)
+pytestmark = pytest.mark.usefixtures("nothing_renumbered")
 
 
 def _zero_of(data: Any) -> Action:
