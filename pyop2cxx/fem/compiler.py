@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import ufl
@@ -29,13 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-SCALARS: Mapping[str, tuple[str, str]] = {
-    "float32": ("float", "float"),
-    "float64": ("double", "double"),
-    "complex64": ("float _Complex", "float"),
-    "complex128": ("double _Complex", "double"),
-}
-"""For each dtype of a form what C calls a scalar, and a coordinate."""
+SCALARS = ("float32", "float64", "complex64", "complex128")
+"""The dtypes that a form may have."""
 KINDS = ("cell", "exterior_facet", "interior_facet")
 """Integrals that can be compiled, as UFL calls them."""
 EVERYWHERE = -1
@@ -364,4 +360,4 @@ def function(
 
 
 def _ctype(dtype: np.dtype[Any]) -> str:
-    return {"int32": "int32_t", "uint8": "uint8_t"}.get(dtype.name) or SCALARS[dtype.name][0]
+    return {"int32": "int32_t", "uint8": "uint8_t"}.get(dtype.name) or c_name(dtype)

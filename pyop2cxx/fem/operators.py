@@ -9,11 +9,11 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import READ, RW, WRITE
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.assembly import compiled
-from pyop2cxx.fem.compiler import SCALARS
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
@@ -73,7 +73,7 @@ class action:
         self._held = None
         if held.any():
             self._held = Dat(space.dof_set**space.dim, held, np.uint8, "held")
-            take, put = _kernels(space.dim, SCALARS[self.dtype.name][0])
+            take, put = _kernels(space.dim, c_name(self.dtype))
             self._take, self._put = take, put
 
     def __repr__(self) -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.access import READ
-from pyop2cxx.fem.compiler import SCALARS, Integral, Parameter, build, function, real
+from pyop2cxx.base.arrays import c_name
+from pyop2cxx.fem.compiler import Integral, Parameter, build, function, real
 from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def with_signs(
     if not turned and not sides:
         return integral
     tensor = given[0]
-    scalar, dtype = SCALARS[tensor.dtype.name][0], real(tensor.dtype)
+    scalar, dtype = c_name(tensor.dtype), real(tensor.dtype)
     signs = [Parameter("signs", f"s{i}", READ, dtype, integral.shape[i], i) for i in sides] + [
         Parameter("coefficient_signs", f"s_{p.name}", READ, dtype, p.size, p.number) for p in turned
     ]

@@ -15,6 +15,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+FIRST = (
+    *("test_without_pyop2.py", "test_cpp_files.py", "test_saved_graphs.py", "test_cuda.py"),
+    *("test_races.py", "test_wheel.py", "test_fuzz.py", "test_hostile.py", "test_leaf_files.py"),
+)
+"""Files with tests that take half a minute or more: no worker is to begin one at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long; else one of several workers ends alone."""
+    items.sort(key=lambda item: item.path.name not in FIRST)
+
+
+@pytest.fixture
+def nothing_renumbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has renumbered no Set; chains leave zeros alone in one that has."""
+    monkeypatch.setattr(runtime, "has_renumbered", False)
+
+
 @pytest.fixture
 def static() -> Iterator[None]:
     """Static mode, until the test ends."""

@@ -52,6 +52,36 @@ PYTHON_RANKS = {
     "__main__": 21,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
+CODE_LINES = {
+    "exceptions": 200,
+    "base": 500,
+    "backends": 300,
+    "runtime": 1400,
+    "interop": 350,
+    "sets": 2100,
+    "data": 3700,
+    "kernel": 2850,
+    "pipeline": 950,
+    "loop": 3000,
+    "chain": 1950,
+    "graph": 1700,
+    "ahead": 2750,
+    "algebra": 1300,
+    "mesh": 1850,
+    "io": 650,
+    "plot": 450,
+    "fem": 1900,
+    "reports": 1350,
+    "pyop2": 2200,
+    "op2": 250,
+    "__init__": 30,
+    "__main__": 20,
+}
+"""Lines of code that each room may have at most, without docstrings, comments and blank lines.
+
+The reasons are in docs/adr/0064-a-limit-for-each-room.md. Whoever raises one says there what for.
+"""
+MODULE_LINES = 800
 PIPELINE_NEVER_SEES = "data"
 SYMBOLIC = ("ir", "chain", "graph", "lower", "cg", "dense")
 CONCRETE = ("mesh", "plan", "runtime", "api")
@@ -162,6 +192,55 @@ def _import_breach(source: str, target: str) -> str:
     if here != there and PYTHON_RANKS[there] >= PYTHON_RANKS[here]:
         return "not downward"
     return ""
+
+
+def size_breaches(root: Path) -> list[str]:
+    """No room has more lines of code than it may, and no module more lines."""
+    breaches = []
+    sizes: dict[str, int] = {}
+    for path in python_modules(root):
+        n_lines = len(path.read_text().splitlines())
+        if n_lines > MODULE_LINES:
+            name = path.relative_to(root)
+            breaches.append(f"{name} has {n_lines} lines; at most {MODULE_LINES}")
+        room = _module(root, path).partition(".")[0]
+        sizes[room] = sizes.get(room, 0) + code_lines(path.read_text())
+    for room, size in sizes.items():
+        most = CODE_LINES.get(room, 0)
+        if size > most:
+            breaches.append(f"pyop2cxx/{room} has {size} lines of code; at most {most}")
+    return breaches
+
+
+def code_lines(text: str) -> int:
+    """Return how many lines are neither blank, nor a comment, nor of a docstring."""
+    told: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            told |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return sum(
+        1
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#") and number not in told
+    )
+
+
+def dtype_breaches(root: Path) -> list[str]:
+    """What C calls a dtype is asked of the core, `base.arrays.c_name`: no table says it again.
+
+    Apart from words of the parser's grammar, and the types of C++ in ``ahead``.
+    """
+    return [
+        f"{path.relative_to(root)}:{node.lineno} has a table of C's names for dtypes"
+        for path in python_modules(root)
+        if not {"parser", "ahead"} & set(path.parts)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant)
+        and key.value == "float64"
+        and any(getattr(n, "value", None) == "double" for n in ast.walk(value))
+    ]
 
 
 def text_breaches(root: Path) -> list[str]:

@@ -65,6 +65,7 @@ def drawn(n_programs: int) -> list[tuple[Any, ...]]:
     return programs
 
 
+@pytest.mark.slow
 def test_sections_with_clashing_names_mean_what_the_unscoped_program_means(
     build: Callable[[str], ctypes.CDLL],
 ) -> None:

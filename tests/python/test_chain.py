@@ -47,6 +47,8 @@ from fuzz.chains import OVERRUN, watch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.usefixtures("nothing_renumbered")
+
 
 @pytest.fixture
 def processor(backend: str) -> str:
@@ -1021,6 +1023,7 @@ def test_random_chains_compute_what_their_loops_do(
         _random_chain(names, passes, strategy, compare=compare, kept=kept)
 
 
+@pytest.mark.slow
 def test_random_chains_are_clean_under_sanitizers() -> None:
     """More of them: tests/fuzz/chains.py."""
     done = watch("0", "2")

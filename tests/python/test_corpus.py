@@ -631,6 +631,7 @@ def random_legal(spec: Spec, backend: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @settings(
     max_examples=15,
     deadline=None,

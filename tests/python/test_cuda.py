@@ -73,6 +73,7 @@ def texts(case: Case, strategies: tuple[str | None, ...]) -> list[str]:
     return [str(text) for text in dict.fromkeys(made)]
 
 
+@pytest.mark.slow
 @needs_nvrtc
 @pytest.mark.parametrize(
     ("architecture", "strategies", "deterministic", "every"),

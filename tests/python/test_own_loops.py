@@ -12,6 +12,8 @@ from pyop2cxx import op2
 from pyop2cxx.chain.entries import Action
 from pyop2cxx.chain.own_loops import copying, zeroing
 
+pytestmark = pytest.mark.usefixtures("nothing_renumbered")
+
 
 def _zero_of(data: Any) -> Action:
     return Action(f"zero {data.name}", data.zero, ((data, True),), True)

@@ -56,6 +56,8 @@ EXCEPTIONS = {
         structure.import_circles,
         structure.late_breaches,
         structure.text_breaches,
+        structure.size_breaches,
+        structure.dtype_breaches,
         structure.backend_name_breaches,
         structure.unnamed_breaches,
         structure.template_breaches,
@@ -67,6 +69,24 @@ EXCEPTIONS = {
 )
 def test_the_tree_keeps_the_rule(breaches: Callable[[Path], list[str]]) -> None:
     assert breaches(ROOT) == []
+
+
+def test_the_page_on_the_architecture_is_true() -> None:
+    """It is short, its rooms stand in the order of their ranks, and what it names exists."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    assert len(text.splitlines()) <= 80
+    rows = re.findall(r"^\| `([\w.]+)/?` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE)
+    rooms = [name.removesuffix(".py") for name, _ in rows]
+    ranked = [room for room in structure.PYTHON_RANKS if not room.startswith("__")]
+    assert rooms == ranked
+    for room, first in rows:
+        for name in re.findall(r"`([\w/]+\.py)`", first):
+            assert (ROOT / "pyop2cxx" / room / name).exists(), f"{room}/{name}"
+    for name in re.findall(r"`((?:cpp|ir|lower|base|exec|loop|runtime|tests)/[\w./]*)`", text):
+        found = [ROOT / name, ROOT / "cpp" / name, ROOT / "pyop2cxx" / name]
+        assert any(path.exists() for path in found), name
+    folders = {path.name for path in (ROOT / "cpp").iterdir() if path.is_dir()}
+    assert [folder for folder in folders if f"`{folder}`" not in text] == []
 
 
 def test_every_unit_has_its_test() -> None:
@@ -144,6 +164,35 @@ def test_an_import_in_a_function_is_found(tmp_path: Path, line: str) -> None:
 def test_c_that_is_put_together_is_found(tmp_path: Path, line: str, is_c: bool) -> None:
     write(tmp_path, "pyop2cxx/loop/a.py", f"def f(**a):\n    return {line}\n")
     assert len(structure.text_breaches(tmp_path)) == is_c
+
+
+def test_a_room_that_grew_too_large_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structure, "CODE_LINES", {"loop": 3, "op2": 1})
+    monkeypatch.setattr(structure, "MODULE_LINES", 9)
+    told = '"""Told\n\nin lines."""\n\n# and a remark\nX = """no\ndocstring"""\n'
+    write(tmp_path, "pyop2cxx/loop/run.py", told)
+    write(tmp_path, "pyop2cxx/loop/checks.py", "y = 1\n")
+    write(tmp_path, "pyop2cxx/op2.py", "z = 1\n")
+    assert structure.size_breaches(tmp_path) == []
+    write(tmp_path, "pyop2cxx/loop/checks.py", "y = 1\nz = 2\n")
+    write(tmp_path, "pyop2cxx/op2.py", "\n" * 10)
+    assert structure.size_breaches(tmp_path) == [
+        "pyop2cxx/op2.py has 10 lines; at most 9",
+        "pyop2cxx/loop has 4 lines of code; at most 3",
+    ]
+    write(tmp_path, "pyop2cxx/novel/new.py", "y = 1\n")
+    assert "pyop2cxx/novel has 1 lines of code; at most 0" in structure.size_breaches(tmp_path)
+
+
+def test_another_table_of_dtypes_is_found(tmp_path: Path) -> None:
+    table = 'T = {{"float32": {}, "float64": {}}}\n'
+    write(tmp_path, "pyop2cxx/fem/a.py", table.format('"float"', '("double", "d")'))
+    write(tmp_path, "pyop2cxx/fem/b.py", table.format('"fabsf"', '"fabs"'))
+    write(tmp_path, "pyop2cxx/kernel/parser/c.py", table.format('"float"', '"double"'))
+    breaches = ["pyop2cxx/fem/a.py:1 has a table of C's names for dtypes"]
+    assert structure.dtype_breaches(tmp_path) == breaches
 
 
 def test_what_is_found_by_name_is_there() -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
+N_PARTS = 6  # that workers may share, as one would take minutes
 ROOT = TESTS.parents[1]
 
 RUN = """
@@ -106,10 +107,11 @@ def test_the_suite_is_chosen_by_rooms() -> None:
     assert not {"test_caching.py", "test_conventions.py", "test_structure.py"} & names
 
 
-def test_the_cores_suite_passes_without_it(root: Path, config: Path) -> None:
+@pytest.mark.parametrize("part", range(N_PARTS))
+def test_the_cores_suite_passes_without_it(part: int, root: Path, config: Path) -> None:
     arguments = ["-q", "-x", "-p", "no:cacheprovider", "-c", str(config), f"--rootdir={TESTS}"]
     arguments += ["-m", "not pyop2 and not slow", "-k", "not opencl and not openmp"]
-    arguments += map(str, core_suite())
+    arguments += map(str, core_suite()[part::N_PARTS])
     done = run(root, RUN.format(root=str(root), arguments=arguments))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.mesh.airfoil import AirfoilMesh, FloatArray, free_stream
@@ -36,7 +37,6 @@ _NAMES = {
     "bound": "p_bound",
 }
 _FIELD_DIMS = {"q": 4, "qold": 4, "adt": 1, "res": 4}
-_C_TYPES = {"float64": "double", "int32": "int"}
 
 
 def read_hdf5(path: str | os.PathLike[str]) -> AirfoilMesh:
@@ -168,4 +168,4 @@ def _check_size(path: str | os.PathLike[str], file: Any, name: str, counted: str
 
 def _write(file: Any, name: str, values: npt.NDArray[np.generic]) -> None:
     rows = values.reshape(-1, 1) if values.ndim == 1 else values
-    file.create_dataset(name, data=rows).attrs["type"] = _C_TYPES[str(values.dtype)]
+    file.create_dataset(name, data=rows).attrs["type"] = c_name(values.dtype)

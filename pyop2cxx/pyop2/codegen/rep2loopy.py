@@ -13,15 +13,11 @@ from math import prod
 from typing import Any
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.runtime.frames import render
 
-_SCALARS = {
-    "float64": ("double", "fabs"),
-    "float32": ("float", "fabsf"),
-    "complex128": ("double _Complex", "cabs"),
-    "complex64": ("float _Complex", "cabsf"),
-}
+_ABSOLUTE = {"float64": "fabs", "float32": "fabsf", "complex128": "cabs", "complex64": "cabsf"}
 
 
 def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
@@ -39,11 +35,11 @@ def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
         >>> function_text("solve", 2, "float64")[0]
         'op2_solve_2_float64'
     """
-    if dtype not in _SCALARS:
+    if dtype not in _ABSOLUTE:
         raise UnsupportedError(
             f"'{what}' in a loopy kernel: of real or complex numbers, got {dtype}; convert them"
         )
-    scalar, absolute = _SCALARS[dtype]
+    scalar, absolute = c_name(dtype), _ABSOLUTE[dtype]
     name = f"op2_{what}_{n}_{dtype}"
     inverse = what == "inverse"
     context = {"name": name, "n": n, "scalar": scalar, "abs": absolute, "is_inverse": inverse}
