@@ -157,6 +157,25 @@ def fitting_extents(kernel: Kernel, i: int, size: int) -> tuple[int, ...]:
     return extents
 
 
+def users_name(kernel: Kernel, own: str) -> tuple[str, int] | None:
+    """Return what a kernel calls the parameter that a function calling it has a name for.
+
+    Args:
+        kernel: The kernel that is called.
+        own: The function's name for an argument, or for its copy.
+
+    Returns:
+        The parameter's name and its number; nothing if that is no such name.
+    """
+    found = _OWN_NAME.fullmatch(own)
+    if found is None or int(found[1]) >= len(kernel.parameters):
+        return None
+    return kernel.parameters[int(found[1])].name, int(found[1])
+
+
+_OWN_NAME = re.compile(r"[ar](\d+)")  # as in templates/kernels/packed.c.j2
+
+
 def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> tuple[int, ...]:
     """Raise unless a kernel has so many parameters, each of its argument's dtype or unused.
 

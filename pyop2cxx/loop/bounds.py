@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import KernelWarning, UsageError
+from pyop2cxx.kernel.shapes import users_name
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
@@ -82,12 +83,15 @@ def line_of(text: str, line: int) -> str:
 
 
 def _message(kernel: Kernel, found: _core.OutOfBounds, arguments: Sequence[str], what: str) -> str:
-    array = f"'{found.array}'" if found.array else "an array"
+    name, parameter = found.array, found.parameter
+    if kernel.calls is not None:
+        name, parameter = users_name(kernel.calls, name) or (name, parameter)
+    array = f"'{name}'" if name else "an array"
     last = found.extent - 1
     holds = f"holds {found.extent} values, 0 to {last}" if found.extent > 0 else "holds no values"
     advice = "correct the index, or the array's size"
-    if 0 <= found.parameter < len(arguments):
-        array += f" (argument {found.parameter}, {arguments[found.parameter]})"
+    if 0 <= parameter < len(arguments):
+        array += f" (argument {parameter}, {arguments[parameter]})"
         advice = (
             "correct the index; a Dat behind a Map has arity x dim values, one row of dim values "
             "after the other"

@@ -20,6 +20,7 @@ from pyop2cxx.base.access import INC, MIN, READ
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import CheckError, UnsupportedError
+from pyop2cxx.kernel.shapes import users_name
 from pyop2cxx.loop.bounds import line_of
 from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked, suspicious
 from pyop2cxx.loop.checked_sums import REAL, WHOLE, Sums, WrongSum, are_finite, first_element
@@ -276,21 +277,16 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
 
 def _as_users_kernel(kernel: Any, site: Site, parameter: int) -> tuple[Site, int]:
     """Return a finding in a function of ours as one in the kernel that it calls."""
-    names = [one.name for one in kernel.parameters]
-    check, own = site.check, _OWN_NAME.fullmatch(site.name)
+    known = users_name(kernel, site.name)
     if site.line <= len(kernel.code.splitlines()):
-        is_argument = own is not None and 0 <= parameter < len(names)
-        return (replace(site, name=names[parameter]) if is_argument else site), parameter
-    if own is None or not names:
+        is_argument = known is not None and known[1] == parameter
+        return (replace(site, name=known[0]) if known and is_argument else site), parameter
+    if known is None:
         return replace(site, line=_line_of_definition(kernel)), parameter
-    number = int(own[2])
-    if own[1] == "r" and check in ("load", "unset"):
+    check = site.check
+    if site.name.startswith("r") and check in ("load", "unset"):
         check = "written"  # what was not is copied back
-    found = Site(check, _line_of_definition(kernel), names[number], number, site.extent)
-    return found, number
-
-
-_OWN_NAME = re.compile(r"([ar])(\d+)")  # as in templates/kernels/packed.c.j2
+    return Site(check, _line_of_definition(kernel), *known, site.extent), known[1]
 
 
 def _line_of_definition(kernel: Any) -> int:

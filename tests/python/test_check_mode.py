@@ -87,6 +87,13 @@ BUGS = [
         says=("kernel line 2", "index 2", "argument 1", "Dat 'x'", "0 to 1"),
     ),
     Bug(
+        "a literal index beyond an array of arrays",
+        "void k(double *y, double x[2][1]) {\n  y[0] = x[2][0];\n}",
+        "y(WRITE), x(READ, ends)",
+        "at par_loop",
+        says=("kernel line 2", "index 2", "of 'x' (argument 1, Dat 'x')", "0 to 1"),
+    ),
+    Bug(
         "a loop that runs one too far",
         "void k(double *y) {\n  double w[3] = {1, 2, 3};\n"
         "  for (int c = 0; c <= 3; ++c)\n    y[0] += w[c];\n}",
