@@ -177,7 +177,7 @@ def _values(part: Part, owner: Any) -> Array:
     """Return an owner's values of a part on the host, in shape (entities, values on each)."""
     owner._on_host(_core.Use.read, "check", is_explicit=True)
     if part.is_of_matrix:
-        entries: Array = owner._values.reshape(len(owner._values), -1)
+        entries: Array = owner._values.reshape(len(owner._values), owner.cdim)
         return entries
     n = 1 if isinstance(owner, Global) else len(owner._values)
     rows: Array = owner._values.reshape(n, owner.cdim)

@@ -206,6 +206,21 @@ def test_sums_in_matrices(backend: str, dtype: type) -> None:
 
 
 @each_backend
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_a_matrix_without_entries(backend: str, dtype: type) -> None:
+    op2.init(backend=backend, check=True)
+    cells, nodes = op2.Set(0), op2.Set(3)
+    c2n = op2.Map(cells, nodes, 2, np.zeros((0, 2), np.int32))
+    mat = op2.Mat(
+        op2.Sparsity((nodes**2, nodes**2), [(c2n, c2n, None)], diagonal_block=False), dtype
+    )
+    scalar = "int" if dtype == np.int32 else "double"
+    kernel = op2.Kernel(f"void k({scalar} *A) {{ A[0] += 1; }}", "k")
+    op2.par_loop(kernel, cells, mat(op2.INC, (c2n, c2n)))
+    assert (mat.values == 0).all()
+
+
+@each_backend
 @pytest.mark.parametrize("dtype", [np.int16, np.float64])
 def test_sums_in_blocks_and_in_mixed_matrices(backend: str, dtype: type) -> None:
     """The second sums of one block are those of the whole matrix, whoever adds to it."""
