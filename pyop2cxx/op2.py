@@ -4,30 +4,33 @@
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
-from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-from pyop2cxx.data.constants import Const, Constant, GlobalArg
-from pyop2cxx.data.dats import Dat, DatArg
-from pyop2cxx.data.globals import Global
-from pyop2cxx.data.handles import OpaqueType, PassthroughArg
-from pyop2cxx.data.mat_args import MatArg, MixedMatArg
-from pyop2cxx.data.mats import Mat
-from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
-from pyop2cxx.data.views import DatView
-from pyop2cxx.exceptions import ChainError, CheckError
-from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
-from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.loop.run import par_loop
-from pyop2cxx.runtime import communicators, runtime
-from pyop2cxx.sets.datasets import DataSet
-from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
-from pyop2cxx.sets.extruded import ExtrudedSet
-from pyop2cxx.sets.global_sets import GlobalDataSet
-from pyop2cxx.sets.halo import Halo
-from pyop2cxx.sets.maps import Map
-from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
-from pyop2cxx.sets.sets import LocalSet, Set, Subset
-from pyop2cxx.sets.sparsities import Sparsity
+from pyop2cxx.base.collector import paused
+
+with paused():
+    from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
+    from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
+    from pyop2cxx.data.constants import Const, Constant, GlobalArg
+    from pyop2cxx.data.dats import Dat, DatArg
+    from pyop2cxx.data.globals import Global
+    from pyop2cxx.data.handles import OpaqueType, PassthroughArg
+    from pyop2cxx.data.mat_args import MatArg, MixedMatArg
+    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
+    from pyop2cxx.data.views import DatView
+    from pyop2cxx.exceptions import ChainError, CheckError
+    from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
+    from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.run import par_loop
+    from pyop2cxx.runtime import communicators, runtime
+    from pyop2cxx.sets.datasets import DataSet
+    from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
+    from pyop2cxx.sets.extruded import ExtrudedSet
+    from pyop2cxx.sets.global_sets import GlobalDataSet
+    from pyop2cxx.sets.halo import Halo
+    from pyop2cxx.sets.maps import Map
+    from pyop2cxx.sets.mixed_sets import MixedDataSet, MixedMap, MixedSet
+    from pyop2cxx.sets.sets import LocalSet, Set, Subset
+    from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
     from pyop2cxx.ahead.saved_graphs import load_graph

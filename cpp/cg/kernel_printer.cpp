@@ -67,6 +67,7 @@ class StatementPrinter {
             [this](const ir::Block& node) { nested("", node.body); },
             [this](const ir::If& node) { branches(node); },
             [this](const ir::For& node) {
+              if (node.is_unrolled) context_.pragma("unroll");
               nested(std::string(rolled_if_row(node)) + for_header(node), node.body);
             },
             [this](const ir::While& node) { loop(node); },

@@ -232,6 +232,7 @@ struct For {
   std::optional<Expr> condition;
   std::optional<Expr> step;
   Body body;
+  bool is_unrolled = false;  ///< compilers are told to write all steps out
   bool operator==(const For&) const = default;
 };
 struct While {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/strided.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ir/integers.hpp"
 #include "ir/kernel_make.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_walk.hpp"
@@ -59,6 +62,56 @@ class Strider {
   bool is_possible_ = true;
 };
 
+constexpr std::int64_t most_steps = 128;  // of nested loops that are written out
+
+/// Loops around entries of the array have constant subscripts if they are written out, and
+/// compilers do that with the innermost one only.
+class Unroller {
+ public:
+  Unroller(const std::string& array, const Integers& known) : array_(array), known_(known) {}
+
+  /// @return Steps of the longest nest of loops, nothing if that is unknown.
+  std::optional<std::int64_t> unroll(Body& body) {
+    std::optional<std::int64_t> most = 1;
+    for (Stmt& stmt : body) {
+      const std::optional<std::int64_t> here = unroll(stmt);
+      most = most && here ? std::optional(std::max(*most, *here)) : std::nullopt;
+    }
+    return most;
+  }
+
+ private:
+  std::optional<std::int64_t> unroll(Stmt& stmt) {
+    if (auto* block = std::get_if<Block>(&stmt.node)) return unroll(block->body);
+    if (auto* branch = std::get_if<If>(&stmt.node)) {
+      const auto yes = unroll(branch->then_body);
+      const auto no = unroll(branch->else_body);
+      return yes && no ? std::optional(std::max(*yes, *no)) : std::nullopt;
+    }
+    auto* loop = std::get_if<For>(&stmt.node);
+    const bool is_loop = loop != nullptr || std::holds_alternative<While>(stmt.node);
+    if (loop == nullptr) return is_loop ? std::nullopt : std::optional<std::int64_t>(1);
+    const std::optional<std::int64_t> inner = unroll(loop->body);
+    const std::optional<std::int64_t> own = trip_count(*loop, known_);
+    if (!inner || !own || *own > most_steps) return {};
+    const std::int64_t steps = *own * *inner;
+    loop->is_unrolled = steps <= most_steps && has_entry(loop->body);
+    return steps;
+  }
+
+  [[nodiscard]] bool has_entry(const Body& body) const {
+    bool found = false;
+    for_each_expr_in(body, [&](const Expr& expr) {
+      const auto* name = std::get_if<Name>(&expr.node);
+      found |= name != nullptr && name->name == array_;
+    });
+    return found;
+  }
+
+  const std::string& array_;
+  const Integers& known_;
+};
+
 }  // namespace
 
 std::optional<KernelBody> with_stride(const KernelBody& body, std::size_t parameter, int stride) {
@@ -72,6 +125,8 @@ std::optional<KernelBody> with_stride(const KernelBody& body, std::size_t parame
   walk_scoped(entry.body, strider);
   strider.leave();
   if (!strider.is_possible()) return {};
+  const Integers known = constant_integers(body);
+  Unroller(array.name, known).unroll(entry.body);
   return infer_types(std::move(made));
 }
 

@@ -36,7 +36,8 @@ int listed_block_size(const ir::Loop& loop, const Tuning& tuning) {
   return n;
 }
 
-constexpr int loads_under_way = 8;  // of a lane that copies summands
+constexpr int usual_lanes = 128;
+constexpr int most_loads = 32;  // of a lane, under way together
 
 /// A matrix of the loop: the scalars of its elements, and where they go.
 struct Listed {
@@ -136,14 +137,15 @@ class Summer {
     return {kir::For{kir::Axis::lane, "i", kir::integer(0), n, std::move(body)}};
   }
 
-  [[nodiscard]] static kir::Stmt copy_summands(const Listed& matrix) {
+  [[nodiscard]] kir::Stmt copy_summands(const Listed& matrix) const {
     const kir::Expr extent = kir::integer(matrix.extent);
     const kir::Expr from =
         kir::element(matrix.summand.name, kir::name("first") * extent + kir::name("i"));
     kir::Stmt copy = over_lanes(
         kir::name("n_here") * extent,
         {{kir::Assign{kir::element(matrix.own, kir::name("i")), kir::Update::set, from}}});
-    std::get<kir::For>(copy.node).unrolled = loads_under_way;
+    const int n_loads = (n_elements_ * matrix.extent + usual_lanes - 1) / usual_lanes;
+    std::get<kir::For>(copy.node).unrolled = std::min(n_loads, most_loads);
     return copy;
   }
 

@@ -229,6 +229,10 @@ class EntryLister {
         [&](std::int64_t begin, std::int64_t end, int thread) {
           Lister lister(spec_, positions, layout_);
           ListedBlocks<Index>& part = parts_[at(thread)];
+          // Memory that is not written costs nothing; moving what is there would.
+          const std::int64_t n_scalars = (end - begin) * layout_.block_size * size_;
+          part.places.reserve(at(n_scalars));
+          part.first.reserve(at(n_scalars + end - begin));
           for (std::int64_t b = begin; b < end; ++b) {
             lister.list(b, part, made_.summands.data() + b * layout_.block_size * size_);
           }

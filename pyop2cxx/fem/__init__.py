@@ -4,17 +4,20 @@
 It needs the extra ``fem``: ``pip install 'pyop2cxx[fem]'``.
 """
 
-from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
-from pyop2cxx.fem.compiler import Integral, Parameter, compile_form
-from pyop2cxx.fem.conditions import DirichletBC
-from pyop2cxx.fem.domain import Facets, MeshLike
-from pyop2cxx.fem.functions import Constant, Function
-from pyop2cxx.fem.interpolation import interpolate, on_mesh
-from pyop2cxx.fem.loops import Form
-from pyop2cxx.fem.operators import action
-from pyop2cxx.fem.solving import NewtonHistory, error_norm, norm, solve
-from pyop2cxx.fem.spaces import FunctionSpace
-from pyop2cxx.fem.symbols import FacetNormal, SpatialCoordinate, dS, ds, dx
+from pyop2cxx.base.collector import paused
+
+with paused():
+    from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
+    from pyop2cxx.fem.compiler import Integral, Parameter, compile_form
+    from pyop2cxx.fem.conditions import DirichletBC
+    from pyop2cxx.fem.domain import Facets, MeshLike
+    from pyop2cxx.fem.functions import Constant, Function
+    from pyop2cxx.fem.interpolation import interpolate, on_mesh
+    from pyop2cxx.fem.loops import Form
+    from pyop2cxx.fem.operators import action
+    from pyop2cxx.fem.solving import NewtonHistory, error_norm, norm, solve
+    from pyop2cxx.fem.spaces import FunctionSpace
+    from pyop2cxx.fem.symbols import FacetNormal, SpatialCoordinate, dS, ds, dx
 
 __all__ = [
     "Constant",

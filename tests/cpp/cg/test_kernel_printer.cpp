@@ -5,6 +5,8 @@
 
 #include <exception>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "../ir/random_expressions.hpp"
 
@@ -52,6 +54,18 @@ TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
             "  x[1] = sqrt(2.0);\n"
             "}\n");
   EXPECT_EQ(printed(kernel, {.prototypes = false}).find("sqrt(double)"), std::string::npos);
+}
+
+TEST(KernelPrinter, TellsTheCompilerWhatToUnroll) {
+  ir::Stmt steps = loop("i", 10, {eval(assign(at("x", 0), lit("1.0")))});
+  std::get<ir::For>(steps.node).is_unrolled = true;
+  EXPECT_EQ(printed(named(ir::ast::kernel({std::move(steps)}), "k")),
+            "static inline void k(double *x, double *y) {\n"
+            "  #pragma unroll\n"
+            "  for (int i = 0; i < 10; ++i) {\n"
+            "    x[0] = 1.0;\n"
+            "  }\n"
+            "}\n");
 }
 
 TEST(KernelPrinter, PrintsEveryStatement) {

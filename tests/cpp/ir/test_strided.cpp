@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "ast.hpp"
 #include "ir/kernel_make.hpp"
@@ -48,6 +49,28 @@ TEST(WithStride, IsNotPossibleWhereTheArrayIsMoreThanItsEntries) {
   EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), address))}), 0, 8));
   EXPECT_TRUE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 1, 8));
   EXPECT_FALSE(with_stride(of_array({}), 2, 8));
+}
+
+const For& loop_in(const Body& body) {
+  return std::get<For>(body.front().node);
+}
+
+TEST(WithStride, UnrollsShortLoopsAroundItsEntries) {
+  const Body add{eval(make::assign(make::index(name("A"), name("j")), at("B", 1)))};
+  const auto strided =
+      with_stride(of_array({loop("q", 4, {loop("i", 10, {loop("j", 10, Body(add))})})}), 0, 32);
+  ASSERT_TRUE(strided);
+  const For& points = loop_in(strided->functions.back().body);
+  EXPECT_FALSE(points.is_unrolled);  // 400 steps
+  EXPECT_TRUE(loop_in(points.body).is_unrolled);
+  EXPECT_TRUE(loop_in(loop_in(points.body).body).is_unrolled);
+}
+
+TEST(WithStride, LeavesOtherLoopsAsTheyAre) {
+  const Body other{eval(make::assign(make::index(name("B"), name("j")), at("B", 1)))};
+  const auto strided = with_stride(of_array({loop("j", 4, Body(other))}), 0, 32);
+  ASSERT_TRUE(strided);
+  EXPECT_FALSE(loop_in(strided->functions.back().body).is_unrolled);
 }
 
 }  // namespace
