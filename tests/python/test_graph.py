@@ -282,6 +282,25 @@ def test_a_single_work_item(backend: str) -> None:
             g.then_single(divide, ratio(op2.WRITE), other(op2.READ), below(op2.READ))
 
 
+def test_loops_called_elsewhere_leave_a_graph_as_it_is(backend: str) -> None:
+    """A driver may keep one set of arguments a kernel; a graph's nodes have kernels of their own."""
+    cells = op2.Set(9)
+    x, seen, y, other = (op2.Dat(cells, np.full(9, value)) for value in (1.0, 0.0, 10.0, 0.0))
+    with op2.graph() as g:
+        g.par_loop(ADD, cells, seen(op2.INC), x(op2.READ)).then(
+            ADD, cells, seen(op2.INC), x(op2.READ)
+        )
+    graph = g.instantiate()
+    graph.submit()
+    loop = op2.ParLoop(ADD, cells, other(op2.INC), y(op2.READ))
+    for n in range(1, 4):
+        loop.compute()  # the same program with other arguments
+        graph.submit()
+        op2.par_loop(ADD, cells, other(op2.INC), y(op2.READ))
+        assert seen.data_ro.tolist() == [2.0 + 2 * n] * 9
+        assert other.data_ro.tolist() == [20.0 * n] * 9
+
+
 def test_one_loop_may_be_several_nodes(backend: str) -> None:
     x = op2.Dat(op2.Set(3))
     with op2.graph() as g:
