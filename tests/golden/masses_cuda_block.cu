@@ -48,6 +48,7 @@ extern "C" __global__ void wrap_masses(
   const int block = first_block + (int)blockIdx.x;
   const int first = block * 128;
   const int n_here = (n_elements - first < 128 ? n_elements - first : 128);
+  #pragma unroll 8
   for (int i = (int)threadIdx.x; i < n_here * 4; i += (int)blockDim.x) {
     m_own[i] = m_summand[first * 4 + i];
   }
@@ -67,12 +68,14 @@ extern "C" __global__ void wrap_masses(
   }
   __syncthreads();
   const int m_begin = m_first_entry[block];
-  for (int i = (int)threadIdx.x; i < m_first_entry[block + 1] - m_begin; i += (int)blockDim.x) {
+  const int m_n_entries = m_first_entry[block + 1] - m_begin;
+  for (int i = (int)threadIdx.x; i < m_n_entries; i += (int)blockDim.x) {
+    const int place = m_place[m_begin + i];
     const int last = m_first_summand[m_begin + i + block + 1];
     double sum = 0;
     for (int k = m_first_summand[m_begin + i + block]; k < last; ++k) {
       sum += m_shared[m_own[k]];
     }
-    atomicAdd(&m[m_place[m_begin + i]], sum);
+    atomicAdd(&m[place], sum);
   }
 }

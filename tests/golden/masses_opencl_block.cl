@@ -44,6 +44,7 @@ __kernel void wrap_masses(
   const int block = first_block + (int)get_group_id(0);
   const int first = block * 128;
   const int n_here = (n_elements - first < 128 ? n_elements - first : 128);
+  #pragma unroll 8
   for (int i = (int)get_local_id(0); i < n_here * 4; i += (int)get_local_size(0)) {
     m_own[i] = m_summand[first * 4 + i];
   }
@@ -64,12 +65,14 @@ __kernel void wrap_masses(
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   const int m_begin = m_first_entry[block];
-  for (int i = (int)get_local_id(0); i < m_first_entry[block + 1] - m_begin; i += (int)get_local_size(0)) {
+  const int m_n_entries = m_first_entry[block + 1] - m_begin;
+  for (int i = (int)get_local_id(0); i < m_n_entries; i += (int)get_local_size(0)) {
+    const int place = m_place[m_begin + i];
     const int last = m_first_summand[m_begin + i + block + 1];
     double sum = 0;
     for (int k = m_first_summand[m_begin + i + block]; k < last; ++k) {
       sum += m_shared[m_own[k]];
     }
-    op2_atomic_add_float64(&m[m_place[m_begin + i]], sum);
+    op2_atomic_add_float64(&m[place], sum);
   }
 }
