@@ -62,7 +62,7 @@ class Strider {
   bool is_possible_ = true;
 };
 
-constexpr std::int64_t most_steps = 128;  // of nested loops that are written out
+constexpr std::int64_t most_unrolled = 128;  // of nested loops that are written out
 
 /// Loops around entries of the array have constant subscripts if they are written out, and
 /// compilers do that with the innermost one only.
@@ -93,9 +93,9 @@ class Unroller {
     if (loop == nullptr) return is_loop ? std::nullopt : std::optional<std::int64_t>(1);
     const std::optional<std::int64_t> inner = unroll(loop->body);
     const std::optional<std::int64_t> own = trip_count(*loop, known_);
-    if (!inner || !own || *own > most_steps) return {};
+    if (!inner || !own || *own > most_unrolled) return {};
     const std::int64_t steps = *own * *inner;
-    loop->is_unrolled = steps <= most_steps && has_entry(loop->body);
+    loop->is_unrolled = steps <= most_unrolled && has_entry(loop->body);
     return steps;
   }
 
