@@ -297,7 +297,7 @@ TEST_F(HostSequenceTest, ALoopThatFailsEndsTheRegion) {
   HostSequence sequence({loop(false), bad, next, last});
   sequence.run(1);
   bad->fails = true;
-  EXPECT_EQ(testing::message_of<ExecutionError>([&] { sequence.run(1); }), "a check failed");
+  EXPECT_EQ(op2::testing::message_of<ExecutionError>([&] { sequence.run(1); }), "a check failed");
   EXPECT_EQ(bad->n_shared, 1);
   EXPECT_LE(next->n_shared, 1);
   EXPECT_EQ(last->n_shared, 0);
