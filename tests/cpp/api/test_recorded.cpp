@@ -73,7 +73,7 @@ class TitledValues : public ::testing::Test {
   [[nodiscard]] Recorded opened() const { return {path, "graph 1", 9, 0xCBF43926U}; }
 
   [[nodiscard]] std::string read() const {
-    return testing::message_of<UsageError>([this] { (void)opened(); });
+    return op2::testing::message_of<UsageError>([this] { (void)opened(); });
   }
 
   std::string path = testing::own_path("titled.bin");

@@ -22,10 +22,11 @@ TEST(ChosenDevice, IsMeantByNumberOrByPartOfItsName) {
 }
 
 TEST(ChosenDevice, OneThatIsNotThereIsRefusedWithAList) {
-  EXPECT_EQ(testing::message_of<UsageError>([] { (void)chosen_device(devices, "amd", "h200"); }),
-            "options 'device' and 'platform': there is no device 'h200' on platform 'amd'; there "
-            "are: 0: pthread-Xeon (Portable Computing Language), 1: GeForce (NVIDIA CUDA), 2: H200 "
-            "(NVIDIA CUDA)");
+  EXPECT_EQ(
+      op2::testing::message_of<UsageError>([] { (void)chosen_device(devices, "amd", "h200"); }),
+      "options 'device' and 'platform': there is no device 'h200' on platform 'amd'; there "
+      "are: 0: pthread-Xeon (Portable Computing Language), 1: GeForce (NVIDIA CUDA), 2: H200 "
+      "(NVIDIA CUDA)");
   EXPECT_THROW((void)chosen_device(devices, "", "3"), UsageError);
   EXPECT_THROW((void)chosen_device({}, "", ""), UsageError);
 }
