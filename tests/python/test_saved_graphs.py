@@ -120,7 +120,7 @@ graph = op2.load_graph(folder)
 graph.submit(int(n))
 values = {k: v.values if isinstance(v, op2.Mat) else v.data_ro for k, v in graph.outputs.items()}
 np.savez(out, **values)
-assert {row.provider for row in op2.dispatch.report()} == {"ahead"}
+assert {row.provider for row in op2.dispatch.report()} - {"builtin"} == {"ahead"}
 print(*graph.inputs, "->", *graph.outputs)
 """
 

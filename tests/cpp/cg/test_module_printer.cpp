@@ -135,13 +135,20 @@ static int op2_launch_res_in_team(const struct op2_context_v1 *context, long beg
   } else {
     double *const y = (double *)argv[0];
     const int *const y_map = (const int *)argv[1];
+    // sizes [1 or 2]: colours; or rows, and padded columns of a row
     const long *const sizes = (const long *)argv[2];
+    // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
     const long *const colour_offset = (const long *)argv[3];
+    // block_of [n_blocks]: blocks by colour
     const long *const block_of = (const long *)argv[4];
+    // block_offset [n_blocks + 1]: where the elements of each block begin
     const long *const block_offset = (const long *)argv[5];
+    // One colour after the other: what one has updates no target twice.
     for (long colour = 0; colour < sizes[0]; ++colour) {
+      const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+      const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
       #pragma omp for schedule(static)
-      for (long k = (colour_offset[colour] < begin ? begin : colour_offset[colour]); k < (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end); ++k) {
+      for (long k = first; k < last; ++k) {
         const long block = block_of[k];
         wrap_res(block_offset[block], block_offset[block + 1], y, y_map);
       }
@@ -159,13 +166,9 @@ int op2_launch_res(const struct op2_context_v1 *context, long begin, long end,
   }
   double *const y = (double *)argv[0];
   const int *const y_map = (const int *)argv[1];
-  // sizes [1 or 2]: colours; or rows, and padded columns of a row
   const long *const sizes = (const long *)argv[2];
-  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
   const long *const colour_offset = (const long *)argv[3];
-  // block_of [n_blocks]: blocks by colour
   const long *const block_of = (const long *)argv[4];
-  // block_offset [n_blocks + 1]: where the elements of each block begin
   const long *const block_offset = (const long *)argv[5];
   if (context->flags) {
     // One colour after the other: what one has updates no target twice.

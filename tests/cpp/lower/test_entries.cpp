@@ -39,12 +39,14 @@ TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
   EXPECT_TRUE(
       contains(text,
                "  decl const int64 A_begin = A_first_entry[block]\n"
-               "  for lane i in [0, (A_first_entry[(block + 1)] - A_begin))\n"
+               "  decl const int64 A_n_entries = (A_first_entry[(block + 1)] - A_begin)\n"
+               "  for lane i in [0, A_n_entries)\n"
+               "    decl const int64 place = A_place[(A_begin + i)]\n"
                "    decl const int64 last = A_first_summand[(((A_begin + i) + block) + 1)]\n"
                "    decl float64 sum = 0\n"
                "    for serial k in [A_first_summand[((A_begin + i) + block)], last)\n"
                "      sum += A_shared[A_own[k]]\n"
-               "    atomic A[A_place[(A_begin + i)]] += sum\n"))
+               "    atomic A[place] += sum\n"))
       << text;
 }
 

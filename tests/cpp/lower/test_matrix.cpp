@@ -87,7 +87,7 @@ TEST(Matrix, DroppedEntriesAreNotTouchedNorAreTheirRows) {
             std::string::npos)
       << text;
   Options wide;
-  wide.position_bytes = 4;
+  wide.widths.position_bytes = 4;
   EXPECT_NE(expanded_insert(assembly(mat), wide).find("< 2147483647)"), std::string::npos);
   EXPECT_EQ(first_dropped(2), 65535);
 }
