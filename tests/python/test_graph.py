@@ -283,7 +283,7 @@ def test_a_single_work_item(backend: str) -> None:
 
 
 def test_loops_called_elsewhere_leave_a_graph_as_it_is(backend: str) -> None:
-    """A driver may keep one set of arguments a kernel; a graph's nodes have kernels of their own."""
+    """A driver may keep one set of arguments a kernel; each node of a graph has its own."""
     cells = op2.Set(9)
     x, seen, y, other = (op2.Dat(cells, np.full(9, value)) for value in (1.0, 0.0, 10.0, 0.0))
     with op2.graph() as g:
