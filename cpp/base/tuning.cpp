@@ -256,7 +256,7 @@ const std::vector<Tunable>& tunables() {
        "Blocks that a multiprocessor is assumed to hold at a time if its driver does not say", 1,
        64},
       {"most_blocks", &T::most_blocks, Steers::launch, "blocks",
-       "Largest number of blocks in a launch; lanes then take several elements each", 1, 1 << 30},
+       "Largest number of blocks in a launch; lanes then take several elements each", 1, 1 << 20},
       {"light_bytes", &T::light_bytes, Steers::launch, "bytes",
        "A loop without Maps that moves fewer bytes per element uses `streaming_lanes` and "
        "`blocks_a_unit_light`",

@@ -152,9 +152,9 @@ void bind_graph(py::module_& core) {
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())
-      .def_property_readonly("trial", &runtime::ReadyGraph::trial)
-      .def_property_readonly("report", &runtime::ReadyGraph::report)
-      .def_property_readonly("native", &runtime::ReadyGraph::native);
+      .def_property_readonly("trial", py::cpp_function(&runtime::ReadyGraph::trial, Unlocked()))
+      .def_property_readonly("report", py::cpp_function(&runtime::ReadyGraph::report, Unlocked()))
+      .def_property_readonly("native", py::cpp_function(&runtime::ReadyGraph::native, Unlocked()));
 }
 
 }  // namespace op2::bind

@@ -102,7 +102,7 @@ std::span<const std::string_view> local_names() {
        "last",     "context",    "argv",    "argc",   "scratch",    "lane",       "chunk",
        "round",    "own_colour", "entry",   "row",    "level",      "n_levels",   "layer",
        "position", "column",     "part",    "next",   "lane_first", "lane_items", "group",
-       "side",     "at",         "across",  "code"});
+       "side",     "at",         "across",  "code",   "place",      "n_here"});
   return names;
 }
 

@@ -36,6 +36,9 @@ class GraphTask {
   /// @brief Whether it sets or copies values on the host, and nothing else: one thread may do that
   /// while those of its team wait.
   [[nodiscard]] virtual bool is_of_values() const { return false; }
+  /// @brief On the host: bring what it reads there, before loops behind it are made ready.
+  /// @return As run().
+  virtual bool bring_to_host() { return false; }
   /// @brief Whether make_ready() may give Buffers the memory of others.
   [[nodiscard]] virtual bool may_exchange() const { return false; }
   /// @brief The two Buffers whose memory the last make_ready() exchanged; null: none.

@@ -93,19 +93,28 @@ class HostSequence::Region {
     for (std::size_t i = first_; i < last_; ++i) {
       Step& step = stretch_.steps[i];
       if (step.is_shared) {
+        op2_context_v1 context = step.context;
+        context.flags = OP2_IN_TEAM;
         const std::int64_t start = is_first ? sequence_.clock_() : 0;
-        step.loop->launch(step.context);  // ends with all of them
-        if (is_first) {
-          step.loop->note_launch(start);
-          // the others may be in the next step already, so all end behind that
-          if (step.loop->has_failed()) fail(i + 1);
-        }
+        step.loop->launch(context);  // ends with all of them
+        if (is_first) note(step, i, start);
       } else {
         if (is_first) carry_out_alone(step, i);
         static_cast<void>(opener_.launch(wait));
       }
       if (failed_at_.load() <= i) return;
     }
+  }
+
+  void note(Step& step, std::size_t i, std::int64_t start) {
+    try {
+      step.loop->note_launch(start, false);
+    } catch (...) {  // must not leave the region
+      failure_ = std::current_exception();
+      fail(i + 1);
+    }
+    // the others may be in the next step already, so all end behind that
+    if (step.loop->has_failed()) fail(i + 1);
   }
 
   void carry_out_alone(Step& step, std::size_t i) {
@@ -176,6 +185,7 @@ bool HostSequence::run(std::int64_t n_times) {
     const Way next = trial_.next();
     const std::int64_t start = clock_();
     has_copied |= next == Way::alone ? run_each() : run_in_regions();
+    const std::lock_guard told(told_mutex_);
     // without a region nothing was compared
     if (next == Way::alone || report_.n_regions > 0) trial_.note(next, clock_() - start);
   }
@@ -189,76 +199,98 @@ bool HostSequence::run_each() {
 }
 
 bool HostSequence::run_in_regions() {
-  report_ = {};
-  has_tried_ = true;
+  TeamReport report;
   bool has_copied = false;
-  for (Stretch& stretch : stretches_) has_copied |= run_stretch(stretch);
+  for (Stretch& stretch : stretches_) has_copied |= run_stretch(stretch, report);
+  const std::lock_guard told(told_mutex_);
+  report_ = report;
+  has_tried_ = true;
   return has_copied;
 }
 
-bool HostSequence::run_stretch(Stretch& stretch) {
+/// Everything but the launches, in the order of the steps: what a step reads is brought to the host
+/// before a later one says that it writes it.
+/// @return How many steps are ready; fewer than all if there is a @p failure.
+std::size_t HostSequence::make_ready(Stretch& stretch, bool& has_copied,
+                                     std::exception_ptr& failure) {
+  for (std::size_t i = 0; i < stretch.steps.size(); ++i) {
+    Step& step = stretch.steps[i];
+    try {
+      if (step.loop == nullptr) {
+        has_copied |= step.task->bring_to_host();
+        continue;
+      }
+      has_copied |= step.loop->make_ready_for_team();
+    } catch (...) {  // what comes before is carried out nevertheless
+      failure = std::current_exception();
+      return i;
+    }
+    step.context = step.loop->context();
+    step.is_shared = step.context.flags == 0;
+  }
+  return stretch.steps.size();
+}
+
+bool HostSequence::run_stretch(Stretch& stretch, TeamReport& report) {
   std::vector<std::unique_lock<std::mutex>> locks;
   locks.reserve(stretch.loops.size());
   for (TeamLoop* loop : stretch.loops) locks.push_back(loop->lock());
   bool has_copied = false;
+  std::exception_ptr failure;
+  std::vector<Step>& steps = stretch.steps;
+  const std::size_t n_ready = make_ready(stretch, has_copied, failure);
   int n_shared = 0;
   std::size_t first = 0;
   std::size_t last = 0;  // past the last that is shared
-  std::vector<Step>& steps = stretch.steps;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    Step& step = steps[i];
-    if (step.loop == nullptr) continue;
-    has_copied |= step.loop->make_ready_for_team();
-    step.context = step.loop->context();
-    step.is_shared = step.context.flags == 0;
-    if (!step.is_shared) continue;
-    step.context.flags = OP2_IN_TEAM;
+  for (std::size_t i = 0; i < n_ready; ++i) {
+    if (steps[i].loop == nullptr || !steps[i].is_shared) continue;
     if (n_shared++ == 0) first = i;
     last = i + 1;
   }
   std::size_t next = 0;
-  if (n_shared >= least_loops) {
+  if (n_shared >= least_loops && !failure) {
     Region region(*this, stretch, first, last);
     if (region.is_possible()) {
       for (; next < first; ++next) has_copied |= carry_out(steps[next]);
       has_copied |= region.run();
       next = last;
-      ++report_.n_regions;
-      report_.n_shared += n_shared;
-      report_.n_alone += static_cast<int>(last - first) - n_shared;
+      ++report.n_regions;
+      report.n_shared += n_shared;
+      report.n_alone += static_cast<int>(last - first) - n_shared;
     } else {
-      has_other_runtime_ = true;
+      report.has_other_runtime = true;
     }
   }
-  for (; next < steps.size(); ++next) has_copied |= carry_out(steps[next]);
+  for (; next < n_ready; ++next) has_copied |= carry_out(steps[next]);
+  if (failure) std::rethrow_exception(failure);
   return has_copied;
 }
 
 bool HostSequence::carry_out(Step& step) {
   if (step.loop == nullptr) return step.task->run();
   const std::int64_t start = clock_();
-  const int status = step.loop->launch(step.loop->context());
-  step.loop->note_launch(start);
+  const int status = step.loop->launch(step.context);
+  step.loop->note_launch(start, !step.is_shared);
   step.loop->check(status);
   return false;
 }
 
 ReplayTrial HostSequence::trial() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard told(told_mutex_);
   return trial_;
 }
 
 TeamReport HostSequence::report() const {
-  const std::lock_guard lock(mutex_);
   if (!has_teams_) return {};
   if (!may_share_) return {.why = "no two loops that teams carry out stand behind each other"};
+  const std::lock_guard told(told_mutex_);
   if (trial_.single() == Way::alone) {
     return {.why = "regions of their own were measured to be faster"};
   }
   TeamReport report = report_;
   if (report.n_regions > 0 || !has_tried_) return report;
-  report.why = has_other_runtime_ ? "its loops were compiled for different OpenMP run-times"
-                                  : "one thread carries out all loops, or all but one";
+  report.why = report.has_other_runtime ? "its loops were compiled for different OpenMP run-times"
+                                        : "one thread carries out all loops, or all but one";
   return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,7 @@ struct TeamReport {
   int n_alone = 0;    ///< what one thread did in them while the others waited
   std::string why;    ///< why there are none; empty: there are some, none was tried, or no loop
                       ///< opens a team
+  bool has_other_runtime = false;  ///< loops were compiled for another OpenMP run-time
 };
 
 /// @brief Tasks that run on the host one after the other.
@@ -59,7 +61,7 @@ class HostSequence {
     GraphTask* task = nullptr;
     TeamLoop* loop = nullptr;  // null: one thread's
     bool is_shared = false;    // now
-    op2_context_v1 context{};  // to launch it with in a team
+    op2_context_v1 context{};  // to launch it with by itself; a loop may be several steps
   };
   /// Tasks that can be in one region.
   struct Stretch {
@@ -73,7 +75,8 @@ class HostSequence {
   void find_stretches();
   bool run_each();
   bool run_in_regions();
-  bool run_stretch(Stretch& stretch);
+  bool run_stretch(Stretch& stretch, TeamReport& report);
+  static std::size_t make_ready(Stretch& stretch, bool& has_copied, std::exception_ptr& failure);
   bool carry_out(Step& step);
 
   std::vector<std::shared_ptr<GraphTask>> tasks_;
@@ -81,10 +84,11 @@ class HostSequence {
   bool has_teams_ = false;          // a loop may be a team's
   bool may_share_ = false;          // a stretch has several of them
   Clock clock_;
-  mutable std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // one run at a time
   bool has_run_ = false;
+  // What is told to others during a run, too: only the run changes it.
+  mutable std::mutex told_mutex_;
   bool has_tried_ = false;  // regions
-  bool has_other_runtime_ = false;
   ReplayTrial trial_;
   TeamReport report_;
 };

@@ -14,8 +14,6 @@
 namespace op2::runtime {
 namespace {
 
-// Without partial results, only the launch itself bounds them.
-
 std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
   return std::clamp<std::int64_t>((n_items + rule.n_lanes - 1) / rule.n_lanes, 1, rule.max_blocks);
 }

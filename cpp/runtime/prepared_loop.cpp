@@ -177,7 +177,7 @@ bool PreparedLoop::run_on_host() {
   const bool has_copied = make_ready_on_host();
   const std::int64_t start = trace_clock();
   const int status = launch(context_);
-  note_launch(start);
+  note_launch(start, context_.flags != 0);
   check(status);
   return has_copied;
 }
@@ -208,9 +208,9 @@ int PreparedLoop::launch(const op2_context_v1& context) {
                              static_cast<unsigned int>(argv_.size()));
 }
 
-void PreparedLoop::note_launch(std::int64_t start) {
+void PreparedLoop::note_launch(std::int64_t start, bool was_alone) {
   const std::int64_t nanoseconds = trace_clock() - start;
-  if (context_.n_threads > 1 && plan_.n_items > 0) team_->note(context_.flags != 0, nanoseconds);
+  if (context_.n_threads > 1 && plan_.n_items > 0) team_->note(was_alone, nanoseconds);
   timing_->nanoseconds += nanoseconds;
   note("loop", start, options_.useful_bytes);
 }

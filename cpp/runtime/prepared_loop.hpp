@@ -114,7 +114,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   bool make_ready_for_team() override;
   [[nodiscard]] const op2_context_v1& context() const override { return context_; }
   int launch(const op2_context_v1& context) override;
-  void note_launch(std::int64_t start) override;
+  void note_launch(std::int64_t start, bool was_alone) override;
   [[nodiscard]] bool has_failed() const override { return error_[0] != 0; }
   void check(int status) const override;
   void save(std::size_t use);

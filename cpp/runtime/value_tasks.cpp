@@ -22,7 +22,7 @@ ValueTask::ValueTask(std::shared_ptr<DeviceMirror> mirror, std::string what,
 
 bool ValueTask::run() {
   if (mirror_ == nullptr) {
-    const bool has_copied = mesh::bring_to_host(uses_, {what_});
+    const bool has_copied = bring_to_host();
     count_writes();
     run_on_host();
     return has_copied;
@@ -31,6 +31,10 @@ bool ValueTask::run() {
   const bool has_copied = make_ready(state);
   launch_ready();
   return has_copied;
+}
+
+bool ValueTask::bring_to_host() {
+  return mesh::bring_to_host(uses_, {what_});
 }
 
 bool ValueTask::make_ready(std::vector<std::uintptr_t>& state) {

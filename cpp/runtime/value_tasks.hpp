@@ -23,6 +23,7 @@ class ValueTask : public GraphTask {
   }
   [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
   [[nodiscard]] bool is_of_values() const override { return mirror_ == nullptr; }
+  bool bring_to_host() override;
   bool run() override;
   [[nodiscard]] Device* recorder() override { return device().get(); }
   [[nodiscard]] std::size_t n_launches() const override { return 1; }

@@ -141,7 +141,7 @@ class Chain:
         return f"<chain: {len(self._queue)} loops wait>"
 
     def __enter__(self) -> Self:
-        outer: object = runtime.recorder
+        outer: Any = runtime.recorder
         if outer is self or self._is_at_once:
             raise UsageError("chain: this block is open; make another op2.chain() for a second one")
         state: ChainState = runtime.of(ChainState)
@@ -155,8 +155,8 @@ class Chain:
         else:
             self._place, self._was_at_once = None, False
         if outer is not None:
-            self._outer = outer
-            self._outer.begin_block()
+            outer.begin_block()
+        self._outer = outer
         self._begin(state)
         runtime.recorder = self
         return self
@@ -361,6 +361,7 @@ class Chain:
             taken, prefix = self._queue, self._prefix
             self._queue, self._prefix = [], _NOWHERE
             self._run(taken, prefix)
+        self._prefix = _NOWHERE  # options may change now
 
     def begin_block(self) -> None:
         """Run all that waits: a block within this one is compiled alone."""

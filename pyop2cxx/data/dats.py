@@ -287,6 +287,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def _data(self) -> Array:
         """All values, ghosts' too, as PyOP2's Halos reach around `data`: nothing is counted."""
+        self._settle(write=True)  # a chain may give this Dat other memory
         values = self._allocated("_data")
         self._on_host(_core.Use.read_write, "_data")
         return self._lent_out.lend(values[:])
@@ -309,6 +310,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             mode = Access.RW if write else Access.READ
             self.global_to_local_begin(mode)
             self.global_to_local_end(mode)
+        self._settle(write=write)  # a chain may give this Dat other memory
         values = self._allocated(member)
         if runtime.coherence.is_active or runtime.recorder is not None:
             self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
@@ -332,6 +334,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """
         if not write:
             return self.data_ro, False
+        self._settle(write=True)
         values = self._allocated("vec")
         if runtime.static or self._zero_version == self._buffer.version:
             return self.data, False  # loops know these values: they must not go unnoticed
@@ -513,7 +516,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             return
         if casting == "fitting":
             self._check_fits(other, subset)
-        source, target = self._allocated("copy"), other._allocated("copy")
+        self._allocated("copy")
+        other._allocated("copy")
         if subset is None:
             other._numbering = self._numbering
         same = subset is None and self._dtype == other._dtype
@@ -522,6 +526,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             return
         self._settle(write=False)
         other._settle(write=True)
+        source, target = self._allocated("copy"), other._allocated("copy")
         if same and other._buffer.copy_on_device(self._buffer):
             other._wrote(halo_valid=self.halo_valid)
             return
@@ -558,6 +563,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """Check that a copy loses no value; only a device's count of those is waited for."""
         if limits(self._dtype, other._dtype) is None:
             return
+        self._settle(write=False)
         is_there = at_device(self)
         counted = device_algebra().n_unfit(self, other._dtype, subset) if is_there else None
         if counted == 0:

@@ -91,6 +91,9 @@ class HaloExchange(OlderNames):
     def _allocated(self, member: str) -> Array:
         raise NotImplementedError
 
+    def _settle(self, *, write: bool) -> None:
+        raise NotImplementedError
+
     def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
         raise NotImplementedError
 
@@ -127,6 +130,7 @@ class HaloExchange(OlderNames):
         if mode in READING and not self.halo_valid:
             self._exchange("global_to_local_begin", WRITE)
         elif mode in REDUCED:
+            self._settle(write=True)
             values = self._allocated("global_to_local_begin")
             self._on_host(_core.Use.read_write, "global_to_local_begin")
             values[self._set.size :] = _identity(self.dtype, mode)

@@ -170,6 +170,8 @@ def users_name(kernel: Kernel, own: str) -> tuple[str, int] | None:
     found = _OWN_NAME.fullmatch(own)
     if found is None or int(found[1]) >= len(kernel.parameters):
         return None
+    if re.search(rf"\b{own}\b", kernel.code):
+        return None  # the kernel has something of this name itself
     return kernel.parameters[int(found[1])].name, int(found[1])
 
 

@@ -20,6 +20,7 @@ from pyop2cxx.loop.execute import Run, checked_epoch
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind
+from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.items import Items, levels_of, reached
 from pyop2cxx.sets.sets import Subset
@@ -107,6 +108,16 @@ class PythonLoop(ParLoop):
 
     def _adapt_kernel(self) -> None:
         """Any function takes any arguments."""
+
+    def compute(self) -> None:
+        """Run the loop once, now: a chain runs what it has recorded before.
+
+        Raises:
+            UsageError: A graph is recorded, which takes no functions this way.
+        """
+        runtime.settle()
+        with runtime.at_once():
+            super().compute()
 
     def _check_bounds(self) -> None:
         """Python checks subscripts itself."""

@@ -110,8 +110,9 @@ class Report(Tabled, tuple[Row, ...]):
 def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.
 
-    Operations of algebra, zeros, copies and assignments on the host are in it as 'builtin', on
-    devices as loops; where the option `blas` lets a library be asked, as its or the core's.
+    Operations of algebra, copies and assignments on the host are in it as 'builtin', on devices as
+    loops; zeros outside of chains as 'builtin' on both; where the option `blas` lets a library be
+    asked, as its or the core's.
 
     Example:
         >>> from pyop2cxx import op2

@@ -1174,3 +1174,90 @@ def test_memory_on_a_device_stays_a_dats_in_a_chain_of_the_host(device: object) 
     op2.par_loop(copy, cells, y(op2.WRITE), x(op2.READ))
     np.testing.assert_array_equal(y.data_ro, -expected)
     np.testing.assert_array_equal(other.data_ro, expected)
+
+
+READ_NEXT = kernel("void next(double *y, const double *x) { y[0] = x[0] + x[1]; }")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda x: x.data_ro,
+        lambda x: x.data,
+        lambda x: x.data_with_halos,
+        lambda x: x._data,
+        np.asarray,
+        lambda x: _copied(x, "float64"),
+        lambda x: _copied(x, "float32"),
+    ],
+    ids=["data_ro", "data", "data_with_halos", "_data", "asarray", "copy", "copy, converted"],
+)
+def test_who_looks_at_a_dat_sees_the_memory_that_its_chain_gave_it(look: Any) -> None:
+    """A loop that changes what another one still reads writes a second buffer."""
+    cells = op2.Set(4)
+    ends = op2.Map(cells, cells, 2, [[0, 1], [1, 2], [2, 3], [3, 0]])
+    x, y = op2.Dat(cells, np.arange(4) + 1.0), op2.Dat(cells)
+    for n in range(1, 4):
+        with op2.chain():
+            op2.par_loop(READ_NEXT, cells, y(op2.WRITE), x(op2.READ, ends))
+            op2.par_loop(MORE, cells, x(op2.RW))
+            assert look(x).tolist() == [n + 1.0, n + 2.0, n + 3.0, n + 4.0]
+        assert x.data_ro.tolist() == [n + 1.0, n + 2.0, n + 3.0, n + 4.0]
+
+
+def test_what_is_written_after_a_chain_gave_other_memory_is_kept() -> None:
+    cells = op2.Set(4)
+    ends = op2.Map(cells, cells, 2, [[0, 1], [1, 2], [2, 3], [3, 0]])
+    x, y = op2.Dat(cells, np.arange(4) + 1.0), op2.Dat(cells)
+    other = op2.Dat(cells, np.full(4, 9.0))
+    for write in (
+        lambda: x.data.fill(9.0),
+        lambda: x.assign(9.0),
+        lambda: other.copy(x),
+        lambda: other.copy(x, op2.Subset(cells, range(4))),
+    ):
+        with op2.chain():
+            op2.par_loop(READ_NEXT, cells, y(op2.WRITE), x(op2.READ, ends))
+            op2.par_loop(MORE, cells, x(op2.RW))
+            write()
+        assert x.data_ro.tolist() == [9.0] * 4
+
+
+def _copied(x: op2.Dat, dtype: str) -> Any:
+    other = op2.Dat(x.dataset, dtype=dtype)
+    x.copy(other)
+    return other.data_ro
+
+
+def test_a_function_of_python_runs_at_once_in_a_chain() -> None:
+    def more(value: Any) -> None:
+        value += 1
+
+    cells = op2.Set(3)
+    x = op2.Dat(cells, np.ones(3))
+    for _ in range(3):
+        with op2.chain():
+            op2.par_loop(MORE, cells, x(op2.RW))
+            op2.par_loop(more, cells, x(op2.RW))
+            op2.par_loop(MORE, cells, x(op2.RW))
+    assert x.data_ro.tolist() == [10.0] * 3
+
+
+def test_a_block_that_could_not_begin_does_not_bring_back_one_that_ended() -> None:
+    cells = op2.Set(3)
+    x = op2.Dat(cells, np.ones(3))
+    inner = op2.chain()
+    broken = op2.Kernel("void broken(double *x) { x[0] = unknown; }", "broken")
+
+    def begin_within() -> None:
+        with op2.chain():
+            op2.par_loop(broken, cells, x(op2.RW))
+            with inner:
+                pass
+
+    with pytest.raises(CompilationError):
+        begin_within()
+    with inner:
+        op2.par_loop(MORE, cells, x(op2.RW))
+    assert runtime.recorder is None
+    assert x.data_ro.tolist() == [2.0] * 3

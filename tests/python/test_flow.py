@@ -306,6 +306,30 @@ def test_any_name_will_do_for_parameters_and_kernels(backend: str, tmp_path: Pat
     assert wrong == []
 
 
+@pytest.mark.parametrize("backend", ["opencl", "cuda"])
+def test_any_name_will_do_on_devices(backend: str) -> None:
+    names = [*identifiers(), "place", "n_here"]
+    known = ("fmin", "sqrt", "block_offset")  # the last is taken by launches of blocks
+    names = [name for name in dict.fromkeys(names) if name not in known]
+    names += ["a", "b"][: -len(names) % 3]
+    for i in range(0, len(names), 3):
+        loop = named_loop(names[i - 1], names[i : i + 3])
+        for strategy in ("owner", "scratch", "atomic", "block", "colour"):
+            with op2.backend(backend):
+                assert names[i - 1] in str(loop.generate({"strategy": strategy}))
+
+
+@pytest.mark.parametrize("name", ["place", "n_here", "m", "last", "block"])
+def test_any_name_will_do_for_matrices_on_devices(name: str) -> None:
+    cells, nodes = op2.Set(5), op2.Set(6)
+    ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(5)])
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]))
+    code = f"void mass(double {name}[2][2]) {{ {name}[0][0] += 2; {name}[1][1] += 2; }}"
+    with op2.backend("cuda"):
+        loop = op2.ParLoop(op2.Kernel(code, "mass"), cells, mat(op2.INC, (ends, ends)))
+        assert "mass" in str(loop.generate({"strategy": "block"}))
+
+
 # The order of source document 003
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import random
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -299,6 +300,51 @@ def test_loops_called_elsewhere_leave_a_graph_as_it_is(backend: str) -> None:
         op2.par_loop(ADD, cells, other(op2.INC), y(op2.READ))
         assert seen.data_ro.tolist() == [2.0 + 2 * n] * 9
         assert other.data_ro.tolist() == [20.0 * n] * 9
+
+
+def test_a_copy_reads_what_a_loop_behind_it_overwrites() -> None:
+    """What a copy reads is on a device; the loop behind it says that it needs none of that."""
+    if "opencl" not in {one.name for one in op2.backends() if one.available}:
+        pytest.skip("there is no OpenCL device")
+    cells = op2.Set(400_000)
+    x, copied, other = (op2.Dat(cells, np.zeros(400_000)) for _ in range(3))
+    given = op2.Global(1, 0.0)
+    seven = kernel("void seven(double *x) { x[0] = 7; }")
+    give = kernel("void give(double *x, const double *v) { x[0] = v[0]; }")
+    seen: list[float] = []
+
+    def on_device() -> None:
+        with op2.backend("opencl"):
+            given.data[:] = 100.0 + len(seen)
+            op2.par_loop(give, cells, x(op2.RW), given(op2.READ))
+
+    with op2.backend("openmp"):
+        with op2.graph() as g:
+            node: Any = g.then_host(on_device, writes=[x]).then_copy(x, copied)
+            node = node.then(MORE, cells, other(op2.RW)).then(seven, cells, x(op2.WRITE))
+            node = node.then(MORE, cells, other(op2.RW))
+            node.then_host(lambda: seen.append(float(copied.data_ro[0])), reads=[copied])
+        g.instantiate().submit(8)
+    assert seen == [100.0 + i for i in range(8)]
+
+
+def test_a_graph_that_runs_says_what_is_known_of_it() -> None:
+    cells = op2.Set(9)
+    x = op2.Dat(cells, np.zeros(9))
+    told: list[int] = []
+
+    def ask(*_: object) -> None:
+        told.append(graph.stats().nodes)
+        other = threading.Thread(target=lambda: told.append(graph.stats().nodes))
+        other.start()
+        other.join(60)
+
+    with op2.graph() as g:
+        g.par_loop(MORE, cells, x(op2.RW)).then_library(ask, reads=[x], writes=[x])
+    graph = g.instantiate()
+    graph.submit()
+    graph.wait()
+    assert told == [2, 2]
 
 
 def test_one_loop_may_be_several_nodes(backend: str) -> None:

@@ -65,7 +65,8 @@ std::string Compiler::identity() const {
   key.open("nvrtc").number(library_->major).number(library_->minor).text(library_->path);
   key.text(target_);
   for (const std::string& option : default_options(target_)) key.text(option);
-  if (loses_signs_) key.text("signs kept");  // unlike what was made before this was known
+  if (loses_signs_ || makes_ptx_)
+    key.text("signs kept");  // unlike what was made before this was known
   return key.close().str();
 }
 

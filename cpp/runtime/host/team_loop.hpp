@@ -34,8 +34,8 @@ class TeamLoop {
   /// @brief Call the launch function, if there is anything to do. Threads of a team call it, too.
   /// @return What it returns.
   virtual int launch(const op2_context_v1& context) = 0;
-  /// @brief Say when the launch that is over began.
-  virtual void note_launch(std::int64_t start) = 0;
+  /// @brief Say when the launch that is over began, and whether it was one thread's.
+  virtual void note_launch(std::int64_t start, bool was_alone) = 0;
   /// @brief Whether a check of the generated code has failed.
   [[nodiscard]] virtual bool has_failed() const = 0;
   /// @throws ExecutionError if has_failed(), or if the launch returned another @p status than 0.

@@ -63,7 +63,7 @@ TEST_F(PreparedTeamLoop, IsTheLoopItselfInTwoHalves) {
   EXPECT_FALSE(team->has_failed());
   team->check(0);
   const std::int64_t before = timing->nanoseconds;
-  team->note_launch(trace_clock() - 1000);
+  team->note_launch(trace_clock() - 1000, false);
   EXPECT_GE(timing->nanoseconds, before + 1000);
 }
 
