@@ -671,8 +671,9 @@ def test_one_loop_alone_is_checked() -> None:
 
 def test_debug_includes_it() -> None:
     op2.init(backend="sequential", debug=True)
+    (from_data,) = (bug for bug in BUGS if bug.name == "an index from data")
     with pytest.raises(CheckError, match="element 4"):
-        run(World(), BUGS[2])
+        run(World(), from_data)
 
 
 @each_backend

@@ -113,5 +113,5 @@ def test_unknown_ones_are_refused_with_those_of_all_packages(
 ) -> None:
     point = EntryPoint(name="abacus", value="abacus:BACKEND", group=plugged.GROUP)
     monkeypatch.setattr("pyop2cxx.runtime.state.entry_points", lambda: {"abacus": point})
-    with pytest.raises(UnknownBackendError, match="there are: 'abacus', 'cuda', 'opencl'"):
+    with pytest.raises(UnknownBackendError, match="there are: 'abacus', 'cuda', 'hip', 'opencl'"):
         op2.init(backend="sliderule")
