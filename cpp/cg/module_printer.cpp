@@ -103,7 +103,7 @@ class Printer {
 
   void launch(const std::string& linkage) {
     context_.top_level(launch_context_declaration());
-    const bool has_team = opens_team(module_);
+    const bool has_team = kir::opens_team(module_);
     if (has_team) launch_in_team();
     const Scope scope = context_.function(
         fmt::format("{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
@@ -548,12 +548,6 @@ class Printer {
 };
 
 }  // namespace
-
-bool opens_team(const kir::Module& module) {
-  return std::ranges::any_of(module.launch, [](const kir::Stmt& statement) {
-    return std::holds_alternative<kir::Region>(statement.node);
-  });
-}
 
 std::string prototype(const Dialect& dialect, const kir::Function& function) {
   const bool is_bounded = function.least_blocks > 0 && !dialect.bounds.empty();

@@ -22,10 +22,6 @@ void reserve_names(Context& context, const kir::Module& module);
 void print_module(Context& context, const kir::Module& module,
                   const std::vector<std::string>& entries, const std::string& linkage);
 
-/// @brief Whether the launch function opens a team of threads. Then it can also take part in one
-/// that several loops share: base/abi.h, OP2_IN_TEAM.
-[[nodiscard]] bool opens_team(const kir::Module& module);
-
 /// @brief Prototype of a wrapper, as it is printed: what `GeneratedCode.signature` shows.
 [[nodiscard]] std::string prototype(const Dialect& dialect, const kir::Function& function);
 

@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "cg/module_printer.hpp"
 #include "ir/group.hpp"
 
 namespace op2::exec {
@@ -260,7 +259,7 @@ std::shared_ptr<Executable> host_executable(const kir::Module& module, const ir:
   auto made = executable(module, loop, strategy);
   made->launch = launch;
   made->owner = std::move(owner);
-  made->is_parallel = is_parallel && cg::opens_team(module);
+  made->is_parallel = is_parallel && kir::opens_team(module);
   return made;
 }
 

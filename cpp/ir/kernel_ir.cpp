@@ -121,6 +121,12 @@ bool has_kernels(const Module& module) {
                      [](const Function& function) { return function.is_kernel; });
 }
 
+bool opens_team(const Module& module) {
+  return std::ranges::any_of(module.launch, [](const Stmt& statement) {
+    return std::holds_alternative<Region>(statement.node);
+  });
+}
+
 const Function& function_of(const Module& module, const std::string& name) {
   const auto found = std::ranges::find(module.functions, name, &Function::name);
   if (found == module.functions.end()) {

@@ -485,6 +485,10 @@ struct Module {
 /// @brief True if the module's functions are launched on a grid.
 [[nodiscard]] bool has_kernels(const Module& module);
 
+/// @brief Whether the launch function opens a team of threads. Then it can also take part in one
+/// that several loops share: base/abi.h, OP2_IN_TEAM.
+[[nodiscard]] bool opens_team(const Module& module);
+
 /// @brief Names that passes give to the local variables of wrappers and launches. A kernel's
 /// functions and parameters must not have them.
 [[nodiscard]] std::span<const std::string_view> local_names();
