@@ -334,8 +334,11 @@ TEST_F(HostSequenceTest, AnErrorOfOneThreadLeavesTheRegionWithAllOthers) {
 }
 
 TEST_F(HostSequenceTest, TwoSequencesWithTheSameLoopsDoNotWaitForEachOtherForever) {
-  const auto one = loop(true);
-  const auto two = loop(false);
+  // Loops over the same values would race: only their scratch memory is locked.
+  Values first(n_values), second(n_values);
+  const Values from(n_values, 1);
+  const auto one = std::make_shared<Loop>(first, from);
+  const auto two = std::make_shared<Loop>(second, from);
   HostSequence forward({one, two});
   HostSequence backward({two, one});
   std::thread other([&] { backward.run(50); });
