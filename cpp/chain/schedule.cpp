@@ -215,18 +215,28 @@ class Scheduler {
     more.insert(std::ranges::lower_bound(more, loop), loop);
     const std::int64_t before = item_bytes(groups_[from].loops) + item_bytes(groups_[to].loops);
     if (item_bytes(less) + item_bytes(more) >= before) return false;
+    if (!has_order_with(from, less, to, more)) return false;
     Candidate left = regrouped(groups_[from], less);
+    if (!left.why.empty()) return false;
     Candidate grown = regrouped(groups_[to], more);
-    if (!left.why.empty() || !grown.why.empty()) return false;
-    std::swap(groups_[from], left);
-    std::swap(groups_[to], grown);
-    if (has_order()) {
-      note("fuse", groups_[to].loops, loop, "");
-      return true;
-    }
-    std::swap(groups_[from], left);
-    std::swap(groups_[to], grown);
-    return false;
+    if (!grown.why.empty()) return false;
+    groups_[from] = std::move(left);
+    groups_[to] = std::move(grown);
+    note("fuse", groups_[to].loops, loop, "");
+    return true;
+  }
+
+  /// Could the groups run one after the other if two of them had these loops?
+  bool has_order_with(std::size_t one, std::vector<std::size_t>& loops_of_one, std::size_t other,
+                      std::vector<std::size_t>& loops_of_other) {
+    const auto exchange = [&] {
+      groups_[one].loops.swap(loops_of_one);
+      groups_[other].loops.swap(loops_of_other);
+    };
+    exchange();
+    const bool found = has_order();
+    exchange();
+    return found;
   }
 
   /// Other members of a group, of which those that were visited by incidences still are.
