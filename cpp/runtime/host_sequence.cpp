@@ -29,18 +29,19 @@ class HostSequence::Region {
         opener_(*stretch.steps[first].loop),
         context_(opener_.context()) {
     for (std::size_t i = first; i < last; ++i) {
-      Step& step = stretch.steps[i];
-      if (step.is_shared) context_.n_threads = std::max(context_.n_threads, n_threads_of(step));
+      const Step& step = stretch.steps[i];
+      if (!step.is_shared()) continue;
+      context_.n_threads = std::max(context_.n_threads, step.context.n_threads);
     }
   }
 
   /// @brief Whether all loops see the team that the first one opens.
   [[nodiscard]] bool is_possible() {
-    if (!std::exchange(stretch_.is_checked, true)) {
+    if (!stretch_.has_one_runtime) {
       open(&Region::compare);
       stretch_.has_one_runtime = !has_others_;
     }
-    return stretch_.has_one_runtime;
+    return *stretch_.has_one_runtime;
   }
 
   /// @return Whether values were copied between host and devices.
@@ -48,7 +49,7 @@ class HostSequence::Region {
     open(&Region::carry_out);
     if (failure_) std::rethrow_exception(failure_);
     for (std::size_t i = first_; i < last_; ++i) {
-      if (stretch_.steps[i].is_shared) stretch_.steps[i].loop->check(0);
+      if (stretch_.steps[i].is_shared()) stretch_.steps[i].loop->check(0);
     }
     return has_copied_;
   }
@@ -60,8 +61,6 @@ class HostSequence::Region {
     Region* region;
     void (Region::*work)();
   };
-
-  static int n_threads_of(const Step& step) { return step.loop->context().n_threads; }
 
   void open(void (Region::*work)()) {
     Team team{{[](void* given) {
@@ -92,7 +91,7 @@ class HostSequence::Region {
     wait.flags = OP2_WAIT_FOR_TEAM;
     for (std::size_t i = first_; i < last_; ++i) {
       Step& step = stretch_.steps[i];
-      if (step.is_shared) {
+      if (step.is_shared()) {
         op2_context_v1 context = step.context;
         context.flags = OP2_IN_TEAM;
         const std::int64_t start = is_first ? sequence_.clock_() : 0;
@@ -155,7 +154,7 @@ void HostSequence::find_stretches() {
     if (!is_open || !can_join) stretches_.emplace_back();
     is_open = can_join;
     Stretch& stretch = stretches_.back();
-    stretch.steps.push_back({task.get(), loop, false, {}});
+    stretch.steps.push_back({task.get(), loop, {}});
     if (loop != nullptr) stretch.loops.push_back(loop);
   }
   for (Stretch& stretch : stretches_) {
@@ -202,9 +201,15 @@ bool HostSequence::run_in_regions() {
   TeamReport report;
   bool has_copied = false;
   for (Stretch& stretch : stretches_) has_copied |= run_stretch(stretch, report);
+  if (report.n_regions == 0) {
+    const bool has_others = std::ranges::any_of(stretches_, [](const Stretch& stretch) {
+      return stretch.has_one_runtime == std::optional(false);
+    });
+    report.why = has_others ? "its loops were compiled for different OpenMP run-times"
+                            : "one thread carries out all loops, or all but one";
+  }
   const std::lock_guard told(told_mutex_);
   report_ = report;
-  has_tried_ = true;
   return has_copied;
 }
 
@@ -226,7 +231,6 @@ std::size_t HostSequence::make_ready(Stretch& stretch, bool& has_copied,
       return i;
     }
     step.context = step.loop->context();
-    step.is_shared = step.context.flags == 0;
   }
   return stretch.steps.size();
 }
@@ -243,7 +247,7 @@ bool HostSequence::run_stretch(Stretch& stretch, TeamReport& report) {
   std::size_t first = 0;
   std::size_t last = 0;  // past the last that is shared
   for (std::size_t i = 0; i < n_ready; ++i) {
-    if (steps[i].loop == nullptr || !steps[i].is_shared) continue;
+    if (!steps[i].is_shared()) continue;
     if (n_shared++ == 0) first = i;
     last = i + 1;
   }
@@ -257,8 +261,6 @@ bool HostSequence::run_stretch(Stretch& stretch, TeamReport& report) {
       ++report.n_regions;
       report.n_shared += n_shared;
       report.n_alone += static_cast<int>(last - first) - n_shared;
-    } else {
-      report.has_other_runtime = true;
     }
   }
   for (; next < n_ready; ++next) has_copied |= carry_out(steps[next]);
@@ -270,7 +272,7 @@ bool HostSequence::carry_out(Step& step) {
   if (step.loop == nullptr) return step.task->run();
   const std::int64_t start = clock_();
   const int status = step.loop->launch(step.context);
-  step.loop->note_launch(start, !step.is_shared);
+  step.loop->note_launch(start, !step.is_shared());
   step.loop->check(status);
   return false;
 }
@@ -287,11 +289,7 @@ TeamReport HostSequence::report() const {
   if (trial_.single() == Way::alone) {
     return {.why = "regions of their own were measured to be faster"};
   }
-  TeamReport report = report_;
-  if (report.n_regions > 0 || !has_tried_) return report;
-  report.why = report.has_other_runtime ? "its loops were compiled for different OpenMP run-times"
-                                        : "one thread carries out all loops, or all but one";
-  return report;
+  return report_;
 }
 
 }  // namespace op2::runtime

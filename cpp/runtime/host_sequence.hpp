@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,6 @@ struct TeamReport {
   int n_alone = 0;    ///< what one thread did in them while the others waited
   std::string why;    ///< why there are none; empty: there are some, none was tried, or no loop
                       ///< opens a team
-  bool has_other_runtime = false;  ///< loops were compiled for another OpenMP run-time
 };
 
 /// @brief Tasks that run on the host one after the other.
@@ -60,15 +60,16 @@ class HostSequence {
   struct Step {
     GraphTask* task = nullptr;
     TeamLoop* loop = nullptr;  // null: one thread's
-    bool is_shared = false;    // now
     op2_context_v1 context{};  // to launch it with by itself; a loop may be several steps
+
+    /// Whether a team carries it out now; known when it is ready.
+    [[nodiscard]] bool is_shared() const { return loop != nullptr && context.flags == 0; }
   };
   /// Tasks that can be in one region.
   struct Stretch {
     std::vector<Step> steps;
-    std::vector<TeamLoop*> loops;  // each once, in the order in which they are locked
-    bool is_checked = false;
-    bool has_one_runtime = false;
+    std::vector<TeamLoop*> loops;         // each once, in the order in which they are locked
+    std::optional<bool> has_one_runtime;  // none: nobody asked the loops
   };
   class Region;
 
@@ -88,7 +89,6 @@ class HostSequence {
   bool has_run_ = false;
   // What is told to others during a run, too: only the run changes it.
   mutable std::mutex told_mutex_;
-  bool has_tried_ = false;  // regions
   ReplayTrial trial_;
   TeamReport report_;
 };

@@ -76,6 +76,17 @@ Sequence::Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
 
 bool Sequence::run(std::int64_t n_times) {
   const std::lock_guard lock(mutex_);
+  try {
+    const bool has_copied = run_all(n_times);
+    tell();
+    return has_copied;
+  } catch (...) {
+    tell();
+    throw;
+  }
+}
+
+bool Sequence::run_all(std::int64_t n_times) {
   bool has_copied = false;
   if (n_times > 0 && !has_run_) {
     has_copied = run_once();  // plans are made, and values brought there
@@ -92,18 +103,26 @@ bool Sequence::run(std::int64_t n_times) {
   return has_copied;
 }
 
-std::uintptr_t Sequence::native() const {
-  const std::lock_guard lock(mutex_);
+void Sequence::tell() {
+  const std::lock_guard told(told_mutex_);
+  told_trial_ = trial_;
+  told_native_ = 0;
   const Recorded& now = recorded_[now_];
   for (const auto* recording : {&now.several, &now.as_one, &now.side_by_side}) {
-    if (*recording) return (*recording)->native();
+    if (!*recording) continue;
+    told_native_ = (*recording)->native();
+    return;
   }
-  return 0;
+}
+
+std::uintptr_t Sequence::native() const {
+  const std::lock_guard told(told_mutex_);
+  return told_native_;
 }
 
 ReplayTrial Sequence::trial() const {
-  const std::lock_guard lock(mutex_);
-  return trial_;
+  const std::lock_guard told(told_mutex_);
+  return told_trial_;
 }
 
 bool Sequence::run_once() {

@@ -100,7 +100,10 @@ class Sequence {
     void forget();
   };
 
+  bool run_all(std::int64_t n_times);
   bool run_once();
+  /// Let others know how things stand.
+  void tell();
   [[nodiscard]] bool is_profiled() const;
   [[nodiscard]] Device* recorder() const;
   bool make_ready(Device& device);
@@ -118,7 +121,7 @@ class Sequence {
 
   std::vector<std::shared_ptr<GraphTask>> loops_;
   std::vector<std::vector<std::size_t>> order_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;  // one run at a time
   bool has_run_ = false;
   int n_recordings_ = 0;
   std::array<Recorded, 2> recorded_;
@@ -130,6 +133,10 @@ class Sequence {
   Device* device_ = nullptr;  // of the recordings
   Clock clock_;
   ReplayTrial trial_;
+  // What is told to others during a run, too: how things stood behind the last one.
+  mutable std::mutex told_mutex_;
+  ReplayTrial told_trial_;
+  std::uintptr_t told_native_ = 0;
 };
 
 }  // namespace op2::runtime
