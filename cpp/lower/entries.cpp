@@ -59,6 +59,7 @@ class Summer {
         loop_(builder.request().loop),
         n_elements_(listed_block_size(loop_, builder.request().options.tuning)),
         n_(number(builder.packed().names.take("n_elements"))),
+        first_block_(number(builder.packed().names.take("first_block"))),
         sum_(builder.packed().names.take("sum")) {}
 
   void run() {
@@ -71,7 +72,7 @@ class Summer {
     const std::string function = builder_.packed().names.take("wrap_" + ir::name_of(loop_));
     builder_.add_kernel(function, parameters(), std::move(body));
     builder_.finish({builder_.launch(function, kir::Grid::blocks, whole_end() - whole_begin(),
-                                     {{"first_block", whole_begin()},
+                                     {{first_block_.name, whole_begin()},
                                       {n_.name, kir::element(sizes_.name, kir::integer(0))}})},
                     kir::integer(0));
     builder_.module().items = kir::Items::blocks;
@@ -113,7 +114,7 @@ class Summer {
       out.insert(out.end(),
                  {matrix.first_entry, matrix.place, matrix.first_summand, matrix.summand});
     }
-    out.insert(out.end(), {number("first_block"), n_});
+    out.insert(out.end(), {first_block_, n_});
     return out;
   }
 
@@ -126,7 +127,7 @@ class Summer {
     }
     const kir::Expr size = kir::integer(n_elements_);
     out.push_back(
-        index_decl("block", kir::name("first_block") + kir::builtin(kir::Builtin::block_id)));
+        index_decl("block", kir::name(first_block_.name) + kir::builtin(kir::Builtin::block_id)));
     out.push_back(index_decl("first", kir::name("block") * size));
     out.push_back(
         index_decl("n_here", kir::minimum(kir::name(n_.name) - kir::name("first"), size)));
@@ -221,7 +222,8 @@ class Summer {
   Builder& builder_;
   const ir::Loop& loop_;
   int n_elements_;
-  kir::Parameter n_;  // elements of the loop
+  kir::Parameter n_;            // elements of the loop
+  kir::Parameter first_block_;  // of a launch
   std::string sum_;
   std::vector<Listed> listed_;
   kir::Parameter sizes_;

@@ -31,7 +31,8 @@ class Stager {
       : builder_(builder),
         loop_(builder.request().loop),
         races_(find_races(loop_, builder.request().maps)),
-        n_elements_(builder.request().options.tuning.staged_elements) {}
+        n_elements_(builder.request().options.tuning.staged_elements),
+        first_block_(builder.packed().names.take("block_offset")) {}
 
   void run() {
     find_staged();
@@ -162,7 +163,7 @@ class Stager {
     for (const Staged& dat : staged_) out.push_back(dat.loc_map);
     if (!staged_.empty()) out.insert(out.end(), {ind_sizes_, ind_offs_});
     out.insert(out.end(), {blkmap_, offset_, nelems_, nthrcol_, thrcol_});
-    out.push_back({"block_offset", {DType::int64}, false, kir::Role::local, 0});
+    out.push_back({first_block_, {DType::int64}, false, kir::Role::local, 0});
     return out;
   }
 
@@ -180,7 +181,7 @@ class Stager {
     const kir::Expr block = kir::name("block");
     out.push_back(index_decl(
         "block", kir::element(blkmap_.name,
-                              kir::name("block_offset") + kir::builtin(kir::Builtin::block_id))));
+                              kir::name(first_block_) + kir::builtin(kir::Builtin::block_id))));
     out.push_back(index_decl("first", kir::element(offset_.name, block)));
     out.push_back(index_decl("last", kir::name("first") + kir::element(nelems_.name, block)));
     return out;
@@ -310,7 +311,7 @@ class Stager {
         index_decl("last", kir::minimum(end, whole_end()))};
     one.push_back(builder_.launch(function, kir::Grid::blocks,
                                   kir::name("last") - kir::name("first"),
-                                  {{"block_offset", kir::name("first")}}));
+                                  {{first_block_, kir::name("first")}}));
     builder_.finish({{kir::For{kir::Axis::serial, "colour", kir::integer(0),
                                kir::element(sizes_.name, kir::integer(0)), std::move(one)}}},
                     kir::integer(0));
@@ -322,6 +323,7 @@ class Stager {
   Races races_;
   std::vector<Staged> staged_;
   int n_elements_;
+  std::string first_block_;  // of a launch
   kir::Parameter ind_sizes_, ind_offs_, blkmap_, offset_, nelems_, nthrcol_, thrcol_, sizes_,
       colour_offset_;
 };

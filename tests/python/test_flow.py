@@ -308,9 +308,8 @@ def test_any_name_will_do_for_parameters_and_kernels(backend: str, tmp_path: Pat
 
 @pytest.mark.parametrize("backend", ["opencl", "cuda"])
 def test_any_name_will_do_on_devices(backend: str) -> None:
-    names = [*identifiers(), "place", "n_here"]
-    known = ("fmin", "sqrt", "block_offset")  # the last is taken by launches of blocks
-    names = [name for name in dict.fromkeys(names) if name not in known]
+    names = [*identifiers(), "place", "n_here", "first_block"]
+    names = [name for name in dict.fromkeys(names) if name not in ("fmin", "sqrt")]
     names += ["a", "b"][: -len(names) % 3]
     for i in range(0, len(names), 3):
         loop = named_loop(names[i - 1], names[i : i + 3])
@@ -319,7 +318,7 @@ def test_any_name_will_do_on_devices(backend: str) -> None:
                 assert names[i - 1] in str(loop.generate({"strategy": strategy}))
 
 
-@pytest.mark.parametrize("name", ["place", "n_here", "m", "last", "block"])
+@pytest.mark.parametrize("name", ["place", "n_here", "first_block", "m", "last", "block"])
 def test_any_name_will_do_for_matrices_on_devices(name: str) -> None:
     cells, nodes = op2.Set(5), op2.Set(6)
     ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(5)])
