@@ -357,11 +357,10 @@ class Chain:
 
     def flush(self) -> None:
         """Run all that waits."""
-        if self._queue:
-            taken, prefix = self._queue, self._prefix
-            self._queue, self._prefix = [], _NOWHERE
+        taken, prefix = self._queue, self._prefix
+        self._queue, self._prefix = [], _NOWHERE  # options may change now
+        if taken:
             self._run(taken, prefix)
-        self._prefix = _NOWHERE  # options may change now
 
     def begin_block(self) -> None:
         """Run all that waits: a block within this one is compiled alone."""

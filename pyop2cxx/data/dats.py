@@ -287,10 +287,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def _data(self) -> Array:
         """All values, ghosts' too, as PyOP2's Halos reach around `data`: nothing is counted."""
-        self._settle(write=True)  # a chain may give this Dat other memory
-        values = self._allocated("_data")
-        self._on_host(_core.Use.read_write, "_data")
-        return self._lent_out.lend(values[:])
+        return self._lent_out.lend(self._brought(_core.Use.read_write, "_data")[:])
 
     @_data.setter
     def _data(self, given: ArrayLike) -> None:
@@ -310,10 +307,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             mode = Access.RW if write else Access.READ
             self.global_to_local_begin(mode)
             self.global_to_local_end(mode)
-        self._settle(write=write)  # a chain may give this Dat other memory
-        values = self._allocated(member)
         if runtime.coherence.is_active or runtime.recorder is not None:
-            self._on_host(_use(write, member, whole or self._set.size == len(values)), member)
+            is_whole = whole or self._set.size == self._set.total_size
+            values = self._brought(_use(write, member, is_whole), member)
+        else:
+            values = self._allocated(member)
         view = values[:] if whole else values[: self._set.size]
         if "_wo" in member:
             self._numbering = self._set._numbering
@@ -335,10 +333,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if not write:
             return self.data_ro, False
         self._settle(write=True)
-        values = self._allocated("vec")
         if runtime.static or self._zero_version == self._buffer.version:
             return self.data, False  # loops know these values: they must not go unnoticed
-        self._on_host(_core.Use.read_write, "vec")
+        values = self._brought(_core.Use.read_write, "vec")
         self.halo_valid = False
         return self._lent_out.lend(values[: self._set.size]), True
 
@@ -358,6 +355,15 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _point_at(self, values: Array, *, is_zero: bool) -> None:
         self._zero_version = self._buffer.version if is_zero else -1
         self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
+
+    def _brought(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> Array:
+        """Let the host read or write the whole array, and return it.
+
+        Nobody may hold it before: a chain that runs now may give this Dat other memory.
+        """
+        self._allocated(member)
+        self._on_host(use, member, is_explicit=is_explicit)
+        return self._allocated(member)
 
     @property
     def _is_allocated(self) -> bool:
@@ -480,9 +486,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._check_subset(subset)
         if at_device(self) and device_algebra().zero(self, subset):
             return
-        values = self._allocated("zero")
-        self._on_host(_core.Use.read_write, "zero")
-        values[subset.owned_indices] = 0
+        self._brought(_core.Use.read_write, "zero")[subset.owned_indices] = 0
         self._wrote(halo_valid=False)
 
     def _zero_values(self) -> None:
@@ -526,15 +530,14 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             return
         self._settle(write=False)
         other._settle(write=True)
-        source, target = self._allocated("copy"), other._allocated("copy")
         if same and other._buffer.copy_on_device(self._buffer):
             other._wrote(halo_valid=self.halo_valid)
             return
         if at_device(self, other) and device_algebra().copy(self, other, subset):
             return
         whole = subset is None and self.halo_valid
-        self._on_host(_core.Use.read, "copy")
-        other._on_host(_core.Use.write if whole else _core.Use.read_write, "copy")
+        source = self._brought(_core.Use.read, "copy")
+        target = other._brought(_core.Use.write if whole else _core.Use.read_write, "copy")
         if subset is not None:
             target[subset.owned_indices] = source[subset.owned_indices]
         elif self.halo_valid:
@@ -568,8 +571,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         counted = device_algebra().n_unfit(self, other._dtype, subset) if is_there else None
         if counted == 0:
             return
-        values = self._allocated("copy")
-        self._on_host(_core.Use.read, "copy", is_explicit=counted is not None)
+        values = self._brought(_core.Use.read, "copy", is_explicit=counted is not None)
         if subset is not None:
             copied = values[subset.owned_indices]
         else:

@@ -88,13 +88,7 @@ class HaloExchange(OlderNames):
         """The Dat that the Halo is given: this one, or of a view its parent."""
         return self
 
-    def _allocated(self, member: str) -> Array:
-        raise NotImplementedError
-
-    def _settle(self, *, write: bool) -> None:
-        raise NotImplementedError
-
-    def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
+    def _brought(self, use: _core.Use, member: str) -> Array:
         raise NotImplementedError
 
     _is_exchanging = False
@@ -130,9 +124,7 @@ class HaloExchange(OlderNames):
         if mode in READING and not self.halo_valid:
             self._exchange("global_to_local_begin", WRITE)
         elif mode in REDUCED:
-            self._settle(write=True)
-            values = self._allocated("global_to_local_begin")
-            self._on_host(_core.Use.read_write, "global_to_local_begin")
+            values = self._brought(_core.Use.read_write, "global_to_local_begin")
             values[self._set.size :] = _identity(self.dtype, mode)
 
     def global_to_local_end(self, access_mode: Access) -> None:
