@@ -169,6 +169,11 @@ class Collected:
 
     def _with_function(self, entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
         """Add what a program in C++ needs to run the loop, and to test it."""
+        if request.backend.name not in _CPP_BACKENDS:
+            names = ", ".join(_CPP_BACKENDS)
+            return replace(
+                entry, no_function=f"not on {request.backend.name}: C++ programs run on {names}"
+            )
         if entry.toolchain is not None and not entry.targets:
             return replace(entry, no_function="its GPU is not known: --arch sm_90 compiles for one")
         try:
@@ -188,6 +193,10 @@ class Collected:
         compiled = compiled_of(loop, request, symbol, about, entry.targets)
         run = self._records[key]
         return replace(entry, function=function, compiled=compiled, record=run, things=things)
+
+
+_CPP_BACKENDS = ("sequential", "openmp", "opencl", "cuda")
+"""Those of `op2::Backend` in cpp/api/op2.hpp."""
 
 
 def _kinds(request: Request) -> Iterator[Request]:

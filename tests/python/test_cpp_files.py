@@ -749,3 +749,19 @@ def test_loops_become_functions_of_their_objects(tmp_path: Path) -> None:
     first, second = unit.split("op2::Loop k_2(")
     assert "0, {true}, {}}" in first
     assert "64, {false}, {}}" in second
+
+
+def test_backends_that_programs_in_cpp_cannot_name_have_no_functions(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(
+        "from pyop2cxx import op2\n"
+        "s = op2.Set(10, 's')\n"
+        "d = op2.Dat(s, [1.0] * 10, name='d')\n"
+        "op2.par_loop(op2.Kernel('void k(double *x) { x[0] += 1; }', 'k'), s, d(op2.RW))\n"
+    )
+    out, program = tmp_path / "loops", str(tmp_path / "main.py")
+    assert main(["generate", "--backend", "openmp,hip", "-o", str(out), program]) == 0
+    assert len(list((out / "src").glob("*.hip"))) > 0
+    assert "k: not on hip: C++ programs run on sequential, openmp" in (out / "main.hpp").read_text()
+    text = (out / "main.cpp").read_text()
+    assert "op2::Backend::openmp" in text
+    assert "op2::Backend::hip" not in text
