@@ -132,8 +132,7 @@ class _Measurement:
         self._loop = loop
         self._device = runtime.engine.chosen_device(request.backend)
         if self._device is not None:
-            info = self._device.info
-            request = flow.suited(request, is_cpu=info.is_cpu, float64=info.float64, warp=info.warp)
+            request = flow.suited_to(request, self._device)
         self._request = request
         self._runs: dict[Way, _core.PreparedLoop] = {}
         self._seconds: dict[Way, float] = {}

@@ -196,7 +196,7 @@ def key_of(waiting: Waiting) -> object:
 
 def action_of(waiting: Waiting) -> Callable[[], None]:
     """Return what an action does."""
-    action = _entry_of(waiting).action
+    action = waiting.action if isinstance(waiting, Entry) else waiting.zero
     assert action is not None, "a loop is a function, or a part of one"
     return action
 

@@ -366,10 +366,6 @@ class Chain:
         """Run all that waits: a block within this one is compiled alone."""
         self.flush()
 
-    def takes_block(self, entries: Sequence[Entry], passes: frozenset[str]) -> bool:
-        """Leave the loops of a block within this one to it."""
-        return False
-
     # What users ask
 
     def explain(self) -> Report:
@@ -463,7 +459,7 @@ class Chain:
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix) -> None:
         outer, chain = self._outer, prefix.compiled
-        if outer is not None and outer.takes_block(entries_of(taken), self._passes):
+        if self._is_within_graph() and outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
         self._is_running, thread, self._thread = True, self._thread, -1  # what runs is not taken

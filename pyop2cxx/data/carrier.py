@@ -331,6 +331,12 @@ class DataCarrier(Shown):
         if self._lent_out.is_watching:
             self._lent_out.used(use)
 
+    def _zero_values(self) -> None:
+        """Set all values to zero where they are."""
+        if self._values is not None and not self._buffer.zero_on_device():
+            self._on_host(_core.Use.write, "zero")
+            self._values.fill(0)
+
     @property
     def _shown(self) -> Array | None:
         """The values for `str` and `repr`: whoever looks at them has asked for the copy."""

@@ -489,11 +489,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._brought(_core.Use.read_write, "zero")[subset.owned_indices] = 0
         self._wrote(halo_valid=False)
 
-    def _zero_values(self) -> None:
-        if self._values is not None and not self._buffer.zero_on_device():
-            self._on_host(_core.Use.write, "zero")
-            self._values.fill(0)
-
     def copy(
         self, other: Dat, subset: SubsetLike | None = None, *, casting: str = "fitting"
     ) -> None:

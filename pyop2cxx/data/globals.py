@@ -140,11 +140,6 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         runtime.engine.builtins.done("zero", self.dtype, self._zero_values)
         self._buffer.increment_version()
 
-    def _zero_values(self) -> None:
-        if not self._buffer.zero_on_device():
-            self._on_host(_core.Use.write, "zero")
-            self._values.fill(0)
-
     def copy(self, other: Global, *, casting: str = "fitting") -> None:
         """Copy the values into another Global of the same number, converting them to its dtype.
 

@@ -351,21 +351,16 @@ class MatValues(DataCarrier):
             uses = [(block, True) for block in self]
             if recorder.takes_action(f"zero {self.name}", self.zero, *uses):
                 return
-        if self.is_mixed or not self._waits_in_chain("zero", self._zero_values):
-            self._zero_values()
+        if self.is_mixed or not self._waits_in_chain("zero", self._zero_blocks):
+            self._zero_blocks()
         self._forget_state()
 
-    def _zero_values(self) -> None:
+    def _zero_blocks(self) -> None:
         for block in self:
             values = block._allocated("zero")
             block._settle(write=True)
-            runtime.engine.builtins.done("zero", values.dtype, block._zero_block, values)
+            runtime.engine.builtins.done("zero", values.dtype, block._zero_values)
             block._buffer.increment_version()
-
-    def _zero_block(self, values: Array) -> None:
-        if not self._buffer.zero_on_device():
-            self._on_host(_core.Use.write, "zero")
-            values.fill(0)
 
     def _forget_state(self) -> None:
         self.change_assembly_state(MatValues.ASSEMBLED)

@@ -203,8 +203,8 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
     except ToolchainError:
         asked = None
     choice = flow.choose(request) if asked is None else asked.choice
-    facts = request.backend.facts if asked is None else asked.request.backend.facts
     asked_for = request if asked is None else asked.request
+    facts = asked_for.backend.facts
     about = (asked_for.loop, facts, list(asked_for.map_facts), asked_for.options)
     ways = _core.candidates(*about)
     work = _core.lane_work(request.loop, choice.options.tuning)

@@ -144,7 +144,7 @@ def why_not(strategy: str, request: Request) -> str:
 def here(request: Request) -> Request:
     """Return the request for the very device where its backend runs."""
     device = runtime.engine.chosen_device(request.backend)
-    return request if device is None else _suited(request, device)
+    return request if device is None else suited_to(request, device)
 
 
 def why_not_on_lanes(lanes: int, strategy: str, request: Request) -> str:
@@ -256,7 +256,7 @@ def wanted(request: Request) -> Wanted:
     engine = runtime.engine
     device = engine.chosen_device(request.backend)
     if device is not None:
-        request = _suited(request, device)
+        request = suited_to(request, device)
     own = _asked(request, device)
     if engine.n_tables and engine.ahead.knows(own.query) and engine.ahead.find(own.query):
         for other in weaker(request):
@@ -338,7 +338,7 @@ def check_may_compile(asked: Wanted) -> None:
     )
 
 
-def _suited(request: Request, device: OpenDevice) -> Request:
+def suited_to(request: Request, device: OpenDevice) -> Request:
     """Say what this very device cannot do, of what its backend can, and how its lanes run."""
     info = device.info
     return suited(request, is_cpu=info.is_cpu, float64=info.float64, warp=info.warp)
@@ -366,7 +366,7 @@ def suited(request: Request, *, is_cpu: bool, float64: bool = True, warp: int = 
 
 def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
     """Return the numbers that steer the launches of a loop, for the device where it runs."""
-    suited_request = request if device is None else _suited(request, device)
+    suited_request = request if device is None else suited_to(request, device)
     return measured(suited_request).options.tuning
 
 

@@ -37,7 +37,7 @@ class Builtins:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._done: dict[tuple[str, str], tuple[int, int]] = {}
+        self._done: dict[tuple[str, Any], tuple[int, int]] = {}
 
     def done(self, operation: str, dtype: Any, function: Callable[..., T], *given: Any) -> T:
         """Carry out an operation.
@@ -51,7 +51,7 @@ class Builtins:
         start = perf_counter_ns()
         found = function(*given)
         spent = perf_counter_ns() - start
-        key = operation, str(dtype)
+        key = operation, dtype
         with self._lock:
             count, nanoseconds = self._done.get(key, (0, 0))
             self._done[key] = count + 1, nanoseconds + spent
@@ -60,7 +60,10 @@ class Builtins:
     def rows(self) -> list[Done]:
         """Return what was done so far, in the order in which it was done first."""
         with self._lock:
-            return [Done(*key, *numbers) for key, numbers in self._done.items()]
+            return [
+                Done(operation, str(dtype), *numbers)
+                for (operation, dtype), numbers in self._done.items()
+            ]
 
     def clear(self) -> None:
         """Forget it."""

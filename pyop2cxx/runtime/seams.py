@@ -81,9 +81,6 @@ class Recorder(Protocol):
     def begin_block(self) -> None:
         """Get ready for a block within this one that records its own loops."""
 
-    def takes_block(self, entries: Sequence[Any], passes: frozenset[str]) -> bool:
-        """Take loops that a block has recorded, and that are to be compiled together."""
-
     @property
     def waiting(self) -> list[str]:
         """Names of the loops that wait."""
