@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "api/choice.hpp"
@@ -94,7 +95,7 @@ int first_user(const std::vector<Argument>& data, int map) {
   return static_cast<int>(user - data.begin());
 }
 
-const char* kind_of(const Extrusion* columns) {
+std::string_view kind_of(const Extrusion* columns) {
   if (columns == nullptr) return "no columns";
   if (columns->is_periodic) {
     return columns->is_constant ? "periodic columns with one number of layers"
@@ -111,7 +112,7 @@ void check_columns(const LoopState& loop) {
   const ColumnKind& kind = loop.text.columns;
   const Extrusion* got = visited.whole->extrusion.get();
   const Extrusion wanted{nullptr, kind.layers == Layers::constant, kind.periodic, {}};
-  const char* expected = kind_of(kind.layers == Layers::none ? nullptr : &wanted);
+  const std::string_view expected = kind_of(kind.layers == Layers::none ? nullptr : &wanted);
   if (kind_of(got) != expected) {
     throw UsageError(fmt::format("{}: it was generated for a Set of {}, but '{}' is one of {}",
                                  loop.what, expected, visited.whole->name, kind_of(got)));

@@ -92,6 +92,11 @@ void check_ground(const std::vector<MapMemory>& maps) {
   }
 }
 
+/// The program may have changed the values since they were checked, and they are used as places.
+void check_values(const std::vector<MapMemory>& maps) {
+  for (const MapMemory& one : maps) api::check_changed(*one.map);
+}
+
 }  // namespace
 
 struct Renumbering::State {
@@ -154,6 +159,7 @@ void Renumbering::undo() {
   if (state_->is_undone) {
     throw UsageError("Renumbering.undo: nothing to undo; it was undone already");
   }
+  check_values(state_->maps);
   const int n_threads = runtime::available_threads();
   state_->apply(inverses(state_->orders, n_threads), state_->orders, n_threads);
   state_->is_undone = true;
@@ -171,6 +177,7 @@ Renumbering renumbered(const std::vector<MapMemory>& maps, const std::vector<Dat
   if (std::ranges::none_of(dats, is_root)) state->dats.push_back(root);
   check_ground(maps);
   check_apart(state->dats);
+  check_values(maps);
   const int n_threads = runtime::available_threads();
   state->orders[root.dat->home.get()] =
       ordered(plan::curve_keys(curve, coordinates, dim, n_threads), n_threads);

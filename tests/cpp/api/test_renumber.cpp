@@ -89,5 +89,18 @@ TEST_F(Renumber, WhatIsWrongMovesNothing) {
   EXPECT_EQ(ends, old_ends);
 }
 
+TEST_F(Renumber, ValuesThatBecameWrongMoveNothing) {
+  const auto old_at = at;
+  ends[3] = 4;  // of 0 to 3, after the Map was checked
+  EXPECT_THROW((void)renumber({{e2n, ends}}, {length}, x), UsageError);
+  EXPECT_EQ(at, old_at);
+  ends[3] = 2;
+  Renumbering way = renumber({{e2n, ends}}, {length}, x);
+  const auto new_at = at;
+  ends[0] = -1;
+  EXPECT_THROW(way.undo(), UsageError);
+  EXPECT_EQ(at, new_at);
+}
+
 }  // namespace
 }  // namespace op2
