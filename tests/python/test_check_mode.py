@@ -763,6 +763,7 @@ def test_arrays_of_arrays_raise_no_false_alarm(backend: str) -> None:
 
 @each_backend
 @pytest.mark.parametrize("access", [op2.WRITE, op2.INC])
+@pytest.mark.pyop2
 def test_older_conventions_raise_no_false_alarm(backend: str, access: Any) -> None:
     """Values by component first are copied for the kernel, those of the matrix for each pair."""
     op2.init(backend=backend, check=True)

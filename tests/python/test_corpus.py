@@ -257,7 +257,7 @@ OF_GPUS = (
 @pytest.mark.parametrize("strategy", ["atomic", "block", "owner"])
 def test_texts_for_gpus(strategy: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are right on a processor, too, which has others: staged blocks, padded incidences."""
-    monkeypatch.setattr(flow, "_suited", lambda request, device: request)
+    monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
     cases = [case for case in CASES if case.name in OF_GPUS and strategy in case.strategies]
     with op2.backend(backend):
         compile_together(loops_of(cases, lambda _: (strategy,)))

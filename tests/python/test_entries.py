@@ -35,7 +35,7 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def texts_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """A processor runs them, too."""
-    monkeypatch.setattr(flow, "_suited", lambda request, device: request)
+    monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
 
 
 def assembled(n: int, dims: tuple[int, int] = (1, 1), dtype: str = "float64", **more: Any) -> Any:
