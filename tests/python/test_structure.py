@@ -57,6 +57,7 @@ EXCEPTIONS = {
         structure.late_breaches,
         structure.text_breaches,
         structure.size_breaches,
+        structure.cpp_size_breaches,
         structure.dtype_breaches,
         structure.backend_name_breaches,
         structure.unnamed_breaches,
@@ -184,6 +185,22 @@ def test_a_room_that_grew_too_large_is_found(
     ]
     write(tmp_path, "pyop2cxx/novel/new.py", "y = 1\n")
     assert "pyop2cxx/novel has 1 lines of code; at most 0" in structure.size_breaches(tmp_path)
+
+
+def test_a_cpp_room_that_grew_too_large_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structure, "CPP_LINES", {"ir": 3})
+    write(tmp_path, "cpp/ir/loop.hpp", "// told\n\nint a;  // and why\n  /// of b\nint b;\n")
+    write(tmp_path, "cpp/ir/loop.cpp", "int a;\n")
+    write(tmp_path, "cpp/ir/README.md", "text\n")
+    assert structure.cpp_size_breaches(tmp_path) == []
+    write(tmp_path, "cpp/ir/deep/er.h", "int c;\n")
+    write(tmp_path, "cpp/novel/new.cpp", "int d;\n")
+    assert structure.cpp_size_breaches(tmp_path) == [
+        "cpp/ir has 4 lines of code; at most 3",
+        "cpp/novel has 1 lines of code; at most 0",
+    ]
 
 
 def test_another_table_of_dtypes_is_found(tmp_path: Path) -> None:
