@@ -4,7 +4,7 @@
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
-#include "jit/nvrtc/api.hpp"
+#include "jit/gpu/library.hpp"
 #include "runtime/hip/adaptor.hpp"
 
 namespace {
@@ -75,7 +75,7 @@ FITS(gpu::Driver, func_get_attribute, hipFuncGetAttribute);
 FITS(gpu::Driver, resident_blocks, hipModuleOccupancyMaxActiveBlocksPerMultiprocessor);
 FITS(gpu::Driver, launch_kernel, hipModuleLaunchKernel);
 
-using Rtc = op2::jit::nvrtc::Library;
+using Rtc = op2::jit::gpu::Library;
 FITS(Rtc, version, hiprtcVersion);
 FITS(Rtc, get_error_string, hiprtcGetErrorString);
 FITS(Rtc, create_program, hiprtcCreateProgram);
@@ -85,8 +85,8 @@ FITS(Rtc, get_program_log_size, hiprtcGetProgramLogSize);
 FITS(Rtc, get_program_log, hiprtcGetProgramLog);
 FITS(Rtc, get_cubin_size, hiprtcGetCodeSize);
 FITS(Rtc, get_cubin, hiprtcGetCode);
-static_assert(int{HIPRTC_SUCCESS} == op2::jit::nvrtc::success);
-static_assert(int{HIPRTC_ERROR_COMPILATION} == op2::jit::nvrtc::compilation_failed);
+static_assert(int{HIPRTC_SUCCESS} == op2::jit::gpu::success);
+static_assert(int{HIPRTC_ERROR_COMPILATION} == op2::jit::gpu::compilation_failed);
 
 // These are overloaded by templates in C++.
 template <class Function>

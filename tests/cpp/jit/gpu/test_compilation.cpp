@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/nvrtc/compilation.hpp"
+#include "jit/gpu/compilation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "../../base/message_of.hpp"
 #include "base/error.hpp"
 
-namespace op2::jit::nvrtc {
+namespace op2::jit::gpu {
 namespace {
 
 using op2::testing::contains;
@@ -33,17 +33,18 @@ Result read(ProgramHandle /*program*/, char* to) {
   return success;
 }
 
-/// A library whose compilations end as `outcome` says; the real one is in test_compiler.cpp.
+/// A library whose compilations end as `outcome` says; the real ones are in the vendors' tests.
 Library library_of_words() {
   Library library;
   library.name = "OwnRTC";
   library.command = "ownrtc";
+  library.file = "loop.own";
   library.path = "/opt/own.so";
   library.major = 3;
   library.create_program = [](ProgramHandle*, const char* source, const char* name, int,
                               const char* const*, const char* const*) {
     ++n_programs;
-    return source[0] == '\0' || std::string_view(name) != "loop.cu" ? invalid_option : success;
+    return source[0] == '\0' || std::string_view(name) != "loop.own" ? invalid_option : success;
   };
   library.destroy_program = [](ProgramHandle*) {
     --n_programs;
@@ -94,4 +95,4 @@ TEST(Compilation, ABrokenLibraryIsNamed) {
 }
 
 }  // namespace
-}  // namespace op2::jit::nvrtc
+}  // namespace op2::jit::gpu

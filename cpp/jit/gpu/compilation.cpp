@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/nvrtc/compilation.hpp"
+#include "jit/gpu/compilation.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
-namespace op2::jit::nvrtc {
+namespace op2::jit::gpu {
 
 Compilation::Compilation(const Library& library, const std::string& source) : library_(library) {
   check(
@@ -55,4 +55,4 @@ std::string Compilation::bytes(Result (*size_of)(ProgramHandle, std::size_t*),
   return text;
 }
 
-}  // namespace op2::jit::nvrtc
+}  // namespace op2::jit::gpu

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "jit/nvrtc/api.hpp"
+#include "jit/gpu/library.hpp"
 
-namespace op2::jit::nvrtc {
+namespace op2::jit::gpu {
 
-/// @brief A program of NVRTC, or of a library with its functions, for the length of a compilation.
+/// @brief A program of a Library, for the length of a compilation.
 class Compilation {
  public:
   /// @throws ToolchainError if the library does not take the source.
@@ -39,4 +39,4 @@ class Compilation {
   ProgramHandle program_ = nullptr;
 };
 
-}  // namespace op2::jit::nvrtc
+}  // namespace op2::jit::gpu
