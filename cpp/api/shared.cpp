@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "runtime/chosen_device.hpp"
-#include "runtime/cuda/open.hpp"
+#include "runtime/cuda/adaptor.hpp"
 #include "runtime/host/threads.hpp"
 #include "runtime/images.hpp"
 #include "runtime/opencl/device.hpp"

@@ -5,7 +5,7 @@
 
 #include "bind/bind.hpp"
 #include "jit/nvrtc/compiler.hpp"
-#include "runtime/cuda/open.hpp"
+#include "runtime/cuda/adaptor.hpp"
 
 namespace op2::bind {
 

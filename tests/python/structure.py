@@ -109,6 +109,9 @@ CONCRETE = ("mesh", "plan", "runtime", "api")
 PASSES = ("ir", "lower")
 BACKENDS = ("cuda", "hip", "opencl", "openmp", "sequential")
 VENDOR_HEADER = re.compile(r"(cuda|nvrtc|cublas|cusparse|hip/|CL/)")
+VENDORS = ("cuda", "hip", "opencl", "nvrtc", "hiprtc")
+VENDOR_FREE = "gpu"
+"""Folder of what vendors share, in each room that has it: they fill its tables, it sees none."""
 TEMPLATE_LINES = 80
 EXTRAS = (
     *("basix", "cupyx", "ffcx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py"),
@@ -178,6 +181,8 @@ def _include_breach(room: str, name: Path, quote: str, target: str) -> str:
     if quote == "<":
         return ""
     other = Path(target).parts[0]
+    if VENDOR_FREE in name.parts[:-1] and set(Path(target).parts[:-1]) & set(VENDORS):
+        return f"{room}/{VENDOR_FREE} serves all vendors and sees none"
     if other not in RANKS:
         return "a quoted include starts with its room"
     if room in SYMBOLIC and other in CONCRETE:

@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "cpp/mesh/device": "an interface; its implementations have the tests",
     "cpp/exec/program": "an interface; its implementations have the tests",
     "cpp/jit/device_compiler": "an interface; its implementations have the tests",
+    "cpp/jit/gpu/library": "a table that vendors fill; tests/cpp/jit/gpu/test_compilation.cpp",
     "cpp/runtime/device": "an interface; its implementations have the tests",
     "cpp/runtime/timing": "counters without behaviour; tests/cpp/runtime/test_prepared_loop.cpp",
     "cpp/plan/at": "a cast",
@@ -245,8 +246,16 @@ def test_downward_includes_are_fine(tmp_path: Path) -> None:
     write(tmp_path, "cpp/bind/a.cpp", "#include <pybind11/pybind11.h>\n")
     write(tmp_path, "cpp/exec/a.cpp", '#include "exec/a.hpp"\n#include "plan/block.hpp"\n')
     write(tmp_path, "cpp/lower/a.cpp", '#include "ir/loop.hpp"\n#include <vector>\n')
-    write(tmp_path, "cpp/runtime/cuda/a.cpp", "#include <cuda.h>\n")
+    write(tmp_path, "cpp/runtime/cuda/a.cpp", '#include <cuda.h>\n#include "runtime/gpu/a.hpp"\n')
     assert structure.include_breaches(tmp_path) == []
+
+
+def test_what_vendors_share_includes_none_of_them(tmp_path: Path) -> None:
+    write(tmp_path, "cpp/runtime/gpu/a.cpp", '#include "runtime/cuda/adaptor.hpp"\n')
+    write(tmp_path, "cpp/jit/gpu/a.cpp", '#include "jit/gpu/a.hpp"\n#include "jit/nvrtc/a.hpp"\n')
+    breaches = structure.include_breaches(tmp_path)
+    assert len(breaches) == 2
+    assert all("serves all vendors" in breach for breach in breaches)
 
 
 @pytest.mark.parametrize("line", ['if (name == "cuda")', "bool is_openmp;", "OpenCL target;"])

@@ -8,7 +8,7 @@
 #include "base/canonical.hpp"
 #include "base/error.hpp"
 #include "base/vendor_library.hpp"
-#include "jit/nvrtc/compilation.hpp"
+#include "jit/gpu/compilation.hpp"
 
 namespace op2::jit::hiprtc {
 namespace {
@@ -28,9 +28,9 @@ std::vector<std::string> default_options() {
 
 }  // namespace
 
-nvrtc::Library load_library(const std::vector<std::string>& candidates) {
+gpu::Library load_library(const std::vector<std::string>& candidates) {
   const VendorLibrary library("AMD's run-time compiler, hipRTC,", candidates, install_hiprtc);
-  nvrtc::Library hiprtc;
+  gpu::Library hiprtc;
   hiprtc.name = "hipRTC";
   hiprtc.command = "hiprtc";
   hiprtc.file = "loop.hip";
@@ -44,13 +44,13 @@ nvrtc::Library load_library(const std::vector<std::string>& candidates) {
   library.require(hiprtc.get_program_log, "hiprtcGetProgramLog");
   library.require(hiprtc.get_cubin_size, "hiprtcGetCodeSize");
   library.require(hiprtc.get_cubin, "hiprtcGetCode");
-  if (hiprtc.version(&hiprtc.major, &hiprtc.minor) != nvrtc::success) {
+  if (hiprtc.version(&hiprtc.major, &hiprtc.minor) != gpu::success) {
     throw ToolchainError(fmt::format("{} does not say what it is", hiprtc.path), "", "", "");
   }
   return hiprtc;
 }
 
-Compiler::Compiler(nvrtc::Library library, std::string device)
+Compiler::Compiler(gpu::Library library, std::string device)
     : library_(std::move(library)), device_(std::move(device)) {}
 
 std::string Compiler::identity() const {
@@ -64,7 +64,7 @@ std::string Compiler::identity() const {
 std::string Compiler::compile(const std::string& source, const std::vector<std::string>& options) {
   std::vector<std::string> words = default_options();
   words.insert(words.end(), options.begin(), options.end());
-  nvrtc::Compilation compilation(library_, source);
+  gpu::Compilation compilation(library_, source);
   compilation.run(words);
   return compilation.cubin();
 }

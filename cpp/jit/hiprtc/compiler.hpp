@@ -6,19 +6,19 @@
 #include <vector>
 
 #include "jit/device_compiler.hpp"
-#include "jit/nvrtc/api.hpp"
+#include "jit/gpu/library.hpp"
 
 namespace op2::jit::hiprtc {
 
 /// @brief Find AMD's run-time compiler, whose functions are NVRTC's by other names.
 /// @param[in] candidates See VendorLibrary. @throws ToolchainError if there is none.
-[[nodiscard]] nvrtc::Library load_library(const std::vector<std::string>& candidates);
+[[nodiscard]] gpu::Library load_library(const std::vector<std::string>& candidates);
 
 /// @brief HIP C++ to machine code for the GPU that this thread uses, which hipRTC finds out.
 class Compiler final : public DeviceCompiler {
  public:
   /// @param[in] device What the GPU's code is called, for keys of caches.
-  Compiler(nvrtc::Library library, std::string device);
+  Compiler(gpu::Library library, std::string device);
 
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string suffix() const override { return ".hip"; }
@@ -26,7 +26,7 @@ class Compiler final : public DeviceCompiler {
                                     const std::vector<std::string>& options) override;
 
  private:
-  nvrtc::Library library_;
+  gpu::Library library_;
   std::string device_;
 };
 

@@ -11,6 +11,9 @@
 namespace op2::jit::nvrtc {
 namespace {
 
+using gpu::Library;
+using gpu::success;
+
 const char* const install_nvrtc =
     "install NVIDIA's run-time compiler (pip install nvidia-cuda-nvrtc, or the CUDA toolkit, and "
     "set CUDA_HOME if it is in an unusual place)";
@@ -25,6 +28,9 @@ std::vector<std::string> candidates(const std::vector<std::string>& folders) {
 Library load_library(const std::vector<std::string>& candidates) {
   const VendorLibrary library("NVIDIA's run-time compiler, NVRTC,", candidates, install_nvrtc);
   Library nvrtc;
+  nvrtc.name = "NVRTC";
+  nvrtc.command = "nvrtc";
+  nvrtc.file = "loop.cu";
   nvrtc.path = library.path();
   library.require(nvrtc.version, "nvrtcVersion");
   library.require(nvrtc.get_error_string, "nvrtcGetErrorString");

@@ -9,11 +9,14 @@
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
-#include "jit/nvrtc/compilation.hpp"
+#include "jit/gpu/compilation.hpp"
+#include "jit/nvrtc/api.hpp"
 #include "jit/ptx.hpp"
 
 namespace op2::jit::nvrtc {
 namespace {
+
+using gpu::Library;
 
 /// The number of an architecture's name: 90 of "sm_90".
 int number_of(const std::string& architecture) {
@@ -73,7 +76,7 @@ std::string Compiler::identity() const {
 std::string Compiler::compile(const std::string& source, const std::vector<std::string>& options) {
   std::vector<std::string> words = default_options(target_);
   words.insert(words.end(), options.begin(), options.end());
-  Compilation compilation(*library_, source);
+  gpu::Compilation compilation(*library_, source);
   compilation.run(words);
   if (loses_signs_ || makes_ptx_) {
     const std::string ptx = compilation.ptx();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "jit/device_compiler.hpp"
-#include "jit/nvrtc/api.hpp"
+#include "jit/gpu/library.hpp"
 
 namespace op2::jit::nvrtc {
 
@@ -19,7 +19,7 @@ class Compiler final : public DeviceCompiler {
  public:
   /// @param[in] architecture "sm_90".
   /// @throws ToolchainError if NVRTC no longer makes code for it.
-  Compiler(std::shared_ptr<const Library> library, const std::string& architecture);
+  Compiler(std::shared_ptr<const gpu::Library> library, const std::string& architecture);
 
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string suffix() const override { return ".cu"; }
@@ -30,7 +30,7 @@ class Compiler final : public DeviceCompiler {
   [[nodiscard]] const std::string& target() const { return target_; }
 
  private:
-  std::shared_ptr<const Library> library_;
+  std::shared_ptr<const gpu::Library> library_;
   std::string target_;
   bool makes_ptx_ = false;
   bool loses_signs_ = false;  // its assembler does

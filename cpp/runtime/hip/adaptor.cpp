@@ -5,14 +5,14 @@
 
 #include "base/error.hpp"
 #include "base/vendor_library.hpp"
-#include "runtime/cuda/device.hpp"
-#include "runtime/cuda/devices.hpp"
+#include "runtime/gpu/device.hpp"
+#include "runtime/gpu/devices.hpp"
 
 namespace op2::runtime::hip {
 namespace {
 
-using cuda::Driver;
-using cuda::Result;
+using gpu::Driver;
+using gpu::Result;
 
 const char* const install_driver =
     "install AMD's HIP run-time (Debian: apt-get install libamdhip64-5) and its kernel driver";
@@ -22,32 +22,31 @@ const char* const install_driver =
 struct Reshaped {
   const char* (*error_name)(Result error) = nullptr;
   const char* (*error_string)(Result error) = nullptr;
-  Result (*attribute)(int* value, int attribute, cuda::DeviceOrdinal device) = nullptr;
+  Result (*attribute)(int* value, int attribute, gpu::DeviceOrdinal device) = nullptr;
   Result (*pointer_attribute)(void* data, int attribute, void* pointer) = nullptr;
 };
 Reshaped reshaped;
 
 Result get_error_name(Result error, const char** text) {
   *text = reshaped.error_name(error);
-  return cuda::success;
+  return gpu::success;
 }
 
 Result get_error_string(Result error, const char** text) {
   *text = reshaped.error_string(error);
-  return cuda::success;
+  return gpu::success;
 }
 
-Result device_get_attribute(int* value, cuda::DeviceAttribute attribute,
-                            cuda::DeviceOrdinal device) {
+Result device_get_attribute(int* value, gpu::DeviceAttribute attribute, gpu::DeviceOrdinal device) {
   return reshaped.attribute(value, attribute_number(attribute), device);
 }
 
 /// HIP counts the types of memory from 0 and CUDA from 1.
-Result pointer_get_attribute(void* data, cuda::PointerAttribute attribute,
-                             cuda::DeviceAddress pointer) {
+Result pointer_get_attribute(void* data, gpu::PointerAttribute attribute,
+                             gpu::DeviceAddress pointer) {
   const Result found =
       reshaped.pointer_attribute(data, attribute, reinterpret_cast<void*>(pointer));
-  if (found == cuda::success && attribute == cuda::pointer_memory_type) {
+  if (found == gpu::success && attribute == gpu::pointer_memory_type) {
     *static_cast<unsigned*>(data) += 1;
   }
   return found;
@@ -132,7 +131,7 @@ void resolve_code(const VendorLibrary& library, Driver& driver) {
   library.require(driver.launch_kernel, "hipModuleLaunchKernel");
 }
 
-cuda::Vendor vendor() {
+gpu::Vendor vendor() {
   return {.backend = "hip",
           .platform = "HIP",
           .driver = "AMD's HIP run-time",
@@ -155,7 +154,7 @@ std::string version_text(int version) {
   return fmt::format("{}.{}.{}", version / 10'000'000, version / 100'000 % 100, version % 100'000);
 }
 
-cuda::Driver load_driver(const std::vector<std::string>& candidates) {
+gpu::Driver load_driver(const std::vector<std::string>& candidates) {
   const VendorLibrary library("AMD's HIP run-time", candidates, install_driver);
   Driver driver;
   driver.vendor = vendor();
@@ -163,17 +162,17 @@ cuda::Driver load_driver(const std::vector<std::string>& candidates) {
   resolve_devices(library, driver);
   resolve_memory(library, driver);
   resolve_code(library, driver);
-  cuda::start(driver);
+  gpu::start(driver);
   return driver;
 }
 
 std::vector<DeviceInfo> find_devices() {
-  return cuda::required_devices(load_driver(driver_candidates()));
+  return gpu::required_devices(load_driver(driver_candidates()));
 }
 
 std::shared_ptr<Device> open_device(int index) {
   auto driver = std::make_shared<const Driver>(load_driver(driver_candidates()));
-  return std::make_shared<cuda::Gpu>(std::move(driver), index);
+  return std::make_shared<gpu::Gpu>(std::move(driver), index);
 }
 
 }  // namespace op2::runtime::hip

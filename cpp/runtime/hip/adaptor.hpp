@@ -5,19 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cuda/api.hpp"
 #include "runtime/device.hpp"
+#include "runtime/gpu/driver.hpp"
 
 namespace op2::runtime::hip {
 
 /// AMD's GPUs. HIP's functions are CUDA's driver's by other names, so all that runs loops there is
-/// in runtime/cuda; this fills its table. It has never met a GPU: names, types and numbers were
+/// in runtime/gpu; this fills its table. It has never met a GPU: names, types and numbers were
 /// checked against AMD's header (tests/python/test_hip.py).
 
 /// @brief Find AMD's run-time library and start it.
 /// @param[in] candidates See VendorLibrary.
 /// @throws ToolchainError if there is none, it is too old, or it does not start.
-[[nodiscard]] cuda::Driver load_driver(const std::vector<std::string>& candidates);
+[[nodiscard]] gpu::Driver load_driver(const std::vector<std::string>& candidates);
 
 /// @brief Where it is looked for.
 [[nodiscard]] std::vector<std::string> driver_candidates();
@@ -26,21 +26,21 @@ namespace op2::runtime::hip {
 [[nodiscard]] std::string version_text(int version);
 
 /// @brief HIP's number for an attribute of devices.
-[[nodiscard]] constexpr int attribute_number(cuda::DeviceAttribute attribute) {
+[[nodiscard]] constexpr int attribute_number(gpu::DeviceAttribute attribute) {
   switch (attribute) {
-    case cuda::max_threads_per_block:
+    case gpu::max_threads_per_block:
       return 56;
-    case cuda::max_shared_memory_per_block:
+    case gpu::max_shared_memory_per_block:
       return 74;
-    case cuda::warp_size:
+    case gpu::warp_size:
       return 87;
-    case cuda::multiprocessor_count:
+    case gpu::multiprocessor_count:
       return 63;
-    case cuda::compute_capability_major:
+    case gpu::compute_capability_major:
       return 23;
-    case cuda::compute_capability_minor:
+    case gpu::compute_capability_minor:
       return 61;
-    case cuda::memory_pools_supported:
+    case gpu::memory_pools_supported:
       return 88;
   }
   return -1;
@@ -50,7 +50,7 @@ namespace op2::runtime::hip {
 /// @throws ToolchainError if there is no library or no GPU.
 [[nodiscard]] std::vector<DeviceInfo> find_devices();
 
-/// @brief Open GPU number @p index of find_devices(). Errors as of cuda::open_device().
+/// @brief Open GPU number @p index of find_devices(). Errors as of gpu::open_device().
 [[nodiscard]] std::shared_ptr<Device> open_device(int index);
 
 }  // namespace op2::runtime::hip

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "../base/message_of.hpp"
-#include "../runtime/cuda/fake_driver.hpp"
+#include "../runtime/gpu/fake_driver.hpp"
 #include "base/error.hpp"
-#include "runtime/cuda/device.hpp"
+#include "runtime/gpu/device.hpp"
 
 namespace op2::libs {
 namespace {
@@ -20,7 +20,7 @@ using exec::Column;
 using op2::testing::contains;
 using op2::testing::message_of;
 using Number = std::complex<double>;
-using runtime::cuda::testing::FakeGpu;
+using runtime::gpu::testing::FakeGpu;
 
 /// What the library of these tests was asked for; its memory is the host's.
 struct FakeCublas {
@@ -95,7 +95,7 @@ class CublasTest : public ::testing::Test {
   }
 
   FakeGpu fake;
-  std::shared_ptr<runtime::cuda::Gpu> gpu = std::make_shared<runtime::cuda::Gpu>(fake.driver(), 0);
+  std::shared_ptr<runtime::gpu::Gpu> gpu = std::make_shared<runtime::gpu::Gpu>(fake.driver(), 0);
   std::unique_ptr<Cublas> cublas = std::make_unique<Cublas>(fake_cublas(), gpu);
 };
 
@@ -201,7 +201,7 @@ TEST_F(CublasTest, WhatAThreadRecordsGoesToTheStreamOfTheRecording) {
 
 TEST_F(CublasTest, AFaultOfTheQueueNamesIt) {
   (void)summed<double>(DType::float64, {1}, {1}, false);
-  fake.pending_fault = runtime::cuda::illegal_address;
+  fake.pending_fault = runtime::gpu::illegal_address;
   EXPECT_TRUE(contains(message_of<ExecutionError>([&] { gpu->finish(); }), "dot of cuBLAS"));
 }
 

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "../base/message_of.hpp"
-#include "../runtime/cuda/fake_driver.hpp"
+#include "../runtime/gpu/fake_driver.hpp"
 #include "base/error.hpp"
-#include "runtime/cuda/device.hpp"
+#include "runtime/gpu/device.hpp"
 
 namespace op2::libs {
 namespace {
 
 using op2::testing::contains;
 using op2::testing::message_of;
-using runtime::cuda::testing::FakeGpu;
+using runtime::gpu::testing::FakeGpu;
 
 struct FakeMatrix {
   std::int64_t n_rows;
@@ -116,7 +116,7 @@ class CusparseTest : public ::testing::Test {
   }
 
   FakeGpu fake;
-  std::shared_ptr<runtime::cuda::Gpu> gpu = std::make_shared<runtime::cuda::Gpu>(fake.driver(), 0);
+  std::shared_ptr<runtime::gpu::Gpu> gpu = std::make_shared<runtime::gpu::Gpu>(fake.driver(), 0);
   std::shared_ptr<Cusparse> library = std::make_shared<Cusparse>(fake_cusparse(), gpu);
   // (0 2 1) (0 0 0) (3 0 4)
   const std::vector<std::int64_t> offset{0, 2, 2, 4};

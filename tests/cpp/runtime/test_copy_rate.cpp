@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "cuda/fake_driver.hpp"
-#include "runtime/cuda/device.hpp"
+#include "gpu/fake_driver.hpp"
+#include "runtime/gpu/device.hpp"
 
 namespace op2::runtime {
 namespace {
 
 TEST(CopyRate, CopiesAreMadeAndMemoryIsGivenBack) {
-  const cuda::testing::FakeGpu fake;
-  cuda::Gpu gpu(fake.driver(), 0);
+  const gpu::testing::FakeGpu fake;
+  gpu::Gpu gpu(fake.driver(), 0);
   const double rate = measure_copy_rate(gpu, 400000, 10);
   EXPECT_GT(rate, 1e6);
   EXPECT_LT(rate, 1e15);

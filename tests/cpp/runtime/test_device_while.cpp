@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/fake_driver.hpp"
+#include "gpu/fake_driver.hpp"
 #include "recording_device.hpp"
-#include "runtime/cuda/device.hpp"
+#include "runtime/gpu/device.hpp"
 #include "runtime/prepared_loop.hpp"
 #include "runtime/value_tasks.hpp"
 
@@ -73,8 +73,8 @@ class DeviceWhileTest : public ::testing::Test {
   }
 
   std::int64_t now_ = 0;
-  cuda::testing::FakeGpu fake_;
-  std::shared_ptr<cuda::Gpu> gpu_ = std::make_shared<cuda::Gpu>(fake_.driver(), 0);
+  gpu::testing::FakeGpu fake_;
+  std::shared_ptr<gpu::Gpu> gpu_ = std::make_shared<gpu::Gpu>(fake_.driver(), 0);
   std::shared_ptr<Program> program_ = gpu_->load("half double");
   std::shared_ptr<mesh::Coherence> coherence_ = std::make_shared<mesh::Coherence>();
   std::shared_ptr<DeviceMirror> mirror_ = std::make_shared<DeviceMirror>(gpu_, coherence_);
@@ -220,7 +220,7 @@ TEST_F(DeviceWhileTest, WhatTheDriverDoesNotInstantiateIsLeftToTheHost) {
 
 TEST_F(DeviceWhileTest, CodeThatTheDriverDoesNotTakeIsNoError) {
   DeviceWhile loop = passes();
-  fake_.refuses_programs = cuda::unsupported_ptx_version;
+  fake_.refuses_programs = gpu::unsupported_ptx_version;
   EXPECT_FALSE(loop.run(0, 100).has_value());
   EXPECT_NE(loop.why_not().find("does not take the compiled loop"), std::string::npos);
 }

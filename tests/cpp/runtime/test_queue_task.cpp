@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "cuda/fake_driver.hpp"
+#include "gpu/fake_driver.hpp"
 #include "recording_device.hpp"
-#include "runtime/cuda/device.hpp"
+#include "runtime/gpu/device.hpp"
 #include "runtime/sequence.hpp"
 #include "runtime/value_tasks.hpp"
 
@@ -40,7 +40,7 @@ class QueueTasks : public ::testing::Test {
 
   static double* number(std::uintptr_t address) { return reinterpret_cast<double*>(address); }
 
-  cuda::testing::FakeGpu fake_;
+  gpu::testing::FakeGpu fake_;
   std::shared_ptr<mesh::Coherence> coherence_ = std::make_shared<mesh::Coherence>();
   std::array<double, 2> values_ = {1, 2};
   std::array<std::shared_ptr<mesh::Buffer>, 2> buffers_;
@@ -57,7 +57,7 @@ TEST_F(QueueTasks, WorkOnTheHost) {
 }
 
 TEST_F(QueueTasks, GetTheQueueOfAGpuAndAreNotCalledByAReplay) {
-  const auto gpu = std::make_shared<cuda::Gpu>(fake_.driver(), 0);
+  const auto gpu = std::make_shared<gpu::Gpu>(fake_.driver(), 0);
   const auto mirror = std::make_shared<DeviceMirror>(gpu, coherence_);
   const auto zero = std::make_shared<FillTask>(mirror, buffers_[0], std::vector<std::byte>{});
   EXPECT_TRUE(QueueTask::is_possible(*mirror));

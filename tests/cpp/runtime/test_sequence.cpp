@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "cuda/fake_driver.hpp"
-#include "runtime/cuda/device.hpp"
+#include "gpu/fake_driver.hpp"
 #include "runtime/device_mirror.hpp"
+#include "runtime/gpu/device.hpp"
 #include "runtime/loop_graph.hpp"
 #include "runtime/prepared_loop.hpp"
 #include "runtime/sequence.hpp"
 #include "runtime/value_tasks.hpp"
 
-namespace op2::runtime::cuda {
+namespace op2::runtime::gpu {
 namespace {
 
 /// Loops of one kernel each over one Dat, on that GPU.
@@ -440,4 +440,4 @@ TEST_F(CudaSequence, AGraphKnowsTheDeviceThatItWasMadeFor) {
 }
 
 }  // namespace
-}  // namespace op2::runtime::cuda
+}  // namespace op2::runtime::gpu

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "cuda/fake_driver.hpp"
+#include "gpu/fake_driver.hpp"
 #include "recording_device.hpp"
-#include "runtime/cuda/device.hpp"
+#include "runtime/gpu/device.hpp"
 #include "runtime/loop_graph.hpp"
 
 namespace op2::runtime {
@@ -36,7 +36,7 @@ class ValueTasks : public ::testing::Test {
     return std::make_shared<mesh::Buffer>(coherence, what, mesh::Layout{false, 1, 8});
   }
 
-  cuda::testing::FakeGpu fake;  // the last to go
+  gpu::testing::FakeGpu fake;  // the last to go
   std::shared_ptr<mesh::Coherence> coherence = std::make_shared<mesh::Coherence>();
   std::vector<double> x = {1, 2, 3};
   std::vector<double> y = {4, 5, 6};
@@ -117,7 +117,7 @@ TEST_F(ValueTasks, OfNothingAreLeftAlone) {
 }
 
 TEST_F(ValueTasks, AreNodesOfAGraphOfCuda) {
-  const auto gpu = std::make_shared<cuda::Gpu>(fake.driver(), 0);
+  const auto gpu = std::make_shared<gpu::Gpu>(fake.driver(), 0);
   const auto mirror = std::make_shared<DeviceMirror>(gpu, coherence);
   const auto graph =
       ready_graph({{{}, std::make_shared<FillTask>(mirror, one, std::vector<std::byte>{})},

@@ -21,7 +21,7 @@ TEST(HiprtcCompiler, SaysWhatWasLookedFor) {
 }
 
 TEST(HiprtcCompiler, IsKnownByLibraryAndDevice) {
-  nvrtc::Library library;
+  gpu::Library library;
   library.major = 5;
   library.path = "/opt/lib";
   const Compiler one(library, "gfx90a");

@@ -5,10 +5,12 @@
 
 #include "../../base/message_of.hpp"
 #include "base/error.hpp"
+#include "jit/nvrtc/api.hpp"
 
 namespace op2::jit::nvrtc {
 namespace {
 
+using gpu::Library;
 using op2::testing::contains;
 using op2::testing::message_of;
 

@@ -35,10 +35,10 @@ TEST(HipAdaptor, VersionsAreReadable) {
 
 TEST(HipAdaptor, EveryAttributeHasANumberOfItsOwn) {
   std::set<int> numbers;
-  for (const cuda::DeviceAttribute one :
-       {cuda::max_threads_per_block, cuda::max_shared_memory_per_block, cuda::warp_size,
-        cuda::multiprocessor_count, cuda::compute_capability_major, cuda::compute_capability_minor,
-        cuda::memory_pools_supported}) {
+  for (const gpu::DeviceAttribute one :
+       {gpu::max_threads_per_block, gpu::max_shared_memory_per_block, gpu::warp_size,
+        gpu::multiprocessor_count, gpu::compute_capability_major, gpu::compute_capability_minor,
+        gpu::memory_pools_supported}) {
     EXPECT_TRUE(numbers.insert(attribute_number(one)).second);
   }
 }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace op2::runtime::cuda {
+
+/// @brief PTX of the kernel that asks a condition and tells the graph, for any GPU. The driver
+/// knows the function that it calls.
+[[nodiscard]] const char* deciding_code();
+
+}  // namespace op2::runtime::cuda

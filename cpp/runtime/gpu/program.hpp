@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/device.hpp"
+#include "runtime/gpu/context.hpp"
+
+namespace op2::runtime::gpu {
+
+/// @brief A kernel of a Program.
+class Kernel final : public DeviceKernel {
+ public:
+  Kernel(FunctionHandle function, int max_lanes, bool waits_by_itself)
+      : function_(function), max_lanes_(max_lanes), waits_by_itself_(waits_by_itself) {}
+  [[nodiscard]] int max_lanes() const override { return max_lanes_; }
+  [[nodiscard]] FunctionHandle function() const { return function_; }
+  /// @brief Whether it may be launched while the kernel before it ends: see LoadedProgram.
+  [[nodiscard]] bool waits_by_itself() const { return waits_by_itself_; }
+
+ private:
+  FunctionHandle function_;
+  int max_lanes_;
+  bool waits_by_itself_;
+};
+
+/// @brief A module of machine code, unloaded with its last owner. Safe to use from several threads.
+///
+/// Its kernels wait by themselves for the kernel before them if it defines `op2_waits`, as
+/// templates/cuda/program.j2 does where the compiler's target has the instruction. The target may
+/// be older than the GPU, so neither the GPU nor the source can tell.
+class LoadedProgram final : public Program {
+ public:
+  /// @param[in] binary A cubin, or PTX that the driver compiles.
+  /// @throws ToolchainError if this GPU or driver cannot run it.
+  LoadedProgram(std::shared_ptr<Context> context, const std::string& binary);
+  LoadedProgram(const LoadedProgram&) = delete;
+  LoadedProgram& operator=(const LoadedProgram&) = delete;
+  ~LoadedProgram() override;
+
+  [[nodiscard]] DeviceKernel& kernel(const std::string& name) override;
+  [[nodiscard]] int resident_blocks(const std::string& name, int n_lanes) override;
+
+ private:
+  std::shared_ptr<Context> context_;
+  ModuleHandle module_ = nullptr;
+  bool waits_by_itself_ = false;
+  std::mutex mutex_;  // guards the kernels
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+};
+
+}  // namespace op2::runtime::gpu
