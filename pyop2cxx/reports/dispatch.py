@@ -42,7 +42,8 @@ class Row:
     Attributes:
         loop: The kernel's name, or the operation and its dtype.
         provider: Who had it; empty if nobody did, see `origin`. Of operations 'builtin', the core's
-            ready code; where a library may be asked, 'library' or 'core'.
+            ready code, or 'library'; on a device 'loop', which has a row of its own, where a
+            library may be asked.
         strategy: How racing updates are resolved; the library.
         rejected: Who was asked before, and why they had nothing.
         count: How often.
@@ -51,7 +52,7 @@ class Row:
         generate_seconds: That the text took.
         compile_seconds: That compiling it took, if it was; with loading what was made.
         load_seconds: That loading took, if it was compiled before.
-        run_seconds: That 'builtin' operations took, all together.
+        run_seconds: That operations took, all together; on devices until they were enqueued.
     """
 
     loop: str
@@ -67,7 +68,7 @@ class Row:
 
     @property
     def tier(self) -> str:
-        """What kind of code ran: 'ahead', 'jit', or of algebra 'builtin', 'library' or 'core'."""
+        """What kind of code ran: 'ahead', 'jit', or of algebra 'builtin', 'library' or 'loop'."""
         return "jit" if self.provider in ("", "jit") else self.provider
 
     @property
@@ -111,16 +112,15 @@ def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.
 
     Operations of algebra, copies and assignments on the host are in it as 'builtin', on devices as
-    loops; zeros outside of chains as 'builtin' on both; where the option `blas` lets a library be
-    asked, as its or the core's.
+    loops; zeros outside of chains as 'builtin' on both; where the option `blas` lets a library
+    be asked, each call is its or the core's.
 
     Example:
         >>> from pyop2cxx import op2
         >>> isinstance(str(op2.dispatch.report()), str)
         True
     """
-    engine = runtime.engine
-    loops = (
+    rows = (
         Row(
             loop=event.loop,
             provider=event.provider,
@@ -131,37 +131,16 @@ def report() -> Report:
             generate_seconds=event.generating * 1e-9,
             compile_seconds=event.building * 1e-9 if event.origin == "compiled" else 0.0,
             load_seconds=event.building * 1e-9 if event.origin != "compiled" else 0.0,
+            run_seconds=event.running * 1e-9,
         )
-        for event in engine.dispatcher.events()
+        for event in runtime.engine.dispatcher.events()
     )
-    algebra = (
-        Row(
-            loop=f"{event.operation} of {event.dtype}",
-            provider="library" if library else "core",
-            strategy=library,
-            rejected=event.rejected,
-            count=event.n_calls,
-        )
-        for library, event in engine.library_rows()
-    )
-    builtin = (
-        Row(
-            loop=f"{one.operation} of {one.dtype}",
-            provider="builtin",
-            strategy="",
-            rejected="",
-            count=one.n_calls,
-            run_seconds=one.nanoseconds * 1e-9,
-        )
-        for one in engine.builtins.rows()
-    )
-    return Report((*loops, *algebra, *builtin))
+    return Report(rows)
 
 
 def clear() -> None:
     """Forget the events so far."""
     runtime.engine.dispatcher.clear_events()
-    runtime.engine.clear_library_rows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,9 +236,9 @@ def expect(*tiers: str) -> Iterator[None]:
         known = ", ".join(map(repr, _TIERS))
         raise UsageError(f"dispatch.expect: tiers are: {known}; got {tiers!r}")
     engine = runtime.engine
-    before = engine.expected, engine.libraries
-    engine.expected, engine.libraries = True, "library" in tiers
+    before = engine.expected, engine.operations.libraries
+    engine.expected, engine.operations.libraries = True, "library" in tiers
     try:
         yield
     finally:
-        engine.expected, engine.libraries = before
+        engine.expected, engine.operations.libraries = before

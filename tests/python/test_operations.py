@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operations of the core's ready code are reported beside loops."""
+"""Operations of algebra are resolved and reported beside loops."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
-from pyop2cxx.runtime.builtins import Builtins
+from pyop2cxx import _core, op2
+from pyop2cxx.runtime.operations import Operations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,24 +73,37 @@ def test_a_row_says_how_long_it_took() -> None:
     assert counted() == {}
 
 
+def of_its_own() -> tuple[Operations, _core.Dispatcher]:
+    dispatcher = _core.Dispatcher()
+    return Operations(dispatcher.operations, {"deterministic": False}), dispatcher
+
+
 def test_what_is_done_by_several_threads_is_counted() -> None:
-    builtins = Builtins()
+    operations, dispatcher = of_its_own()
     work = [
-        Thread(target=lambda: [builtins.done("+", "int64", abs, -1) for _ in range(1000)])
+        Thread(target=lambda: [operations.done("+", "int64", abs, -1) for _ in range(1000)])
         for _ in range(4)
     ]
     for thread in work:
         thread.start()
     for thread in work:
         thread.join()
-    (row,) = builtins.rows()
-    assert (row.operation, row.dtype, row.n_calls) == ("+", "int64", 4000)
-    assert row.nanoseconds > 0
-    assert builtins.done("abs", "int64", abs, -2) == 2
+    (row,) = dispatcher.events()
+    assert (row.loop, row.provider, row.n_resolved) == ("+ of int64", "builtin", 4000)
+    assert row.running > 0
+    assert operations.done("abs", "int64", abs, -2) == 2
 
 
 def test_what_fails_is_not_counted() -> None:
-    builtins = Builtins()
+    operations, dispatcher = of_its_own()
     with pytest.raises(TypeError):
-        builtins.done("abs", "int64", abs, "text")
-    assert builtins.rows() == []
+        operations.done("abs", "int64", abs, "text")
+    assert dispatcher.events() == []
+
+
+def test_counting_goes_on_after_the_report_was_cleared() -> None:
+    operations, dispatcher = of_its_own()
+    operations.done("abs", "int64", abs, -2)
+    dispatcher.clear_events()
+    operations.done("abs", "int64", abs, -2)
+    assert [row.n_resolved for row in dispatcher.events()] == [1]
