@@ -371,10 +371,10 @@ class Algebra:
         return total
 
     def _by_vectors(self, operation: str, *given: Any) -> Any:
-        """Let the core do an operation, or who competes with it."""
+        """Let the core do an operation, or who competes with it: a library that was added first."""
         engine = runtime.engine
         operations, vectors = engine.operations, engine.vectors
-        if vectors is not _core:
+        if vectors is not _core and not operations.asks_added(operation):
             return getattr(vectors, operation)(*given)
         return operations.done(operation, self.dtype, getattr(_core, operation), *given)
 

@@ -12,16 +12,19 @@ from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime.operations import Library
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
+    "Library",
     "Match",
     "Report",
     "Row",
     "Table",
+    "add_library",
     "clear",
     "expect",
     "load",
@@ -112,8 +115,8 @@ def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.
 
     Operations of algebra, copies and assignments on the host are in it as 'builtin', on devices as
-    loops; zeros outside of chains as 'builtin' on both; where the option `blas` lets a library
-    be asked, each call is its or the core's.
+    loops; zeros outside of chains as 'builtin' on both; where a library may be asked, because of
+    the option `blas` or `add_library`, each call is its or the core's.
 
     Example:
         >>> from pyop2cxx import op2
@@ -136,6 +139,35 @@ def report() -> Report:
         for event in runtime.engine.dispatcher.events()
     )
     return Report(rows)
+
+
+def add_library(library: Library) -> None:
+    """Let a library do operations on the host where it can and is measured to cost less.
+
+    For each operation, dtype and power of two of the number of values the library and the core do
+    the next calls in turns; then the faster one does all others. It is not asked with
+    ``deterministic=True``, nor by backends of devices. For its operations it stands for the library
+    that the option `blas` means. `op2.exit()` forgets it.
+
+    Args:
+        library: Says what it has and can do, and does it; see `Library`.
+
+    Raises:
+        UsageError: It has an operation that nobody may replace, or none.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> class Fills:
+        ...     name, operations = "fills", ("zero",)
+        ...
+        ...     def why_not(self, operation, values):
+        ...         return "" if values.flags.c_contiguous else "stride: there is one"
+        ...
+        ...     def perform(self, operation, values):
+        ...         values[...] = 0
+        >>> op2.dispatch.add_library(Fills())
+    """
+    runtime.engine.operations.add(library)
 
 
 def clear() -> None:
@@ -225,8 +257,8 @@ def expect(*tiers: str) -> Iterator[None]:
 
     Args:
         *tiers: Who may have them: ``"ahead"``, tables that were loaded, and what this process has
-            compiled before; ``"library"``, those that the option `blas` means, which algebra may
-            be left to. Without it the core does that by itself.
+            compiled before; ``"library"``, those that the option `blas` means or that were added,
+            which algebra may be left to. Without it the core does that by itself.
 
     Raises:
         UsageError: There is no such tier.

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operations of algebra are resolved and reported beside loops."""
+"""Operations of algebra are resolved, reported beside loops, and left to libraries."""
 
 from __future__ import annotations
 
+import ctypes
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime.operations import Operations
 
 if TYPE_CHECKING:
@@ -107,3 +109,130 @@ def test_counting_goes_on_after_the_report_was_cleared() -> None:
     dispatcher.clear_events()
     operations.done("abs", "int64", abs, -2)
     assert [row.n_resolved for row in dispatcher.events()] == [1]
+
+
+class ByNumPy:
+    """Does all that may be replaced, and writes down what it is asked."""
+
+    name = "numpy"
+    operations = ("zero", "copy", "assign", "+", "-", "*", "/", "axpy", "dot")
+
+    def __init__(self, veto: str = "") -> None:
+        self.veto = veto
+        self.done: list[str] = []
+
+    def why_not(self, operation: str, *given: Any) -> str:
+        return self.veto
+
+    def perform(self, operation: str, *given: Any) -> Any:
+        self.done.append(operation)
+        if operation == "zero":
+            given[0][...] = 0
+        elif operation == "copy":
+            given[0][...] = given[1]
+        elif operation == "assign":
+            given[0][given[1]] = given[2]
+        elif operation == "axpy":
+            alpha, x, y, _ = (values(one) for one in given)
+            y += alpha * x
+        elif operation == "dot":
+            return float(values(given[0]) @ values(given[1]))
+        else:
+            function = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}[given[0]]
+            function(values(given[2]), values(given[3]), out=values(given[1]))
+        return None
+
+
+def values(column: Any) -> Any:
+    """What an operand has, as an array on its memory."""
+    if isinstance(column, int):
+        return column
+    if column.stride == 0:
+        return np.ctypeslib.as_array((ctypes.c_double * 1).from_address(column.address))[0]
+    n_scalars = (column.n - 1) * column.stride + 1
+    scalars = (ctypes.c_double * n_scalars).from_address(column.address)
+    return np.ctypeslib.as_array(scalars)[:: column.stride]
+
+
+def all_operations(x: op2.Dat, y: op2.Dat) -> list[Any]:
+    found = []
+    y.assign(2.0)
+    y.axpy(0.5, x)
+    found += [y.data_ro.copy(), x.inner(y), (x + y).data_ro.copy(), (x / y).data_ro.copy()]
+    y -= x
+    y *= x
+    x.copy(y)
+    found.append(y.data_ro.copy())
+    y.zero()
+    return [*found, y.data_ro.copy()]
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3])
+def test_a_library_may_do_each_of_them(n_rounds: int) -> None:
+    cells = op2.Set(64)
+    x, y = (op2.Dat(cells**2, np.arange(1.0, 129.0)) for _ in "xy")
+    wanted = all_operations(x, y)
+    library = ByNumPy()
+    op2.dispatch.add_library(library)
+    op2.dispatch.clear()
+    for _ in range(n_rounds):
+        found = all_operations(x, y)
+        assert all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
+    assert {*library.done} == {"assign", "axpy", "dot", "+", "/", "-", "*", "copy", "zero"}
+    rows = [row for row in op2.dispatch.report() if row.provider == "library"]
+    assert {row.strategy for row in rows} == {"numpy"}
+    assert {row.loop for row in rows} == {f"{one} of float64" for one in library.done}
+    if n_rounds > 1:
+        assert ("zero of float64", "numpy: measured in turns") in [
+            (row.loop, row.rejected) for row in op2.dispatch.report() if row.provider == "builtin"
+        ]
+
+
+def test_a_library_that_cannot_is_not_asked_to() -> None:
+    library = ByNumPy("dtype: it takes none")
+    op2.dispatch.add_library(library)
+    x = op2.Dat(op2.Set(5), np.ones(5))
+    op2.dispatch.clear()
+    x.assign(3.0)
+    x.zero()
+    assert library.done == []
+    assert [(row.loop, row.provider, row.rejected) for row in op2.dispatch.report()] == [
+        ("assign of float64", "builtin", "numpy: dtype: it takes none"),
+        ("zero of float64", "builtin", "numpy: dtype: it takes none"),
+    ]
+
+
+def test_no_library_is_asked_where_bits_must_not_change_or_tables_are_expected() -> None:
+    library = ByNumPy()
+    op2.dispatch.add_library(library)
+    x = op2.Dat(op2.Set(5), np.ones(5))
+    with op2.dispatch.expect("ahead"):
+        x.zero()
+    op2.configuration["deterministic"] = True
+    x.zero()
+    assert library.done == []
+    op2.configuration["deterministic"] = False
+    with op2.dispatch.expect("library"):
+        x.zero()
+    assert library.done == ["zero"]
+
+
+def test_exit_forgets_libraries() -> None:
+    library = ByNumPy()
+    op2.dispatch.add_library(library)
+    op2.exit()
+    op2.init(backend="sequential")
+    x = op2.Dat(op2.Set(5), np.ones(5))
+    x.zero()
+    assert library.done == []
+
+
+@pytest.mark.parametrize("operations", [("zero", "sqrt"), ()])
+def test_a_library_has_operations_that_there_are(operations: tuple[str, ...]) -> None:
+    library = ByNumPy()
+    library.operations = operations  # type: ignore[assignment]
+    with pytest.raises(UsageError, match=r"library 'numpy' has the operations .*expected some of"):
+        op2.dispatch.add_library(library)
+    x = op2.Dat(op2.Set(5), np.ones(5))
+    x.zero()
+    assert library.done == []
