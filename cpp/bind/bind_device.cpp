@@ -75,9 +75,10 @@ void bind_device_service(py::module_& core) {
   py::class_<DeviceService>(core, "DeviceService")
       .def(py::init([](std::string cache_dir, bool use_disk, std::int64_t max_disk_bytes,
                        std::size_t max_memory_bytes, double compile_timeout_seconds) {
-             return std::make_unique<DeviceService>(jit::DeviceServiceOptions{
-                 std::move(cache_dir), use_disk, max_disk_bytes, max_memory_bytes,
-                 compile_timeout_seconds, check_signals});
+             return std::make_unique<DeviceService>(
+                 jit::DeviceServiceOptions{{std::move(cache_dir), use_disk, max_disk_bytes,
+                                            compile_timeout_seconds, check_signals},
+                                           max_memory_bytes});
            }),
            py::kw_only(), py::arg("cache_dir"), py::arg("use_disk"), py::arg("max_disk_bytes"),
            py::arg("max_memory_bytes"), py::arg("compile_timeout_seconds"))

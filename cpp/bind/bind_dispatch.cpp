@@ -59,7 +59,8 @@ void bind_dispatch(py::module_& core) {
       .def_readonly("n_resolved", &Event::n_resolved)
       .def_readonly("origin", &Event::origin)
       .def_readonly("generating", &Event::generating)
-      .def_readonly("building", &Event::building);
+      .def_readonly("building", &Event::building)
+      .def_readonly("running", &Event::running);
   py::class_<Provider, std::shared_ptr<Provider>>(core, "Provider")
       .def_property_readonly("name", &Provider::name);
   py::class_<AheadTable, Provider, std::shared_ptr<AheadTable>>(core, "AheadTable")
@@ -156,6 +157,7 @@ void bind_dispatch(py::module_& core) {
       .def("clear", &JitTable::clear);
   py::class_<Dispatcher>(core, "Dispatcher")
       .def(py::init<>())
+      .def_property_readonly("operations", &Dispatcher::operations)
       .def("add", &Dispatcher::add, py::arg("provider"))
       .def("add_first", &Dispatcher::add_first, py::arg("provider"))
       .def(

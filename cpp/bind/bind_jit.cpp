@@ -26,9 +26,11 @@ std::unique_ptr<jit::Service> make_service(std::string cache_dir, bool use_disk,
                                            std::size_t max_memory_entries,
                                            double compile_timeout_seconds, std::string cc,
                                            std::string cxx) {
-  return std::make_unique<jit::Service>(jit::Options{std::move(cache_dir), use_disk, max_disk_bytes,
-                                                     max_memory_entries, compile_timeout_seconds,
-                                                     std::move(cc), std::move(cxx), check_signals});
+  return std::make_unique<jit::Service>(jit::Options{
+      {std::move(cache_dir), use_disk, max_disk_bytes, compile_timeout_seconds, check_signals},
+      max_memory_entries,
+      std::move(cc),
+      std::move(cxx)});
 }
 
 void bind_compiler_values(py::module_& module) {

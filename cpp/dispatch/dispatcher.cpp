@@ -69,11 +69,18 @@ std::vector<std::pair<std::string, std::string>> Dispatcher::asked(const Query& 
 }
 
 std::vector<Event> Dispatcher::events() const {
-  const std::lock_guard lock(mutex_);
-  return events_;
+  std::vector<Event> found;
+  {
+    const std::lock_guard lock(mutex_);
+    found = events_;
+  }
+  const std::vector<Event> algebra = operations_->events();
+  found.insert(found.end(), algebra.begin(), algebra.end());
+  return found;
 }
 
 void Dispatcher::clear_events() {
+  operations_->clear_events();
   const std::lock_guard lock(mutex_);
   events_.clear();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/recent.hpp"
+#include "dispatch/operations.hpp"
 #include "exec/executable.hpp"
 
 namespace op2::dispatch {
@@ -61,22 +62,8 @@ class JitTable : public Provider {
   Recent<ExecutablePtr> recent_;  // by Query::source
 };
 
-/// @brief One line of the report: how often a loop was resolved, and by whom.
-struct Event {
-  std::string loop;
-  std::string provider;  ///< empty: nobody had it
-  std::string strategy;  ///< of what was found, else the one that was asked for
-  std::string rejected;  ///< "provider: reason; ..." of those asked before
-  std::int64_t n_resolved = 0;
-  /// If nobody had it, what was done: "compiled"; "disk", "memory": loaded from that cache. Empty:
-  /// nothing, or it failed.
-  std::string origin = {};
-  std::int64_t generating = 0;  ///< nanoseconds that the text took
-  std::int64_t building = 0;    ///< those of compiling, or of loading what was compiled before
-  bool operator==(const Event&) const = default;
-};
-
-/// @brief Finds the Executable of a loop. Never builds one: a miss is the pipeline's to fill.
+/// @brief Finds who does what runs. Of loops it finds the Executable and never builds one: a miss
+/// is the pipeline's to fill. Operations of algebra have ready code, see operations().
 class Dispatcher {
  public:
   /// @brief Add a provider; earlier ones are asked first.
@@ -97,6 +84,10 @@ class Dispatcher {
   void filled(const Query& query, const std::string& origin, std::int64_t generating,
               std::int64_t building);
 
+  /// @brief Who does operations of algebra; lives as long as the Dispatcher at least.
+  [[nodiscard]] const std::shared_ptr<Operations>& operations() const { return operations_; }
+
+  /// @brief What was resolved: loops in their order, then operations.
   [[nodiscard]] std::vector<Event> events() const;
   void clear_events();
 
@@ -104,6 +95,7 @@ class Dispatcher {
   void record(Event event);
   void count(Event event);  // the mutex is held
 
+  const std::shared_ptr<Operations> operations_ = std::make_shared<Operations>();
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Provider>> providers_;
   std::vector<Event> events_;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
+
 namespace op2::jit {
 
 /// @brief A compiler that lives in this process and makes code for one device.
@@ -30,5 +32,14 @@ class DeviceCompiler {
   [[nodiscard]] virtual std::string compile(const std::string& source,
                                             const std::vector<std::string>& options) = 0;
 };
+
+/// @brief What compile() throws of a source that was rejected.
+/// @param[in] compiler "NVRTC". @param[in] command What it was told. @param[in] log What it says.
+[[nodiscard]] CompilationError rejected(const std::string& compiler, const std::string& command,
+                                        const std::string& log);
+
+/// @brief What compile() throws if the compiler breaks: @p why.
+[[nodiscard]] ToolchainError broke(const std::string& compiler, const std::string& why,
+                                   const std::string& command, const std::string& log);
 
 }  // namespace op2::jit

@@ -2,30 +2,18 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/flights.hpp"
-#include "base/recent.hpp"
+#include "jit/compile_core.hpp"
 #include "jit/device_compiler.hpp"
-#include "jit/notices.hpp"
-#include "jit/service.hpp"
-#include "jit/store.hpp"
 
 namespace op2::jit {
 
 /// @brief Settings of a DeviceService.
-struct DeviceServiceOptions {
-  std::string cache_dir;               ///< empty: from the environment, see cache_directory()
-  bool use_disk = true;                ///< false: keep binaries in memory only
-  std::int64_t max_disk_bytes = 0;     ///< bound of the cache directory
-  std::size_t max_memory_bytes = 0;    ///< bound of the binaries kept in memory
-  double compile_timeout_seconds = 0;  ///< how long to wait for another process that compiles
-  InterruptCheck interrupted;          ///< see InterruptCheck
+struct DeviceServiceOptions : CacheOptions {
+  std::size_t max_memory_bytes = 0;  ///< bound of the binaries kept in memory
 };
 
 /// @brief A binary for a device and what it took to get it.
@@ -36,11 +24,9 @@ struct DeviceBinary {
   std::string path;      ///< of the entry on disk; empty if there is none
 };
 
-/// @brief From source text to a device's binary: memory, then disk, then the compiler.
+/// @brief From source text to a device's binary, by a DeviceCompiler: see CompileCore.
 ///
-/// Single flight, within the process and between processes that share a cache directory. Safe to
-/// use from any number of threads. Nothing it does with the disk can fail a compilation: a binary
-/// that cannot be stored is kept in memory and a notice says why.
+/// A binary that cannot be stored is kept in memory. Safe to use from any number of threads.
 class DeviceService {
  public:
   explicit DeviceService(DeviceServiceOptions options);
@@ -54,30 +40,16 @@ class DeviceService {
                                      const std::vector<std::string>& compile_options,
                                      const std::string& key_extra);
 
-  [[nodiscard]] Statistics statistics() const;
+  [[nodiscard]] Statistics statistics() const { return core_.statistics(); }
   /// @brief What the user should be told, each message once; empties the list.
-  [[nodiscard]] std::vector<std::string> take_notices();
+  [[nodiscard]] std::vector<std::string> take_notices() { return core_.take_notices(); }
   /// @brief Forget the binaries in memory.
-  void clear_memory();
+  void clear_memory() { core_.clear_memory(); }
 
  private:
-  struct Request;
+  class Compilation;
 
-  DeviceBinary find_or_build(const Request& request);
-  std::optional<DeviceBinary> find_on_disk(const Request& request);
-  std::string store(const Request& request, const std::string& binary);
-  std::string build(const Request& request);
-  std::string keep_source(const Request& request);
-  bool is_store_usable();
-  void count(std::int64_t Statistics::*counter);
-
-  DeviceServiceOptions options_;
-  Store store_;
-  Notices notices_;
-  mutable std::mutex mutex_;  // guards everything below; never held while waiting
-  Recent<std::shared_ptr<const std::string>> recent_;
-  Flights<DeviceBinary> flights_;
-  Statistics statistics_;
+  CompileCore<DeviceBinary> core_;
 };
 
 }  // namespace op2::jit

@@ -2,7 +2,9 @@
 #include "libs/vectors.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <type_traits>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/dtype.hpp"
@@ -23,21 +25,24 @@ void check_lengths(const Column& x, const Column& y) {
 
 }  // namespace
 
+Vectors::Vectors(std::unique_ptr<Cblas> library, std::shared_ptr<dispatch::Operations> operations)
+    : library_(std::move(library)),
+      operations_(std::move(operations)),
+      file_(std::filesystem::path(library_->path()).filename()) {}
+
 template <class Own, class Theirs>
-auto Vectors::done(const char* operation, const Column& x, const std::string& veto, const Own& own,
+auto Vectors::done(const char* operation, const Column& x, std::string veto, const Own& own,
                    const Theirs& theirs) -> decltype(own()) {
-  const std::string dtype(name_of(x.dtype));
-  const auto [by_library, is_measured] = choice_.decide(operation, dtype, x.n, veto);
+  const dispatch::Decision decision = operations_->decide(
+      {operation, std::string(name_of(x.dtype)), x.n}, {{"cblas", file_, std::move(veto)}});
+  const bool by_library = decision.which == 0;
   const Clock::time_point start = Clock::now();
-  const auto note = [&, by_library = by_library, is_measured = is_measured] {
-    if (is_measured) choice_.note(operation, dtype, x.n, by_library, nanoseconds_since(start));
-  };
   if constexpr (std::is_void_v<decltype(own())>) {
     by_library ? theirs() : own();
-    note();
+    operations_->done(decision, nanoseconds_since(start));
   } else {
     auto found = by_library ? theirs() : own();
-    note();
+    operations_->done(decision, nanoseconds_since(start));
     return found;
   }
 }

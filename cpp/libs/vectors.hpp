@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/operations.hpp"
 #include "exec/dense_ops.hpp"
 #include "libs/cblas.hpp"
-#include "libs/choice.hpp"
 
 namespace op2::libs {
 
@@ -15,7 +15,8 @@ namespace op2::libs {
 /// was measured to cost less. Safe to use from several threads.
 class Vectors {
  public:
-  explicit Vectors(std::unique_ptr<Cblas> library) : library_(std::move(library)) {}
+  /// @param[in] operations Decides, and counts what was done.
+  Vectors(std::unique_ptr<Cblas> library, std::shared_ptr<dispatch::Operations> operations);
 
   /// @brief The file of the library.
   [[nodiscard]] const std::string& path() const { return library_->path(); }
@@ -26,16 +27,14 @@ class Vectors {
   /// @brief As exec::axpy().
   void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y, int n_threads);
 
-  [[nodiscard]] std::vector<ChoiceEvent> events() const { return choice_.events(); }
-  void clear_events() { choice_.clear_events(); }
-
  private:
   template <class Own, class Theirs>
-  auto done(const char* operation, const exec::Column& x, const std::string& veto, const Own& own,
+  auto done(const char* operation, const exec::Column& x, std::string veto, const Own& own,
             const Theirs& theirs) -> decltype(own());
 
   const std::unique_ptr<Cblas> library_;
-  Choice choice_{"cblas"};
+  const std::shared_ptr<dispatch::Operations> operations_;
+  const std::string file_;  // of the library, without its folder
 };
 
 }  // namespace op2::libs

@@ -31,8 +31,6 @@ __all__: list[str] = [
     "CheckInput",
     "CheckSite",
     "CheckedBody",
-    "Choice",
-    "ChoiceEvent",
     "Coherence",
     "Column",
     "ConstRef",
@@ -72,6 +70,9 @@ __all__: list[str] = [
     "MapTable",
     "MatArg",
     "Module",
+    "OperationCount",
+    "OperationDecision",
+    "Operations",
     "OutOfBounds",
     "PASSES",
     "ParameterFacts",
@@ -1017,37 +1018,43 @@ class Column:
         n: typing.SupportsInt | typing.SupportsIndex,
         stride: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def stride(self) -> int: ...
 
-class ChoiceEvent:
-    @property
-    def by_library(self) -> bool: ...
-    @property
-    def dtype(self) -> str: ...
-    @property
-    def n_calls(self) -> int: ...
-    @property
-    def operation(self) -> str: ...
-    @property
-    def rejected(self) -> str: ...
+class OperationCount:
+    def add(self, nanoseconds: typing.SupportsInt | typing.SupportsIndex) -> None: ...
 
-class Choice:
-    def __init__(self, library: str) -> None: ...
-    def clear_events(self) -> None: ...
+class OperationDecision:
+    @property
+    def is_measured(self) -> bool: ...
+    @property
+    def which(self) -> int: ...
+
+class Operations:
+    def counted(self, name: str, dtype: str) -> OperationCount: ...
     def decide(
-        self, operation: str, dtype: str, size: typing.SupportsInt | typing.SupportsIndex, veto: str
-    ) -> tuple[bool, bool]: ...
-    def events(self) -> list[ChoiceEvent]: ...
-    def note(
         self,
-        operation: str,
+        name: str,
         dtype: str,
         size: typing.SupportsInt | typing.SupportsIndex,
-        by_library: bool,
-        nanoseconds: typing.SupportsInt | typing.SupportsIndex,
+        place: str,
+        offers: collections.abc.Sequence[tuple[str, str, str]],
+        own: str,
+    ) -> OperationDecision: ...
+    def done(
+        self, decision: OperationDecision, nanoseconds: typing.SupportsInt | typing.SupportsIndex
     ) -> None: ...
 
 class Vectors:
-    def __init__(self, candidates: collections.abc.Sequence[str]) -> None: ...
+    def __init__(
+        self, candidates: collections.abc.Sequence[str], operations: Operations
+    ) -> None: ...
     def axpy(
         self,
         alpha: Column,
@@ -1055,7 +1062,6 @@ class Vectors:
         y: Column,
         n_threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
-    def clear_events(self) -> None: ...
     def dot(
         self,
         x: Column,
@@ -1063,7 +1069,6 @@ class Vectors:
         conjugate: bool,
         n_threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> int | int | float | complex: ...
-    def events(self) -> list[ChoiceEvent]: ...
     @property
     def path(self) -> str: ...
 
@@ -1138,6 +1143,8 @@ class DispatchEvent:
     @property
     def rejected(self) -> str: ...
     @property
+    def running(self) -> int: ...
+    @property
     def strategy(self) -> str: ...
 
 class Provider:
@@ -1174,6 +1181,8 @@ class Dispatcher:
         building: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def resolve(self, query: Query) -> Executable: ...
+    @property
+    def operations(self) -> Operations: ...
 
 class DeviceInfo:
     @property

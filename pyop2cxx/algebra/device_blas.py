@@ -9,7 +9,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.arrays import core_dtype
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.libraries import chosen
+from pyop2cxx.runtime.operations import Offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,8 @@ def dot(x: Any, y: Any, total: Any, n: int, conjugate: bool, by_loop: Callable[[
         cublas.dot(device, dtype, n, x._buffer, y._buffer, conjugate, total._buffer)
 
     what = ("dot", str(x.dtype), n)
-    return chosen(libraries.of_vectors, what, veto, by_loop, by_library, device.finish)
+    offer = Offer("cublas", "cublas", veto, by_library)
+    return runtime.engine.operations.resolved_on(device, what, offer, by_loop)
 
 
 def axpy(factor: Any, x: Any, y: Any, n: int, by_loop: Callable[[], bool]) -> bool:
@@ -59,7 +60,8 @@ def axpy(factor: Any, x: Any, y: Any, n: int, by_loop: Callable[[], bool]) -> bo
         cublas.axpy(device, dtype, n, factor._buffer, x._buffer, y._buffer)
 
     what = ("axpy", str(y.dtype), n)
-    return chosen(libraries.of_vectors, what, veto, by_loop, by_library, device.finish)
+    offer = Offer("cublas", "cublas", veto, by_library)
+    return runtime.engine.operations.resolved_on(device, what, offer, by_loop)
 
 
 def _asked() -> tuple[DeviceLibraries | None, _core.cuda.Cublas | None]:

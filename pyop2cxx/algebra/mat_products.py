@@ -21,8 +21,8 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
-from pyop2cxx.runtime.libraries import chosen
 from pyop2cxx.runtime.memo import until_exit
+from pyop2cxx.runtime.operations import Offer
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
@@ -83,7 +83,8 @@ def _add(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
 
     size = len(mat.sparsity.colidx) * mat.cdim
     what = ("mult", str(mat.dtype), size)
-    return chosen(libraries.of_products, what, veto, by_loop, by_library, libraries.device.finish)
+    offer = Offer("cusparse", "cusparse", veto, by_library)
+    return runtime.engine.operations.resolved_on(libraries.device, what, offer, by_loop)
 
 
 # By a loop

@@ -343,8 +343,8 @@ class Algebra:
             found = np.empty(out.shape, np.result_type(left, right))
         columns = _column(found), _column(left), _column(right)
         try:
-            builtins = runtime.engine.builtins
-            builtins.done(op, self.dtype, _core.combine, op, *columns, _threads())
+            operations = runtime.engine.operations
+            operations.done(op, self.dtype, _core.combine, op, *columns, _threads())
         except UsageError as error:
             raise DataValueError(f"{self._what}: '{op}': {error}") from None
         if found is not out:
@@ -371,12 +371,12 @@ class Algebra:
         return total
 
     def _by_vectors(self, operation: str, *given: Any) -> Any:
-        """Let the core do an operation, or who competes with it, and who counts for himself."""
+        """Let the core do an operation, or who competes with it: a library that was added first."""
         engine = runtime.engine
-        function = getattr(vectors := engine.vectors, operation)
-        if vectors is not _core:
-            return function(*given)
-        return engine.builtins.done(operation, self.dtype, function, *given)
+        operations, vectors = engine.operations, engine.vectors
+        if vectors is not _core and not operations.asks_added(operation):
+            return getattr(vectors, operation)(*given)
+        return operations.done(operation, self.dtype, getattr(_core, operation), *given)
 
     def _dot_into(self, name: str, other: Self, target: Any, *, conjugate: bool) -> None:
         self._check_like(other, name)
@@ -479,7 +479,7 @@ def at_device(*operands: object) -> bool:
 
 def copy_values(target: Array, source: Array) -> None:
     """Copy an array into another of its shape, with all threads where nothing is converted."""
-    runtime.engine.builtins.done("copy", target.dtype, _copy, target, source)
+    runtime.engine.operations.done("copy", target.dtype, _copy, target, source)
 
 
 def _copy(target: Array, source: Array) -> None:

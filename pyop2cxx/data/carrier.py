@@ -333,6 +333,14 @@ class DataCarrier(Shown):
 
     def _zero_values(self) -> None:
         """Set all values to zero where they are."""
+        operations, values = runtime.engine.operations, self._values
+        if values is None or runtime.coherence.is_active:
+            operations.done("zero", self._dtype, self._zero_somewhere)
+        else:
+            self._on_host(_core.Use.write, "zero")
+            operations.done("zero", values.dtype, _zero, values)
+
+    def _zero_somewhere(self) -> None:
         if self._values is not None and not self._buffer.zero_on_device():
             self._on_host(_core.Use.write, "zero")
             self._values.fill(0)
@@ -554,6 +562,10 @@ def copied(
         as_copy(source._read("copy"), source._what),
         f"copy_of_{source.name}" if name is None else name,
     )
+
+
+def _zero(values: Array) -> None:
+    values.fill(0)
 
 
 def _release(carrier: DataCarrier) -> None:

@@ -479,7 +479,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             return
         self._settle(write=True)
         if subset is None:
-            runtime.engine.builtins.done("zero", self._dtype, self._zero_values)
+            self._zero_values()
             self._numbering = self._set._numbering
             self._wrote(halo_valid=True)
             return

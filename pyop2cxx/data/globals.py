@@ -137,7 +137,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         if self._zero_waits(self.zero):
             return
         self._settle(write=True)
-        runtime.engine.builtins.done("zero", self.dtype, self._zero_values)
+        self._zero_values()
         self._buffer.increment_version()
 
     def copy(self, other: Global, *, casting: str = "fitting") -> None:

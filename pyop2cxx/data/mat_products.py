@@ -11,7 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import address_of, core_dtype, spread
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.libraries import chosen
+from pyop2cxx.runtime.operations import Offer
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -27,12 +27,11 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
     """
     given = [field.data_ro_with_halos.reshape(-1) for field in x.split]
 
-    def by_core() -> bool:
+    def by_core() -> None:
         found = [_row_of_blocks(row, given) for row in mat.blocks]
         for values, field in zip(found, y.split, strict=True):
             target = field.data_wo_with_halos
             target[...] = values.reshape(target.shape)
-        return True
 
     def by_scipy() -> None:
         product = mat.to_scipy() @ np.concatenate(given)
@@ -43,7 +42,8 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
         by_core()
         return
     size = sum(int(block.sparsity.rowptr[-1]) * block.cdim for block in mat)
-    chosen(engine.products, ("mult", str(mat.dtype), size), "", by_core, by_scipy)
+    offer = Offer("scipy", "scipy", "", by_scipy)
+    engine.operations.resolved(("mult", str(mat.dtype), size), [offer], by_core)
 
 
 def _row_of_blocks(blocks: Any, given: list[Array]) -> Array:

@@ -357,9 +357,9 @@ class MatValues(DataCarrier):
 
     def _zero_blocks(self) -> None:
         for block in self:
-            values = block._allocated("zero")
+            block._allocated("zero")
             block._settle(write=True)
-            runtime.engine.builtins.done("zero", values.dtype, block._zero_values)
+            block._zero_values()
             block._buffer.increment_version()
 
     def _forget_state(self) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import setitem
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class WholeValues:
             target, at = self.data_wo_with_halos if whole else self.data_wo, ...
         else:
             target, at = self._view("data", whole=False, write=True), subset.owned_indices
-        runtime.engine.builtins.done("assign", self._dtype, target.__setitem__, at, values)
+        runtime.engine.operations.done("assign", self._dtype, setitem, target, at, values)
 
     def sum(self) -> Any:
         """Return the sum over the owned entities; float32 is added in float64.

@@ -301,20 +301,12 @@ def executable(request: Request) -> _core.Executable:
     start = _core.trace_clock()
     code = generate(request, choice)
     generating = _core.trace_clock() - start
+    compiled, origin = _compiled(asked, code)
+    about = (code.module, request.loop, compiled, choice.strategy)
     if device is None:
-        library, origin = _load(request, choice, code, asked.flags)
-        made = _core.make_executable(
-            code.module,
-            request.loop,
-            library,
-            choice.strategy,
-            is_parallel=request.backend.facts.threads,
-        )
+        made = _core.make_executable(*about, is_parallel=request.backend.facts.threads)
     else:
-        program, origin = _load_on(device, request, choice, code, asked.flags)
-        made = _core.make_device_executable(
-            code.module, request.loop, program, choice.strategy, suffix=""
-        )
+        made = _core.make_device_executable(*about, suffix="")
     engine.jit_table.insert(asked.query, made)
     spent = _core.trace_clock() - start
     engine.dispatcher.filled(asked.query, origin.name, generating, spent - generating)
@@ -435,52 +427,30 @@ def flags_of(request: Request) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def _load(
-    request: Request, choice: Choice, code: GeneratedCode, flags: tuple[str, ...]
-) -> tuple[_core.jit.Library, _core.jit.Origin]:
-    language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
-    service = runtime.engine.service
+def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin]:
+    """Return the library, or the device's program, that a text becomes, and where it came from."""
+    engine, request, device = runtime.engine, asked.request, asked.device
+    flags = list(asked.flags)
+
+    def compiled(text: str, extra: str) -> tuple[Any, _core.jit.Origin]:
+        if device is None:
+            language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
+            loaded = engine.service.load(text, language, flags, extra)
+            return loaded.library, loaded.origin
+        made = engine.device_service.compile(device.compiler, text, flags, extra)
+        return device.device.load(made), made.origin
+
     try:
-        with runtime.engine.compiling.one(f"par_loop '{request.name}'"):
-            loaded = runtime.engine.compiled(str(code), flags, language)
+        with engine.compiling.one(f"par_loop '{request.name}'"):
+            found = compiled(str(code), _core.__version__)
     except CompilationError as error:
-        marked = _marked(request, choice)
-
-        def compile_marked() -> object:
-            return service.load(marked, language, list(flags), "diagnostic")
-
-        raise explain_rejection(request, error, compile_marked) from None
+        marked = _marked(request, asked.choice)
+        raise explain_rejection(request, error, lambda: compiled(marked, "diagnostic")) from None
     except ToolchainError as error:
         error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
         raise
-    runtime.engine.tell_notices()
-    return loaded.library, loaded.origin
-
-
-def _load_on(
-    device: OpenDevice,
-    request: Request,
-    choice: Choice,
-    code: GeneratedCode,
-    flags: tuple[str, ...],
-) -> tuple[_core.Program, _core.jit.Origin]:
-    service = runtime.engine.device_service
-    try:
-        with runtime.engine.compiling.one(f"par_loop '{request.name}'"):
-            made = service.compile(device.compiler, str(code), list(flags), _core.__version__)
-        program = device.device.load(made)
-    except CompilationError as error:
-        marked = _marked(request, choice)
-
-        def compile_marked() -> object:
-            return service.compile(device.compiler, marked, list(flags), "diagnostic")
-
-        raise explain_rejection(request, error, compile_marked) from None
-    except ToolchainError as error:
-        error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
-        raise
-    runtime.engine.tell_notices()
-    return program, made.origin
+    engine.tell_notices()
+    return found
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:

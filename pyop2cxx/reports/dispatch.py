@@ -12,16 +12,19 @@ from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime.operations import Library
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
+    "Library",
     "Match",
     "Report",
     "Row",
     "Table",
+    "add_library",
     "clear",
     "expect",
     "load",
@@ -42,7 +45,8 @@ class Row:
     Attributes:
         loop: The kernel's name, or the operation and its dtype.
         provider: Who had it; empty if nobody did, see `origin`. Of operations 'builtin', the core's
-            ready code; where a library may be asked, 'library' or 'core'.
+            ready code, or 'library'; on a device 'loop', which has a row of its own, where a
+            library may be asked.
         strategy: How racing updates are resolved; the library.
         rejected: Who was asked before, and why they had nothing.
         count: How often.
@@ -51,7 +55,7 @@ class Row:
         generate_seconds: That the text took.
         compile_seconds: That compiling it took, if it was; with loading what was made.
         load_seconds: That loading took, if it was compiled before.
-        run_seconds: That 'builtin' operations took, all together.
+        run_seconds: That operations took, all together; on devices until they were enqueued.
     """
 
     loop: str
@@ -67,7 +71,7 @@ class Row:
 
     @property
     def tier(self) -> str:
-        """What kind of code ran: 'ahead', 'jit', or of algebra 'builtin', 'library' or 'core'."""
+        """What kind of code ran: 'ahead', 'jit', or of algebra 'builtin', 'library' or 'loop'."""
         return "jit" if self.provider in ("", "jit") else self.provider
 
     @property
@@ -111,16 +115,15 @@ def report() -> Report:
     """Return who was asked for the loops so far, and what they answered.
 
     Operations of algebra, copies and assignments on the host are in it as 'builtin', on devices as
-    loops; zeros outside of chains as 'builtin' on both; where the option `blas` lets a library be
-    asked, as its or the core's.
+    loops; zeros outside of chains as 'builtin' on both; where a library may be asked, because of
+    the option `blas` or `add_library`, each call is its or the core's.
 
     Example:
         >>> from pyop2cxx import op2
         >>> isinstance(str(op2.dispatch.report()), str)
         True
     """
-    engine = runtime.engine
-    loops = (
+    rows = (
         Row(
             loop=event.loop,
             provider=event.provider,
@@ -131,37 +134,45 @@ def report() -> Report:
             generate_seconds=event.generating * 1e-9,
             compile_seconds=event.building * 1e-9 if event.origin == "compiled" else 0.0,
             load_seconds=event.building * 1e-9 if event.origin != "compiled" else 0.0,
+            run_seconds=event.running * 1e-9,
         )
-        for event in engine.dispatcher.events()
+        for event in runtime.engine.dispatcher.events()
     )
-    algebra = (
-        Row(
-            loop=f"{event.operation} of {event.dtype}",
-            provider="library" if library else "core",
-            strategy=library,
-            rejected=event.rejected,
-            count=event.n_calls,
-        )
-        for library, event in engine.library_rows()
-    )
-    builtin = (
-        Row(
-            loop=f"{one.operation} of {one.dtype}",
-            provider="builtin",
-            strategy="",
-            rejected="",
-            count=one.n_calls,
-            run_seconds=one.nanoseconds * 1e-9,
-        )
-        for one in engine.builtins.rows()
-    )
-    return Report((*loops, *algebra, *builtin))
+    return Report(rows)
+
+
+def add_library(library: Library) -> None:
+    """Let a library do operations on the host where it can and is measured to cost less.
+
+    For each operation, dtype and power of two of the number of values the library and the core do
+    the next calls in turns; then the faster one does all others. It is not asked with
+    ``deterministic=True``, nor by backends of devices. For its operations it stands for the library
+    that the option `blas` means. `op2.exit()` forgets it.
+
+    Args:
+        library: Says what it has and can do, and does it; see `Library`.
+
+    Raises:
+        UsageError: It has an operation that nobody may replace, or none.
+
+    Example:
+        >>> from pyop2cxx import op2
+        >>> class Fills:
+        ...     name, operations = "fills", ("zero",)
+        ...
+        ...     def why_not(self, operation, values):
+        ...         return "" if values.flags.c_contiguous else "stride: there is one"
+        ...
+        ...     def perform(self, operation, values):
+        ...         values[...] = 0
+        >>> op2.dispatch.add_library(Fills())
+    """
+    runtime.engine.operations.add(library)
 
 
 def clear() -> None:
     """Forget the events so far."""
     runtime.engine.dispatcher.clear_events()
-    runtime.engine.clear_library_rows()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,8 +257,8 @@ def expect(*tiers: str) -> Iterator[None]:
 
     Args:
         *tiers: Who may have them: ``"ahead"``, tables that were loaded, and what this process has
-            compiled before; ``"library"``, those that the option `blas` means, which algebra may
-            be left to. Without it the core does that by itself.
+            compiled before; ``"library"``, those that the option `blas` means or that were added,
+            which algebra may be left to. Without it the core does that by itself.
 
     Raises:
         UsageError: There is no such tier.
@@ -257,9 +268,9 @@ def expect(*tiers: str) -> Iterator[None]:
         known = ", ".join(map(repr, _TIERS))
         raise UsageError(f"dispatch.expect: tiers are: {known}; got {tiers!r}")
     engine = runtime.engine
-    before = engine.expected, engine.libraries
-    engine.expected, engine.libraries = True, "library" in tiers
+    before = engine.expected, engine.operations.libraries
+    engine.expected, engine.operations.libraries = True, "library" in tiers
     try:
         yield
     finally:
-        engine.expected, engine.libraries = before
+        engine.expected, engine.operations.libraries = before

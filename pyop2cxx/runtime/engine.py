@@ -10,7 +10,6 @@ import shlex
 import threading
 import warnings
 from collections import OrderedDict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -21,15 +20,14 @@ from pyop2cxx.backends._plugged import plugged_backend
 from pyop2cxx.base.folders import backend_names
 from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
-from pyop2cxx.runtime.builtins import Builtins
-from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors, rows
+from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
+from pyop2cxx.runtime.operations import Operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
-    from pyop2cxx.runtime.libraries import Row
 
 _MOST_EXECUTABLES = 4096
 _MOST_TEXTS = 1024
@@ -83,7 +81,8 @@ class Engine:
 
     Attributes:
         coherence: The Runtime's.
-        dispatcher: Finds Executables.
+        dispatcher: Finds Executables, and who does operations of algebra.
+        operations: Carries these out.
         jit_table: The dispatcher's provider of what was compiled here.
         ahead: The provider of what was compiled before; asked once a table is loaded.
         ahead_loops: Loops of tables for devices, by the key of their text: each is loaded when a
@@ -94,8 +93,6 @@ class Engine:
         ahead_backend: What its loops are for: 'openmp' if some are.
         n_tables: How many of them were loaded.
         expected: Whether loops must be known, within `op2.dispatch.expect`.
-        libraries: Whether libraries may be asked: not within one of those that names only tables.
-        products: Who decides whether SciPy multiplies matrices on the host.
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
         lanes: Lowering options with the number of lanes, and why, by what the rules go by.
@@ -129,10 +126,8 @@ class Engine:
         self.ahead_backend = "openmp"
         self.n_tables = 0
         self.expected = False
-        self.libraries = True
         self._vectors: dict[str, _core.Vectors | None] = {}
-        self.products = _core.Choice("scipy")
-        self.builtins = Builtins()
+        self.operations = Operations(self.dispatcher.operations, configuration)
         self._device_libraries: dict[tuple[str, int], DeviceLibraries] = {}
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
@@ -269,14 +264,13 @@ class Engine:
         if not self.asks_libraries:
             return _core
         if wanted not in self._vectors:
-            self._vectors[wanted] = host_vectors(wanted)
+            self._vectors[wanted] = host_vectors(wanted, self.dispatcher.operations)
         return self._vectors[wanted] or _core
 
     @property
     def asks_libraries(self) -> bool:
-        """Whether algebra may be left to libraries: sums have bits of their own there."""
-        options = self._configuration
-        return bool(options["blas"]) and not options["deterministic"] and self.libraries
+        """Whether algebra may be left to the libraries that the option `blas` means."""
+        return bool(self._configuration["blas"]) and self.operations.asks_libraries
 
     def device_libraries(self, backend: Backend) -> DeviceLibraries | None:
         """Return those for the device that loops run on; None if none are to be asked.
@@ -291,29 +285,6 @@ class Engine:
         if opened.key not in self._device_libraries:
             self._device_libraries[opened.key] = DeviceLibraries(opened.device)
         return self._device_libraries[opened.key]
-
-    def library_rows(self) -> list[Row]:
-        """Return by whom operations of algebra were done."""
-        found = rows("scipy", self.products.events())
-        for vectors in self.opened_vectors:
-            found += rows(Path(vectors.path).name, vectors.events())
-        for one in self._device_libraries.values():
-            found += one.rows()
-        return found
-
-    def clear_library_rows(self) -> None:
-        """Forget that, and what the core's ready code did."""
-        self.builtins.clear()
-        self.products.clear_events()
-        for vectors in self.opened_vectors:
-            vectors.clear_events()
-        for one in self._device_libraries.values():
-            one.clear_events()
-
-    @property
-    def opened_vectors(self) -> tuple[_core.Vectors, ...]:
-        """Those of libraries for vectors on the host that were opened."""
-        return tuple(one for one in self._vectors.values() if one is not None)
 
     @property
     def vector_bytes(self) -> int:

@@ -28,7 +28,6 @@ EXCEPTIONS = {
     "cpp/base/overload": "the two lines that std::visit needs",
     "cpp/mesh/device": "an interface; its implementations have the tests",
     "cpp/exec/program": "an interface; its implementations have the tests",
-    "cpp/jit/device_compiler": "an interface; its implementations have the tests",
     "cpp/jit/gpu/library": "a table that vendors fill; tests/cpp/jit/gpu/test_compilation.cpp",
     "cpp/runtime/device": "an interface; its implementations have the tests",
     "cpp/runtime/timing": "counters without behaviour; tests/cpp/runtime/test_prepared_loop.cpp",

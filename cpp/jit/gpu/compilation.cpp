@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.hpp"
+#include "jit/device_compiler.hpp"
 
 namespace op2::jit::gpu {
 
@@ -22,15 +23,10 @@ void Compilation::run(const std::vector<std::string>& words) {
   if (result == success) return;
   const std::string command = fmt::format("{} {}", library_.command, fmt::join(words, " "));
   const std::string said = log();
-  if (result == compilation_failed) {
-    throw CompilationError(fmt::format("{} rejected a generated source\n  command: {}\n{}",
-                                       library_.name, command, said),
-                           command, said, "");
-  }
-  throw ToolchainError(
-      fmt::format("{} {}.{} at {} failed ({})\n  command: {}\n{}", library_.name, library_.major,
-                  library_.minor, library_.path, library_.get_error_string(result), command, said),
-      command, said, "");
+  if (result == compilation_failed) throw rejected(library_.name, command, said);
+  throw broke(
+      fmt::format("{} {}.{} at {}", library_.name, library_.major, library_.minor, library_.path),
+      library_.get_error_string(result), command, said);
 }
 
 std::string Compilation::log() const {

@@ -53,18 +53,12 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
   for (const std::string& option : options) words += (words.empty() ? "" : " ") + option;
   const std::string command = fmt::format("clBuildProgram {}", words);
   status = api_->build_program(program.get(), 1, &device_.id, words.c_str(), nullptr, nullptr);
-  if (status == code::build_failure) {
-    const std::string log = build_log(*api_, program.get(), device_.id);
-    throw CompilationError(fmt::format("the OpenCL compiler of {} rejected a generated source\n"
-                                       "  options: {}\n{}",
-                                       text_of(*api_, device_.id, query::device_name), words, log),
-                           command, log, "");
-  }
   if (status != code::success) {
-    throw ToolchainError(
-        fmt::format("the OpenCL compiler of {} broke: {}",
-                    text_of(*api_, device_.id, query::device_name), status_name(status)),
-        command, build_log(*api_, program.get(), device_.id), "");
+    const std::string compiler =
+        "the OpenCL compiler of " + text_of(*api_, device_.id, query::device_name);
+    const std::string log = build_log(*api_, program.get(), device_.id);
+    if (status == code::build_failure) throw rejected(compiler, command, log);
+    throw broke(compiler, std::string(status_name(status)), command, log);
   }
   if (keeps_programs(*api_, device_)) return bytes_of({words, source});
   std::size_t size = 0;

@@ -125,6 +125,17 @@ TEST(Dispatcher, ToldByNameAndStrategy) {
   EXPECT_EQ(dispatcher.events(), expected);
 }
 
+TEST(Dispatcher, ReportsOperationsBesideLoops) {
+  Dispatcher dispatcher;
+  EXPECT_EQ(dispatcher.resolve(query_for("a")), nullptr);
+  dispatcher.operations()->counted("zero", "int32")->add(5);
+  Event zero{"zero of int32", "builtin", "", "", 1};
+  zero.running = 5;
+  EXPECT_EQ(dispatcher.events(), (std::vector<Event>{{"res", "", "wanted", "", 1}, zero}));
+  dispatcher.clear_events();
+  EXPECT_TRUE(dispatcher.events().empty());
+}
+
 TEST(Dispatcher, ResolvesFromSeveralThreads) {
   const auto table = std::make_shared<JitTable>(8);
   Dispatcher dispatcher;

@@ -23,15 +23,16 @@ class VectorsTest : public ::testing::Test {
   void SetUp() override {
     auto blas = testing::some_cblas();
     if (blas == nullptr) GTEST_SKIP() << "no BLAS with an interface for C is installed";
-    vectors = std::make_unique<Vectors>(std::move(blas));
+    vectors = std::make_unique<Vectors>(std::move(blas), operations);
   }
-  [[nodiscard]] std::int64_t calls(bool by_library, const std::string& rejected) const {
-    for (const ChoiceEvent& one : vectors->events()) {
-      if (one.by_library == by_library && one.rejected == rejected) return one.n_calls;
+  [[nodiscard]] std::int64_t calls(const std::string& provider, const std::string& rejected) const {
+    for (const dispatch::Event& one : operations->events()) {
+      if (one.provider == provider && one.rejected == rejected) return one.n_resolved;
     }
     return 0;
   }
 
+  std::shared_ptr<dispatch::Operations> operations = std::make_shared<dispatch::Operations>();
   std::unique_ptr<Vectors> vectors;
   std::vector<double> x = std::vector<double>(100, 0.5);
   std::vector<double> y = std::vector<double>(100, 2.0);
@@ -40,16 +41,14 @@ class VectorsTest : public ::testing::Test {
 };
 
 TEST_F(VectorsTest, BothWaysAreMeasuredAndOneIsTaken) {
-  constexpr int n_turns = Measured::n_trials + 1;
+  constexpr int n_turns = dispatch::Measured::n_trials + 1;
   for (int i = 0; i < 2 * n_turns; ++i) {
     EXPECT_EQ(std::get<double>(vectors->dot(a, b, true, 1)), 100.0);
   }
-  EXPECT_EQ(calls(true, ""), n_turns);
-  EXPECT_EQ(calls(false, "cblas: measured in turns"), n_turns);
+  EXPECT_EQ(calls("library", ""), n_turns);
+  EXPECT_EQ(calls("builtin", "cblas: measured in turns"), n_turns);
   for (int i = 0; i < 5; ++i) (void)vectors->dot(a, b, true, 1);
-  EXPECT_EQ(calls(true, "") + calls(false, "cblas: cost"), n_turns + 5);
-  vectors->clear_events();
-  EXPECT_TRUE(vectors->events().empty());
+  EXPECT_EQ(calls("library", "") + calls("builtin", "cblas: cost"), n_turns + 5);
 }
 
 TEST_F(VectorsTest, WhatIsVetoedIsTheCoresOwn) {
@@ -59,12 +58,12 @@ TEST_F(VectorsTest, WhatIsVetoedIsTheCoresOwn) {
   double factor = 1.0;
   vectors->axpy({DType::float64, &factor, 1, 0}, a, a, 1);
   EXPECT_EQ(x[99], 1.0);
-  const auto events = vectors->events();
+  const auto events = operations->events();
   ASSERT_EQ(events.size(), 2U);
-  EXPECT_EQ(events[0].operation, "axpy");
+  EXPECT_EQ(events[0].loop, "axpy of float64");
   EXPECT_EQ(events[0].rejected, "cblas: overlap: both are the same memory");
-  EXPECT_EQ(events[1].dtype, "int64");
-  EXPECT_FALSE(events[1].by_library);
+  EXPECT_EQ(events[1].loop, "dot of int64");
+  EXPECT_EQ(events[1].provider, "builtin");
 }
 
 TEST_F(VectorsTest, ThreadsMayAskAtTheSameTime) {
@@ -77,7 +76,7 @@ TEST_F(VectorsTest, ThreadsMayAskAtTheSameTime) {
   sums();
   other.join();
   std::int64_t n_calls = 0;
-  for (const ChoiceEvent& one : vectors->events()) n_calls += one.n_calls;
+  for (const dispatch::Event& one : operations->events()) n_calls += one.n_resolved;
   EXPECT_EQ(n_calls, 200);
 }
 
