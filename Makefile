@@ -19,12 +19,13 @@ test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
 
-fuzz: ## random loops for hours: BACKEND="openmp opencl" TOGETHER=1 COUNT=100000 SEED=1 JOBS=2 KIND=structs
+fuzz: ## random loops for hours: BACKEND="openmp opencl" TOGETHER=1 COUNT=100000 SEED=1 JOBS=2 KIND=structs RECORD=FILE
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/run.py --backend $(or $(BACKEND),openmp) --count $(or $(COUNT),100000) \
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED)) $(KIND:%=--kind %) --cflags=$(or $(CFLAGS),-O0) \
-	  $(if $(TOGETHER),--together) $(if $(WAYS),--ways $(WAYS)) $(if $(CHAINED),--chained $(CHAINED))
+	  $(if $(TOGETHER),--together) $(if $(WAYS),--ways $(WAYS)) $(if $(CHAINED),--chained $(CHAINED)) \
+	  $(if $(RECORD),--json $(RECORD) --resume)
 
 fuzz-chains: ## random chains of named loops: BACKEND="openmp opencl" COUNT=1000 SEED=1 JOBS=2
 	@tools/setup.sh test

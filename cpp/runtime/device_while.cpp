@@ -74,12 +74,20 @@ bool DeviceWhile::is_profiled() const {
 }
 
 bool DeviceWhile::is_next() const {
-  const std::lock_guard lock(mutex_);
-  return why_not_.empty() && !is_profiled() && trial_.is_device_next();
+  if (is_profiled()) return false;
+  const std::lock_guard told(told_mutex_);
+  return why_not_.empty() && trial_.is_device_next();
+}
+
+void DeviceWhile::keep(std::unique_ptr<Recording> recording) {
+  const std::lock_guard told(told_mutex_);
+  native_ = recording ? recording->native() : 0;
+  recording_ = std::move(recording);
 }
 
 void DeviceWhile::give_up(std::string why) {
-  recording_.reset();
+  keep(nullptr);
+  const std::lock_guard told(told_mutex_);
   why_not_ = std::move(why);
 }
 
@@ -105,7 +113,7 @@ bool DeviceWhile::make_ready(std::int64_t most) {
   state.push_back(reinterpret_cast<std::uintptr_t>(right_));
   state.push_back(static_cast<std::uintptr_t>(most));
   if (state != state_) {
-    recording_.reset();
+    keep(nullptr);
     state_ = std::move(state);
   }
   return has_copied;
@@ -135,12 +143,12 @@ void DeviceWhile::record(std::int64_t most) {
   }
   Repeated made = device_->stop_repeating();
   if (made.recording == nullptr) return give_up(std::move(made.why_not));
-  recording_ = std::move(made.recording);
+  keep(std::move(made.recording));
 }
 
 std::optional<bool> DeviceWhile::run(std::int64_t n_done, std::int64_t most) {
   const std::lock_guard lock(mutex_);
-  if (!why_not_.empty()) return std::nullopt;
+  if (!why_not().empty()) return std::nullopt;
   if (most > std::numeric_limits<std::int32_t>::max()) {
     give_up("the device counts passes in 32 bits");
     return std::nullopt;
@@ -148,37 +156,39 @@ std::optional<bool> DeviceWhile::run(std::int64_t n_done, std::int64_t most) {
   const bool has_copied = make_ready(most);
   if (!recording_) record(most);
   if (!recording_) return std::nullopt;
-  const bool is_measured = !trial_.is_decided();
+  const bool is_measured = !trial().is_decided();
   if (is_measured) device_->finish();
   const std::int64_t start = clock_();
   device_->repeat(*recording_, n_done);
   std::int64_t n_passes = 1;
   if (is_measured) {
     n_passes = device_->n_repeated(*recording_) - n_done;
-    trial_.note(true, clock_() - start, n_passes);
+    const std::int64_t taken = clock_() - start;
+    const std::lock_guard told(told_mutex_);
+    trial_.note(true, taken, n_passes);
   }
   for (const LoopKernel& task : tasks_) task->count_replays(n_passes);
   return has_copied;
 }
 
 void DeviceWhile::note_host(std::int64_t nanoseconds, std::int64_t n_passes) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard told(told_mutex_);
   if (!trial_.is_decided()) trial_.note(false, nanoseconds, n_passes);
 }
 
 WhileTrial DeviceWhile::trial() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard told(told_mutex_);
   return trial_;
 }
 
 std::string DeviceWhile::why_not() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard told(told_mutex_);
   return why_not_;
 }
 
 std::uintptr_t DeviceWhile::native() const {
-  const std::lock_guard lock(mutex_);
-  return recording_ ? recording_->native() : 0;
+  const std::lock_guard told(told_mutex_);
+  return native_;
 }
 
 }  // namespace op2::runtime

@@ -86,20 +86,24 @@ class DeviceWhile {
   bool make_ready(std::int64_t most);
   [[nodiscard]] void* on_device(mesh::Buffer* buffer, bool& has_copied);
   void record(std::int64_t most);
+  void keep(std::unique_ptr<Recording> recording);
   void give_up(std::string why);
 
   std::vector<LoopKernel> tasks_;
   WhileCondition condition_;
   Clock clock_;
   std::shared_ptr<Device> device_;
-  mutable std::mutex mutex_;
-  std::string why_not_;
+  std::mutex mutex_;  // one run at a time
   int n_recordings_ = 0;
   std::vector<std::uintptr_t> state_;  // that the recording was made in
   void* left_ = nullptr;               // on the device
   void* right_ = nullptr;
   std::unique_ptr<Recording> recording_;
+  // What is told to others during a run, too: functions of the program that it calls may ask.
+  mutable std::mutex told_mutex_;
+  std::string why_not_;
   WhileTrial trial_;
+  std::uintptr_t native_ = 0;
 };
 
 }  // namespace op2::runtime

@@ -28,7 +28,7 @@ from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places
 from pyop2cxx.data.carrier import Lent
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
@@ -343,7 +343,7 @@ class Chain:
         queue = self._queue
         self._queue = [queue[i] for i in split.left]
         self._prefix = split.left_prefix
-        self._run([queue[i] for i in split.taken], split.taken_prefix)
+        self._run([queue[i] for i in split.taken], split.taken_prefix, queue)
 
     def _split_at(self, taken: Sequence[int]) -> Split:
         left = sorted(set(range(len(self._queue))).difference(taken))
@@ -457,7 +457,8 @@ class Chain:
         """Whether this is a block of a function that is being recorded as a graph."""
         return self._outer is not None and bool(self._outer.takes_all)
 
-    def _run(self, taken: Sequence[Waiting], prefix: Prefix) -> None:
+    def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
+        """Run some of what waits; without an argument `queue` all of it."""
         outer, chain = self._outer, prefix.compiled
         if self._is_within_graph() and outer.takes_block(entries_of(taken), self._passes):
             return
@@ -466,8 +467,7 @@ class Chain:
         try:
             if chain is None:
                 self._known.n_new += 1
-                spares = runtime.of(ChainState).spares
-                chain = compiled(entries_of(taken), self._passes, spares)
+                chain = self._compiled(taken, queue or taken)
                 self._known.note_compiled(prefix, chain)
             if self._compare or chain.is_checked:
                 run_compared(chain, entries_of(taken))
@@ -481,6 +481,17 @@ class Chain:
             self._is_running, self._thread = False, thread
         if chain not in self._last:
             self._last = [*self._last[1 - _MOST_SHOWN :], chain]
+
+    def _compiled(self, taken: Sequence[Waiting], queue: Sequence[Waiting]) -> Compiled:
+        """Compile loops together; if that fails, run all that come before the one at fault."""
+        try:
+            return compiled(entries_of(taken), self._passes, runtime.of(ChainState).spares)
+        except CompilationError as error:
+            together = error
+        with runtime.at_once():
+            for entry in entries_of(queue):
+                entry.run()  # the one at fault says so
+        raise together
 
 
 def of_program() -> Chain:

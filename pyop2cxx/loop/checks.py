@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.base.access import INC, MAX, MIN, READ
 from pyop2cxx.base.regions import IterationRegion
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import MapValueError, UsageError
+from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.items import check_defined, check_reach
@@ -41,10 +43,11 @@ def check_forms(args: Iterable[Any], what: str) -> None:
 
 
 def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) -> None:
-    """Check that Dats and Maps belong to the Set that a loop runs over.
+    """Check that Dats and Maps belong to the Set that a loop runs over, and that Globals fit.
 
     Raises:
         MapValueError: A Map has no values or starts elsewhere; a Dat is on another Set.
+        UsageError: A Global is reduced, and used otherwise as well.
     """
     for part in parts:
         if part.is_of_matrix:
@@ -52,6 +55,30 @@ def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) ->
         elif part.home is not None:
             _check_dat(part, part.home, items, iterset, what)
     check_values(parts, items, iterset, what)
+    _check_globals(parts, what)
+
+
+def _check_globals(parts: Sequence[Part], what: str) -> None:
+    """Refuse a Global that is reduced by one argument and used otherwise by another one.
+
+    What is reduced is known when the loop has ended: what another argument saw meanwhile would be
+    of one thread, or of nobody.
+    """
+    first: dict[int, Part] = {}
+    for part in parts:
+        if part.kind is not Kind.TOTAL or part.access is READ:
+            continue
+        first.setdefault(part.data._uid, part)
+    for part in parts if first else ():
+        other = first.get(part.data._uid, part)
+        if part.access is other.access or not {part.access, other.access} & {INC, MIN, MAX}:
+            continue
+        one, two = sorted((part, other), key=lambda part: part.number)
+        raise UsageError(
+            f"{what}: arguments {one.number} and {two.number} are both Global '{one.data.name}', "
+            f"with {one.access.name} and {two.access.name}; its value is known when the loop has "
+            "ended. Reduce into another Global, or copy this one first"
+        )
 
 
 def _check_dat(part: Part, home: Set, items: Items, iterset: Set, what: str) -> None:

@@ -10,11 +10,9 @@ at the first report. `python tests/fuzz/chains.py --backend sequential cuda --co
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.children import in_child
-from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
+from fuzz.jobs import Lost, Task, cache_in, own_caches, results
+from fuzz.records import Seeds, add_options, record_of, seeds_of, series_before
 from fuzz.sanitized import FLAGS, environment
 
 if TYPE_CHECKING:
@@ -110,11 +109,17 @@ def chains_in_child(backend: str, seeds: range) -> tuple[int, int, list[dict[str
     return found
 
 
-def tasks_of(backends: list[str], first: int, count: int) -> Iterator[Task]:
-    for begin in range(first, first + count, N_IN_TASK):
-        for backend in backends:
-            seeds = range(begin, min(begin + N_IN_TASK, first + count))
-            yield Task(backend, chains_in_child, (backend, seeds))
+def tasks_of(taken: dict[str, Seeds], first: int, count: int) -> Iterator[Task]:
+    """Yield tasks for all backends in turn, until each has so many chains."""
+    while True:
+        left = [name for name, seeds in taken.items() if len(seeds) < count]
+        if not left:
+            return
+        backend = min(left, key=lambda name: len(taken[name]))
+        n = min(N_IN_TASK, count - len(taken[backend]))
+        seeds = taken[backend].missing(first, n)
+        taken[backend].add(seeds)
+        yield Task(backend, chains_in_child, (backend, seeds))
 
 
 def run_many(arguments: list[str]) -> int:
@@ -125,36 +130,49 @@ def run_many(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
     parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
-    parser.add_argument("--json", type=Path, default=None, help="write a record there")
+    add_options(parser)
     given = parser.parse_args(arguments)
-    start = time.monotonic()
+    record = record_of(given)
     series: dict[str, dict[str, Any]] = {
         backend: {"backend": backend, "first_seed": given.seed, "wanted": given.count}
-        | {"chains": 0, "joined": 0, "failures": []}
+        | {"seeds": [], "chains": 0, "joined": 0, "failures": []}
         for backend in given.backend
     }
-    tasks = tasks_of(given.backend, given.seed, given.count)
+    taken = {
+        backend: Seeds.of(
+            pair
+            for one in series_before(record, {"backend": backend})
+            if "chains" in one
+            for pair in seeds_of(one)
+        )
+        for backend in given.backend
+    }
+    done = {backend: Seeds() for backend in given.backend}
+
+    def found_so_far() -> dict[str, Any]:
+        return {"jobs": given.jobs, "series": [*series.values()]}
+
+    tasks = tasks_of(taken, given.seed, given.count)
     for task, found in results(tasks, given.jobs, 60 * given.minutes):
         one = series[task.kind]
+        done[task.kind].add(task.args[1])
+        one["seeds"] = [*done[task.kind]]
         if isinstance(found, Lost):
             found = 0, 0, [{"seed": task.args[1][0], "kind": "lost", "message": found.why}]
         n, n_joined, failures = found
         one["chains"] += n
         one["joined"] += n_joined
         one["failures"] += failures
-    spent = time.monotonic() - start
+        record.keep(found_so_far())
+    record.keep(found_so_far(), is_over=True)
     for name, one in series.items():
         print(
-            f"{name}: seeds {given.seed} and up: {one['chains']} chains of {given.count}, loops "
-            f"joined in {one['joined']}, {len(one['failures'])} failures, {spent:.0f} s",
+            f"{name}: seeds {done[name]}: {one['chains']} chains of {given.count}, loops joined in "
+            f"{one['joined']}, {len(one['failures'])} failures, {record.seconds():.0f} s",
             flush=True,
         )
         for failure in one["failures"][:4]:
             print(f"  seed {failure['seed']}: {failure['kind']}: {failure['message'][:2000]}")
-    if given.json:
-        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
-        record["series"] = [*series.values()]
-        given.json.write_text(json.dumps(record, indent=1) + "\n")
     return 1 if any(one["failures"] for one in series.values()) else 0
 
 

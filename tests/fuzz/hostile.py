@@ -12,7 +12,6 @@ import argparse
 import copy
 import faulthandler
 import inspect
-import json
 import operator
 import os
 import pickle
@@ -34,7 +33,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz.children import in_child
-from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
+from fuzz.jobs import Lost, Task, cache_in, own_caches, results
+from fuzz.records import Record, Seeds, add_options, record_of
 from pyop2cxx import op2
 from pyop2cxx.exceptions import InternalError, Op2Error
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ALLOWED = (Op2Error, TypeError, ValueError)
+PACKAGE = str(Path(op2.__file__).parent)
 MOST_BYTES = 3 << 30  # that a child may allocate
 MOST_SECONDS = 60.0  # for one call
 N_IN_CHILD = 2000
@@ -511,12 +512,15 @@ def make_calls(seed: int, n: int, note: Callable[[str], None]) -> Outcome:
 def judge(error: BaseException, what: str, outcome: Outcome) -> None:
     """Say whether a call may end like this."""
     kind = type(error).__name__
-    is_ours = isinstance(error, ALLOWED) and not isinstance(error, InternalError)
-    if is_ours and str(error).strip():
+    frames = traceback.extract_tb(error.__traceback__)
+    inner = [f for f in frames if f.filename.startswith(PACKAGE)]
+    is_allowed = isinstance(error, ALLOWED) and not isinstance(error, InternalError)
+    # an array of Python's integers divides by zero as these do
+    is_numpys = isinstance(error, ArithmeticError) and not inner
+    if (is_allowed or is_numpys) and str(error).strip():
         outcome.raised[kind] += 1
         return
-    frames = traceback.extract_tb(error.__traceback__)
-    inner = [f for f in frames if "pyop2cxx" in f.filename] or list(frames)
+    inner = inner or list(frames)
     place = f"{Path(inner[-1].filename).name}:{inner[-1].lineno}" if inner else "?"
     key = f"{kind} at {place}"
     outcome.n_faults[key] += 1
@@ -579,12 +583,14 @@ class Many:
         first: The first seed; each child has the next.
         count: How many calls there shall be.
         total: What became of those that were made.
+        seeds: Of the children that have ended.
         n_coming: How many are on their way.
     """
 
     first: int
     count: int
     total: Outcome = field(default_factory=Outcome)
+    seeds: Seeds = field(default_factory=Seeds)
     n_coming: int = 0
 
     def tasks(self) -> Iterator[Task]:
@@ -599,6 +605,7 @@ class Many:
     def add(self, task: Task, found: Outcome | Lost) -> None:
         """Note what became of a task."""
         seed, n = task.args
+        self.seeds.add(range(seed, seed + 1))
         if isinstance(found, Lost):
             found = Outcome(1, faults={"lost": f"seed {seed}: {found.why}"})
             found.n_faults["lost"] += 1
@@ -608,12 +615,30 @@ class Many:
         self.total.n_faults += found.n_faults
         self.total.faults = {**found.faults, **self.total.faults}
 
+    def record(self) -> dict[str, Any]:
+        """Return what was called, for a file."""
+        total = self.total
+        found = {"first_seed": self.first, "seeds": [*self.seeds], "calls": total.n_calls}
+        return {**found, "faults": total.faults, "refused": dict(total.raised.most_common())}
 
-def make_many(first: int, count: int, jobs: int = 1, seconds: float = 1e9) -> Outcome:
-    """Make calls in children, as many at once as there are jobs."""
-    many = Many(first, count)
+
+def make_many(first: int, count: int, jobs: int, seconds: float, record: Record) -> Outcome:
+    """Make calls in children, as many at once as there are jobs, and keep a record of them.
+
+    Args:
+        first: The first seed, if no earlier session had it.
+        count: How many calls there shall be, with those of earlier sessions.
+        jobs: How many processes.
+        seconds: Begin nothing that ends later.
+        record: What is gone on from.
+    """
+    before = [one for one in record.earlier if "calls" in one]
+    last = max((last for one in before for _, last in one.get("seeds", [])), default=first - 1)
+    many = Many(max(first, last + 1), count - sum(one["calls"] for one in before))
     for task, found in results(many.tasks(), jobs, seconds):
         many.add(task, found)
+        record.keep({"jobs": jobs, **many.record()})
+    record.keep({"jobs": jobs, **many.record()}, is_over=True)
     return many.total
 
 
@@ -623,23 +648,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
     parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
-    parser.add_argument("--json", type=Path, default=None, help="write a record there")
+    add_options(parser)
     given = parser.parse_args()
-    first = int(time.time()) if given.seed is None else given.seed
-    start = time.monotonic()
-    found = make_many(first, given.count, given.jobs, 60 * given.minutes)
-    spent = time.monotonic() - start
+    first, record = int(time.time()) if given.seed is None else given.seed, record_of(given)
+    found = make_many(first, given.count, given.jobs, 60 * given.minutes, record)
     print(
         f"from seed {first}: {found.n_calls} calls, {sum(found.raised.values())} refused, "
-        f"{sum(found.n_faults.values())} faults of {len(found.faults)} kinds, {spent:.0f} s"
+        f"{sum(found.n_faults.values())} faults of {len(found.faults)} kinds, "
+        f"{record.seconds():.0f} s"
     )
     for key, what in sorted(found.faults.items()):
         print(f"\n{key} ({found.n_faults[key]})\n    {what}")
-    if given.json:
-        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
-        record |= {"first_seed": first, "calls": found.n_calls, "faults": found.faults}
-        record |= {"refused": dict(found.raised.most_common())}
-        given.json.write_text(json.dumps(record, indent=1) + "\n")
     return 1 if found.faults else 0
 
 

@@ -105,10 +105,14 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """Return the commit that is tried, `FUZZ_COMMIT` where there is no repository."""
+    """Return the commit that is tried, `FUZZ_COMMIT` where there is no repository.
+
+    It ends in -dirty if files differ from it.
+    """
     known = os.environ.get("FUZZ_COMMIT", "")
     git = shutil.which("git")
     if known or git is None:
         return known
-    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    command = [git, "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    command += ["--exclude", "*"]  # tags
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

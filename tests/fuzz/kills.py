@@ -10,7 +10,6 @@ in it is left: `python tests/fuzz/kills.py --count 200 --seed 1 --jobs 4`.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import subprocess
@@ -25,10 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.jobs import Lost, Task, machine, results
+from fuzz.jobs import Lost, Task, results
+from fuzz.records import Record, add_options, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 N_LOOPS = 4
 N_AT_ONE_CACHE = 3  # kills before the cache is a cold one again
@@ -150,10 +150,25 @@ def one_seed(seed: int, backend: str) -> tuple[int, str]:
 
 
 def kill_many(
-    count: int, seed: int, backend: str, jobs: int = 1, seconds: float = 1e9
+    count: int,
+    seed: int,
+    backend: str,
+    jobs: int = 1,
+    seconds: float = 1e9,
+    tell: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> tuple[int, list[str]]:
-    """Kill programs at random moments; return how many before their end, and what was noticed."""
-    n_killed, noticed = 0, list[str]()
+    """Kill programs at random moments; return how many before their end, and what was noticed.
+
+    Args:
+        count: How many are to be killed.
+        seed: The first; each cache has its own.
+        backend: Where the programs' loops run.
+        jobs: How many programs at once.
+        seconds: Begin nothing that ends later.
+        tell: Called with what is known, again and again.
+    """
+    n_killed, noticed, last = 0, list[str](), seed - 1
+    start = time.monotonic()
 
     def tasks() -> Iterator[Task]:
         number = seed
@@ -161,10 +176,13 @@ def kill_many(
             yield Task("kills", one_seed, (number, backend))
             number += 1
 
-    for _, found in results(tasks(), jobs, seconds):
+    for task, found in results(tasks(), jobs, seconds):
         n, wrong = (0, found.why) if isinstance(found, Lost) else found
         n_killed += n
         noticed += [wrong] if wrong else []
+        last = max(last, task.args[0])
+        spent = round(time.monotonic() - start, 1)
+        tell({"seeds": [[seed, last]], "killed": n_killed, "noticed": noticed, "seconds": spent})
     return n_killed, noticed
 
 
@@ -175,21 +193,34 @@ def main() -> int:
     parser.add_argument("--backend", nargs="+", default=["sequential"])
     parser.add_argument("--jobs", type=int, default=1, help="programs at once")
     parser.add_argument("--minutes", type=float, default=1e7, help="for each backend")
-    parser.add_argument("--json", type=Path, default=None, help="write a record there")
+    add_options(parser)
     given = parser.parse_args()
-    seed = int(time.time()) if given.seed is None else given.seed
-    record: dict[str, Any] = {"machine": machine(), "jobs": given.jobs, "seed": seed}
+    seed, record = int(time.time()) if given.seed is None else given.seed, record_of(given)
+    backends: dict[str, Any] = {}
+    whole = {"jobs": given.jobs, "seed": seed, "backends": backends}
     for backend in given.backend:
+        n_before, first = killed_before(record, backend, seed)
+
+        def tell(found: dict[str, Any], backend: str = backend) -> None:
+            backends[backend] = found
+            record.keep(whole)
+
         start = time.monotonic()
-        n_killed, noticed = kill_many(given.count, seed, backend, given.jobs, 60 * given.minutes)
-        spent = time.monotonic() - start
+        n_killed, noticed = kill_many(
+            given.count - n_before, first, backend, given.jobs, 60 * given.minutes, tell
+        )
         what = "; ".join(noticed) or "nothing noticed"
-        print(f"{backend}, seed {seed}: {n_killed} killed, {what}, {spent:.0f} s", flush=True)
-        found = {"killed": n_killed, "noticed": noticed, "seconds": round(spent, 1)}
-        record.setdefault("backends", {})[backend] = found
-    if given.json:
-        given.json.write_text(json.dumps(record, indent=1) + "\n")
-    return 1 if any(found["noticed"] for found in record["backends"].values()) else 0
+        spent = time.monotonic() - start
+        print(f"{backend}, seed {first}: {n_killed} killed, {what}, {spent:.0f} s", flush=True)
+    record.keep(whole, is_over=True)
+    return 1 if any(found["noticed"] for found in backends.values()) else 0
+
+
+def killed_before(record: Record, backend: str, seed: int) -> tuple[int, int]:
+    """Return how many earlier sessions killed, and the first seed that is left from `seed` on."""
+    parts = [one["backends"][backend] for one in record.earlier if backend in one["backends"]]
+    last = max((last for one in parts for _, last in one.get("seeds", [])), default=seed - 1)
+    return sum(one["killed"] for one in parts), max(seed, last + 1)
 
 
 if __name__ == "__main__":

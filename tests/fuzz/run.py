@@ -5,7 +5,8 @@
 each failure its seed and the smallest program found that fails in the same way. Several backends,
 each with a count of its own, share `--jobs` processes: those are next of which least is done. Those
 joined by a plus, as in sequential+openmp, or all with `--together`, have the same loops, of which
-each is made and interpreted once, and run on all of them.
+each is made and interpreted once, and run on all of them. `--json FILE` keeps a record while they
+run; the same again with `--resume` goes on from it, whoever ended the first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import json
 import os
 import signal
 import sys
@@ -32,9 +32,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from fuzz.batch import compile_batch
 from fuzz.cheap import choose_compiler, compilers, quick_programs
 from fuzz.children import in_child
-from fuzz.jobs import Lost, Task, cache_in, machine, own_caches, results
+from fuzz.jobs import Lost, Task, cache_in, own_caches, results
 from fuzz.loops import KINDS, Loop, outcome, random_loop, run
 from fuzz.program import Way, program, reading, setup
+from fuzz.records import Record, Seeds, add_options, record_of, seeds_of, series_before
 from fuzz.shrink import shrunk
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import CheckError, CompilationError, KernelWarning, UnsupportedError
@@ -446,11 +447,12 @@ class Series:
     Attributes:
         plan: What is done with them.
         first: Their first seed.
-        count: How many there shall be.
+        count: How many there shall be, with those of earlier sessions.
         batch: How many are compiled as one.
         compilers: Of the host, which take turns.
-        n_taken: How many were begun.
-        report: What became of those that have ended.
+        taken: The seeds that were begun, or run by earlier sessions.
+        done: Those that have ended, of this session.
+        report: What became of them.
     """
 
     plan: Plan
@@ -458,7 +460,8 @@ class Series:
     count: int
     batch: int
     compilers: Sequence[str] = ("",)
-    n_taken: int = 0
+    taken: Seeds = field(default_factory=Seeds)
+    done: Seeds = field(default_factory=Seeds)
     report: Report = field(default_factory=Report)
 
     @property
@@ -468,16 +471,17 @@ class Series:
 
     def take(self) -> Task:
         """Return the next of its tasks."""
-        begin = self.first + self.n_taken
-        seeds = range(begin, min(begin + self.batch, self.first + self.count))
-        compiler = self.compilers[self.n_taken // self.batch % len(self.compilers)]
-        self.n_taken += len(seeds)
+        n_taken = len(self.taken)
+        seeds = self.taken.missing(self.first, min(self.batch, self.count - n_taken))
+        compiler = self.compilers[n_taken // self.batch % len(self.compilers)]
+        self.taken.add(seeds)
         return Task(self.name, seeds_in_child, (seeds, replace(self.plan, compiler=compiler)))
 
     def add(self, task: Task, found: Report | Lost) -> None:
         """Note what became of a task."""
+        seeds, plan = task.args
+        self.done.add(seeds)
         if isinstance(found, Lost):
-            seeds, plan = task.args
             found = plan.failed(random_loop(seeds[0], plan.kinds), f"lost: {found.why}")
         self.report = self.report.joined(found)
 
@@ -486,7 +490,7 @@ class Series:
         chained = [f"in chains of {self.plan.chained}"] if self.plan.chained else []
         name, report = " ".join([self.name, *sorted(self.plan.kinds), *chained]), self.report
         lines = [
-            f"{name}: seeds {self.first} to {self.first + report.n_loops - 1}: {report.n_loops} "
+            f"{name}: seeds {self.done}: {report.n_loops} "
             f"loops of {self.count}, {report.n_runs} runs, {report.n_refused} ways refused, "
             f"{len(report.failures)} failures, {seconds:.0f} s, {report.n_loops / seconds:.1f} "
             "loops/s"
@@ -495,18 +499,35 @@ class Series:
             lines.append(f"  {n:6d} refused: {reason}")
         return "\n".join(lines)
 
-    def record(self) -> dict[str, Any]:
-        """Return what was run, for a file."""
-        report = self.report
+    @property
+    def what(self) -> dict[str, Any]:
+        """What was wanted: a later session goes on from a series that has the same."""
         return {
             "backend": self.name,
             "kinds": sorted(self.plan.kinds),
             "cflags": self.plan.cflags,
             "ways": self.plan.n_ways,
-            "compilers": [*self.compilers],
             "check": self.plan.check,
             "chained": self.plan.chained,
+        }
+
+    def go_on(self, record: Record, *, has_seed: bool) -> None:
+        """Leave out what earlier sessions have run, and begin where they did if not told where."""
+        before = series_before(record, self.what)
+        if before and not has_seed:
+            self.first = before[0]["first_seed"]
+        for one in before:
+            for part in seeds_of(one).ranges:
+                self.taken.add(part)
+
+    def record(self) -> dict[str, Any]:
+        """Return what was run, for a file."""
+        report = self.report
+        return {
+            **self.what,
+            "compilers": [*self.compilers],
             "first_seed": self.first,
+            "seeds": [*self.done],
             "wanted": self.count,
             "loops": report.n_loops,
             "runs": report.n_runs,
@@ -523,19 +544,23 @@ class Series:
 def in_turn(series: list[Series]) -> Iterator[Task]:
     """Yield tasks of the series of which the smallest part was begun."""
     while True:
-        left = [one for one in series if one.n_taken < one.count]
+        left = [one for one in series if len(one.taken) < one.count]
         if not left:
             return
-        yield min(left, key=lambda one: one.n_taken / one.count).take()
+        yield min(left, key=lambda one: len(one.taken) / one.count).take()
 
 
-def run_series(series: list[Series], jobs: int, seconds: float) -> float:
-    """Run loops in several processes; return the seconds that it took."""
-    start = time.monotonic()
+def run_series(series: list[Series], jobs: int, seconds: float, record: Record) -> None:
+    """Run loops in several processes, and keep a record of them."""
     by_name = {one.name: one for one in series}
+
+    def found_so_far() -> dict[str, Any]:
+        return {"jobs": jobs, "series": [one.record() for one in series]}
+
     for task, found in results(in_turn(series), jobs, seconds):
         by_name[task.kind].add(task, found)
-    return time.monotonic() - start
+        record.keep(found_so_far())
+    record.keep(found_so_far(), is_over=True)
 
 
 def show(failure: Failure, *, is_small: bool = False) -> None:
@@ -562,7 +587,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
     parser.add_argument("--minutes", type=float, default=1e7, help="begin nothing that ends later")
     parser.add_argument("--kind", action="append", default=[], choices=KINDS, help="of loops")
-    parser.add_argument("--json", type=Path, default=None, help="write a record there")
+    add_options(parser)
     parser.add_argument("--no-shrink", action="store_true")
     given = parser.parse_args()
     if given.together:
@@ -601,14 +626,12 @@ def main() -> int:
     warnings.simplefilter("ignore")
     warnings.simplefilter("error", KernelWarning)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # there are more threads than cores
-    series = series_of(given)
-    spent = run_series(series, given.jobs, 60 * given.minutes)
+    series, record = series_of(given), record_of(given)
     for one in series:
-        print(one.summary(spent), flush=True)
-    if given.json:
-        record = {"machine": machine(), "jobs": given.jobs, "seconds": round(spent, 1)}
-        record["series"] = [one.record() for one in series]
-        given.json.write_text(json.dumps(record, indent=1) + "\n")
+        one.go_on(record, has_seed=given.seed is not None)
+    run_series(series, given.jobs, 60 * given.minutes, record)
+    for one in series:
+        print(one.summary(record.seconds()), flush=True)
     failures = [failure for one in series for failure in one.report.failures]
     shown: Counter[str] = Counter()
     for failure in failures:

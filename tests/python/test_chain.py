@@ -905,6 +905,30 @@ def test_a_kernel_that_does_not_compile_is_shown_with_the_line_of_its_loop() -> 
             chain.flush()
 
 
+@pytest.mark.parametrize("read", ["", "first", "broken", "other"])
+def test_what_stands_before_a_kernel_that_does_not_compile_has_run(read: str, backend: str) -> None:
+    """As without the block: what comes before has run, what comes behind has not."""
+    cells = op2.Set(3)
+    dats = {name: op2.Dat(cells, np.zeros(3), name=name) for name in ("first", "broken", "other")}
+    broken = op2.Kernel("void broken(double *x) { x[0] += nobody_has_this; }", "broken")
+
+    def run() -> None:
+        with op2.chain():
+            op2.par_loop(MORE, cells, dats["first"](op2.RW))
+            op2.par_loop(MORE, cells, dats["other"](op2.RW))
+            op2.par_loop(broken, cells, dats["broken"](op2.RW))
+            op2.par_loop(MORE, cells, dats["first"](op2.RW))
+            if read:
+                dats[read].data_ro  # noqa: B018  # runs what it needs
+
+    with op2.backend(backend), pytest.raises(CompilationError, match="par_loop 'broken'"):
+        run()
+    assert dats["first"].data_ro[0] == (2.0 if read == "first" else 1.0)
+    assert dats["other"].data_ro[0] == 1.0
+    assert dats["broken"].data_ro[0] == 0.0
+    assert op2.chain.pending() == ()
+
+
 def test_loops_of_other_threads_run_at_once() -> None:
     ring = Ring()
     with op2.chain():

@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,16 +21,17 @@ from pyop2cxx.exceptions import KernelWarning
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import chains
+from fuzz import chains, hostile
 from fuzz import run as running
 from fuzz.jobs import Lost, Task, results
-from fuzz.kills import kill_many
+from fuzz.kills import kill_many, killed_before
 from fuzz.loops import KINDS, random_loop, run
 from fuzz.program import Way, program
+from fuzz.records import Record, Seeds, sessions_in
 from fuzz.run import Failure, Plan, Report, run_seeds, seeds_in_child, smallest
 from fuzz.sanitized import OVERRUN, watch
 from fuzz.shrink import statements
-from fuzz.table import table
+from fuzz.table import keep, kept, lines_of, sums, table
 from fuzz.text import source
 
 if TYPE_CHECKING:
@@ -129,26 +130,138 @@ def test_chains_of_named_loops_keep_a_record(tmp_path: Path) -> None:
     (one,) = json.loads(record.read_text())["series"]
     assert (one["backend"], one["chains"], one["failures"]) == ("sequential", 6, [])
     assert 0 < one["joined"] <= 6
-    made = table([json.loads(record.read_text())])
+    made = table(lines_of(json.loads(record.read_text())))
     assert f"| chains, loops joined in {one['joined']} | sequential | 0 to 5 | 6 | 0 |" in made
+    more = [*command[:-1], "9", "--resume", "--json", str(record)]
+    assert subprocess.run(more, capture_output=True, check=False).returncode == 0
+    parts = [session["series"][0] for session in sessions_in(record)]
+    assert [(part["seeds"], part["chains"]) for part in parts] == [([[0, 5]], 6), ([[6, 8]], 3)]
 
 
-def test_records_become_one_table() -> None:
+def test_records_become_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = {"commit": "abc", "processor": "P", "cores": 2}
     series = {"backend": "sequential+openmp", "kinds": ["structs"], "check": True, "chained": 3}
     series |= {"first_seed": 5, "loops": 10, "runs_of": {"sequential": 10, "openmp": 9}}
     series |= {"failures": [{"seed": 7, "way": "backend='openmp', threads=1"}]}
-    later = {**series, "first_seed": 15, "failures": []}
+    later = {**series, "first_seed": 99, "seeds": [[15, 20], [30, 33]], "failures": []}
     calls = {"machine": machine, "calls": 100, "first_seed": 0, "faults": {}}
-    kills = {"machine": machine, "seed": 3, "backends": {"cuda": {"killed": 200, "noticed": []}}}
+    cuda = {"killed": 200, "noticed": [], "seeds": [[3, 90]]}
+    kills = {"machine": machine, "seed": 3, "backends": {"cuda": cuda}, "date": "today"}
     records = [{"machine": machine, "series": [one]} for one in (series, later)]
-    what, seeds = "loops with structs in check mode in chains of 3", "5 to 14, 15 to 24"
-    assert table([*records, calls, kills]).splitlines()[2:] == [
-        f"| {what} | sequential | {seeds} | 20 | 0 | abc | P, 2 cores |",
-        f"| {what} | openmp | {seeds} | 18 | 1 | abc | P, 2 cores |",
-        "| hostile calls |  | 0 to 99 | 100 | 0 | abc | P, 2 cores |",
-        "| kills | cuda | 3 | 200 | 0 | abc | P, 2 cores |",
+    lines = [line for one in (*records, calls, kills) for line in lines_of(one)]
+    what, seeds = "loops with structs in check mode in chains of 3", "5 to 14, 15 to 20, 30 to 33"
+    assert table(lines).splitlines()[2:] == [
+        f"| {what} | sequential | {seeds} | 20 | 0 | abc | P, 2 cores |  |",
+        f"| {what} | openmp | {seeds} | 18 | 1 | abc | P, 2 cores |  |",
+        "| hostile calls |  | from 0 on | 100 | 0 | abc | P, 2 cores |  |",
+        "| kills | cuda | 3 to 90 | 200 | 0 | abc | P, 2 cores | today |",
     ]
+    own = tmp_path / "records.json"
+    own.write_text("[]")
+    monkeypatch.setattr("fuzz.table.KEPT", own)
+    keep(lines[:1])
+    keep([*lines, lines[0]._replace(seeds="77 to 79", runs=3, where="opencl")])
+    assert kept()[:-1] == lines
+    assert sums(kept()).splitlines()[2:] == [
+        "| hostile calls |  | 100 | 0 |",
+        "| kills | cuda | 200 | 0 |",
+        "| random loops | opencl | 3 | 0 |",
+        "| random loops | openmp | 18 | 1 |",
+        "| random loops | sequential | 20 | 0 |",
+    ]
+
+
+def test_what_the_repository_keeps_has_all_that_it_should() -> None:
+    lines = kept()
+    assert {"sequential", "openmp", "opencl", "cuda"} <= {line.where for line in lines}
+    assert all(line.runs > 0 and line.machine and line.date for line in lines)
+    assert all(line.commit or line.note for line in lines)
+
+
+def test_seeds_become_few_ranges() -> None:
+    seeds = Seeds()
+    assert (len(seeds), str(seeds), [*seeds]) == (0, "none", [])
+    for part in (range(10, 20), range(30, 40), range(0, 0), range(20, 25)):
+        seeds.add(part)
+    assert [*seeds] == [(10, 24), (30, 39)]
+    assert len(seeds) == 25
+    assert seeds.missing(5, 100) == range(5, 10)
+    assert seeds.missing(12, 100) == range(25, 30)
+    assert seeds.missing(12, 2) == range(25, 27)
+    assert seeds.missing(30, 3) == range(40, 43)
+    seeds.add(range(0, 100))
+    assert str(seeds) == "0 to 99"
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> tuple[list[str], Path]:
+    """A command that runs 40 loops and keeps a record after each four of them."""
+    record = tmp_path / "record.json"
+    often = f"import sys; sys.path.insert(0, {str(Path(running.__file__).parents[1])!r}); "
+    often += "from fuzz import records, run; records.SECONDS_BETWEEN = 0; sys.exit(run.main())"
+    command = [sys.executable, "-c", often, "--backend", "sequential", "--count", "40"]
+    command += ["--batch", "4", "--ways", "1", "--json", str(record), "--resume"]
+    return command, record
+
+
+def test_who_is_killed_loses_no_more_than_what_came_last(recorded: tuple[list[str], Path]) -> None:
+    command, record = recorded
+    killed = subprocess.Popen([*command, "--seed", "900"], start_new_session=True)
+    stop = time.monotonic() + 120
+    while not record.exists() and time.monotonic() < stop:
+        time.sleep(0.02)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    (first,) = sessions_in(record)
+    n_before = first["series"][0]["loops"]
+    assert n_before >= 4
+    assert not first["is_over"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    same, second = sessions_in(record)
+    assert same == first
+    assert second["is_over"]
+    assert "commit" in second["machine"]
+    (series,) = second["series"]
+    assert (series["first_seed"], series["loops"]) == (900, 40 - n_before)
+    assert series["seeds"] == [[900 + n_before, 939]]
+    lines = [line for one in (first, second) for line in lines_of(one)]
+    assert sum(line.runs for line in lines) == 40
+    assert "| random loops | sequential | 40 | 0 |" in sums(lines)
+    nothing = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "seeds none: 0 loops" in nothing.stdout
+    assert sum(one["series"][0]["loops"] for one in sessions_in(record)) == 40
+
+
+def test_gaps_that_processes_left_are_filled(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    plan = Plan(("sequential",), 1)
+    one = {**running.Series(plan, 5, 100, 10).record(), "seeds": [[5, 9], [20, 24]], "loops": 10}
+    path.write_text(json.dumps({"machine": {}, "series": [one]}))
+    series = running.Series(plan, 7000, 20, 8)
+    series.go_on(Record(path, goes_on=True), has_seed=False)
+    tasks = [task.args[0] for task in running.in_turn([series])]
+    assert tasks == [range(10, 18), range(18, 20)]
+    other = running.Series(Plan(("openmp",), 1), 7000, 20, 20)
+    other.go_on(Record(path, goes_on=True), has_seed=False)
+    assert [task.args[0] for task in running.in_turn([other])] == [range(7000, 7020)]
+
+
+def test_calls_and_kills_are_gone_on_from(tmp_path: Path) -> None:
+    calls, kills = tmp_path / "calls.json", tmp_path / "kills.json"
+    for count in ("300", "500"):
+        command = [sys.executable, hostile.__file__, "--seed", "5", "--count", count]
+        command += ["--json", str(calls), "--resume"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    found = [(one["seeds"], one["calls"]) for one in sessions_in(calls)]
+    assert found == [([[5, 5]], 300), ([[6, 6]], 200)]
+    head = {"machine": {}, "seed": 8}
+    known = {"killed": 60, "noticed": [], "seeds": [[8, 40]]}
+    kills.write_text(json.dumps({**head, "backends": {"sequential": known}}))
+    record = Record(kills, goes_on=True)
+    assert killed_before(record, "sequential", 8) == (60, 41)
+    assert killed_before(record, "opencl", 8) == (0, 8)
 
 
 def test_several_processes_share_loops_and_keep_a_record(tmp_path: Path) -> None:
@@ -230,9 +343,12 @@ def test_sanitizers_see_what_generated_code_does() -> None:
 
 
 def test_kills_are_not_noticed() -> None:
-    n_killed, noticed = kill_many(2, 3, "sequential")
+    told: list[dict[str, Any]] = []
+    n_killed, noticed = kill_many(2, 3, "sequential", tell=told.append)
     assert n_killed >= 2
     assert noticed == []
+    assert told[-1]["killed"] == n_killed
+    assert told[-1]["seeds"] == [[3, 2 + len(told)]]
 
 
 def test_facts_hold_whatever_is_computed() -> None:

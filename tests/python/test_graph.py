@@ -347,6 +347,28 @@ def test_a_graph_that_runs_says_what_is_known_of_it() -> None:
     assert told == [2, 2]
 
 
+def test_a_while_that_runs_says_what_is_known_of_it(backend: str) -> None:
+    x, left, add = _halved("float64")
+    told: list[object] = []
+
+    def ask(*_: object) -> None:
+        told.append(graph.stats().repeats[0].condition)
+        other = threading.Thread(target=lambda: told.append(graph.stats().nodes))
+        other.start()
+        other.join(60)
+
+    with op2.graph() as g, g.while_(left > 2, most=50) as again:
+        add(again.then_library(ask, reads=[x], writes=[x]))
+    graph = g.instantiate()
+    for _ in range(4):
+        x.data[:] = left.data = 64
+        told.clear()
+        graph.submit()
+        assert x.data_ro[0] == 2
+        assert set(told[::2]) == {"left > 2"}
+        assert set(told[1::2]) == {graph.stats().nodes}
+
+
 def test_one_loop_may_be_several_nodes(backend: str) -> None:
     x = op2.Dat(op2.Set(3))
     with op2.graph() as g:

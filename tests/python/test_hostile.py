@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz import hostile
+
 from pyop2cxx import op2
 from pyop2cxx.exceptions import (
     ContractError,
@@ -63,6 +67,17 @@ def two_entries() -> op2.Map:
 def test_it_is_refused(call: Callable[[], object], error: type[Exception]) -> None:
     with pytest.raises(error, match=r"\w+"):
         call()
+
+
+def test_what_numpy_raises_by_itself_is_no_fault() -> None:
+    outcome = hostile.Outcome()
+    with pytest.raises(ZeroDivisionError) as found:
+        op2.Constant(1, 0.0) / np.array([0], object)
+    hostile.judge(found.value, "a call", outcome)
+    assert outcome.raised["ZeroDivisionError"] == 1
+    assert outcome.faults == {}
+    hostile.judge(IndexError("a fault"), "a call", outcome)
+    assert list(outcome.n_faults.values()) == [1]
 
 
 def test_random_calls_work_or_are_refused() -> None:

@@ -113,6 +113,16 @@ WRONG: dict[str, tuple[Callable[[World, op2.Kernel], object], type[Exception], s
         ModeValueError,
         "Global 'total' cannot be accessed with WRITE; it takes: READ, INC, MIN, MAX; to set it",
     ),
+    "a Global that is reduced and read": (
+        lambda w, k: op2.par_loop(k, w.edges, *w.args()[1:], w.total(op2.READ)),
+        UsageError,
+        "arguments 1 and 2 are both Global 'total', with INC and READ; its value is known when",
+    ),
+    "a Global that is reduced in two ways": (
+        lambda w, k: op2.par_loop(k, w.edges, w.total(op2.MIN), w.total(op2.MAX)),
+        UsageError,
+        "arguments 0 and 1 are both Global 'total', with MIN and MAX",
+    ),
     "a Dat instead of an argument": (
         lambda w, k: op2.par_loop(k, w.edges, w.q, w.r(op2.INC, w.e2n), w.total(op2.INC)),
         UsageError,
@@ -497,6 +507,15 @@ def test_useful_bytes_count_each_array_once() -> None:
     w = World()
     # q is read; r read and written; two int32 of each edge
     assert w.loop().useful_bytes == 4 * 2 * 8 + 2 * (4 * 2 * 8) + 3 * 2 * 4
+
+
+def test_a_global_may_be_summed_by_two_arguments(backend: str) -> None:
+    cells = op2.Set(40)
+    total = op2.Global(1, 1.0)
+    both = op2.Kernel("void both(double *a, double *b) { a[0] += 2; b[0] += 1; }", "both")
+    with op2.backend(backend):
+        op2.par_loop(both, cells, total(op2.INC), total(op2.INC))
+    assert total.data_ro[0] == 121.0
 
 
 # Threads and processes

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +15,7 @@
 #include "recording_device.hpp"
 #include "runtime/gpu/device.hpp"
 #include "runtime/prepared_loop.hpp"
+#include "runtime/queue_task.hpp"
 #include "runtime/value_tasks.hpp"
 
 namespace op2::runtime {
@@ -265,6 +269,29 @@ TEST_F(DeviceWhileTest, AProfileIsLeftToTheHost) {
   DeviceWhile loop = passes();
   timing_->trace->start(1);
   EXPECT_FALSE(loop.is_next());
+}
+
+TEST_F(DeviceWhileTest, SaysHowThingsStandWhileItIsRecorded) {
+  std::unique_ptr<DeviceWhile> asked;
+  std::vector<std::future<void>> answers;
+  const auto ask = [&](std::optional<std::uintptr_t>, const std::vector<std::uintptr_t>&) {
+    answers.push_back(std::async(std::launch::async, [&] {
+      (void)asked->trial();
+      (void)asked->why_not();
+      (void)asked->native();
+      (void)asked->is_next();
+      asked->note_host(1, 1);
+    }));
+    EXPECT_EQ(answers.back().wait_for(std::chrono::seconds(5)), std::future_status::ready);
+  };
+  const auto call = std::make_shared<QueueTask>(mirror_, "call", QueueUses{{left_, false}}, ask);
+  const std::vector<LoopStep> steps = {{{}, call}, {{0}, loop("half")}};
+  asked = std::make_unique<DeviceWhile>(
+      steps, WhileCondition{{left_}, {nullptr, DType::float64, 1.0}, false});
+  ASSERT_TRUE(asked->run(0, 100).has_value()) << asked->why_not();
+  EXPECT_EQ(answers.size(), 1U);
+  EXPECT_EQ(value(*left_), 0.625);
+  EXPECT_NE(asked->native(), 0U);
 }
 
 TEST_F(DeviceWhileTest, WhoIsFasterGoesOn) {
