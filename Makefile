@@ -53,10 +53,9 @@ lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ 
 build: ## the package in editable mode and its C++ tests, after a change
 	@tools/setup.sh test
 
-bench: ## every benchmark of benchmarks/, one after the other
+bench: ## every benchmark of benchmarks/, one after the other: NAMES="plan first_form"
 	@tools/setup.sh bench
-	@set -e; for script in benchmarks/bench_*.py; do \
-	  echo "==> $$script"; $(venv_python) "$$script"; done
+	@$(venv_python) benchmarks/run.py $(NAMES)
 
 docs: ## the manual, in build/docs
 	@tools/setup.sh docs

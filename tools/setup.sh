@@ -9,7 +9,8 @@
 
 readonly target=${1:-}
 case $target in
-  demo | bench) tools=(build python) extras=demo tests=OFF ;;
+  demo) tools=(build python) extras=demo tests=OFF ;;
+  bench) tools=(build python) extras=demo,fem,solve tests=OFF ;;
   test) tools=(build python gtest sanitizers opencl browser) extras=test tests=ON ;;
   lint) tools=(build python gtest sanitizers format) extras=docs,lint tests=ON ;;
   docs) tools=(build python) extras=docs tests=OFF ;;

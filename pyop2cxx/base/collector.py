@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Let no cycles be collected within, if they were before.
+    """Let no cycles be collected within, if they were before, nor looked for among what was made.
 
     Classes and functions that a package makes while it is imported stay, and Python would look
     through all that NumPy and UFL made, too: a quarter of the time of importing ``pyop2cxx.fem``.
+    At the end all objects count as old, as if a whole collection had been made and kept them:
+    else Python would look through the new ones at once.
 
     Yields:
         Nothing.
@@ -27,4 +29,7 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            if not gc.get_freeze_count():  # what the user has frozen stays so
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

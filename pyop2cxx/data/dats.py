@@ -333,7 +333,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if not write:
             return self.data_ro, False
         self._settle(write=True)
-        if runtime.static or self._zero_version == self._buffer.version:
+        if runtime.static:
+            return self.data, False
+        self._allocated("vec")  # what was never asked for is zeros from here on
+        if self._zero_version == self._buffer.version:
             return self.data, False  # loops know these values: they must not go unnoticed
         values = self._brought(_core.Use.read_write, "vec")
         self.halo_valid = False

@@ -18,7 +18,7 @@ from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.waiting import waiting
-from pyop2cxx.exceptions import DataTypeError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import DataTypeError, InternalError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.kernel import Kernel
@@ -26,7 +26,7 @@ from pyop2cxx.runtime.store import remembered
 from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import DTypeLike
 
@@ -40,6 +40,9 @@ _ARITY: type[BaseException] = ufl.algorithms.check_arities.ArityMismatch
 _CALLED = ("number", "vector", "matrix")
 """What kernels without a name are called, by the rank of the form."""
 _PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
+FFCX = "0.11"
+"""The version of FFCx whose parts are called here; the extra ``fem`` installs it."""
+_WANTED = f"pyop2cxx is written for FFCx {FFCX}: pip install 'pyop2cxx[fem]'"
 _LAYOUT = 6
 """Of what is kept on disk; to be raised when it changes."""
 
@@ -202,7 +205,7 @@ def _written(
         analysis = load("ffcx.analysis", needed_for).analyze_ufl_objects([form], scalar.name)
         compute = load("ffcx.ir.representation", needed_for).compute_ir
         found = compute(analysis, {}, "pyop2cxx", settings, False)
-        generate = load("ffcx.codegeneration.C.integral", needed_for).generator
+        generate = _generator(settings)
         (described,) = found.forms
         for kind in described.integral_names:
             if described.integral_names[kind] and kind not in KINDS:
@@ -211,7 +214,7 @@ def _written(
                     f"{', '.join(KINDS)}"
                 )
         integrals = {integral.expression.name: integral for integral in found.integrals}
-        data = (form, described, settings)
+        data = (form, described)
         return [
             _description(integrals[one], kind, _ids(described, kind, one), generate, *data)
             for kind in KINDS
@@ -219,13 +222,37 @@ def _written(
         ]
     except UnsupportedError:
         raise
+    except InternalError as error:
+        raise UnsupportedError(
+            f"compile_form: {error}; what FFCx {version('fenics-ffcx')} writes is not understood. "
+            f"{_WANTED}"
+        ) from None
     except (Exception, _ARITY) as error:  # FFCx's parts raise what they like
         raise _refused(error) from None
 
 
+def _generator(settings: Mapping[str, Any]) -> Callable[[Any, Any], str]:
+    """Return what writes the statements of an integral on cells of a type, as FFCx's C has them.
+
+    The text around them, which FFCx's own function for it adds, is not needed.
+    """
+    needed_for = "compile_form"
+    backend = extras.load("ffcx.codegeneration.backend", needed_for).FFCXBackend
+    integral = extras.load("ffcx.codegeneration.integral_generator", needed_for).IntegralGenerator
+    written = extras.load("ffcx.codegeneration.C.formatter", needed_for).Formatter(
+        settings["scalar_type"]
+    )
+
+    def generate(one: Any, domain: Any) -> str:
+        return str(written(integral(one, backend(one, settings)).generate(domain)))
+
+    return generate
+
+
 def _refused(error: BaseException) -> UsageError:
-    kind = type(error).__name__
-    return UsageError(f"compile_form: UFL and FFCx do not compile this form: {kind}: {error}")
+    kind, installed = type(error).__name__, version("fenics-ffcx")
+    hint = "" if installed.startswith(f"{FFCX}.") else f". This is FFCx {installed}. {_WANTED}"
+    return UsageError(f"compile_form: UFL and FFCx do not compile this form: {kind}: {error}{hint}")
 
 
 def _ids(described: Any, kind: str, name: str) -> list[int]:
@@ -237,18 +264,16 @@ def _description(
     integral: Any,
     kind: str,
     subdomains: list[int],
-    generate: Any,
+    generate: Callable[[Any, Any], str],
     form: Any,
     described: Any,
-    settings: Any,
 ) -> dict[str, Any]:
     """Return what is kept of an integral."""
     expression = integral.expression
     domains = list(dict.fromkeys(key[0] for key in expression.integrand))
     if len(domains) != 1:
         raise UnsupportedError("compile_form: an integral is over cells of several types")
-    written = ufcx.body_of(generate(integral, domains[0], settings)[1])
-    body = ufcx.simplified(written)
+    body = ufcx.simplified(generate(integral, domains[0]))
     n_cells = 2 if kind == "interior_facet" else 1
     positions = described.original_coefficient_positions
     coefficients = [

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
+from pyop2cxx.base.quoting import in_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def svg(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" '
         f'height="{down}" font-family="sans-serif" font-size="12">',
-        f"<title>{escape(name)}</title>",
+        f"<title>{in_html(name)}</title>",
     ]
     for (x, y, width), after in zip(boxes, edges, strict=True):
         for before in after:
@@ -84,8 +84,8 @@ def svg(
         for text, at, colour in ((title, 17, "#000"), (detail, 32, "#557")):
             parts.append(
                 f'<text x="{middle}" y="{y + at}" text-anchor="middle" fill="{colour}">'
-                f"{escape(text)}</text>"
+                f"{in_html(text)}</text>"
             )
     for i, note in enumerate(notes):
-        parts.append(f'<text x="{_GAP}" y="{below + _GAP * i}" fill="#557">{escape(note)}</text>')
+        parts.append(f'<text x="{_GAP}" y="{below + _GAP * i}" fill="#557">{in_html(note)}</text>')
     return "\n".join([*parts, "</svg>", ""])

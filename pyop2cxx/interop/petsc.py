@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import finalize, ref
 
 import numpy as np
 
@@ -87,8 +89,10 @@ def operator(
     """
     petsc = extras.load("petsc4py.PETSc", what)
     _check_scalar(petsc, dtype, what)
-    made = petsc.Mat().createPython(shape, _Products(multiply), comm=petsc.COMM_SELF)
+    products = _Products(multiply)
+    made = petsc.Mat().createPython(shape, products, comm=petsc.COMM_SELF)
     made.setUp()
+    finalize(products, _end, ref(products), made.handle, petsc.__file__)
     return made
 
 
@@ -101,6 +105,16 @@ class _Products:
     def mult(self, _: Any, x: Any, y: Any) -> None:
         """Compute ``y = A x``."""
         y.setArray(self._multiply(x.getArray(readonly=True)))
+
+
+def _end(products: ref[_Products], handle: int, library: str) -> None:
+    """Take Python from a matrix that outlives the program, in its last moments.
+
+    The matrix owns its products. If a solver still holds it, petsc4py frees both while modules are
+    torn down, and then crashes (3.18.5). A matrix of another type asks nothing of Python.
+    """
+    if products() is not None:
+        ctypes.CDLL(library).MatSetType(ctypes.c_void_p(handle), b"shell")
 
 
 @contextmanager

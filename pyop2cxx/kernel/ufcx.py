@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import InternalError, KernelTypeError, UnsupportedError, UsageError
+from pyop2cxx.kernel.parser.tokens import COMMENT, STRING
 from pyop2cxx.kernel.ufcx_quotients import with_reciprocals
 from pyop2cxx.kernel.ufcx_sums import with_joined_sums
 from pyop2cxx.kernel.ufcx_tables import with_tables
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 UFCX_DIM = 3
 """Coordinates of a vertex in UFCx."""
-_BODY = re.compile(
-    r"void\* custom_data\)\s*\{\n(.*?)\n\}\s*\n+(?:bool|ufcx_integral|int|static)", re.DOTALL
-)
-_FUNCTION = re.compile(r"\bvoid\s+(\w+)\s*\(([^()]*\bcustom_data)\s*\)\s*\{")
+_FUNCTION = re.compile(r"\bvoid\s+(\w+)\s*\(([^()]*)\)\s*\{")
+_PARAMETERS = "A, w, c, coordinate_dofs, entity_local_index, quadrature_permutation, custom_data"
+"""Of UFCx's functions, whatever they are called; those of FFCx before 0.10 lack the last one."""
+_BRACE = re.compile(rf"{COMMENT}|{STRING}|(?P<brace>[{{}}])", re.DOTALL)
 _PREFIX = "tabulate_tensor_"
 _SCALARS = {"float": "float32", "double": "float64", "double _Complex": "complex128"}
 _DTYPES = {**_SCALARS, "int32_t": "int32", "uint8_t": "uint8"}
@@ -102,7 +103,10 @@ def described(
                 f"each of them has, got {[*given]}"
             ) from None
         arguments += [(one.name, scalar) for one in pieces]
-    body = narrowed(body, coordinates, gdim)
+    try:
+        body = narrowed(body, coordinates, gdim)
+    except InternalError as error:
+        raise UsageError(f"Kernel.from_ufcx: integral '{called}': {error}") from None
     arguments.append((coordinates, real))
     arguments += [
         (array, ctype)
@@ -142,7 +146,11 @@ def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
         raise KernelTypeError(
             f"Kernel.from_ufcx: 'integral' is the name of one, or None; got {integral!r}"
         )
-    found = {one[1].removeprefix(_PREFIX): one for one in _FUNCTION.finditer(source)}
+    found = {
+        one[1].removeprefix(_PREFIX): (one.end(), parameters)
+        for one in _FUNCTION.finditer(source)
+        if _are_ufcx(parameters := [" ".join(p.split()) for p in one[2].split(",")])
+    }
     called = (integral or "").removeprefix(_PREFIX)
     if integral is None and len(found) == 1:
         called = next(iter(found))
@@ -150,28 +158,24 @@ def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
         which = "one integral only" if integral is None else f"integral '{integral}'"
         raise UsageError(
             f"Kernel.from_ufcx: expected C text of FFCx's with {which}; it has: "
-            f"{', '.join(found) or 'none'}"
+            f"{', '.join(found) or 'none'}. An integral is a function 'void {_PREFIX}NAME' of "
+            f"UFCx's parameters: {_PARAMETERS}"
         )
-    head = found[called]
-    start, depth = head.end(), 1
-    for brace in re.finditer(r"[{}]", source[start:]):
-        depth += 1 if brace[0] == "{" else -1
+    start, parameters = found[called]
+    depth = 1
+    for brace in _BRACE.finditer(source, start):
+        depth += {"{": 1, "}": -1}.get(brace["brace"], 0)
         if depth == 0:
-            body = source[start : start + brace.start()].strip("\n")
-            return (
-                called,
-                [" ".join(one.split()) for one in head[2].split(",")],
-                simplified(body),
-            )
+            return called, parameters, simplified(source[start : brace.start()].strip("\n"))
     raise UsageError(f"Kernel.from_ufcx: the text ends within integral '{called}'")
 
 
-def body_of(implementation: str) -> str:
-    """Return the body of the function in what FFCx writes for an integral."""
-    found = _BODY.search(implementation)
-    if found is None:
-        raise InternalError("FFCx wrote an integral in which no function could be found")
-    return found[1]
+def _are_ufcx(parameters: list[str]) -> bool:
+    """Say whether a function's parameters are those of an integral."""
+    if len(parameters) not in (6, 7):
+        return False
+    numbers, permutations = parameters[4:6]
+    return all("*" in one for one in parameters) and "int" in numbers and "uint8_t" in permutations
 
 
 def simplified(body: str) -> str:
@@ -245,11 +249,19 @@ def narrowed(body: str, array: str, dim: int) -> str:
 
 
 def _each_index(body: str, array: str, renamed: Callable[[str], str]) -> str:
-    """Replace each ``array[index]`` by what is made of its index."""
+    """Replace each ``array[index]`` by what is made of its index.
+
+    Raises:
+        InternalError: The array is used in another way, which would stay as it is.
+    """
     pieces, at = [], 0
-    for found in re.finditer(rf"\b{array}\[", body):
-        if found.start() < at:
+    pattern = rf"{COMMENT}|{STRING}|(?P<array>\b{array}\b)(?P<bracket>\s*\[)?"
+    for found in re.finditer(pattern, body, re.DOTALL):
+        if found["array"] is None or found.start() < at:
             continue
+        if found["bracket"] is None:
+            line = body[body.rfind("\n", 0, found.start()) + 1 :].partition("\n")[0].strip()
+            raise InternalError(f"FFCx uses {array} otherwise than by {array}[index]: {line}")
         end, depth = found.end(), 1
         while depth:
             depth += {"[": 1, "]": -1}.get(body[end], 0)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
+from pyop2cxx.base.quoting import in_html
 from pyop2cxx.runtime import seams
 
 
@@ -23,11 +23,11 @@ class Shown:
     def _repr_html_(self) -> str:
         title, rows = self._as_table()
         lines = "".join(
-            f"<tr><th style='text-align: left'>{escape(name)}</th>"
+            f"<tr><th style='text-align: left'>{in_html(name)}</th>"
             f"<td style='text-align: left'>{_cell(text)}</td></tr>"
             for name, text in rows
         )
-        return f"<table><caption>{escape(title)}</caption>{lines}</table>{self._picture()}"
+        return f"<table><caption>{in_html(title)}</caption>{lines}</table>{self._picture()}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         title, rows = self._as_table()
@@ -46,7 +46,7 @@ class Told:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return f"<pre>{in_html(str(self))}</pre>"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
@@ -70,15 +70,15 @@ class Tabled(Told):
     def _repr_html_(self) -> str:
         caption, (titles, *rows), below = self._as_rows()
         style = "style='text-align: left'"
-        head = "".join(f"<th {style}>{escape(title)}</th>" for title in titles)
+        head = "".join(f"<th {style}>{in_html(title)}</th>" for title in titles)
         lines = "".join(
             f"<tr>{''.join(f'<td {style}>{_cell(text)}</td>' for text in row)}</tr>" for row in rows
         )
         head = f"<tr>{head}</tr>" if any(titles) else ""
-        title = f"<caption>{escape(caption)}</caption>" if caption else ""
-        under = f"<p>{escape(below)}</p>" if below else ""
+        title = f"<caption>{in_html(caption)}</caption>" if caption else ""
+        under = f"<p>{in_html(below)}</p>" if below else ""
         return f"<table>{title}{head}{lines}</table>{under}"
 
 
 def _cell(text: str) -> str:
-    return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)
+    return f"<pre>{in_html(text)}</pre>" if "\n" in text else in_html(text)

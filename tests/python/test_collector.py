@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -25,6 +26,36 @@ def test_it_is_as_before(enabled: bool) -> None:
     with paused():
         assert not gc.isenabled()
     assert gc.isenabled() == enabled
+
+
+def test_what_was_made_within_is_old_at_the_end() -> None:
+    with paused():
+        made = [[] for _ in range(5000)]
+    young = {id(one) for generation in (0, 1) for one in gc.get_objects(generation)}
+    assert not young.intersection(map(id, made))
+
+
+def test_cycles_made_within_are_still_collected() -> None:
+    class Node:
+        pass
+
+    with paused():
+        node = Node()
+        node.itself = node
+    gone = weakref.ref(node)
+    del node
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_is_frozen_stays_frozen() -> None:
+    gc.freeze()
+    try:
+        with paused():
+            pass
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
 
 
 def test_also_where_an_import_fails() -> None:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,6 +30,7 @@ from pyop2cxx.exceptions import (  # noqa: E402
     UnsupportedError,
     UsageError,
 )
+from pyop2cxx.fem import compiler  # noqa: E402
 from pyop2cxx.fem.cells import topology as basix_topology  # noqa: E402
 from pyop2cxx.fem.spaces import node_points  # noqa: E402
 from pyop2cxx.mesh import Mesh, square_mesh  # noqa: E402
@@ -53,6 +57,66 @@ def random_function(space: fem.FunctionSpace) -> fem.Function:
 
 
 # The text of kernels
+
+
+def change_what_ffcx_writes(monkeypatch, old, new):
+    module = importlib.import_module("ffcx.codegeneration.C.formatter")
+    formatter = module.Formatter
+
+    def changed(scalar):
+        written = formatter(scalar)
+        return lambda parts: written(parts).replace(old, new)
+
+    monkeypatch.setattr(module, "Formatter", changed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("c[0]", "*c", r"FFCx uses c otherwise than by c\[index\]"),
+        ("w[ic]", "pick(w, ic)", r"FFCx uses w otherwise than by w\[index\]"),
+        ("w[ic]", "w[perm[ic]]", r"FFCx reads w at an index that is not known: perm\[ic\]"),
+        ("coordinate_dofs[", "1[coordinate_dofs + ", r"FFCx uses coordinate_dofs otherwise"),
+    ],
+)
+def test_ffcx_that_writes_otherwise_is_an_error(mesh, monkeypatch, tmp_path, old, new, message):
+    """Not a kernel that reads something else; see also the tests of `ufcx`."""
+    op2.init(cache_dir=str(tmp_path))
+    V = fem.FunctionSpace(mesh, ("P", 2))
+    form = fem.Constant(mesh, 2.0) * fem.Function(V) * ufl.TestFunction(V) * ufl.dx
+    change_what_ffcx_writes(monkeypatch, old, new)
+    wanted = r"compile_form: .*is not understood\. pyop2cxx is written for FFCx 0\.11: pip install"
+    with pytest.raises(UnsupportedError, match=wanted) as error:
+        fem.compile_form(form)
+    assert re.search(message, str(error.value))
+    monkeypatch.undo()
+    assert len(fem.compile_form(form)) == 1
+
+
+def test_text_around_the_statements_does_not_matter(mesh, monkeypatch, tmp_path):
+    op2.init(cache_dir=str(tmp_path))
+    v = ufl.TestFunction(fem.FunctionSpace(mesh, ("P", 1)))
+    templates = importlib.import_module("ffcx.codegeneration.C.integral_template")
+    monkeypatch.setattr(templates, "factory", "// written anew {factory_name}\n")
+    (integral,) = fem.compile_form(v * ufl.dx)
+    assert "A[" in integral.body
+
+
+def test_another_version_of_ffcx_is_named_where_it_fails(mesh, monkeypatch, tmp_path):
+    op2.init(cache_dir=str(tmp_path))
+    v = ufl.TestFunction(fem.FunctionSpace(mesh, ("P", 1)))
+    moved = importlib.import_module("ffcx.codegeneration.integral_generator")
+    monkeypatch.delattr(moved, "IntegralGenerator")
+    monkeypatch.setattr(compiler, "version", lambda _: "0.13.1")
+    with pytest.raises(
+        UsageError, match=r"This is FFCx 0\.13\.1\. pyop2cxx is written for FFCx 0\.11"
+    ):
+        fem.compile_form(v * ufl.dx)
+
+
+def test_the_extra_installs_the_version_that_is_called():
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    assert f'"fenics-ffcx>={compiler.FFCX},<' in project
 
 
 def test_each_coefficient_and_constant_is_an_argument(mesh):

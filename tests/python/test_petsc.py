@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -147,6 +150,41 @@ def test_the_action_of_a_form_is_a_shell() -> None:
     x.setArray(np.arange(16.0))
     shell.mult(x, y)
     np.testing.assert_allclose(y.getArray(), fem.assemble(a, bcs).handle * x, rtol=1e-13)
+
+
+KEPT = """
+import sys
+import ufl
+from petsc4py import PETSc
+from pyop2cxx import fem
+from pyop2cxx.mesh import square_mesh
+
+space = fem.FunctionSpace(square_mesh(3), ("P", 2))
+u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+shell = fem.action(u * v * ufl.dx).to_petsc()
+x, y = shell.createVecs()
+y.set(1.0)
+solver = PETSc.KSP().create(PETSc.COMM_SELF)
+solver.setOperators(shell)
+solver.setType("cg")
+solver.getPC().setType("none")
+solver.solve(y, x)
+print(solver.getConvergedReason() > 0)
+if sys.argv[1] != "shell":
+    del shell
+if sys.argv[1] == "neither":
+    del solver
+"""
+
+
+@needs_petsc
+@pytest.mark.parametrize("kept", ["shell", "solver", "neither"])
+def test_a_shell_may_be_kept_until_the_program_ends(kept: str) -> None:
+    for package in ("basix", "ffcx", "ufl"):
+        pytest.importorskip(package)
+    done = subprocess.run([sys.executable, "-c", KEPT, kept], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert "leaked" not in done.stderr
 
 
 def test_a_shell_needs_petsc() -> None:

@@ -44,6 +44,17 @@ def test_an_array_is_spread_over_others_of_any_shape() -> None:
     assert [field.tolist() for field in fields] == [[0, 1], [[2, 3], [4, 5]], [], 6]
 
 
+def test_a_vector_of_zeros_that_nobody_had_asked_for_counts_at_once() -> None:
+    """Loops know of a Dat that it is zeros; a vector that outlives its context may change it."""
+    asked, unasked = op2.Dat(op2.Set(3)), op2.Dat(op2.Set(3))
+    assert asked.data_ro.tolist() == [0, 0, 0]
+    for dat in (asked, unasked):
+        shown, is_to_count = dat._lent(write=True)
+        assert not is_to_count, "whoever keeps the vector would change it unnoticed"
+        shown[:] = 7
+        assert (dat.dat_version, dat.sum()) == (1, 21)
+
+
 def flat(carrier: Any) -> Any:
     return np.concatenate([part.data_ro.reshape(-1) for part in carrier.split])
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines of the user's text in messages."""
+"""The user's text in messages and in HTML."""
 
 from __future__ import annotations
 
+from html import escape
+
 import pytest
 
-from pyop2cxx.base.quoting import quoted
+from pyop2cxx.base.quoting import in_html, quoted
 
 TEXT = "first\n\tif (x) {\n    third\n"
 
@@ -28,3 +30,8 @@ def test_a_caret_stands_below_its_place(line: int, column: int, wanted: str) -> 
 
 def test_the_margin_is_as_wide_as_the_number() -> None:
     assert quoted("\n" * 99 + "x", 100, 1) == "  100 | x\n      | ^"
+
+
+@pytest.mark.parametrize("text", ["", "plain", "<b> & \"x\" 'y'", "&amp;", "a\n<ü>"])
+def test_html_shows_a_text_as_it_is(text: str) -> None:
+    assert in_html(text) == escape(text)

@@ -43,8 +43,37 @@ def test_indices_are_rewritten():
         ufcx.split("w[12]", "w", parts)
     with pytest.raises(InternalError, match="not linear"):
         ufcx.split("w[i * i]", "w", parts)
-    with pytest.raises(InternalError, match="no function"):
-        ufcx.body_of("int x;")
+
+
+@pytest.mark.parametrize("use", ["*(w + 1)", "f(w)", "w[0] + *w", "1 [w]"])
+def test_an_array_used_in_another_way_is_refused(use: str) -> None:
+    """It would be left as it is, and name nothing in the kernel."""
+    with pytest.raises(InternalError, match=r"uses w otherwise than by w\[index\]: double x ="):
+        ufcx.split(f"int i;\ndouble x = {use};\n", "w", [ufcx.Part("a", 0, 4)])
+    with pytest.raises(InternalError, match=r"uses w otherwise"):
+        ufcx.narrowed(f"double x = {use};", "w", 3)
+    other = f"A[i] += {use};".replace("w", "coordinate_dofs")
+    text = LOAD.replace("A[i] +=", other + " A[i] +=")
+    with pytest.raises(UsageError, match=r"integral 'integral_load': FFCx uses coordinate_dofs"):
+        load(text, coefficients=[3], constants=[2])
+
+
+def test_what_stands_in_comments_is_not_read() -> None:
+    text = "a[0]; // w, w[7] }\n/* w[x] */ w [1];"
+    assert ufcx.split(text, "w", [ufcx.Part("b", 1, 1)]) == text.replace("w [1]", "b[0]")
+    kernel = load(
+        LOAD.replace("{\n", "{ // }\n /* } */ ", 1).replace("};", "}; // {"),
+        coefficients=[3],
+        constants=[2],
+    )
+    assert "A[i] += constant0[1] * coefficient0[i + 1]" in kernel.code
+
+
+def test_functions_of_older_ffcx_lack_the_last_parameter() -> None:
+    older = LOAD.replace(",\n    void* custom_data", "")
+    assert load(older, coefficients=[3], constants=[2]).code == load(
+        LOAD, coefficients=[3], constants=[2]
+    ).code.replace("{ // }", "{")
 
 
 def test_small_powers_are_products():
@@ -132,6 +161,7 @@ def test_arguments_are_what_is_described() -> None:
         (LOAD, {"integral": "mass"}, "with integral 'mass'; it has: integral_load"),
         (LOAD + LOAD.replace("load", "b"), {}, "one integral only; it has: integral_load, integ"),
         ("int x;", {}, "it has: none"),
+        (LOAD.replace("const SCALAR* restrict c, ", ""), {}, r"it has: none\. .* A, w, c, coord"),
         (LOAD.rstrip().rstrip("}"), {}, "ends within integral 'integral_load'"),
         (LOAD, {"gdim": 4}, "gdim must be 1, 2 or 3, got 4"),
     ],

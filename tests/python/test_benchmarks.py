@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Benchmarks can be started; those that lack something say what."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.base import extras
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ROOT / "benchmarks" / "run.py"
+
+ALL = """
+import runpy, sys
+from pathlib import Path
+for file in sorted(Path(sys.argv[1]).glob("bench_*.py")):
+    sys.argv = [str(file), "--help"]
+    sys.path.insert(0, str(file.parent))
+    try:
+        runpy.run_path(str(file), run_name="__main__")
+    except SystemExit as end:
+        assert not end.code, file
+        print("started", file.stem)
+"""
+
+
+def started(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(not extras.installed()["ufl"], reason="some benchmarks assemble forms")
+def test_every_benchmark_can_be_started() -> None:
+    done = started("-c", ALL, str(RUN.parent))
+    found = sorted(file.stem for file in RUN.parent.glob("bench_*.py"))
+    assert re.findall(r"^started (\w+)$", done.stdout, re.M) == found, done.stderr
+
+
+def test_what_is_missing_is_said_and_the_others_run() -> None:
+    done = started(str(RUN), "--list")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(list(RUN.parent.glob("bench_*.py")))
+    assert "==> plan" in lines
+    (device,) = (line for line in lines if line.startswith("==> device"))
+    if "cuda" in {one.name for one in op2.backends() if one.available}:
+        assert device == "==> device"
+    else:
+        assert re.match(r"==> device: not run, it needs backend 'cuda', which does not", device)
+
+
+def test_an_unknown_name_is_an_error() -> None:
+    done = started(str(RUN), "plam")
+    assert done.returncode == 2
+    assert "no benchmark is called plam: airfoil, algebra" in done.stderr
+
+
+def test_make_bench_installs_what_benchmarks_import() -> None:
+    """Packages that a benchmark imports come with the extras that `tools/setup.sh` names."""
+    setup = (ROOT / "tools" / "setup.sh").read_text()
+    (given,) = re.findall(r"^ *bench\) .* extras=([\w,]+) ", setup, re.M)
+    text = "\n".join(file.read_text() for file in RUN.parent.glob("bench_*.py"))
+    imported = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M))
+    needed = {extras.EXTRAS[name] for name in imported & set(extras.EXTRAS)}
+    assert needed - {"mpi"} <= set(given.split(","))  # DOLFINx's process has its own mpi4py
