@@ -141,10 +141,14 @@ class Place:
 
 
 class Places:
-    """Where blocks are opened."""
+    """Where blocks are opened.
+
+    Attributes:
+        known: By the code that has them, by their place in it, and by the passes of the block.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int, frozenset[str]], Place] = {}
+        self.known: dict[tuple[int, int, frozenset[str]], Place] = {}
         self._trying: Place | None = None
         self._n_refused = 0
 
@@ -156,11 +160,11 @@ class Places:
             passes: Those of the block.
         """
         key = id(frame.f_code), frame.f_lasti, passes
-        found = self._known.get(key)
+        found = self.known.get(key)
         if found is None:  # the place keeps its code, so that no other gets its id
-            if len(self._known) >= _MOST_PLACES:
-                self._known.clear()
-            found = self._known[key] = Place(frame.f_code, self)
+            if len(self.known) >= _MOST_PLACES:
+                self.known.clear()
+            found = self.known[key] = Place(frame.f_code, self)
         return found
 
     def may_try(self, place: Place) -> bool:
