@@ -243,7 +243,7 @@ def _farthest(name: str, size: int, n_steps: int) -> dict[str, float]:
 
 def _how(program: Program, form: Form) -> str:
     """Say whether the last block of a form ran at once."""
-    found = [place for place in program.places[form]._known.values() if place.n_at_once]
+    found = [place for place in program.places[form].known.values() if place.n_at_once]
     return "; at once: " + found[0].why if found else ""
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
@@ -23,20 +25,23 @@ from pyop2cxx.chain.refusals import (
     why_no_lanes,
 )
 from pyop2cxx.chain.spares import can_trade
-from pyop2cxx.chain.tasks import Row, exchanges, opened_device, task_of
+from pyop2cxx.chain.tasks import exchanges, opened_device, row, task_of
+from pyop2cxx.exceptions import user_line
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
 from pyop2cxx.loop.parts import Kind, Part
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pyop2cxx.chain.entries import Entry, Waiting
     from pyop2cxx.chain.spares import Spares
     from pyop2cxx.data.carrier import DataCarrier, Lent
     from pyop2cxx.loop.parloop import ParLoop
 
+Call = Callable[[], bool | None]
+"""What runs a part of a chain, and may say that values were copied between host and device."""
 PASSES = ("fuse", "invert", "rename", "drop", "copy", "zero")
 _CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
 """A loop that does nothing, on the host and on a GPU."""
@@ -71,7 +76,7 @@ class StepReport:
     why_lanes: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Compiled:
     """A chain that is ready to run. It keeps no data alive but second buffers.
 
@@ -92,7 +97,7 @@ class Compiled:
         saved_seconds: How much less that is for the steps.
     """
 
-    steps: tuple[Callable[[], None] | int, ...]
+    steps: tuple[Call | int, ...]
     functions: tuple[Task | int | None, ...]
     names: tuple[str, ...]
     codes: dict[str, str]
@@ -104,6 +109,11 @@ class Compiled:
     eager_seconds: float
     saved_seconds: float
 
+    @cached_property
+    def alone(self) -> tuple[Compiled]:
+        """Nothing but this one, the same object each time."""
+        return (self,)
+
     def run(self, queue: Sequence[Waiting]) -> None:
         """Run all steps.
 
@@ -111,8 +121,10 @@ class Compiled:
             queue: What was recorded, or the same again.
         """
         for step in self.steps:
-            call = action_of(queue[step]) if isinstance(step, int) else step
-            call()
+            if isinstance(step, int):
+                action_of(queue[step])()
+            elif step():
+                runtime.coherence.attribute(user_line())
 
 
 def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -> Compiled:
@@ -217,7 +229,7 @@ class _Rows:
     """What a chain calls, as it grows: tasks that stand behind each other are one row."""
 
     def __init__(self) -> None:
-        self._calls: list[Callable[[], None] | int] = []
+        self._calls: list[Call | int] = []
         self._tasks: list[_core.GraphTask] = []
         self._lent: list[Lent] = []
 
@@ -243,14 +255,15 @@ class _Rows:
         self._tasks.append(found[0])
         self._lent.append(found[1])
 
-    def calls(self) -> tuple[Callable[[], None] | int, ...]:
+    def calls(self) -> tuple[Call | int, ...]:
         """Return all."""
         self._end_row()
         return tuple(self._calls)
 
     def _end_row(self) -> None:
         if self._tasks:
-            self._calls.append(Row(self._tasks, self._lent if runtime.device is not None else ()))
+            lent = self._lent if runtime.device is not None else ()
+            self._calls.append(row(self._tasks, lent))
             self._tasks, self._lent = [], []
 
 

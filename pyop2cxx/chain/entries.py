@@ -15,7 +15,9 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.globals import Global
     from pyop2cxx.loop.parts import Part
 
 _FOLLOWED = (Kind.ROWS, Kind.TOTAL, Kind.PLACES)
@@ -31,7 +33,7 @@ class Recorded:
 
     __slots__ = (
         *("assembled", "epoch", "ghosted", "is_checked", "is_plain", "lent", "line"),
-        *("make", "name", "waits", "why_eager"),
+        *("make", "name", "views", "waits", "why_eager"),
     )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
@@ -47,6 +49,7 @@ class Recorded:
         self.is_plain = self.waits and not (self.ghosted or self.assembled)
         data = [] if self.why_eager else [part.data for part in loop._parts]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
+        self.views = tuple(one._out for one in self.lent)
 
 
 def _is_plain_matrix(part: Part) -> bool:
@@ -172,6 +175,39 @@ class Action(Entry):
             if is_zeroing
             else (name, *[(carrier._uid, writes) for carrier, writes in uses])
         )
+
+
+class Setting(Entry):
+    """New values for a Global.
+
+    Args:
+        carrier: The Global.
+        values: What it is set to; nobody else changes them.
+    """
+
+    __slots__ = ("carrier", "values")
+
+    recorded = loop = None
+    args = ()
+
+    def __init__(self, carrier: Global, values: Array) -> None:
+        self.key = ("set", carrier._uid)
+        self.carrier = carrier
+        self.values = values
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # made when somebody asks
+        """What reports call it."""
+        return f"set {self.carrier._name}"
+
+    @property
+    def uses(self) -> tuple[tuple[DataCarrier, bool], ...]:  # type: ignore[override]  # likewise
+        """All of the Global is written."""
+        return ((self.carrier, True),)
+
+    def action(self) -> None:
+        """Set the values."""
+        self.carrier._put_now(self.values)
 
 
 def key_of_zero(carrier: DataCarrier) -> int:

@@ -13,6 +13,7 @@ from pyop2cxx.chain.entries import (
     Action,
     Entry,
     Recorded,
+    Setting,
     ancestors,
     entries_of,
     has_ghosts,
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from pyop2cxx.base.arrays import Array
     from pyop2cxx.chain.compiled import Compiled
     from pyop2cxx.chain.entries import Waiting
     from pyop2cxx.chain.known import Counts
     from pyop2cxx.chain.worth import Place
     from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.globals import Global
     from pyop2cxx.loop.parloop import ParLoop
 
 _MOST_CALLS = 1024
@@ -53,6 +56,8 @@ _BOUND = 128
 
 
 _ALL_PASSES = frozenset(PASSES)
+_RUNNING = -1
+"""The thread whose loops are recorded while others run: no thread."""
 _NOWHERE = Prefix()
 """Where a chain stands that has recorded nothing since it ran last: nothing is known from there."""
 
@@ -113,10 +118,9 @@ class Chain:
     _outer: Any = None
     _known: Prefixes
     _prefix = _NOWHERE
-    _queue: list[Waiting]
+    _queue: Any = ()  # a list as long as the block is open
     _last: Sequence[Compiled] = ()
     _refused: dict[str, str] | None = None
-    _is_running = False
     _place: Place | None = None
     _is_at_once = _was_at_once = False
 
@@ -135,38 +139,42 @@ class Chain:
             self._bound = bound
         if compare is not None:
             self._compare = compare
-        self._queue = []
 
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
 
     def __enter__(self) -> Self:
         outer: Any = runtime.recorder
-        if outer is self or self._is_at_once:
-            raise UsageError("chain: this block is open; make another op2.chain() for a second one")
-        state: ChainState = runtime.of(ChainState)
-        if outer is None and not self._compare:
-            place = state.places.of(sys._getframe(1), self._passes)
+        if outer is None and not self._compare and not self._is_at_once:
+            frame = sys._getframe(1)
+            state: ChainState = runtime.states.get(ChainState) or runtime.of(ChainState)
+            place = state.places.known.get((id(frame.f_code), frame.f_lasti, self._passes))
+            if place is None:
+                place = state.places.of(frame, self._passes)
             self._place = place
-            if place.runs_at_once():
+            if not place.is_settled and place.runs_at_once():
                 self._is_at_once = self._was_at_once = True
                 return self
             self._was_at_once = False
-        else:
-            self._place, self._was_at_once = None, False
+            self._begin(state)
+            runtime.recorder = self
+            return self
+        if outer is self or self._is_at_once:
+            raise UsageError("chain: this block is open; make another op2.chain() for a second one")
+        self._place, self._was_at_once = None, False
         if outer is not None:
             outer.begin_block()
-        self._outer = outer
-        self._begin(state)
+            self._outer = outer
+        self._begin(runtime.of(ChainState))
         runtime.recorder = self
         return self
 
     def _begin(self, state: ChainState) -> None:
         """Record from now on what this thread runs."""
         self._thread = get_ident()
-        self._last, self._refused = [], None
+        self._queue, self._last, self._refused = [], (), None
         self._known = state.known
-        self._prefix = self._known.root(runtime.epoch, self._passes)
+        self._prefix = state.known.root(runtime.epoch, self._passes)
 
     def __exit__(
         self,
@@ -178,13 +186,19 @@ class Chain:
             self._is_at_once = False
             return
         try:
-            self.flush()  # also after an error: without the block, these loops had run before it
+            taken, prefix = self._queue, self._prefix
+            self._queue, self._prefix = (), _NOWHERE  # options may change now
+            if taken:  # also after an error: without the block, these loops had run before it
+                self._run(taken, prefix)
         finally:
             if runtime.recorder is self:  # else `op2.exit()` has forgotten it
                 runtime.recorder = self._outer
             self._outer = None
-        if self._place is not None and error is None:
-            self._place.judge(self._last)
+        place = self._place
+        if place is None or error is not None:
+            return
+        if place.chains is not self._last or not place.is_settled or place.epoch != runtime.epoch:
+            place.judge(self._last)
 
     # What loops ask
 
@@ -215,12 +229,10 @@ class Chain:
             or not recorded.is_plain
             or recorded.epoch != runtime.epoch
             or runtime.n_frozen
+            or any(recorded.views)
             or get_ident() != self._thread
         ):
             return self._takes(loop)
-        for one in recorded.lent:
-            if one._out and Lent.any_held((one,)):
-                return self._takes(loop)
         self._prefix = longer
         self._queue.append(loop)
         if len(self._queue) >= self._bound:
@@ -258,10 +270,12 @@ class Chain:
         """
         longer = self._prefix.next.get(-carrier._uid)
         if longer is None or get_ident() != self._thread:
-            if not self._queue and self._outer is None and runtime.device is None:
+            if get_ident() != self._thread or has_ghosts(carrier):
+                return False
+            if not (self._queue or self._begins_with_zeros()):
                 return False  # nothing has to come before it
-            name = f"zero {carrier._name}"
-            return self.takes_action(name, zero, (carrier, True), zeroes=True)
+            self._add(Action(f"zero {carrier._name}", zero, ((carrier, True),), True))
+            return True
         self._prefix = longer
         self._queue.append(carrier)
         if len(self._queue) >= self._bound:
@@ -298,9 +312,25 @@ class Chain:
         self._add(Action(name, action, uses, zeroes))
         return True
 
+    def _begins_with_zeros(self) -> bool:
+        """Whether a chain may begin with zeros: to record them costs less than to store them."""
+        return True
+
+    def takes_values(self, carrier: Global, values: Array) -> bool:
+        """Record that all values of a Global are set, if something has to come before it.
+
+        Args:
+            carrier: The Global.
+            values: What it is set to; a copy is kept.
+        """
+        if not self._queue or get_ident() != self._thread or self._is_within_graph():
+            return False
+        self._add(Setting(carrier, values.copy()))
+        return True
+
     def settle(self, carrier: DataCarrier, *, write: bool) -> None:
         """Run what must have run before somebody reads, or writes, values."""
-        if self._is_running:
+        if self._thread == _RUNNING:
             return
         if self._queue:
             self._run_for(carrier, write=write)
@@ -371,7 +401,7 @@ class Chain:
     def explain(self) -> Report:
         """Say what the block's loops became when they ran last, and what was refused and why."""
         if self._was_at_once and self._place is not None:
-            return Report(self._place.chains, self._place.why, {})
+            return Report(list(self._place.chains), self._place.why, {})
         return Report(list(self._last), "", dict(self._refused or {}))
 
     @staticmethod
@@ -410,10 +440,7 @@ class Chain:
     def _may_wait(self, recorded: Recorded) -> bool:
         if runtime.n_frozen or not (recorded.waits or self._waits_compared(recorded)):
             return False
-        for one in recorded.lent:  # noqa: SIM110  # done for each loop, a generator costs as much
-            if one._out and Lent.any_held((one,)):
-                return False
-        return True
+        return not any(recorded.views) or not Lent.any_held(recorded.lent)
 
     def _waits_compared(self, recorded: Recorded) -> bool:
         """Debug and check mode look at values before and after a loop, unless it runs twice."""
@@ -459,16 +486,16 @@ class Chain:
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         """Run some of what waits; without an argument `queue` all of it."""
-        outer, chain = self._outer, prefix.compiled
-        if self._is_within_graph() and outer.takes_block(entries_of(taken), self._passes):
+        chain = prefix.compiled
+        outer = self._outer
+        is_within_graph = outer is not None and outer.takes_all
+        if is_within_graph and outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
-        self._is_running, thread, self._thread = True, self._thread, -1  # what runs is not taken
+        thread, self._thread = self._thread, _RUNNING  # what runs is not taken
         try:
             if chain is None:
-                self._known.n_new += 1
-                chain = self._compiled(taken, queue or taken)
-                self._known.note_compiled(prefix, chain)
+                chain = self._compiled(taken, prefix, queue or taken)
             if self._compare or chain.is_checked:
                 run_compared(chain, entries_of(taken))
             else:
@@ -478,25 +505,41 @@ class Chain:
             self._queue, self._prefix = [], _NOWHERE
             raise
         finally:
-            self._is_running, self._thread = False, thread
-        if chain not in self._last:
-            self._last = [*self._last[1 - _MOST_SHOWN :], chain]
+            self._thread = thread
+        if not self._last:
+            self._last = chain.alone  # the same each time, so that places need not compare
+        elif chain not in self._last:
+            self._last = (*self._last[1 - _MOST_SHOWN :], chain)
 
-    def _compiled(self, taken: Sequence[Waiting], queue: Sequence[Waiting]) -> Compiled:
+    def _compiled(
+        self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting]
+    ) -> Compiled:
         """Compile loops together; if that fails, run all that come before the one at fault."""
+        self._known.n_new += 1
         try:
-            return compiled(entries_of(taken), self._passes, runtime.of(ChainState).spares)
+            chain = compiled(entries_of(taken), self._passes, runtime.of(ChainState).spares)
+            self._known.note_compiled(prefix, chain)
         except CompilationError as error:
             together = error
+        else:
+            return chain
         with runtime.at_once():
             for entry in entries_of(queue):
                 entry.run()  # the one at fault says so
         raise together
 
 
-def of_program() -> Chain:
+class ProgramChain(Chain):
+    """The loops that a program runs outside of blocks, where all of them wait."""
+
+    def _begins_with_zeros(self) -> bool:
+        """Not on the host: programs set values to zero before they look at them."""
+        return self._is_within_graph() or runtime.device is not None
+
+
+def of_program() -> ProgramChain:
     """Return a chain for the loops that this thread runs outside of blocks."""
-    made = Chain()
+    made = ProgramChain()
     made._begin(runtime.of(ChainState))
     return made
 

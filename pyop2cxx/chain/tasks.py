@@ -8,38 +8,38 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
-from pyop2cxx.exceptions import user_line
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyop2cxx.backends._devices import OpenDevice
     from pyop2cxx.chain.entries import Entry
     from pyop2cxx.data.carrier import Lent
 
 
-class Row:
-    """Tasks that run one after the other.
+def row(tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> Callable[[], bool]:
+    """Return what runs tasks one after the other; on a device, enqueues them.
+
+    It says whether values were copied between host and device.
 
     Args:
         tasks: In their order.
         lent: Arrays that a device ends when it takes the values.
     """
+    run = _core.TaskRow(list(tasks)).run
+    ended = tuple({id(one): one for one in lent}.values())
+    if not ended:
+        return run
 
-    __slots__ = ("_lent", "_run")
-
-    def __init__(self, tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> None:
-        self._run = _core.TaskRow(list(tasks)).run
-        self._lent = tuple({id(one): one for one in lent}.values())
-
-    def __call__(self) -> None:
-        """Run them; on a device, enqueue them."""
-        if self._run():
-            runtime.coherence.attribute(user_line())
-        for arrays in self._lent:
+    def run_and_recall() -> bool:
+        has_copied = run()
+        for arrays in ended:
             if arrays._out:
                 arrays.recall()
+        return has_copied
+
+    return run_and_recall
 
 
 def exchanges(

@@ -28,12 +28,16 @@ class Trial:
 
     Args:
         clock: Seconds.
+
+    Attributes:
+        n_all_blocks: How many were measured.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._turn = 0
         self._n_blocks = 0
+        self.n_all_blocks = 0
         self._start = 0.0
         self._shortest = [float("inf"), float("inf")]
 
@@ -74,6 +78,7 @@ class Trial:
         if self._turn >= 2:
             self._shortest[kind] = min(self._shortest[kind], (now - self._start) / self._n_blocks)
         self._turn += 1
+        self.n_all_blocks += self._n_blocks
         self._start, self._n_blocks = now, 0
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,13 @@ from pyop2cxx.chain.trial import LEAST_GAIN, Trial
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import CodeType, FrameType
 
     from pyop2cxx.chain.compiled import Compiled
 
-_BLOCK_SECONDS = 2e-6
-_ENTRY_SECONDS = 0.5e-6
+_BLOCK_SECONDS = 1.5e-6
+_ENTRY_SECONDS = 0.1e-6
 """What recording costs the host, beyond running loops at once; see docs/performance.md."""
 _SHARE = 0.01
 """Of the time of the loops: losing less is no loss."""
@@ -24,7 +25,11 @@ _N_TRIES = 8
 _N_AT_ONCE = 31
 _MOST_AT_ONCE = (1 << 14) - 1
 _N_BEFORE_TRIAL = 64
+_SECONDS_BEFORE_TRIAL = 0.05
+"""Blocks that take long are measured after so many seconds, but not before `_N_TRIES` of them."""
 _MOST_TRIALS = 4
+_REST = 64
+"""After so many times as many blocks as a measurement took, it is made again."""
 _MOST_PLACES = 256
 _N_PATIENT = 1 << 12
 
@@ -33,11 +38,16 @@ _N_PATIENT = 1 << 12
 class Place:
     """A line of the program that opens a block.
 
+    A block is recorded until it is known how long its loops take so, and at once. Where the model
+    says that recording does not pay, and where the same chains came many times, both are measured,
+    unless results must not depend on how long something takes.
+
     Attributes:
         code: The function in which it stands.
         places: All of them.
-        n_lost: How often in a row recording has cost more than it saved.
-        n_same: How often in a row the same chains ran, and were worth it by the model.
+        n_lost: How often in a row recording has cost more than it saved, by the model.
+        n_same: How often in a row the same chains ran.
+        since: When they ran first.
         n_at_once: How many of the next blocks run at once.
         n_next_at_once: How many that is when recording is next found not to be worth it.
         epoch: Of the options for which that holds.
@@ -52,6 +62,7 @@ class Place:
     places: Places
     n_lost: int = 0
     n_same: int = 0
+    since: float = 0.0
     n_at_once: int = 0
     n_next_at_once: int = _N_AT_ONCE
     epoch: int = -1
@@ -65,15 +76,15 @@ class Place:
         """Say whether the block that begins here now should not be recorded."""
         if self.epoch != runtime.epoch:
             return False
-        if self.trial is not None and not self.trial.is_over:
-            at_once = self.trial.begin_block()
-            if self.trial.is_over:
-                self._end_trial(self.trial)
-            return at_once
-        if self.n_at_once == 0:
+        if self.n_at_once:
+            self.n_at_once -= 1
+            return True
+        if self.trial is None or self.trial.is_over:
             return False
-        self.n_at_once -= 1
-        return True
+        at_once = self.trial.begin_block()
+        if self.trial.is_over:
+            self._end_trial(self.trial)
+        return at_once
 
     def judge(self, chains: Sequence[Compiled]) -> None:
         """Look at what a recorded block became.
@@ -89,62 +100,88 @@ class Place:
             self._forget()
         if chains != self.chains:
             self.n_same, self.chains, self.trial, self.is_settled = 0, chains, None, False
+        if self.n_same == 0:
+            self.since = self.places.clock()
         self.n_same += 1
+        if self.trial is None:
+            self._judge_by_model(chains)
+        elif self.trial.is_over and not self._try():
+            self._run_at_once()  # it was measured so, and these are the same chains
+
+    def _judge_by_model(self, chains: Sequence[Compiled]) -> None:
         cost = _BLOCK_SECONDS + _ENTRY_SECONDS * sum(len(chain.names) for chain in chains)
         saved = sum(chain.saved_seconds for chain in chains)
         eager = sum(chain.eager_seconds for chain in chains)
-        if cost - saved > _SHARE * eager:
-            self._lose(
-                f"to record these loops costs about {1e6 * cost:.1f} us and saves "
-                f"{1e6 * saved:.1f} of {1e6 * eager:.1f}, so most blocks here run at once"
-            )
-        elif self.trial is None:
+        if cost - saved <= _SHARE * eager:
             self.n_lost = 0
-            if self.n_same >= _N_BEFORE_TRIAL:
-                self._try()
-        elif self.trial.is_over:
-            self._run_at_once()  # it was measured so, and these are the same chains
+            if self._is_long_enough() and not self._try() and not self._may_measure:
+                self.is_settled = True
+            return
+        self.n_lost += 1
+        if self.n_lost < _N_TRIES or (self.n_same >= _N_TRIES and self._try()):
+            return
+        self.why = (
+            f"to record these loops costs about {1e6 * cost:.1f} us and saves "
+            f"{1e6 * saved:.1f} of {1e6 * eager:.1f}, so most blocks here run at once"
+        )
+        self._run_at_once()
+
+    def _is_long_enough(self) -> bool:
+        """Whether the same chains came so often that a measurement is worth its time."""
+        if self.n_same >= _N_BEFORE_TRIAL:
+            return True
+        is_often = self.n_same >= _N_TRIES
+        return is_often and self.places.clock() - self.since >= _SECONDS_BEFORE_TRIAL
 
     def _forget(self) -> None:
         self.n_lost, self.n_at_once, self.n_same, self.epoch = 0, 0, 0, runtime.epoch
         self.n_next_at_once, self.trial, self.n_trials = _N_AT_ONCE, None, 0
         self.is_settled = False
 
-    def _lose(self, why: str) -> None:
-        self.n_lost += 1
-        if self.n_lost >= _N_TRIES:
-            self.why = why
-            self._run_at_once()
-
     def _run_at_once(self) -> None:
         """Do that a while, and longer from time to time, as looking again costs something."""
         self.n_at_once = self.n_next_at_once
-        self.n_next_at_once = min(2 * self.n_next_at_once + 1, _MOST_AT_ONCE)
+        self.n_next_at_once = max(self.n_at_once, min(2 * self.n_at_once + 1, _MOST_AT_ONCE))
 
-    def _try(self) -> None:
-        """Measure, unless results must not depend on how long something takes."""
-        if runtime.configuration["deterministic"] or self.n_trials >= _MOST_TRIALS:
-            self.is_settled = True
-        elif self.places.may_try(self):
-            self.n_trials += 1
-            self.trial = Trial()
+    @property
+    def _may_measure(self) -> bool:
+        """Whether results may depend on how long something takes, and it was not tried often."""
+        return not runtime.configuration["deterministic"] and self.n_trials < _MOST_TRIALS
+
+    def _try(self) -> bool:
+        """Measure from the next block on, if that may be; say whether."""
+        if not self._may_measure or not self.places.may_try(self):
+            return False
+        self.n_trials += 1
+        self.trial = Trial(self.places.clock)
+        return True
 
     def _end_trial(self, trial: Trial) -> None:
         self.is_settled = trial.is_recorded_faster
-        if not self.is_settled:
-            recorded, at_once = trial.microseconds
-            self.why = (
-                f"measured here, a block takes {at_once:.1f} us so and {recorded:.1f} us recorded, "
-                f"which must be {100 - 100 * LEAST_GAIN:.0f} per cent less"
-            )
-            self._run_at_once()
+        if self.is_settled:
+            return
+        recorded, at_once = trial.microseconds
+        self.why = (
+            f"measured here, a block takes {at_once:.1f} us so and {recorded:.1f} us recorded, "
+            f"which must be {100 - 100 * LEAST_GAIN:.0f} per cent less"
+        )
+        self.n_next_at_once = max(self.n_next_at_once, _REST * trial.n_all_blocks)
+        self._run_at_once()
 
 
 class Places:
-    """Where blocks are opened."""
+    """Where blocks are opened.
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, int, frozenset[str]], Place] = {}
+    Args:
+        clock: Seconds.
+
+    Attributes:
+        known: By the code that has them, by their place in it, and by the passes of the block.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.clock = clock
+        self.known: dict[tuple[int, int, frozenset[str]], Place] = {}
         self._trying: Place | None = None
         self._n_refused = 0
 
@@ -156,11 +193,11 @@ class Places:
             passes: Those of the block.
         """
         key = id(frame.f_code), frame.f_lasti, passes
-        found = self._known.get(key)
+        found = self.known.get(key)
         if found is None:  # the place keeps its code, so that no other gets its id
-            if len(self._known) >= _MOST_PLACES:
-                self._known.clear()
-            found = self._known[key] = Place(frame.f_code, self)
+            if len(self.known) >= _MOST_PLACES:
+                self.known.clear()
+            found = self.known[key] = Place(frame.f_code, self)
         return found
 
     def may_try(self, place: Place) -> bool:

@@ -64,27 +64,33 @@ class Lent:
     def any_held(of: Iterable[Lent]) -> bool:
         """Say whether somebody has an array of one of these that may be written now."""
         for one in of:  # generators would cost half of what recording a loop does
-            for view in one._out:
-                if view() is not None:
-                    return True
+            if not one._out:
+                continue
+            one._sweep()
+            if one._out:
+                return True
         return False
 
     def lend(self, view: Array) -> Array:
         """Hand out an array; those that a device has ended are writeable again, too."""
         if self._ended:
-            self._out += self._set_writeable(self._ended, writeable=True)
+            self._out.extend(self._set_writeable(self._ended, writeable=True))
             self._ended = []
         self._out.append(weakref.ref(view))
         if len(self._out) > self._n_to_sweep:
-            self._out = [known for known in self._out if known() is not None]
+            self._sweep()
             self._n_to_sweep = 2 * len(self._out) + 8
         return view
 
     def recall(self) -> None:
         """A device has taken the values: what the host wrote from now on would be lost."""
         self._ended += self._set_writeable(self._out, writeable=False)
-        self._out = []
+        self._out.clear()
         self._watch()
+
+    def _sweep(self) -> None:
+        """Forget arrays that nobody holds any more. The list stays the same: chains look at it."""
+        self._out[:] = [known for known in self._out if known() is not None]
 
     def _watch(self) -> None:
         """Let the next use on the host see whether somebody wrote in vain, if there are parts."""
@@ -213,27 +219,9 @@ class DataCarrier(Shown):
             zero: Does it.
         """
         recorder = runtime.recorder
-        if recorder is None or Lent.any_held((self._lent_out,)):
+        if recorder is None or (self._lent_out and Lent.any_held((self._lent_out,))):
             return False
         return recorder.takes_zero(self, zero)
-
-    def _waits_in_chain(
-        self, member: str, action: Callable[[], None], *, in_graphs: bool = True
-    ) -> bool:
-        """Let a chain do what overwrites all values in its place among the loops, if it can.
-
-        Args:
-            member: What it is.
-            action: Does it.
-            in_graphs: Whether it may happen at each submit of a graph, too.
-        """
-        recorder = runtime.recorder
-        if recorder is None or Lent.any_held((self._lent_out,)):
-            return False
-        name, is_zero = f"{member} {self._name}", member == "zero"
-        return recorder.takes_action(
-            name, action, (self, True), zeroes=is_zero, in_graphs=in_graphs
-        )
 
     def _host_array(self, member: str) -> Array:
         """Return all values as they lie on the host, up to date or not."""

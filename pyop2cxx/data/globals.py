@@ -11,7 +11,7 @@ from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.base.arrays import as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit
 from pyop2cxx.data.algebra import Algebra, at_device
-from pyop2cxx.data.carrier import SetFreeCarrier, copied
+from pyop2cxx.data.carrier import Lent, SetFreeCarrier, copied
 from pyop2cxx.data.conditions import Condition
 from pyop2cxx.data.constants import Constant, GlobalArg
 from pyop2cxx.data.petsc_vectors import AsVec
@@ -124,13 +124,16 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return communicators.comm_of(self._comm, self._what)
 
     def _put(self, given: Array) -> None:
-        if runtime.recorder is None:
-            super()._put(given)
-            return
-        kept = given.copy()  # what the program does to its array later does not count
-        put = super()._put
-        if not self._waits_in_chain("set", lambda: put(kept), in_graphs=False):
-            put(given)
+        recorder = runtime.recorder
+        if (
+            recorder is None
+            or Lent.any_held((self._lent_out,))
+            or not recorder.takes_values(self, given)
+        ):
+            self._put_now(given)
+
+    def _put_now(self, given: Array) -> None:
+        super()._put(given)
 
     def zero(self) -> None:
         """Set the values to zero."""

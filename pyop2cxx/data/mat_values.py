@@ -11,7 +11,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros
-from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.carrier import DataCarrier, Lent
 from pyop2cxx.exceptions import (
     AssemblyStateError,
     IndexValueError,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.runtime.seams import Recorder
 
 _MOST_DENSE_ENTRIES = 1_000_000
 _MOST_ROW_LOOPS = 8
@@ -351,9 +352,16 @@ class MatValues(DataCarrier):
             uses = [(block, True) for block in self]
             if recorder.takes_action(f"zero {self.name}", self.zero, *uses):
                 return
-        if self.is_mixed or not self._waits_in_chain("zero", self._zero_blocks):
+        if recorder is None or self.is_mixed or not self._zero_is_taken(recorder):
             self._zero_blocks()
         self._forget_state()
+
+    def _zero_is_taken(self, recorder: Recorder) -> bool:
+        """Let a chain do it in its place among the loops, if it can."""
+        if Lent.any_held((self._lent_out,)):
+            return False
+        uses = (self, True)
+        return recorder.takes_action(f"zero {self._name}", self._zero_blocks, uses, zeroes=True)
 
     def _zero_blocks(self) -> None:
         for block in self:

@@ -79,6 +79,10 @@ class Capture:
             self._add(HostCall(name, action, reads, written))
         return True
 
+    def takes_values(self, carrier: Any, values: Any) -> bool:
+        """Set them now: what they are set to is not the same at each submit."""
+        return False
+
     def settle(self, carrier: Any, *, write: bool) -> None:
         """Refuse what would happen once, now, instead of at each submit."""
         if not self._is_own_thread():

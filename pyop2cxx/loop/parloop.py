@@ -387,7 +387,8 @@ class ParLoop(Shown):
             ExecutionError: The loop failed while it ran.
         """
         try:
-            if runtime.recorder is not None and runtime.recorder.takes(self):
+            recorder = runtime.recorder
+            if recorder is not None and recorder.takes(self):
                 return
             if self._epoch != runtime.epoch:
                 self._prepare()

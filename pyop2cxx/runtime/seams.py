@@ -107,6 +107,9 @@ class Recorder(Protocol):
     ) -> bool:
         """Record something else that is done to values."""
 
+    def takes_values(self, carrier: Any, values: Any) -> bool:
+        """Record that all values of a Global are set."""
+
     def settle(self, carrier: Any, *, write: bool) -> None:
         """Run what must have run before somebody reads, or writes, values."""
 

@@ -48,6 +48,7 @@ class Runtime:
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
         recorder: Takes loops that are to run later, if there is one; see `pyop2cxx.chain`.
+        states: What `of` has made.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         on_graph: Called with each Graph that is instantiated, if there is one.
         backend_folder: Each file in it whose name has no leading underscore is a backend.
@@ -62,7 +63,7 @@ class Runtime:
         self.on_graph: Callable[[Any], None] | None = None
         self.recorder: Recorder | None = None
         self._lazy_recorder: Recorder | None = None
-        self._states: dict[type[Any], Any] = {}
+        self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
         self._device: _core.Device | None = None
@@ -103,9 +104,9 @@ class Runtime:
         Args:
             kind: A class that is made without arguments.
         """
-        found: T | None = self._states.get(kind)
+        found: T | None = self.states.get(kind)
         if found is None:
-            found = self._states.setdefault(kind, kind())
+            found = self.states.setdefault(kind, kind())
         return found
 
     def next_uid(self) -> int:
@@ -169,7 +170,7 @@ class Runtime:
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
-        self._states.clear()
+        self.states.clear()
         self.program_options.clear()
         self._engine = None
         self._usual_backend = ""
