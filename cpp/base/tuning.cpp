@@ -65,6 +65,7 @@ std::string text_of_those(const Tuning& tuning, const Wanted& is_wanted) {
 Tuning Tuning::of(DeviceClass device) {
   Tuning tuning;
   if (device == DeviceClass::host) return tuning;
+  tuning.sums_added_last = true;
   // A device's compiler vectorises lighter loops by itself: lanes slow adt_calc down, which has 65.
   tuning.lane_operations = 75;
   tuning.operations_a_division = 1;
@@ -192,6 +193,9 @@ const std::vector<Tunable>& tunables() {
        "Under `owner` on a device, number of consecutive targets that a group of lanes goes "
        "through together",
        16, 1 << 16, true},
+      {"sums_added_last", &T::sums_added_last, Steers::text, "",
+       "Under `owner`, a target's old value is added after the sum of its elements, so that "
+       "nothing waits for it; else the sum starts with it"},
       {"composed_targets", &T::composed_targets, Steers::text, "targets",
        "On a GPU, where lists are padded and each element has two targets, the lists hold the "
        "other target, and up to this many targets of other Maps, instead of the element's "

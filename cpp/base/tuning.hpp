@@ -64,6 +64,7 @@ struct Tuning {
   int least_listed_elements = 16;
   int listed_bytes = 34 * 1024;
   int owner_run = 64;
+  bool sums_added_last = false;
   int composed_targets = 4;
   int prefetched_indices = 16;
   int resident_lanes = 896;

@@ -139,18 +139,23 @@ void bind_options(py::module_& core) {
       .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
       .def(py::init([](lower::Lanes lanes, bool atomics, int warp, bool one_address_space,
-                       bool complex_arithmetic, bool float64, bool fences) {
+                       bool complex_arithmetic, bool float64, bool fences, bool any_kernel,
+                       bool rows_in_place, bool const_optional) {
              return Facts{.lanes = lanes,
                           .atomics = atomics,
                           .warp = warp,
                           .one_address_space = one_address_space,
                           .complex_arithmetic = complex_arithmetic,
                           .float64 = float64,
-                          .fences = fences};
+                          .fences = fences,
+                          .any_kernel = any_kernel,
+                          .rows_in_place = rows_in_place,
+                          .const_optional = const_optional};
            }),
            py::kw_only(), py::arg("lanes"), py::arg("atomics"), py::arg("warp"),
            py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"),
-           py::arg("fences"))
+           py::arg("fences"), py::arg("any_kernel") = false, py::arg("rows_in_place") = false,
+           py::arg("const_optional") = false)
       .def("on", &Facts::on, py::kw_only(), py::arg("is_processor"), py::arg("has_float64"),
            py::arg("device_warp"))
       .def_readonly("lanes", &Facts::lanes)
@@ -162,6 +167,9 @@ void bind_options(py::module_& core) {
       .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
       .def_readonly("float64", &Facts::float64)
       .def_readonly("fences", &Facts::fences)
+      .def_readonly("any_kernel", &Facts::any_kernel)
+      .def_readonly("rows_in_place", &Facts::rows_in_place)
+      .def_readonly("const_optional", &Facts::const_optional)
       .def_readonly("vectors_in_lane", &Facts::vectors_in_lane)
       .def_readonly("runs_in_lane", &Facts::runs_in_lane)
       .def_readonly("fast_shared", &Facts::fast_shared)

@@ -34,7 +34,7 @@ bool transposes(const kir::Stmt& stmt, const Request& request) {
 /// Only a loop over all elements in their order: the position of a lane without one says nothing.
 bool runs_in_step(Builder& builder) {
   const PackedLoop& packed = builder.packed();
-  return builder.is_grid() && packed.items.declarations.empty() && packed.items.position == "n" &&
+  return packed.items.declarations.empty() && packed.items.position == "n" &&
          std::ranges::any_of(stores(packed), [&builder](const kir::Stmt& stmt) {
            return transposes(stmt, builder.request());
          });
@@ -78,8 +78,8 @@ int interleaved_map(Builder& builder) {
   const bool has_own = std::any_of(loop.args.begin(), loop.args.end(), [](const ir::Arg& arg) {
     return std::holds_alternative<ir::DirectDat>(arg) || std::holds_alternative<ir::MatArg>(arg);
   });
-  if (!builder.is_grid() || request.facts.warp == 0 || !request.options.tuning.interleaved ||
-      has_own || runs_in_step(builder) || packed.items.position != "n") {
+  if (request.facts.warp == 0 || !request.options.tuning.interleaved || has_own ||
+      runs_in_step(builder) || packed.items.position != "n") {
     return -1;
   }
   for (std::size_t i = 0; i < loop.args.size(); ++i) {

@@ -64,16 +64,17 @@ kir::Block along_columns(const Incidence& incidence, kir::Block body) {
           {kir::For{kir::Axis::serial, "k", kir::integer(0), n_columns, std::move(column)}}};
 }
 
-/// On a grid a sum does not wait for what was there before: that is added at last, unless somebody
-/// looks at the sum before, or it is known.
+/// A sum need not wait for what was there before: that is added at last, unless somebody looks at
+/// the sum before, or it is known.
 bool is_added_at_last(const Builder& builder, std::size_t arg) {
   const ir::Loop& loop = builder.request().loop;
   const auto is_seen = [&](const ir::Arg& other) {
     return std::holds_alternative<ir::DirectDat>(other) &&
            ir::alias_of(other).data == ir::alias_of(loop.args[arg]).data;
   };
-  return builder.is_grid() && ir::access_of(loop.args[arg]) == Access::inc &&
-         !ir::starts_at_zero(loop, arg) && std::ranges::none_of(loop.args, is_seen);
+  return builder.request().options.tuning.sums_added_last &&
+         ir::access_of(loop.args[arg]) == Access::inc && !ir::starts_at_zero(loop, arg) &&
+         std::ranges::none_of(loop.args, is_seen);
 }
 
 /// True if a Dat is reached by @p map, which must lead somewhere from every element then.

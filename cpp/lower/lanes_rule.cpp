@@ -132,9 +132,9 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
 
 LaneRule lane_rule(const Request& request) {
   const Tuning& tuning = request.options.tuning;
-  const bool is_grid = request.facts.lanes == Lanes::grid;
+  const bool is_device = class_of(request.facts) != DeviceClass::host;
   // a device's compiler keeps the order in which a Global is summed, and makes no vectors there
-  if (is_grid && reduces_global(request.loop) &&
+  if (is_device && reduces_global(request.loop) &&
       lane_work(request.loop, tuning).n_scalars >= tuning.least_reduced_scalars) {
     return {0, 0, tuning.wide_operations_a_scalar};
   }

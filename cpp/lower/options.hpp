@@ -25,7 +25,8 @@ inline constexpr std::string_view strategy_names[] = {"direct", "owner", "scratc
 [[nodiscard]] Strategy strategy_from_name(std::string_view name);
 
 /// @brief Whether a backend runs work items one after the other, on several threads, or on the
-/// lanes of a device for which the host launches functions.
+/// lanes of a device for which the host launches functions. It says how functions come to run, and
+/// what follows from that alone; whatever else tells machines apart is a fact of its own.
 enum class Lanes : std::uint8_t { one, threads, grid };
 
 inline constexpr std::string_view lanes_names[] = {"one", "threads", "grid"};
@@ -39,7 +40,10 @@ struct Facts {
   bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
-  bool fences = false;  ///< a block can see what another one of the same launch has written
+  bool fences = false;          ///< a block can see what another one of the same launch has written
+  bool any_kernel = false;      ///< of any text: unparsed, with headers, calling what it likes
+  bool rows_in_place = false;   ///< a kernel works on an element's own row where it lies, uncopied
+  bool const_optional = false;  ///< a kernel may leave out the const of what it only reads
 
   // of a grid
   bool vectors_in_lane = false;   ///< a lane has vectors of its own, for elements side by side

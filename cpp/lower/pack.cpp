@@ -284,7 +284,7 @@ class Packer {
   /// load.
   [[nodiscard]] bool is_live(std::size_t i) const {
     if (options_.lanes > 1 && loop_.members.size() > 1) return false;
-    return facts_.lanes != Lanes::grid && !ir::is_part(loop_, i) && !ir::is_handed_on(loop_, i) &&
+    return facts_.rows_in_place && !ir::is_part(loop_, i) && !ir::is_handed_on(loop_, i) &&
            ir::is_stored(loop_, i);
   }
 
@@ -338,7 +338,7 @@ class Packer {
     const auto& soa = options_.widths.soa;
     PackedArg& packed = packed_.args.back();
     const bool is_soa = std::find(soa.begin(), soa.end(), static_cast<int>(i)) != soa.end();
-    if (facts_.lanes != Lanes::grid || !is_soa) return "";
+    if (!is_soa) return "";
     for (std::size_t earlier = 0; earlier < i; ++earlier) {
       if (packed_.args[earlier].data == packed.data) {
         return packed.stride = packed_.args[earlier].stride;
@@ -392,9 +392,7 @@ class Packer {
 
   void add_read(std::size_t i, const GlobalRead& global) {
     PackedArg& packed = packed_.args.back();
-    // C lets a kernel leave out the const of what it only reads; languages of grids may not.
-    const bool is_host = facts_.lanes != Lanes::grid;
-    if (is_host || (facts_.one_address_space && takes_const(i))) {
+    if (facts_.one_address_space && (facts_.const_optional || takes_const(i))) {
       pass(i, kir::name(packed.data));
       return;
     }

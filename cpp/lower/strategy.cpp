@@ -215,7 +215,7 @@ Rules rules_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapF
 Rules rules_for(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                 const Options& options) {
   Rules rules{{Strategy::direct, "nothing can race"}};
-  if (facts.lanes == Lanes::grid) {
+  if (class_of(facts) != DeviceClass::host) {
     for (Choice& rule : rules_on_grid(loop, facts, maps, options)) rules.push_back(std::move(rule));
   } else if (options.semantics.deterministic) {
     rules.push_back({Strategy::colour, "deterministic, no two of a colour meet"});
@@ -347,7 +347,7 @@ Verdict supported(const Loop& loop, const Facts& facts) {
                             name_of(dtype)));
     }
   }
-  if (facts.lanes != Lanes::grid) return {};
+  if (facts.any_kernel) return {};
   for (const ir::Member& member : loop.members) {
     if (Verdict verdict = kernel_is_supported(*member.kernel, facts); !verdict.ok) return verdict;
   }

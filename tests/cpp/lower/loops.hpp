@@ -176,8 +176,17 @@ inline ir::Loop edge_loop() {
                    edges_to_nodes());
 }
 
-inline constexpr Facts one_lane{Lanes::one, false};
-inline constexpr Facts threads{Lanes::threads, true};
+/// What machines have whose functions are called, not launched.
+constexpr Facts host(Lanes lanes, bool atomics) {
+  return {.lanes = lanes,
+          .atomics = atomics,
+          .any_kernel = true,
+          .rows_in_place = true,
+          .const_optional = true};
+}
+
+inline constexpr Facts one_lane = host(Lanes::one, false);
+inline constexpr Facts threads = host(Lanes::threads, true);
 inline constexpr Facts grid{Lanes::grid, true};
 
 /// Nothing is known of any Map.

@@ -119,10 +119,10 @@ TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
             "      kernel(n)\n");
 }
 
-TEST(Accumulators, OnAGridSumsAreAddedAtLast) {
+TEST(Accumulators, SumsMayBeAddedAtLast) {
   Workbench workshop(
-      make_loop({indirect("a", Access::inc, 0), indirect("b", Access::min, 0)}, {{2, 0}}), {},
-      testing::grid);
+      make_loop({indirect("a", Access::inc, 0), indirect("b", Access::min, 0)}, {{2, 0}}),
+      {.tuning = {.sums_added_last = true}});
   const std::vector<std::string> names = take_accumulators(workshop.builder);
   EXPECT_EQ(incidence_dump(load_accumulators(workshop.builder, names)),
             "  decl float64 a_own[1]\n"

@@ -52,6 +52,9 @@ TEST(LoweringKey, DiffersForEverythingThatChangesTheCode) {
   add(Strategy::block, {.fast_shared = false}, maps, {});
   add(Strategy::block, {.private_on_stack = true}, maps, {});
   add(Strategy::block, {.fences = true}, maps, {});
+  add(Strategy::block, {.any_kernel = true}, maps, {});
+  add(Strategy::block, {.rows_in_place = true}, maps, {});
+  add(Strategy::block, {.const_optional = true}, maps, {});
   const MapFacts any;
   add(Strategy::block, facts, {{.index_bytes = 8}, any}, {});
   add(Strategy::block, facts, {any, {.index_bytes = 8}}, {});

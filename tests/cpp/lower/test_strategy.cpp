@@ -16,6 +16,7 @@ using testing::direct;
 using testing::edge_loop;
 using testing::global_read;
 using testing::global_reduce;
+using testing::host;
 using testing::indirect;
 using testing::make_loop;
 using testing::no_facts;
@@ -31,7 +32,7 @@ const std::vector<ir::MapRef> two_target_sets{{2, 0}, {2, 1}};
 constexpr MapFacts injective{.injective = true};
 constexpr MapFacts any;
 
-constexpr Facts no_atomics{Lanes::threads, false};
+constexpr Facts no_atomics = host(Lanes::threads, false);
 constexpr Options deterministic{.semantics = {.deterministic = true}};
 
 Races races_of(const ir::Loop& loop) {
