@@ -336,6 +336,10 @@ void bind_lower(py::module_& core) {
       .def_readonly("launch_name", &kir::Module::launch_name);
   core.def("lower", &lower_loop, py::arg("loop"), py::arg("strategy"), py::arg("facts"),
            py::arg("maps"), py::arg("options"));
+  py::class_<cg::Sections>(core, "Sections")
+      .def_readonly("kernels", &cg::Sections::kernels)
+      .def_readonly("wrappers", &cg::Sections::wrappers)
+      .def_readonly("launch", &cg::Sections::launch);
   core.def("print_source", &cg::print_source, py::arg("module"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
   core.def("local_names", [] {

@@ -102,7 +102,6 @@ class Printer {
   }
 
   void launch(const std::string& linkage) {
-    context_.top_level(launch_context_declaration());
     const bool has_team = kir::opens_team(module_);
     if (has_team) launch_in_team();
     const Scope scope = context_.function(
@@ -568,18 +567,6 @@ std::string prototype(const Dialect& dialect, const kir::Function& function) {
   return out + ")";
 }
 
-std::string launch_context_declaration() {
-  return "struct op2_context_v1 {\n"
-         "  void *queue;\n"
-         "  void *scratch;\n"
-         "  long scratch_bytes;\n"
-         "  void *parameters;\n"
-         "  long *error;\n"
-         "  int n_threads;\n"
-         "  unsigned int flags;\n"
-         "};";
-}
-
 namespace {
 
 /// Parameters that a kernel could be called like, if its own name cannot be kept.
@@ -601,15 +588,17 @@ void reserve_names(Context& context, const kir::Module& module) {
   for (const std::string& name : names_like_kernels(module)) context.reserve(name);
 }
 
-void print_module(Context& context, const kir::Module& module,
-                  const std::vector<std::string>& entries, const std::string& linkage) {
+std::size_t print_module(Context& context, const kir::Module& module,
+                         const std::vector<std::string>& entries, const std::string& linkage) {
   if (!kir::is_expanded(module)) throw InternalError("print_module needs an expanded module");
   for (const std::string_view name : kir::local_names()) context.release(name);
   for (const std::string& name : names_like_kernels(module)) context.release(name);
   Printer printer(context, module, entries);
   for (const kir::Function& function : module.functions) printer.function(function);
+  const std::size_t n_before_launch = context.size();
   // The launches of a grid are the runtime's affair.
   if (!kir::has_kernels(module)) printer.launch(linkage);
+  return n_before_launch;
 }
 
 }  // namespace op2::cg

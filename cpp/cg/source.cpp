@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cg/source.hpp"
 
+#include <cstddef>
 #include <vector>
 
 #include "cg/context.hpp"
@@ -9,8 +10,8 @@
 
 namespace op2::cg {
 
-std::string print_source(const kir::Module& module, const Dialect& dialect, bool line_markers,
-                         const std::string& linkage) {
+Sections print_source(const kir::Module& module, const Dialect& dialect, bool line_markers,
+                      const std::string& linkage) {
   Context context(dialect);
   reserve_names(context, module);
   std::vector<std::string> entries;
@@ -21,8 +22,11 @@ std::string print_source(const kir::Module& module, const Dialect& dialect, bool
     style.row_length = module.row_length;
     entries.push_back(print_kernel(context, *kernel, style));
   }
-  print_module(context, module, entries, linkage);
-  return context.finish();
+  const std::size_t n_kernels = context.size();
+  const std::size_t n_before_launch = print_module(context, module, entries, linkage);
+  const std::string text = context.finish();
+  return {text.substr(0, n_kernels), text.substr(n_kernels, n_before_launch - n_kernels),
+          text.substr(n_before_launch)};
 }
 
 }  // namespace op2::cg

@@ -8,11 +8,18 @@
 
 namespace op2::cg {
 
-/// @brief The body of a translation unit: the module's kernels, its wrappers, and where it is not
-/// the runtime's affair its launch function.
+/// @brief The text of a translation unit by its parts, in their order. A template puts them
+/// together, with what is the same in all units. Parts but the first begin with an empty line.
+struct Sections {
+  std::string kernels;   ///< what the user wrote, and what that calls
+  std::string wrappers;  ///< functions that carry the kernels out for a range of work items
+  std::string launch;    ///< what the host calls; empty where that is the runtime's affair
+};
+
+/// @brief Print a module.
 /// @param[in] line_markers Say which lines of the user's kernels the text comes from.
 /// @param[in] linkage Before the launch function's type: `extern "C" ` in C++ text.
-[[nodiscard]] std::string print_source(const kir::Module& module, const Dialect& dialect,
-                                       bool line_markers, const std::string& linkage);
+[[nodiscard]] Sections print_source(const kir::Module& module, const Dialect& dialect,
+                                    bool line_markers, const std::string& linkage);
 
 }  // namespace op2::cg

@@ -375,7 +375,7 @@ def _printer() -> tuple[object, ...]:
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
-    body = _core.print_source(
+    text = _core.print_source(
         module,
         request.backend.dialect,
         line_markers=line_markers,
@@ -385,12 +385,14 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
         "version": _core.__version__,
         "kernel": request.kernel.name,
         "strategy": choice.strategy,
-        "body": body.rstrip("\n"),
+        "kernels": text.kernels.removesuffix("\n"),
+        "wrappers": text.wrappers.removesuffix("\n"),
     }
     if isinstance(request.backend.toolchain, DeviceToolchain):
         context["preludes"] = _preludes(request, module)
     else:
         context["headers"] = request.kernel.core.headers
+        context["launch"] = text.launch.removesuffix("\n")
     return render(request.backend.template, context, folders_of(request.backend))
 
 

@@ -79,7 +79,7 @@ def generate_single_cell_wrapper(
     # of a kernel that stands elsewhere nothing is known, as of one in C++
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     loop = _OneElement(kernel, whole, *handles, *args)
-    body = _body(loop).rstrip("\n")
+    body = _body(loop)
     wrapping = Wrapping(wrapper, alias, forward_args, loop._parts[len(handles) :], whole)
     function = wrapping.text(parameters_of(body, f"wrap_{alias}"))
     context = {"wrapper": wrapper, "body": body, "function": function}
@@ -104,10 +104,9 @@ class _OneElement(ParLoop):
 
 
 def _body(loop: ParLoop) -> str:
-    """Return the text of the loop over a range, as C."""
+    """Return the function of a range of elements and the kernel, as C; nobody launches them."""
     with runtime.use_backend("sequential"):
         request = loop._request(loop._symbolic(), {"lanes": 0})
         module = flow.generate(request, flow.choose(request)).module
-    return _core.print_source(
-        module, request.backend.dialect, line_markers=False, linkage="static "
-    )
+    text = _core.print_source(module, request.backend.dialect, line_markers=False, linkage="")
+    return (text.kernels + text.wrappers).rstrip("\n")

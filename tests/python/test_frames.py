@@ -26,8 +26,11 @@ CONTEXT = {
     "kernel": "k",
     "strategy": "direct",
     "headers": ["<math.h>", '"mine.h"'],
-    "body": "int f(void);",
+    "kernels": "int f(void);",
+    "wrappers": "\nint w(void);",
+    "launch": "\nint l(void);",
 }
+STRUCT = (template_folder() / "host/launch_context.j2").read_text().partition("\n")[2]
 
 
 def test_a_frame_is_filled() -> None:
@@ -35,21 +38,25 @@ def test_a_frame_is_filled() -> None:
         "/* pyop2cxx 1.2: k, strategy direct */\n"
         "#include <math.h>\n"
         '#include "mine.h"\n'
-        "\n"
-        "int f(void);\n"
+        f"\nint f(void);\n\nint w(void);\n\n{STRUCT}\nint l(void);\n"
     )
-    assert render(TEMPLATE, {**CONTEXT, "headers": []}).splitlines()[1:] == ["", "int f(void);"]
+    assert STRUCT.startswith("struct op2_context_v1 {\n")
+    assert render(TEMPLATE, {**CONTEXT, "headers": []}).splitlines()[1:3] == ["", "int f(void);"]
 
 
 @pytest.mark.parametrize(
     ("context", "message"),
     [
         (
-            {k: v for k, v in CONTEXT.items() if k != "body"},
-            "missing keys: body; unused keys: none",
+            {k: v for k, v in CONTEXT.items() if k != "launch"},
+            "missing keys: launch; unused keys: none",
         ),
         ({**CONTEXT, "colour": 1}, "missing keys: none; unused keys: colour"),
-        ({}, "missing keys: body, headers, kernel, strategy, version; unused keys: none"),
+        (
+            {},
+            "missing keys: headers, kernel, kernels, launch, strategy, version, wrappers; "
+            "unused keys: none",
+        ),
     ],
 )
 def test_keys_must_match_both_ways(context: dict[str, object], message: str) -> None:
@@ -58,7 +65,7 @@ def test_keys_must_match_both_ways(context: dict[str, object], message: str) -> 
 
 
 def test_a_frame_is_filled_once_and_then_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    context = {**CONTEXT, "body": "int once(void);"}
+    context = {**CONTEXT, "kernels": "int once(void);"}
     text = render(TEMPLATE, context)
     assert render_once(TEMPLATE, context) == text
     monkeypatch.setattr("pyop2cxx.runtime.frames.render", lambda *_: "filled again")
@@ -67,7 +74,7 @@ def test_a_frame_is_filled_once_and_then_known(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_text_is_not_escaped_as_for_the_web() -> None:
-    assert "a < b && c > '\"'" in render(TEMPLATE, {**CONTEXT, "body": "a < b && c > '\"'"})
+    assert "a < b && c > '\"'" in render(TEMPLATE, {**CONTEXT, "kernels": "a < b && c > '\"'"})
 
 
 def test_every_backend_has_its_template() -> None:
@@ -76,10 +83,12 @@ def test_every_backend_has_its_template() -> None:
 
 
 def test_a_frame_that_extends_another_needs_the_keys_of_both() -> None:
-    context = {"version": "1.2", "kernel": "k", "strategy": "direct", "body": "int f(void);"}
+    context = {
+        key: CONTEXT[key] for key in ("version", "kernel", "strategy", "kernels", "wrappers")
+    }
     text = render("cuda/program.j2", {**context, "preludes": ["typedef int a;"]})
     assert text.startswith("/* pyop2cxx 1.2: k, strategy direct */\ntypedef int a;\n")
-    assert text.endswith("}\n\nint f(void);\n")
+    assert text.endswith("}\n\nint f(void);\n\nint w(void);\n")
     with pytest.raises(InternalError, match="missing keys: preludes; unused keys: none"):
         render("cuda/program.j2", context)
 
@@ -123,6 +132,27 @@ def test_a_users_template_extends_ours_and_its_loops_run(mine: Path) -> None:
     np.testing.assert_array_equal(loop.args[0].data.data_ro, [2.0, 3.0, 4.0])
     op2.configuration["templates"] = ""
     assert str(loop.generate()) == plain
+
+
+def test_each_part_of_a_text_is_a_block(mine: Path) -> None:
+    parts = ("kernels", "wrappers", "launch")
+    blocks = "".join(
+        f"{{% block {one} %}}\n/* {one} */\n{{{{ super() }}}}\n{{%- endblock %}}\n" for one in parts
+    )
+    mine.write_text(f'{{% extends "pyop2cxx/{TEMPLATE}" %}}\n{blocks}')
+    op2.init(backend="sequential")
+    loop = small_loop()
+    plain = str(loop.generate())
+    op2.configuration["templates"] = str(mine.parents[1])
+    text = str(loop.generate())
+    assert text.splitlines() != plain.splitlines()
+    without = [line for line in text.splitlines() if line not in {f"/* {one} */" for one in parts}]
+    assert without == plain.splitlines()
+    places = [text.index(what) for what in ("/* kernels */", "void add(", "/* wrappers */")]
+    places += [text.index(what) for what in ("wrap_add(", STRUCT, "/* launch */", "int op2_launch")]
+    assert places == sorted(places)
+    loop.compute()
+    np.testing.assert_array_equal(loop.args[0].data.data_ro, [2.0, 3.0, 4.0])
 
 
 def test_a_changed_template_makes_another_text(mine: Path) -> None:
@@ -178,7 +208,7 @@ def test_other_templates_stay_ours(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{{ colour }}", "there is no 'colour'; a loop gives it 'body', 'headers', 'kernel', "),
+        ("{{ colour }}", "there is no 'colour'; a loop gives it 'headers', 'kernel', 'kernels', "),
         ("a\n{% if %}", "line 2: "),
         ('{% extends "nowhere.j2" %}', "nowhere.j2"),
     ],

@@ -12,9 +12,9 @@
 #include "../jit/support.hpp"
 #include "../lower/loops.hpp"
 #include "base/error.hpp"
-#include "cg/kernel_printer.hpp"
 #include "jit/probe.hpp"
 #include "jit/process.hpp"
+#include "unit_text.hpp"
 
 namespace op2::cg {
 namespace {
@@ -105,16 +105,6 @@ TEST(PrintModule, ABlockLoop) {
     y_pack_to1[0] += y_pack[1];
   }
 }
-
-struct op2_context_v1 {
-  void *queue;
-  void *scratch;
-  long scratch_bytes;
-  void *parameters;
-  long *error;
-  int n_threads;
-  unsigned int flags;
-};
 
 static int op2_launch_res_in_team(const struct op2_context_v1 *context, long begin, long end,
     void *const *argv) {
@@ -440,12 +430,8 @@ std::string complaints(jit::Language language, const std::string& text,
 
 /// Kernel, wrappers and launch: all that is compiled.
 std::string whole_text(const ir::Loop& loop, Strategy strategy, const std::string& linkage = "") {
-  Context context(c_dialect());
-  const kir::Module module = lowered(loop, strategy);
-  reserve_names(context, module);
-  const std::string entry = print_kernel(context, *loop.members[0].kernel);
-  print_module(context, module, {entry}, linkage);
-  return context.finish();
+  return testing::unit_text(
+      print_source(lowered(loop, strategy), c_dialect(), /*line_markers=*/false, linkage));
 }
 
 /// Arguments of every kind and of types that C and C++ treat differently.
@@ -507,7 +493,7 @@ std::string abi_header() {
 TEST(Abi, GeneratedCodeDeclaresTheContextAsTheHeaderDoes) {
   const std::string members = members_in(abi_header());
   EXPECT_EQ(std::count(members.begin(), members.end(), ';'), 7) << members;
-  EXPECT_EQ(members_in(launch_context_declaration()), members);
+  EXPECT_EQ(members_in(testing::launch_context_declaration()), members);
 }
 
 TEST(Abi, GeneratedCodeDefinesALaunchOfTheHeadersType) {
@@ -524,7 +510,8 @@ TEST(Abi, GeneratedCodeDefinesALaunchOfTheHeadersType) {
   EXPECT_EQ(complaints(jit::Language::c, text, {"-std=c11", "-fopenmp"}), "");
   // The function itself, against the header's type.
   std::string launch = whole_text(edge_loop(), Strategy::block);
-  launch.erase(launch.find("struct op2_context_v1 {"), launch_context_declaration().size());
+  const std::string declared = testing::launch_context_declaration();
+  launch.erase(launch.find("struct op2_context_v1 {"), declared.size());
   EXPECT_EQ(complaints(jit::Language::c,
                        abi_header() + launch + "const op2_launch_v1 check = op2_launch_res;\n",
                        {"-std=c11", "-fopenmp"}),

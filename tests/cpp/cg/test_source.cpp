@@ -16,13 +16,14 @@ using lower::testing::edge_loop;
 
 TEST(Source, HoldsKernelsWrappersAndTheLaunch) {
   const kir::Module module = lower::testing::lowered(edge_loop(), Strategy::direct);
-  const std::string text = print_source(module, c_dialect(), false, "extern \"C\" ");
-  const auto kernel = text.find("void res(");
-  const auto wrapper = text.find("void wrap_res(");
-  const auto launch = text.find("extern \"C\" int op2_launch_res(");
-  EXPECT_LT(kernel, wrapper);
-  EXPECT_LT(wrapper, launch);
-  EXPECT_NE(launch, std::string::npos);
+  const Sections text = print_source(module, c_dialect(), false, "extern \"C\" ");
+  EXPECT_TRUE(text.kernels.starts_with("static inline void res(")) << text.kernels;
+  EXPECT_EQ(text.kernels.find("wrap_res("), std::string::npos);
+  EXPECT_TRUE(text.wrappers.starts_with("\nstatic __attribute__((noinline)) void wrap_res("))
+      << text.wrappers;
+  EXPECT_EQ(text.wrappers.find("op2_launch_res("), std::string::npos);
+  EXPECT_TRUE(text.launch.starts_with("\nstatic int op2_launch_res_in_team(")) << text.launch;
+  EXPECT_NE(text.launch.find("\nextern \"C\" int op2_launch_res("), std::string::npos);
 }
 
 TEST(Source, EveryKernelIsCalledByItsOwnName) {
@@ -35,15 +36,15 @@ TEST(Source, EveryKernelIsCalledByItsOwnName) {
   kir::for_each_stmt(module.functions.front().body, [](kir::Stmt& stmt) {
     if (auto* call = std::get_if<kir::CallUser>(&stmt.node)) call->kernel = 1;
   });
-  const std::string text = print_source(module, c_dialect(), false, "");
-  EXPECT_NE(text.find("void other("), std::string::npos);
-  EXPECT_NE(text.find("    other(x_pack, y_pack);"), std::string::npos) << text;
+  const Sections text = print_source(module, c_dialect(), false, "");
+  EXPECT_NE(text.kernels.find("void other("), std::string::npos);
+  EXPECT_NE(text.wrappers.find("    other(x_pack, y_pack);"), std::string::npos) << text.wrappers;
 }
 
 TEST(Source, WhatIsLaunchedHasNoLaunchFunction) {
   const kir::Module module =
       lower::testing::lowered(edge_loop(), Strategy::direct, lower::testing::grid);
-  EXPECT_EQ(print_source(module, cuda_dialect(), false, "").find("op2_launch"), std::string::npos);
+  EXPECT_EQ(print_source(module, cuda_dialect(), false, "").launch, "");
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "../cg/unit_text.hpp"
 #include "../jit/support.hpp"
 #include "base/abi.h"
-#include "cg/source.hpp"
 #include "ir/group.hpp"
 #include "lower/lower.hpp"
 #include "lower/pack.hpp"
@@ -260,7 +260,8 @@ TEST(Groups, OnAGridASumThatIsSeenStartsAtWhatWasThere) {
 class GroupsThatRun : public ::testing::Test {
  protected:
   op2_launch_v1 launch_of(const kir::Module& module) {
-    const std::string text = cg::print_source(module, cg::c_dialect(), false, "");
+    const std::string text =
+        cg::testing::unit_text(cg::print_source(module, cg::c_dialect(), false, ""));
     const std::vector<std::string> flags{"-Wall", "-Wextra", "-Werror", "-O1"};
     loaded_ = service_.load(text, jit::Language::c, flags, "");
     return reinterpret_cast<op2_launch_v1>(loaded_.library->symbol(module.launch_name));
@@ -291,7 +292,8 @@ TEST_F(GroupsThatRun, TargetsTakeTheSumsOfTheirIncidences) {
 TEST_F(GroupsThatRun, ItemsHandOnWhatNobodyElseSees) {
   const kir::Module module =
       testing::lowered(with_temporary(), Strategy::direct, testing::one_lane);
-  const std::string text = cg::print_source(module, cg::c_dialect(), false, "");
+  const std::string text =
+      cg::testing::unit_text(cg::print_source(module, cg::c_dialect(), false, ""));
   EXPECT_NE(
       text.find("    double y_pack[1];\n    twice(x + n, y_pack);\n    add(y_pack, r + n);\n"),
       std::string::npos)

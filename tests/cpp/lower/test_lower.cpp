@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "../cg/unit_text.hpp"
 #include "../jit/support.hpp"
-#include "cg/context.hpp"
-#include "cg/kernel_printer.hpp"
-#include "cg/module_printer.hpp"
+#include "cg/dialect.hpp"
 #include "exec/build.hpp"
 #include "ir/kir_verify.hpp"
 #include "loops.hpp"
@@ -134,12 +133,11 @@ Values expected(const Strip& strip) {
 
 runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop, Strategy strategy,
                                 bool is_parallel, jit::Service& service) {
-  cg::Context context(cg::c_dialect());
-  const std::string entry = cg::print_kernel(context, *loop.members[0].kernel);
-  cg::print_module(context, module, {entry}, "");
+  const std::string text =
+      cg::testing::unit_text(cg::print_source(module, cg::c_dialect(), /*line_markers=*/false, ""));
   std::vector<std::string> flags{"-Wall", "-Wextra", "-Werror", "-O1"};
   if (is_parallel) flags.emplace_back("-fopenmp");
-  const jit::Loaded loaded = service.load(context.finish(), jit::Language::c, flags, "");
+  const jit::Loaded loaded = service.load(text, jit::Language::c, flags, "");
   return exec::host_executable(
       module, loop, reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name)),
       loaded.library, std::string(name_of(strategy)), false);
