@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -233,54 +231,12 @@ void print_tables(Context& context, const ir::Kernel& kernel, const KernelStyle&
   }
 }
 
-/// The byte loops behind what C's <string.h> has and devices do not.
-void print_memory_functions(Context& context, const ir::KernelBody& body) {
-  const std::string size(context.dialect().type_name(DType::uint64));
-  const auto write = [&context, &size](const std::string& name, std::string_view result,
-                                       std::string_view second,
-                                       std::span<const std::string_view> lines) {
-    (void)context.find_or_generate(name, name, [&](Context& into, const std::string& given) {
-      Scope scope =
-          into.function(fmt::format("{} {} {}({} *a, {}, {} n)", into.dialect().function, result,
-                                    given, result == "int" ? "const void" : "void", second, size));
-      for (const std::string_view line : lines) {
-        into.statement(fmt::format(fmt::runtime(line), fmt::arg("size", size)));
-      }
-      scope.end();
-    });
-  };
-  static constexpr std::string_view up =
-      "for ({size} i = 0; i < n; ++i) ((char *)a)[i] = ((const char *)b)[i];";
-  static constexpr std::array copy{up};
-  static constexpr std::array move{
-      std::string_view("if ((const char *)a <= (const char *)b) {{"),
-      std::string_view("  for ({size} i = 0; i < n; ++i) ((char *)a)[i] = ((const char *)b)[i];"),
-      std::string_view("}} else {{"),
-      std::string_view(
-          "  for ({size} i = n; i > 0; --i) ((char *)a)[i - 1] = ((const char *)b)[i - 1];"),
-      std::string_view("}}")};
-  static constexpr std::array set{
-      std::string_view("for ({size} i = 0; i < n; ++i) ((char *)a)[i] = (char)b;")};
-  static constexpr std::array compare{
-      std::string_view("for ({size} i = 0; i < n; ++i) {{"),
-      std::string_view(
-          "  const int d = ((const unsigned char *)a)[i] - ((const unsigned char *)b)[i];"),
-      std::string_view("  if (d != 0) return d;"), std::string_view("}}"),
-      std::string_view("return 0;")};
-  const std::set<std::string> calls = calls_of(body);
-  if (calls.contains("op2_memcpy")) write("op2_memcpy", "void", "const void *b", copy);
-  if (calls.contains("op2_memmove")) write("op2_memmove", "void", "const void *b", move);
-  if (calls.contains("op2_memset")) write("op2_memset", "void", "int b", set);
-  if (calls.contains("op2_memcmp")) write("op2_memcmp", "int", "const void *b", compare);
-}
-
 std::string print_functions(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
   std::map<std::string, std::string> names;
   const auto write = [&kernel, &style, &names](const ir::FunctionDef& function, Context& into,
                                                const std::string& name) {
     if (&function == &kernel.body->functions.front()) {
       if (style.prototypes) print_prototypes(into, *kernel.body, style);
-      if (into.dialect().library != nullptr) print_memory_functions(into, *kernel.body);
       define_lanes(into, *kernel.body);
       print_tables(into, kernel, style);
     }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cg/needs.hpp"
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
+#include <variant>
 
 #include "ir/kernel_walk.hpp"
 #include "ir/kir_walk.hpp"
@@ -39,6 +43,23 @@ void add_bases(std::set<ir::Base>& bases, const ir::KernelBody& body) {
   }
 }
 
+/// Whether @p body calls what C's <string.h> has: few languages of devices do.
+bool moves_memory(const ir::KernelBody& body) {
+  constexpr std::array<std::string_view, 4> known{"memcpy", "memmove", "memset", "memcmp"};
+  constexpr std::string_view builtin = "__builtin_";
+  bool found = false;
+  for (const ir::FunctionDef& function : body.functions) {
+    ir::for_each_expr_in(function.body, [&](const ir::Expr& expr) {
+      const auto* call = std::get_if<ir::Call>(&expr.node);
+      if (call == nullptr) return;
+      std::string_view name = call->function;
+      if (name.starts_with(builtin)) name.remove_prefix(builtin.size());
+      found |= std::ranges::find(known, name) != known.end();
+    });
+  }
+  return found;
+}
+
 std::set<ir::Base> bases_of(const kir::Module& module) {
   std::set<ir::Base> bases;
   for (const kir::Parameter& array : module.argv) bases.insert(ir::base_of(array.type.dtype));
@@ -63,6 +84,11 @@ std::vector<std::string> needs(const kir::Module& module) {
     if (!has_wide_atomics(function.body)) continue;
     out.emplace_back("int64_atomics");
     break;
+  }
+  if (std::ranges::any_of(module.kernels, [](const ir::KernelPtr& kernel) {
+        return kernel->body && moves_memory(*kernel->body);
+      })) {
+    out.emplace_back("memory");
   }
   return out;
 }

@@ -8,7 +8,8 @@
 
 namespace op2::cg {
 
-/// @brief What the text of a module may need before it: "float64", "complex", "int64_atomics".
+/// @brief What the text of a module may need before it: "float64", "complex", "int64_atomics",
+/// "memory" (memcpy and its like).
 [[nodiscard]] std::vector<std::string> needs(const kir::Module& module);
 
 }  // namespace op2::cg

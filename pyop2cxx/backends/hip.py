@@ -26,7 +26,7 @@ BACKEND = Backend(
     ),
     suffix=(".hip", ".hip"),
     template="hip/program.j2",
-    preludes=("complex",),
+    preludes=("complex", "memory"),
     toolchain=DeviceToolchain(
         list_devices=_core.hip.find_devices,
         open_device=_core.hip.open_device,

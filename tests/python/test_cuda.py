@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kernel_shapes import Shapes
 from programs import has_nvrtc
+from test_frames import MOVES
 from test_kernel_shapes import N_STATEMENTS, loop_over
 
 from pyop2cxx import _core, op2
@@ -128,6 +129,16 @@ def test_tables_larger_than_constant_memory_are_elsewhere(service: _core.DeviceS
     assert storage == ["static __constant__", "static __device__", "static __constant__"]
     flags = runtime.engine.backend("cuda").toolchain.flags
     service.compile(nvrtc.compiler("sm_90"), text, flags, "")
+
+
+@needs_nvrtc
+def test_functions_that_move_memory_compile(service: _core.DeviceService) -> None:
+    op2.init(static=True, backend="cuda")
+    cells = op2.Set(4)
+    x, found = op2.Dat(cells**4, dtype="int32"), op2.Dat(cells**2, dtype="int32")
+    loop = op2.ParLoop(op2.Kernel(MOVES, "move"), cells, x(op2.RW), found(op2.WRITE))
+    flags = runtime.engine.backend("cuda").toolchain.flags
+    service.compile(nvrtc.compiler("sm_90"), str(loop.generate()), flags, "")
 
 
 @needs_nvrtc

@@ -225,3 +225,40 @@ def test_wrong_templates_of_users_are_refused(mine: Path, text: str, message: st
 def test_there_must_be_such_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="option 'templates': there is no folder"):
         op2.init(templates=tmp_path / "none")
+
+
+# What texts are given because they need it
+
+MOVES = """void move(int *x, int *found) {
+  int a[4], b[4];
+  memset(a, 1, sizeof a);
+  memcpy(b, x, sizeof b);
+  memmove(b + 1, b, 3 * sizeof b[0]);
+  memmove(a, a + 1, 2 * sizeof a[0]);
+  found[0] = memcmp(a, b, sizeof a) > 0 ? 1 : -1;
+  found[1] = memcmp(b, x, sizeof b[0]);
+  for (int i = 0; i < 4; ++i) x[i] = a[i] + b[i];
+}"""
+
+
+@pytest.mark.parametrize("backend", [one.name for one in op2.backends() if one.available])
+def test_functions_that_move_memory_are_there_on_all_backends(backend: str) -> None:
+    cells = op2.Set(3, "cells")
+    x = op2.Dat(cells**4, np.arange(12), dtype=np.int32)
+    found = op2.Dat(cells**2, dtype=np.int32)
+    with op2.backend(backend):
+        op2.par_loop(op2.Kernel(MOVES, "move"), cells, x(op2.RW), found(op2.WRITE))
+    before = np.arange(12).reshape(3, 4)
+    moved = before[:, [0, 0, 1, 2]] + 0x01010101
+    np.testing.assert_array_equal(x.data_ro, moved)
+    np.testing.assert_array_equal(found.data_ro, [[1, 0], [-1, 0], [-1, 0]])
+
+
+@pytest.mark.parametrize("backend", ["cuda", "hip", "opencl"])
+def test_functions_that_move_memory_stand_once_in_texts_that_call_them(backend: str) -> None:
+    cells = op2.Set(3, "cells")
+    x, found = op2.Dat(cells**4, dtype=np.int32), op2.Dat(cells**2, dtype=np.int32)
+    op2.init(static=True, backend=backend)
+    moving = op2.ParLoop(op2.Kernel(MOVES, "move"), cells, x(op2.RW), found(op2.WRITE))
+    assert str(moving.generate()).count("int op2_memcmp(") == 1
+    assert "op2_memcmp" not in str(small_loop().generate())

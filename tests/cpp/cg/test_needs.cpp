@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "../lower/loops.hpp"
+#include "ir/kernel_make.hpp"
 
 namespace op2::cg {
 namespace {
@@ -47,6 +49,18 @@ TEST(Needs, WideAtomics) {
   EXPECT_EQ(of(DType::int64), Names{"int64_atomics"});
   EXPECT_EQ(of(DType::float64), (Names{"float64", "int64_atomics"}));
   EXPECT_EQ(of(DType::complex64), Names{"complex"});
+}
+
+TEST(Needs, FunctionsThatMoveMemory) {
+  ir::Loop loop = lower::testing::make_loop({direct("x", Access::write, 2)});
+  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  EXPECT_EQ(needs(lower::testing::lowered(loop, Strategy::direct)), Names{"float64"});
+  ir::Body& body = kernel->body->functions.back().body;
+  for (const char* function : {"memset", "__builtin_memcpy"}) {
+    body = {{ir::Evaluate{ir::make::call(function, {})}, lower::testing::some_line}};
+    loop.members[0].kernel = std::make_shared<ir::Kernel>(*kernel);
+    EXPECT_EQ(needs(lower::testing::lowered(loop, Strategy::direct)), (Names{"float64", "memory"}));
+  }
 }
 
 }  // namespace
