@@ -34,9 +34,7 @@ void bind_device_values(py::module_& core) {
       .def_readonly("capability", &DeviceInfo::capability)
       .def_readonly("memory_bytes", &DeviceInfo::memory_bytes)
       .def_readonly("largest_bytes", &DeviceInfo::largest_bytes)
-      .def_readonly("shared_bytes", &DeviceInfo::shared_bytes)
       .def_readonly("n_units", &DeviceInfo::n_units)
-      .def_readonly("max_lanes", &DeviceInfo::max_lanes)
       .def_readonly("warp", &DeviceInfo::warp)
       .def_readonly("float64", &DeviceInfo::float64)
       .def_readonly("is_cpu", &DeviceInfo::is_cpu);
@@ -112,8 +110,7 @@ void bind_device(py::module_& core) {
       .def(py::init<std::shared_ptr<runtime::Device>, std::shared_ptr<mesh::Coherence>>(),
            py::arg("device"), py::arg("coherence"))
       .def(
-          "settle", [](DeviceMirror& mirror) { mirror.meter().settle(); }, Unlocked())
-      .def_property_readonly("n_arrays", &DeviceMirror::n_arrays);
+          "settle", [](DeviceMirror& mirror) { mirror.meter().settle(); }, Unlocked());
   // Programs are opaque to Python: it only carries them from the compiler to an Executable.
   core.def("make_device_executable", &exec::device_executable, py::arg("module"), py::arg("loop"),
            py::arg("program"), py::arg("strategy"), py::arg("suffix"));

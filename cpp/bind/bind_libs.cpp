@@ -100,7 +100,6 @@ void bind_cusparse(py::module_& module) {
              return std::make_shared<SparseProduct>(std::move(library), shape, offsets, numbers);
            }),
            py::arg("library"), py::arg("shape"), py::arg("row_offset"), py::arg("columns"))
-      .def_property_readonly("n_index_bytes", &SparseProduct::n_index_bytes)
       .def(
           "multiply",
           [](SparseProduct& product, const std::shared_ptr<Device>& device, Buffer& values,

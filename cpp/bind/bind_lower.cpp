@@ -182,9 +182,7 @@ void bind_options(py::module_& core) {
              return lower::Semantics{deterministic, debug, convention};
            }),
            py::kw_only(), py::arg("deterministic"), py::arg("debug"), py::arg("convention"))
-      .def_readonly("deterministic", &lower::Semantics::deterministic)
-      .def_readonly("debug", &lower::Semantics::debug)
-      .def_readonly("convention", &lower::Semantics::convention);
+      .def_readonly("deterministic", &lower::Semantics::deterministic);
   py::class_<lower::Widths>(core, "Widths")
       .def(py::init([](int element_bytes, int entry_bytes, int target_bytes, int position_bytes,
                        bool padded, int columns, int index_bytes, std::vector<int> soa) {
@@ -196,7 +194,6 @@ void bind_options(py::module_& core) {
            py::arg("soa"))
       .def_readonly("position_bytes", &lower::Widths::position_bytes)
       .def_readonly("padded", &lower::Widths::padded)
-      .def_readonly("columns", &lower::Widths::columns)
       .def_readonly("index_bytes", &lower::Widths::index_bytes);
   py::class_<Options>(core, "LoweringOptions")
       .def(py::init([](const lower::Semantics& semantics, const lower::Widths& widths,

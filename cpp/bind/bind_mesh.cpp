@@ -143,8 +143,7 @@ void bind_mesh(py::module_& core) {
           py::arg("device"), py::arg("value"))
       .def("watch", &Buffer::watch, Unlocked())
       .def("zero_on_device", &Buffer::zero_on_device, Unlocked())
-      .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked())
-      .def("take_on_device", &Buffer::take_on_device, py::arg("source"), Unlocked());
+      .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked());
 
   py::class_<MapTable, std::shared_ptr<MapTable>>(core, "MapTable")
       .def(py::init([](std::uintptr_t address, int index_bytes, std::int64_t n_rows, int arity,

@@ -71,8 +71,6 @@ void bind_sparsity(py::module_& core) {
         return std::visit([&self](const auto& values) { return view(values, self); },
                           positions.values);
       });
-  room.def("find_positions", &plan::find_positions, py::arg("spec"), py::arg("n_threads"),
-           release_gil());
   room.def("position_bytes", &plan::position_bytes, py::arg("longest_row"));
 }
 

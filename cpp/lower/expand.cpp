@@ -11,6 +11,7 @@
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -19,19 +20,6 @@ namespace {
 /// registers best (10 % on a loop that scatters); behind an offset it can still vectorise a loop
 /// that only gathers (1.5x on airfoil's adt_calc). docs/performance.md
 enum class RowForm : std::uint8_t { pointer, offset };
-
-kir::Expr row_offset(const kir::Rows& rows, const kir::Expr& i) {
-  const int together = rows.stride == 0 ? rows.dim : rows.stride;
-  const kir::Expr stride = kir::integer(rows.columns.empty() ? together : 1);
-  const kir::Expr component = kir::integer(rows.columns.empty() ? rows.component : 0);
-  if (!rows.entries.empty()) {
-    const auto at = static_cast<std::size_t>(std::get<kir::Integer>(i.node).value);
-    return rows.entries[at] * stride + component;
-  }
-  if (rows.map.empty()) return rows.element * stride + component;
-  const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
-  return kir::widen(entry) * stride + component;
-}
 
 /// `if (value < target) target = value`: the comparison that std::min makes, so a NaN in the
 /// value never enters and one in the target stays.
@@ -55,7 +43,7 @@ class Row {
  public:
   Row(const kir::Rows& rows, RowForm form, bool is_const, std::string name, const kir::Expr& i)
       : rows_(rows), form_(form), name_(std::move(name)) {
-    const kir::Expr start = row_offset(rows, i);
+    const kir::Expr start = row_start(rows, i);
     const bool is_pointer = form == RowForm::pointer;
     const kir::VariableType type =
         is_pointer ? kir::VariableType{rows.dtype, is_const, true} : index_type();
@@ -65,8 +53,7 @@ class Row {
 
   [[nodiscard]] const kir::Stmt& declaration() const { return declaration_; }
   [[nodiscard]] kir::Expr scalar(const kir::Expr& c) const {
-    const kir::Expr at =
-        rows_.columns.empty() ? c : (c + kir::integer(rows_.component)) * kir::name(rows_.columns);
+    const kir::Expr at = component_of(rows_, c);
     return form_ == RowForm::pointer ? kir::element(name_, at)
                                      : kir::element(rows_.data, kir::name(name_) + at);
   }

@@ -8,6 +8,7 @@
 #include "lower/matrix.hpp"
 #include "lower/pairs.hpp"
 #include "lower/passes.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -61,7 +62,7 @@ void load_target_rows(Builder& builder) {
     for (kir::Stmt& stmt : builder.packed().args[arg].load) {
       kir::Rows& rows = std::get<kir::Gather>(stmt.node).rows;
       rows.entries.assign(static_cast<std::size_t>(rows.arity), kir::name("target"));
-      rows.stride = rows.stride == 0 ? rows.dim : rows.stride;
+      rows.stride = stride_of(rows);
     }
   }
 }

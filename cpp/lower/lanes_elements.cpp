@@ -6,42 +6,6 @@
 
 namespace op2::lower {
 
-namespace {
-
-/// The first entry with the Map's entry number @p i in place of its first one.
-kir::Expr like_first(const kir::Rows& rows, const kir::Expr& i) {
-  return kir::map_expr(rows.entries.front(), [&rows, &i](const kir::Expr& part) {
-    const auto* element = std::get_if<kir::Element>(&part.node);
-    return element != nullptr && element->array == rows.map
-               ? std::optional(kir::element(rows.map, element->subscript.front() + i))
-               : std::nullopt;
-  });
-}
-
-}  // namespace
-
-bool is_regular(const kir::Rows& rows) {
-  for (std::size_t i = 0; i < rows.entries.size(); ++i) {
-    if (like_first(rows, kir::integer(static_cast<int>(i))) != rows.entries[i]) return false;
-  }
-  return true;
-}
-
-kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
-  const int stride = rows.stride == 0 ? rows.dim : rows.stride;
-  const kir::Expr component = kir::integer(rows.component);
-  if (!rows.entries.empty()) {
-    const auto* number = std::get_if<kir::Integer>(&i.node);
-    const kir::Expr entry = number == nullptr
-                                ? like_first(rows, i)
-                                : rows.entries[static_cast<std::size_t>(number->value)];
-    return entry * kir::integer(stride) + component;
-  }
-  if (rows.map.empty()) return rows.element * kir::integer(stride) + component;
-  const kir::Expr entry = kir::element(rows.map, rows.element * kir::integer(rows.arity) + i);
-  return kir::widen(entry) * kir::integer(stride) + component;
-}
-
 LaneElements::LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes,
                            const Tuning& tuning)
     : lanes_(lanes), tuning_(tuning), taken_(std::move(taken)) {

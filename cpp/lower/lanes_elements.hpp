@@ -13,14 +13,6 @@
 
 namespace op2::lower {
 
-/// @brief True if one expression says where any of the rows starts: a Map's entries in their order,
-/// each perhaps as far below the element as the others.
-[[nodiscard]] bool is_regular(const kir::Rows& rows);
-
-/// @brief Where row number @p i of what one element reaches starts.
-/// @param[in] i A number, or if the rows are regular anything.
-[[nodiscard]] kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i);
-
 /// @brief The elements of one pass: what the names of the scalar loop stand for on each lane.
 ///
 /// A variable of the scalar loop has a value for each lane, reached by the lane's number (on_lane)

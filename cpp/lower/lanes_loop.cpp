@@ -22,6 +22,7 @@
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
 #include "lower/make.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lanes_rows.hpp"
 #include "lower/make.hpp"
+#include "lower/rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -32,10 +33,6 @@ std::optional<std::int64_t> worth_of_level(const kir::Expr& expr) {
   const bool is_above =
       sum != nullptr && sum->operands[0] == kir::name("level") && integer_of(sum->operands[1]);
   return levels == kir::name("level") || is_above ? by : std::nullopt;
-}
-
-int stride_of(const kir::Rows& rows) {
-  return rows.stride == 0 ? rows.dim : rows.stride;
 }
 
 kir::Stmt rolled(kir::Stmt loop) {

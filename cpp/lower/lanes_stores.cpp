@@ -9,6 +9,7 @@
 #include "ir/lane_functions.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {

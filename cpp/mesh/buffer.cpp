@@ -180,15 +180,7 @@ bool Buffer::copy_on_device(Buffer& source) {
   return false;
 }
 
-bool Buffer::take_on_device(Buffer& source) {
-  return take(source, /*may_copy=*/true);
-}
-
 bool Buffer::exchange_on_device(Buffer& source) {
-  return take(source, /*may_copy=*/false);
-}
-
-bool Buffer::take(Buffer& source, bool may_copy) {
   if (!is_tracked() || source.layout_ != layout_ || source.n_bytes_ != n_bytes_) return false;
   const std::lock_guard lock(coherence_->mutex_);
   if (source.memory_ == nullptr || source.memory_->host_is_valid) return false;
@@ -198,16 +190,8 @@ bool Buffer::take(Buffer& source, bool may_copy) {
   const auto from = std::ranges::find_if(theirs.copies, &DeviceCopy::is_valid);
   if (from == theirs.copies.end() || !theirs.overlapping.empty()) return false;
   DeviceCopy& to = ensure_copy(mine, from->device, what_);
-  if (to.memory.use_count() == 1 && mine.n_buffers == 1 && mine.overlapping.empty()) {
-    std::swap(to.memory, from->memory);
-  } else if (!may_copy) {
-    return false;
-  } else {  // others hold this memory: the values change places, and what they hold stays
-    std::shared_ptr<void> before = from->device->allocate(n_bytes_, what_);
-    from->device->copy(before.get(), 0, to.memory.get(), 0, n_bytes_);
-    from->device->copy(to.memory.get(), 0, from->memory.get(), 0, n_bytes_);
-    from->memory = std::move(before);
-  }
+  if (to.memory.use_count() > 1 || mine.n_buffers > 1 || !mine.overlapping.empty()) return false;
+  std::swap(to.memory, from->memory);
   mark_written_on_device(mine, *from->device);
   ++version_;
   return true;

@@ -103,17 +103,12 @@ class Buffer {
   bool copy_on_device(Buffer& source);
 
   /// @brief Take the values that @p source has on the device alone, and leave it those that were
-  /// here: the two change memory there, or, where somebody else holds this one's, the values are
-  /// copied.
-  /// @return Whether that was possible; if not, nothing is changed.
-  bool take_on_device(Buffer& source);
-
-  /// @brief The same by nothing but a change of memory.
-  /// @return False, too, where somebody else holds this one's.
+  /// here: the two change memory there.
+  /// @return Whether that was possible; if not, as where somebody else holds this one's memory,
+  /// nothing is changed.
   bool exchange_on_device(Buffer& source);
 
  private:
-  bool take(Buffer& source, bool may_copy);
   friend class Coherence;
   friend bool bring_to_host(std::span<const BufferUse> uses, const TransferCause& cause);
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <variant>
 
 #include "base/error.hpp"
 #include "base/plan_arrays.hpp"
@@ -14,19 +13,6 @@ namespace op2::plan {
 namespace {
 
 using abi::PlanArray;
-
-template <class T, class Allocator>
-HostArray array_of(const std::vector<T, Allocator>& values,
-                   const std::shared_ptr<const void>& owner) {
-  return {values.data(), bytes_of(values), static_cast<int>(sizeof(T)), owner};
-}
-
-/// Indices of either width.
-template <class... Vectors>
-HostArray array_of(const std::variant<Vectors...>& indices,
-                   const std::shared_ptr<const void>& owner) {
-  return std::visit([&owner](const auto& values) { return array_of(values, owner); }, indices);
-}
 
 HostArray numbers(std::vector<std::int64_t> values) {
   const auto held = std::make_shared<const std::vector<std::int64_t>>(std::move(values));

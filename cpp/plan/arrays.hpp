@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/abi_types.hpp"
 #include "base/tuning.hpp"
 #include "plan/conflict.hpp"
+#include "plan/index_array.hpp"
 #include "plan/inverse.hpp"
 #include "plan/plan_cache.hpp"
 
@@ -21,6 +23,19 @@ struct HostArray {
   int entry_bytes = 0;  ///< 0: absent
   std::shared_ptr<const void> owner = nullptr;
 };
+
+/// @brief @p values, kept by @p owner.
+template <class T, class Allocator>
+[[nodiscard]] HostArray array_of(const std::vector<T, Allocator>& values,
+                                 const std::shared_ptr<const void>& owner) {
+  return {values.data(), bytes_of(values), static_cast<int>(sizeof(T)), owner};
+}
+/// @brief The same of indices of either width.
+template <class... Vectors>
+[[nodiscard]] HostArray array_of(const std::variant<Vectors...>& indices,
+                                 const std::shared_ptr<const void>& owner) {
+  return std::visit([&owner](const auto& values) { return array_of(values, owner); }, indices);
+}
 
 /// @brief The arrays of a loop's plan, by name: what runs, records and writes loops down looks them
 /// up here.

@@ -18,7 +18,17 @@ namespace {
 
 constexpr std::int64_t entry_grain = 16;  // blocks that are worth a thread
 
-void check(const PositionSpec& spec, const EntryLayout& layout, std::int64_t size) {
+// Each thread lists the entries of consecutive blocks (Lister): it finds the rows of the matrix
+// that a block's elements add to, then which scalar goes to which cell of these rows, then sorts
+// scalars by cell, either by counting in a pass over all cells, or, where most have none, by
+// comparing. What threads have found is joined at last (EntryLister).
+
+std::int64_t scalars_of(const PositionSpec& spec, const EntryLayout& layout) {
+  return layout.element_scalars(spec.rows->arity(), spec.columns->arity());
+}
+
+void check(const PositionSpec& spec, const EntryLayout& layout) {
+  const std::int64_t size = scalars_of(spec, layout);
   if (spec.elements.subset) throw InternalError("list_entries: elements of a Subset");
   constexpr std::int64_t most = std::numeric_limits<std::uint16_t>::max();
   if (layout.block_size * size > most) {
@@ -54,7 +64,8 @@ class Lister {
         layout_(layout),
         rows_(spec.rows->arity()),
         columns_(spec.columns->arity()),
-        dim_(layout.row_dim * layout.col_dim),
+        dim_(layout.place_scalars()),
+        size_(scalars_of(spec, layout)),
         by_scalar_(spec.row_dim * spec.column_dim > 1) {}
 
   /// @param[out] slots What goes to each entry, [n_elements * size] of this block.
@@ -72,8 +83,7 @@ class Lister {
       count(out, slots);
     }
     out.n_entries.push_back(static_cast<std::int64_t>(out.places.size() - before));
-    const std::int64_t size = std::int64_t{rows_} * columns_ * dim_;
-    std::fill(slots + summands_.size(), slots + n_ * size, std::uint16_t{0});  // nobody reads them
+    std::fill(slots + summands_.size(), slots + n_ * size_, std::uint16_t{0});  // nobody reads them
   }
 
  private:
@@ -129,7 +139,7 @@ class Lister {
             (std::int64_t{i} * layout_.row_dim + r) * columns_ * layout_.col_dim +
             std::int64_t{j} * layout_.col_dim + c;
         const std::int64_t position =
-            by_scalar_ ? n * rows_ * columns_ * dim_ + scalar : (n * rows_ + i) * columns_ + j;
+            by_scalar_ ? n * size_ + scalar : (n * rows_ + i) * columns_ + j;
         const Position found = positions_[at(position)];
         if (found == dropped<Position>) continue;
         const std::int64_t within = std::int64_t{r} * layout_.col_dim + c;
@@ -184,7 +194,8 @@ class Lister {
   const EntryLayout& layout_;
   int rows_;
   int columns_;
-  int dim_;
+  int dim_;            // scalars of a place
+  std::int64_t size_;  // scalars of an element
   bool by_scalar_;
   std::int64_t begin_ = 0;  // first element of the block at hand
   std::int64_t n_ = 0;      // elements there
@@ -204,9 +215,8 @@ class EntryLister {
         layout_(layout),
         n_threads_(n_threads),
         n_blocks_((layout.n_elements + layout.block_size - 1) / layout.block_size),
-        size_(std::int64_t{spec.rows->arity()} * layout.row_dim * spec.columns->arity() *
-              layout.col_dim) {
-    const std::int64_t n_values = spec.sparsity->n_entries() * layout.row_dim * layout.col_dim;
+        size_(scalars_of(spec, layout)) {
+    const std::int64_t n_values = spec.sparsity->n_entries() * layout.place_scalars();
     if (n_values > std::numeric_limits<Index>::max()) {
       throw UsageError(fmt::format("plan: a matrix with {} values needs wider places than {} bytes",
                                    n_values, sizeof(Index)));
@@ -289,9 +299,7 @@ std::int64_t EntryBlocks::bytes() const {
 
 EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
                          const EntryLayout& layout, int n_threads) {
-  const std::int64_t size =
-      std::int64_t{spec.rows->arity()} * layout.row_dim * spec.columns->arity() * layout.col_dim;
-  check(spec, layout, size);
+  check(spec, layout);
   if (layout.place_bytes == 4) {
     return EntryLister<std::int32_t>(spec, layout, n_threads).list(positions);
   }

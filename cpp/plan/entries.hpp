@@ -17,6 +17,13 @@ struct EntryLayout {
   int row_dim = 1;              ///< scalars of a block of the matrix
   int col_dim = 1;
   int place_bytes = 4;  ///< 4 or 8, of the result: whoever reads it was told before
+
+  /// @brief Scalars of a place of the matrix.
+  [[nodiscard]] int place_scalars() const { return row_dim * col_dim; }
+  /// @brief Scalars of the matrix of an element with so many rows and columns.
+  [[nodiscard]] std::int64_t element_scalars(int row_arity, int col_arity) const {
+    return std::int64_t{row_arity} * col_arity * place_scalars();
+  }
 };
 
 /// @brief Which entries of a matrix the elements of each block add to, and by which scalars of

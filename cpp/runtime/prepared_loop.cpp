@@ -25,11 +25,6 @@ bool is_small(std::int64_t n_elements, const Tuning& tuning) {
   return n_elements < std::int64_t{64} * tuning.thread_elements;
 }
 
-template <class T>
-plan::HostArray array_of(const std::vector<T>& values, std::shared_ptr<const void> owner) {
-  return {values.data(), plan::bytes_of(values), static_cast<int>(sizeof(T)), std::move(owner)};
-}
-
 }  // namespace
 
 PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
@@ -402,9 +397,8 @@ void PreparedLoop::find_positions() {
     const plan::PositionSpec& spec = positions_.emplace_back(position_spec(i));
     const auto positions = for_user(binding_.matrix_users, i,
                                     [&] { return plans_->positions(spec, options_.n_threads); });
-    matrix_arrays_.push_back(array_of(spec.sparsity->row_offset, spec.sparsity));
-    matrix_arrays_.push_back(std::visit(
-        [&](const auto& values) { return array_of(values, positions); }, positions->values));
+    matrix_arrays_.push_back(plan::array_of(spec.sparsity->row_offset, spec.sparsity));
+    matrix_arrays_.push_back(plan::array_of(positions->values, positions));
   }
   for (const abi::Parameter& argument : executable_->arguments) {
     if (argument.role != abi::Role::matrix || argument.index % 2 == 0) continue;

@@ -35,7 +35,6 @@ __all__: list[str] = [
     "colour_blocks",
     "colour_elements",
     "curve_keys",
-    "find_positions",
     "inverse_permutation",
     "invert",
     "map_facts",
@@ -389,9 +388,6 @@ def curve_keys(
     dim: typing.SupportsInt | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> numpy.typing.NDArray[numpy.uint64]: ...
-def find_positions(
-    spec: PositionSpec, n_threads: typing.SupportsInt | typing.SupportsIndex
-) -> Positions: ...
 def inverse_permutation(
     permutation: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
     n_threads: typing.SupportsInt | typing.SupportsIndex,

@@ -83,7 +83,8 @@ class Kernel(Shown):
         shown_code: In the same way, the text that messages quote.
         is_written_here: Whether pyop2cxx has made the text, for algebra or a form, and the name.
         calls: The user's kernel, of a function that calls it; None of others.
-        to_watch: Returns what check mode runs instead; None where that is the kernel itself.
+        to_watch: Returns what check mode runs instead; it, or what it returns, is None where that
+            is the kernel itself.
         accesses: As given.
         dtypes: As given.
 
@@ -154,7 +155,7 @@ class Kernel(Shown):
         self.shown_name, self.shown_code = name, code
         self.is_written_here = False
         self.calls: Kernel | None = None
-        self.to_watch: Callable[[], Kernel] | None = None
+        self.to_watch: Callable[[], Kernel | None] | None = None
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))

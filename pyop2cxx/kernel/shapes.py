@@ -19,7 +19,7 @@ from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyop2cxx.kernel.kernel import Kernel
 
@@ -98,14 +98,18 @@ def calling(
         untyped: The parameters of the one called that take whatever they are given.
     """
     silent = takes_anything(kernel)
-    text, watched = (
-        packed(kernel.name, name, taken, extents, layer, silent=silent, is_watched=is_watched)
-        for is_watched in (False, True)
-    )
-    made = _calling(kernel, name, text, untyped)
-    if watched != text:
-        made.to_watch = partial(_calling, kernel, name, watched, untyped)
+    text = partial(packed, kernel.name, name, taken, extents, layer, silent=silent)
+    made = _calling(kernel, name, text(), untyped)
+    made.to_watch = partial(_watched, kernel, name, text, untyped)
     return made
+
+
+def _watched(
+    kernel: Kernel, name: str, text: Callable[..., str], untyped: tuple[int, ...]
+) -> Kernel | None:
+    """Return what check mode runs instead, whose text few programs need; None: it is the same."""
+    watched = text(is_watched=True)
+    return None if watched == text() else _calling(kernel, name, watched, untyped)
 
 
 def _calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:

@@ -34,6 +34,13 @@ def nothing_renumbered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def exits() -> Iterator[None]:
+    """What a test has set up ends with it; for `pytestmark`, so that it ends last."""
+    yield
+    op2.exit()
+
+
+@pytest.fixture
 def static() -> Iterator[None]:
     """Static mode, until the test ends."""
     op2.init(static=True)

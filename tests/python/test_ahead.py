@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abi import Context
 from programs import needs_program
 
 from pyop2cxx import op2
@@ -516,18 +517,6 @@ def test_a_loop_with_a_plan_and_scratch_can_be_called_by_hand(folder: Path) -> N
     assert argv[0].tolist() == [1.0, 2.0, 2.0, 2.0, 2.0, -9.0]
 
 
-class _Context(ctypes.Structure):
-    _fields_ = (
-        ("queue", ctypes.c_void_p),
-        ("scratch", ctypes.c_void_p),
-        ("scratch_bytes", ctypes.c_long),
-        ("parameters", ctypes.c_void_p),
-        ("error", ctypes.c_void_p),
-        ("n_threads", ctypes.c_int),
-        ("flags", ctypes.c_uint),
-    )
-
-
 def _launch(
     folder: Path, loop: dict[str, Any], manifest: dict[str, Any], argv: list[Any], end: int
 ) -> None:
@@ -535,7 +524,7 @@ def _launch(
     addresses = (ctypes.c_void_p * len(argv))(*[one.ctypes.data for one in argv])
     scratch = np.zeros(1024)
     error = np.zeros(4, np.int64)
-    context = _Context(
+    context = Context(
         scratch=scratch.ctypes.data,
         scratch_bytes=scratch.nbytes,
         error=error.ctypes.data,

@@ -17,16 +17,11 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.libraries import DeviceLibraries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("exits")
+
 TURNS = 10  # until both ways were measured
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 def vectors(dtype: str = "float64", n: int = 1000) -> tuple[op2.Dat, op2.Dat]:

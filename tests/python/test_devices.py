@@ -17,14 +17,9 @@ from pyop2cxx.reports import machine
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
+pytestmark = pytest.mark.usefixtures("exits")
 
 
 def device(name: str, platform: str, *, is_cpu: bool = False) -> Any:

@@ -15,14 +15,9 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded, Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
+pytestmark = pytest.mark.usefixtures("exits")
 
 
 def test_bounded_forgets_what_was_used_longest_ago() -> None:

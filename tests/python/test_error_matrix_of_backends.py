@@ -12,7 +12,9 @@ from pyop2cxx import exceptions as x
 from pyop2cxx import op2
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.usefixtures("exits")
 
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 ADD = op2.Kernel("void add(double *y, const double *x) { y[0] += x[0]; y[1] += x[1]; }", "add")
@@ -22,12 +24,6 @@ void element(double *A, const double *x) {
   A[0] += h; A[1] -= h; A[2] -= h; A[3] += h;
 }
 """
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 class World:

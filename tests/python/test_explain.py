@@ -16,8 +16,9 @@ from pyop2cxx.reports.explain_program import explain_program, watched
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+pytestmark = pytest.mark.usefixtures("exits")
 
 HEAVY = """void heavy(const double *x, double *y) {
   for (int i = 0; i < 50; ++i)
@@ -39,12 +40,6 @@ for _ in range(3):
     op2.par_loop(op2.Kernel("void twice(double *x) { *x *= 2; }", "twice"), cells, x(op2.RW))
 op2.par_loop(op2.Kernel("void one(double *x) { *x = 1; }", "one"), cells, x(op2.WRITE))
 """
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 def edge_loop(code: str, name: str, **how: object) -> op2.ParLoop:

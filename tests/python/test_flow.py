@@ -20,21 +20,17 @@ from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pyop2cxx.pipeline.request import GeneratedCode
+
+pytestmark = pytest.mark.usefixtures("exits")
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 BACKENDS = runtime.backend_names()
 HOSTS = [n for n in BACKENDS if isinstance(runtime.engine.backend(n).toolchain, HostToolchain)]
 GOLDENS = (*HOSTS, "opencl", "cuda")  # the dialect of hip is CUDA's but for some words
 STRATEGIES = ("direct", "owner", "scratch", "atomic", "block", "colour")
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 def flux() -> op2.ParLoop:

@@ -14,18 +14,12 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.libraries import DeviceLibraries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyop2cxx import _core
+
+pytestmark = pytest.mark.usefixtures("exits")
 
 TURNS = 10  # until both ways were measured
 N = 60
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 class Graph:

@@ -8,6 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from abi import Context
 from programs import with_program
 from small_world import World, quiet_library, run_python
 
@@ -97,18 +98,6 @@ def test_loops_in_one_region_give_the_same_bits(
 
 
 OPEN, COUNT = 4, 16
-
-
-class Context(ctypes.Structure):
-    _fields_ = (
-        ("queue", ctypes.c_void_p),
-        ("scratch", ctypes.c_void_p),
-        ("scratch_bytes", ctypes.c_long),
-        ("parameters", ctypes.c_void_p),
-        ("error", ctypes.c_void_p),
-        ("n_threads", ctypes.c_int),
-        ("flags", ctypes.c_uint),
-    )
 
 
 WORK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -17,18 +17,12 @@ from pyop2cxx.pipeline.together import compile_together, joined
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyop2cxx.data.dats import Dat
+
+pytestmark = pytest.mark.usefixtures("exits")
 
 DEVICES = [b.name for b in op2.backends() if b.name in ("opencl", "cuda") and b.available]
 on_devices = pytest.mark.parametrize("backend", DEVICES)
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 def scaled(factor: float) -> tuple[op2.ParLoop, Dat, op2.Global]:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,16 +12,9 @@ from pyop2cxx.exceptions import UsageError
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.pipeline.tuning import checked
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+pytestmark = pytest.mark.usefixtures("exits")
 
 COUNT = "void count(double *y) { y[0] += 1; y[1] += 1; }"
-
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    yield
-    op2.exit()
 
 
 def edges(n: int = 4000) -> tuple[op2.Kernel, op2.Set, op2.Map, op2.Dat]:

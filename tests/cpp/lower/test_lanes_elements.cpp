@@ -59,32 +59,5 @@ TEST(LanesElements, NewNamesAreFree) {
   EXPECT_EQ(block.size(), 1U);
 }
 
-TEST(LanesElements, RowsStartWhereTheMapSays) {
-  const kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n")};
-  EXPECT_EQ(text(row_start(rows, kir::integer(1))),
-            text(kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::integer(1))) *
-                 kir::integer(4)));
-  const kir::Rows own{DType::float64, 4, 1, "x", "", kir::name("n")};
-  EXPECT_EQ(text(row_start(own, kir::integer(0))), text(kir::name("n") * kir::integer(4)));
-}
-
-TEST(LanesElements, RowsAreRegularIfOneExpressionSaysWhereTheyAre) {
-  const auto entry = [](int slot, int offset) {
-    return kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + kir::integer(slot))) +
-           kir::name("level") * kir::integer(offset);
-  };
-  kir::Rows rows{DType::float64, 1, 3, "x", "m", kir::name("n")};
-  EXPECT_TRUE(is_regular(rows));
-  rows.entries = {entry(0, 1), entry(1, 1), entry(2, 1)};
-  EXPECT_TRUE(is_regular(rows));
-  EXPECT_EQ(text(row_start(rows, kir::name("i"))),
-            text(kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + kir::name("i"))) +
-                 kir::name("level")));
-  rows.entries = {entry(0, 1), entry(1, 2), entry(2, 1)};
-  EXPECT_FALSE(is_regular(rows));
-  rows.entries = {entry(0, 1), entry(2, 1), entry(1, 1)};
-  EXPECT_FALSE(is_regular(rows));
-}
-
 }  // namespace
 }  // namespace op2::lower

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ir/kir_dump.hpp"
+
+namespace op2::lower {
+namespace {
+
+std::string printed(const kir::Expr& expr) {
+  return kir::dump(expr);
+}
+
+TEST(Rows, StartWhereTheMapSays) {
+  const kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n")};
+  EXPECT_EQ(
+      printed(row_start(rows, kir::integer(1))),
+      printed(kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::integer(1))) *
+              kir::integer(4)));
+  const kir::Rows own{DType::float64, 4, 1, "x", "", kir::name("n")};
+  EXPECT_EQ(printed(row_start(own, kir::integer(0))), printed(kir::name("n") * kir::integer(4)));
+}
+
+TEST(Rows, AreRegularIfOneExpressionSaysWhereTheyAre) {
+  const auto entry = [](int slot, int offset) {
+    return kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + kir::integer(slot))) +
+           kir::name("level") * kir::integer(offset);
+  };
+  kir::Rows rows{DType::float64, 1, 3, "x", "m", kir::name("n")};
+  EXPECT_TRUE(is_regular(rows));
+  rows.entries = {entry(0, 1), entry(1, 1), entry(2, 1)};
+  EXPECT_TRUE(is_regular(rows));
+  EXPECT_EQ(
+      printed(row_start(rows, kir::name("i"))),
+      printed(kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + kir::name("i"))) +
+              kir::name("level")));
+  rows.entries = {entry(0, 1), entry(1, 2), entry(2, 1)};
+  EXPECT_FALSE(is_regular(rows));
+  rows.entries = {entry(0, 1), entry(2, 1), entry(1, 1)};
+  EXPECT_FALSE(is_regular(rows));
+}
+
+TEST(Rows, ComponentsStandTogetherOrInColumns) {
+  kir::Rows rows{DType::float64, 2, 1, "x", "", kir::name("n"), {}, 4, 1};
+  EXPECT_EQ(stride_of(rows), 4);
+  EXPECT_EQ(printed(row_start(rows, kir::integer(0))),
+            printed(kir::name("n") * kir::integer(4) + kir::integer(1)));
+  EXPECT_EQ(printed(component_of(rows, kir::name("c"))), "c");
+  rows.columns = "x_stride";
+  EXPECT_EQ(printed(row_start(rows, kir::integer(0))), "n");
+  EXPECT_EQ(printed(component_of(rows, kir::name("c"))),
+            printed((kir::name("c") + kir::integer(1)) * kir::name("x_stride")));
+  rows.stride = 0;
+  EXPECT_EQ(stride_of(rows), 2);
+}
+
+}  // namespace
+}  // namespace op2::lower
