@@ -34,6 +34,7 @@ __all__: list[str] = [
     "Coherence",
     "Column",
     "ConstRef",
+    "CornerCandidate",
     "DEVICE_CLASSES",
     "DType",
     "Device",
@@ -114,6 +115,7 @@ __all__: list[str] = [
     "common_dtype",
     "conjugate_gradients",
     "copy",
+    "corner_candidates",
     "cuda",
     "digest",
     "dot",
@@ -144,6 +146,7 @@ __all__: list[str] = [
     "note_parallel_region",
     "opencl",
     "out_of_bounds",
+    "part_elsewhere",
     "plan",
     "print_source",
     "prototypes",
@@ -964,6 +967,17 @@ class LoweringOptions:
     ) -> LoweringOptions: ...
     def tuned(self, tuning: Tuning) -> LoweringOptions: ...
     @property
+    def corners(self) -> list[tuple[int, int]]: ...
+    @corners.setter
+    def corners(
+        self,
+        arg1: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
+        ],
+    ) -> None: ...
+    @property
     def gather_bytes(self) -> int: ...
     @property
     def lanes(self) -> int: ...
@@ -1005,6 +1019,14 @@ class Candidate:
     def strategy(self) -> str: ...
     @property
     def why(self) -> str: ...
+
+class CornerCandidate:
+    @property
+    def of_elements(self) -> int: ...
+    @property
+    def of_targets(self) -> int: ...
+    @property
+    def why_not(self) -> str: ...
 
 class Module:
     @property
@@ -1414,6 +1436,13 @@ def copy(
     n_bytes: typing.SupportsInt | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
+def corner_candidates(
+    strategy: str,
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[plan.MapFacts],
+    options: LoweringOptions,
+) -> list[CornerCandidate]: ...
 def digest(bytes: str) -> str: ...
 def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
@@ -1473,6 +1502,14 @@ def multiply(
 def needs(module: Module) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def out_of_bounds(body: KernelBody, input: CheckInput) -> list[OutOfBounds]: ...
+def part_elsewhere(
+    loop: Loop,
+    binding: Binding,
+    plans: plan.PlanCache,
+    of_elements: typing.SupportsInt | typing.SupportsIndex,
+    of_targets: typing.SupportsInt | typing.SupportsIndex,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> float: ...
 def print_source(module: Module, dialect: cg.Dialect, line_markers: bool, linkage: str) -> str: ...
 def prototypes(module: Module, dialect: cg.Dialect) -> list[str]: ...
 def range_of(module: Module) -> dict[str, typing.Any]: ...
