@@ -51,7 +51,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FROM_ZERO = ("fuse", "invert", "rename", "drop", "zero")
-_ALL = (*_FROM_ZERO, "copy")
+_BUT_GEOMETRY = (*_FROM_ZERO, "copy")
+_ALL = (*_BUT_GEOMETRY, "geometry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ FORMS = {
     "inverted, too": Form(("fuse", "invert", "rename", "drop")),
     "from zero, too": Form(_FROM_ZERO),
     "rotated, too": Form(_FROM_ZERO, 8),
+    "no geometry": Form(_BUT_GEOMETRY, 8),
     "all, 1 step": Form(_ALL),
     "all, 8 steps": Form(_ALL, 8),
 }

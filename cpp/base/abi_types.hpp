@@ -65,6 +65,7 @@ enum class PlanArray : std::uint8_t {
   lane_colour,
   has_incidences,  ///< inverse, padded: one for each of PlanSpec::further, on grids
   neighbours,      ///< padded: of PlanSpec::pairs, in the place of incidences
+  corners,         ///< likewise: one for each of PlanSpec::corners
   // entries, each one for each of PlanSpec::listed
   first_entry,
   entry_place,
@@ -104,6 +105,14 @@ struct ListedMatrix {
   bool operator==(const ListedMatrix&) const = default;
 };
 
+/// @brief A Map from elements to rows that their targets often have, too, and the Map by which the
+/// targets have them: as edges share nodes with their cells.
+struct CornerMaps {
+  int of_elements = 0;
+  int of_targets = 0;
+  bool operator==(const CornerMaps&) const = default;
+};
+
 struct PlanSpec {
   PlanKind kind = PlanKind::none;
   std::vector<int> conflicts;    ///< maps whose targets must differ between concurrent items
@@ -117,7 +126,8 @@ struct PlanSpec {
   int composed_bytes = 4;          ///< columns, pairs: width of their entries
   bool pairs = false;              ///< padded: of a map of two targets; incidences are neighbours
   int columns = 0;                 ///< pairs: no row may be longer, and all are so long; 0: any
-  bool all_targets = false;        ///< inverse, padded: rows also for targets without incidences
+  std::vector<CornerMaps> corners = {};  ///< pairs: of composed Maps, which entries targets have
+  bool all_targets = false;  ///< inverse, padded: rows also for targets without incidences
   std::vector<std::vector<int>> further = {};  ///< likewise: occurrences of more inverses, all of
                                                ///< whose targets have rows; none of them is padded
   std::vector<ListedMatrix> listed = {};       ///< entries: the matrices, in order

@@ -56,6 +56,9 @@ constexpr std::array table{
                "1 where a target has incidences"},
     ArrayFacts{PlanArray::neighbours, "neighbour", "index", "[width, n_rows]",
                "the element's other target * 4 + the own slot * 2 + 1 where there is none"},
+    ArrayFacts{
+        PlanArray::corners, "corner", "uint8", "[width, n_rows]",
+        "1 where the element's entries are looked up; or 2 * which of the target's they are"},
     ArrayFacts{PlanArray::first_entry, "first_entry", "int64", "[n_blocks + 1]",
                "where the entries of the matrix begin that a block of elements adds to"},
     ArrayFacts{PlanArray::entry_place, "entry_place", "index", "[n_entries of all blocks]",

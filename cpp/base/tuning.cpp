@@ -88,6 +88,11 @@ const std::vector<Tunable>& tunables() {
        "On a device, the targets' lists of elements are padded to equal length if that stores "
        "at most this many entries for each real one; 0: never",
        0, 1000},
+      {"most_elsewhere", &T::most_elsewhere, Steers::choice, "part",
+       "On a GPU, a chain takes what elements lead to, such as nodes of edges, from what their "
+       "targets lead to, such as nodes of cells, if at most this part of the elements seen from "
+       "targets has others, which are looked up",
+       0, 1},
       {"lane_operations", &T::lane_operations, Steers::choice, "operations",
        "A kernel with fewer operations per element uses no lanes", 0, many},
       {"lane_operations_a_scalar", &T::lane_operations_a_scalar, Steers::choice, "operations",

@@ -24,6 +24,7 @@ struct Tuning {
   // ------------------------------------------------------------------------- which strategy
   int owner_slots = 2;
   double most_padding = 1.5;
+  double most_elsewhere = 0.01;
   // ----------------------------------------------------------------------------- which lanes
   int lane_operations = 40;
   int lane_operations_a_scalar = 2;

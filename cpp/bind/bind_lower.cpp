@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
 #include "lower/candidates.hpp"
+#include "lower/corners.hpp"
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
@@ -205,6 +207,21 @@ void bind_options(py::module_& core) {
       .def_readonly("widths", &Options::widths)
       .def_readonly("lanes", &Options::lanes)
       .def_readwrite("by_slot", &Options::by_slot)
+      .def_property(
+          "corners",
+          [](const Options& options) {
+            std::vector<std::pair<int, int>> found;
+            for (const auto& maps : options.corners) {
+              found.emplace_back(maps.of_elements, maps.of_targets);
+            }
+            return found;
+          },
+          [](Options& options, const std::vector<std::pair<int, int>>& given) {
+            options.corners.clear();
+            for (const auto& [of_elements, of_targets] : given) {
+              options.corners.push_back({of_elements, of_targets});
+            }
+          })
       .def_readonly("tuning", &Options::tuning)
       .def(
           "tuned",
@@ -278,6 +295,20 @@ void bind_lower(py::module_& core) {
       .def_property_readonly("bytes", [](const lower::Candidate& one) { return one.cost.bytes; })
       .def_property_readonly("operations",
                              [](const lower::Candidate& one) { return one.cost.operations; });
+  py::class_<lower::CornerCandidate>(core, "CornerCandidate")
+      .def_property_readonly("of_elements",
+                             [](const lower::CornerCandidate& one) { return one.maps.of_elements; })
+      .def_property_readonly("of_targets",
+                             [](const lower::CornerCandidate& one) { return one.maps.of_targets; })
+      .def_readonly("why_not", &lower::CornerCandidate::why_not);
+  core.def(
+      "corner_candidates",
+      [](const std::string& strategy, const ir::Loop& loop, const Facts& facts,
+         const std::vector<MapFacts>& maps, const Options& options) {
+        return lower::corner_candidates(
+            {loop, lower::strategy_from_name(strategy), facts, maps, options});
+      },
+      py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def("candidates", &lower::candidates, py::arg("loop"), py::arg("facts"), py::arg("maps"),
            py::arg("options"));
   core.def(

@@ -92,6 +92,22 @@ void bind_runtime(py::module_& core) {
       },
       py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("lanes"), py::arg("tuning"),
       py::arg("least"), py::arg("n_threads"), Unlocked());
+  core.def(
+      "part_elsewhere",
+      [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int of_elements,
+         int of_targets, int n_threads) {
+        return runtime::for_loop(ir::name_of(loop), [&] {
+          const auto maps = lower::reduced_maps(loop, ir::inverted_members(loop).front());
+          const plan::InverseSpec spec =
+              runtime::inverse_of(binding, maps, plan::IncidenceOrder::by_element, plans, n_threads,
+                                  /*all_targets=*/true);
+          return plans.part_elsewhere(runtime::targets_of(binding, of_elements, plans, n_threads),
+                                      runtime::targets_of(binding, of_targets, plans, n_threads),
+                                      spec, n_threads);
+        });
+      },
+      py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("of_elements"),
+      py::arg("of_targets"), py::arg("n_threads"), Unlocked());
   py::class_<LaunchOptions>(core, "LaunchOptions")
       .def(py::init<int, std::int64_t, std::int64_t, Tuning>(), py::arg("n_threads"),
            py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"));

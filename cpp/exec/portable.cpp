@@ -50,7 +50,12 @@ void write(Canonical& out, const abi::PlanSpec& plan) {
   write(out, plan.staged);
   out.number(plan.interleaved).number(plan.lanes);
   write(out, plan.composed);
-  out.number(plan.composed_bytes).flag(plan.pairs).number(plan.columns).flag(plan.all_targets);
+  out.number(plan.composed_bytes).flag(plan.pairs).number(plan.columns);
+  out.open("corners");
+  for (const abi::CornerMaps& maps : plan.corners) {
+    write(out, std::vector<int>{maps.of_elements, maps.of_targets});
+  }
+  out.close().flag(plan.all_targets);
   out.open("further");
   for (const std::vector<int>& maps : plan.further) write(out, maps);
   out.close().open("listed");
@@ -151,6 +156,15 @@ class ExecutableReader {
     return made;
   }
 
+  abi::CornerMaps corner_maps() {
+    in_.open("numbers");
+    abi::CornerMaps made;
+    made.of_elements = in_.small();
+    made.of_targets = in_.small();
+    in_.close();
+    return made;
+  }
+
   abi::PlanSpec plan() {
     abi::PlanSpec made;
     in_.open("plan");
@@ -166,6 +180,9 @@ class ExecutableReader {
     made.composed_bytes = in_.small();
     made.pairs = in_.flag();
     made.columns = in_.small();
+    in_.open("corners");
+    while (!in_.is_at_close()) made.corners.push_back(corner_maps());
+    in_.close();
     made.all_targets = in_.flag();
     in_.open("further");
     while (!in_.is_at_close()) made.further.push_back(numbers());

@@ -176,6 +176,7 @@ std::vector<kir::Parameter> Incidence::parameters() const {
   if (is_padded) {
     std::vector<kir::Parameter> all{is_paired ? pairs.neighbours : entry};
     for (const auto& [map, parameter] : pairs.rows) all.push_back(parameter);
+    for (const auto& [map, corners] : pairs.corners) all.push_back(corners.codes);
     all.insert(all.end(), {target, n_columns, n_rows});
     return all;
   }

@@ -11,10 +11,23 @@
 
 namespace op2::lower {
 
+/// @brief Entries of a Map that are taken from those of the targets: see lower/corners.hpp.
+struct CornerArray {
+  kir::Parameter codes;  ///< [n_columns, n_rows] see base/corner_codes.hpp
+  kir::Parameter rows;   ///< that of PairArrays, which is seldom read
+  std::string own_map;   ///< parameter: the Map from the targets
+  int n_entries = 0;     ///< of an element
+  int n_corners = 0;     ///< entries of a target
+  std::string own;       ///< private: the target's entries
+  std::string code;      ///< private: that of the column
+  std::string entries;   ///< private: the element's entries
+};
+
 /// @brief Columns of elements that lead to two targets: see lower/pairs.hpp.
 struct PairArrays {
   kir::Parameter neighbours;                   ///< [n_columns, n_rows] see plan::PairColumns
   std::map<int, kir::Parameter> rows;          ///< [n_columns, n_rows, arity] where other Maps lead
+  std::map<int, CornerArray> corners;          ///< of those Maps whose rows are seldom read
   std::map<std::string, std::string> fetched;  ///< private arrays of those that are read ahead
   int n_columns = 0;  ///< that are read before the first is computed; 0: none is
 };

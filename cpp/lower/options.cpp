@@ -60,6 +60,10 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.widths.index_bytes);
   out.open("soa");
   for (const int arg : options.widths.soa) out.number(arg);
+  out.close().open("corners");
+  for (const abi::CornerMaps& maps : options.corners) {
+    out.number(maps.of_elements).number(maps.of_targets);
+  }
   out.close();
   out.text(text_that_steers_text(options.tuning));
   return out.close().str();

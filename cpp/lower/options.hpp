@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/abi_types.hpp"
 #include "base/map_facts.hpp"
 #include "base/tuning.hpp"
 
@@ -92,8 +93,9 @@ struct Options {
   Semantics semantics = {};
   Widths widths = {};
   Tuning tuning = {};
-  int lanes = 0;         ///< elements computed side by side in vectors; 0: one after the other
-  bool by_slot = true;   ///< `owner` on lanes: one target a lane, incidences in columns of one slot
+  int lanes = 0;        ///< elements computed side by side in vectors; 0: one after the other
+  bool by_slot = true;  ///< `owner` on lanes: one target a lane, incidences in columns of one slot
+  std::vector<abi::CornerMaps> corners = {};  ///< of corner_candidates(), for each Map one
   int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
   bool operator==(const Options&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/group.hpp"
+#include "lower/corners.hpp"
 #include "lower/make.hpp"
 
 namespace op2::lower {
@@ -16,11 +17,6 @@ namespace {
 const ir::IndirectDat* read_through_map(const ir::Arg& arg) {
   const auto* dat = std::get_if<ir::IndirectDat>(&arg);
   return dat != nullptr && dat->access == Access::read ? dat : nullptr;
-}
-
-/// Each element has its own row of the Map, and nothing else.
-bool is_plain(const ir::MapRef& path) {
-  return path.rows.empty() && (path.width == 0 || path.width == path.arity);
 }
 
 /// Neither the element nor its place in the loop matter beside what Maps say of it.
@@ -81,9 +77,13 @@ kir::Expr at_column(const Incidence& incidence) {
   return kir::name("k") * kir::name(incidence.n_rows.name) + kir::name("t");
 }
 
-kir::Expr code_at(const PairArrays& arrays, const std::string& index) {
-  const std::string& name = arrays.neighbours.name;
-  return kir::element(arrays.n_columns > 0 ? arrays.fetched.at(name) : name, kir::name(index));
+/// `const unsigned name = array[...]` for the column at hand.
+kir::Stmt code_decl(const PairArrays& arrays, const kir::Parameter& array, const std::string& name,
+                    DType dtype) {
+  const bool is_ahead = arrays.n_columns > 0;
+  const std::string& from = is_ahead ? arrays.fetched.at(array.name) : array.name;
+  return {
+      kir::Decl{{dtype, true}, name, 0, {kir::element(from, kir::name(is_ahead ? "k" : "at"))}}};
 }
 
 /// A loop over the columns: as many as compilers are told, side by side, or one after the other.
@@ -106,9 +106,9 @@ Prefetched prefetched(const Builder& builder, const Incidence& incidence) {
   const PairArrays& arrays = incidence.pairs;
   Prefetched out;
   kir::Block column{index_decl("at", at_column(incidence))};
-  const auto fetch = [&](const kir::Parameter& array, int arity) {
+  const auto fetch = [&](const kir::Parameter& array, int arity, DType dtype) {
     const std::string name = arrays.fetched.at(array.name);
-    out.statements.push_back({kir::Decl{{array.type.dtype}, name, arrays.n_columns * arity, {}}});
+    out.statements.push_back({kir::Decl{{dtype}, name, arrays.n_columns * arity, {}}});
     for (int slot = 0; slot < arity; ++slot) {
       const auto place = [&](const std::string& index) {
         const kir::Expr row = kir::name(index) * kir::integer(arity);
@@ -119,10 +119,19 @@ Prefetched prefetched(const Builder& builder, const Incidence& incidence) {
     }
   };
   const bool is_ahead = arrays.n_columns > 0;
-  if (is_ahead) fetch(arrays.neighbours, 1);
+  if (is_ahead) fetch(arrays.neighbours, 1, arrays.neighbours.type.dtype);
   for (const auto& [map, array] : arrays.rows) {
     const int arity = path_of(builder.request().loop, map).arity;
-    if (is_ahead) fetch(array, arity);
+    if (const auto found = arrays.corners.find(map); found != arrays.corners.end()) {
+      // as bytes they would be masked before each use
+      if (is_ahead) fetch(found->second.codes, 1, DType::uint32);
+      for (int slot = 0; slot < arity; ++slot) {
+        out.rows[map].push_back(
+            kir::widen(kir::element(found->second.entries, kir::integer(slot))));
+      }
+      continue;
+    }
+    if (is_ahead) fetch(array, arity, array.type.dtype);
     for (int slot = 0; slot < arity; ++slot) {
       const kir::Expr row = kir::name(is_ahead ? "k" : "at") * kir::integer(arity);
       const kir::Expr entry = slot == 0 ? row : row + kir::integer(slot);
@@ -135,6 +144,10 @@ Prefetched prefetched(const Builder& builder, const Incidence& incidence) {
 }
 
 }  // namespace
+
+bool is_plain(const ir::MapRef& path) {
+  return path.rows.empty() && (path.width == 0 || path.width == path.arity);
+}
 
 bool visits_pairs(const Request& request, std::size_t member) {
   const ir::Loop& loop = request.loop;
@@ -169,7 +182,13 @@ PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {
     arrays.rows[dat->map] =
         builder.plan_array(kir::PlanArray::composed_rows, builder.packed().args[i].map + "_rows",
                            index_dtype(request.options.widths.target_bytes));
-    n_indices += path_of(loop, dat->map).arity;
+    const auto& corners = request.options.corners;
+    const auto found = std::ranges::find(corners, dat->map, &abi::CornerMaps::of_elements);
+    const bool is_picked = found != corners.end();
+    if (is_picked) {
+      arrays.corners[dat->map] = add_corners(builder, i, *found, arrays.rows.at(dat->map));
+    }
+    n_indices += is_picked ? 1 : path_of(loop, dat->map).arity;
   }
   const int columns = request.options.widths.columns;
   if (columns * n_indices <= request.options.tuning.prefetched_indices) {
@@ -179,14 +198,19 @@ PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {
     arrays.fetched[array.name] = builder.packed().names.take(array.name + "_fetched");
   };
   note(arrays.neighbours);
-  for (const auto& [map, array] : arrays.rows) note(array);
+  for (const auto& [map, array] : arrays.rows) {
+    const auto found = arrays.corners.find(map);
+    note(found == arrays.corners.end() ? array : found->second.codes);
+  }
   return arrays;
 }
 
 kir::Block load_pairs(Builder& builder, const Incidence& incidence, std::size_t member) {
   const ir::Loop& loop = builder.request().loop;
   const Prefetched fetched = prefetched(builder, incidence);
-  kir::Block before = fetched.statements;
+  kir::Block before;
+  for (const auto& [map, corners] : incidence.pairs.corners) append(before, own_entries(corners));
+  append(before, fetched.statements);
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const ir::IndirectDat* dat = read_through_map(loop.args[i]);
     PackedArg& packed = builder.packed().args[i];
@@ -212,11 +236,13 @@ kir::Block along_pairs(const Incidence& incidence, kir::Block body) {
   const kir::Expr two = kir::integer(2);
   kir::Block column;
   if (!is_ahead) column.push_back(index_decl("at", at_column(incidence)));
-  kir::Decl code{arrays.neighbours.type, "code", 0, {code_at(arrays, is_ahead ? "k" : "at")}};
-  code.type.is_pointer = false;
-  column.push_back({std::move(code)});
+  column.push_back(code_decl(arrays, arrays.neighbours, "code", arrays.neighbours.type.dtype));
   column.push_back(index_decl("across", kir::name("code") / kir::integer(4)));
   column.push_back(index_decl("o", kir::name("code") / two % two));
+  for (const auto& [map, corners] : arrays.corners) {
+    column.push_back(code_decl(arrays, corners.codes, corners.code, DType::uint32));
+    append(column, pick_entries(corners, is_ahead ? at_column(incidence) : kir::name("at")));
+  }
   append(column, std::move(body));
   return {over_pair_columns(incidence, std::move(column))};
 }

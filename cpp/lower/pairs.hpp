@@ -10,6 +10,9 @@ namespace op2::lower {
 /// has to be looked up first, the target's own rows are loaded once, and where a column has no
 /// incidence another one is computed in vain, so that the loads of several columns come together.
 
+/// @brief True if each element has its own row of the Map, and nothing else.
+[[nodiscard]] bool is_plain(const ir::MapRef& path);
+
 /// @brief Whether a member of a Group can be visited so: it does nothing else than reading through
 /// Maps and Globals and adding to the two targets.
 [[nodiscard]] bool visits_pairs(const Request& request, std::size_t member);

@@ -161,6 +161,13 @@ void use_pairs(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
     plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
     plan.n_bytes += bytes_of(*rows);
   }
+  number = 0;
+  for (const CornerTables& maps : request.corners) {
+    const auto codes = plans.corners(maps.of_elements, maps.of_targets, request.inverse,
+                                     request.spec.columns, request.n_threads);
+    plan.arrays.add(PlanArray::corners, array_of(*codes, codes), number++);
+    plan.n_bytes += bytes_of(*codes);
+  }
   use_further(request, plans, plan, {.offset = 0, .entries = 0});
 }
 

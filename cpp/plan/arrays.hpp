@@ -58,6 +58,12 @@ class Arrays {
   std::vector<Entry> entries_;
 };
 
+/// @brief What abi::CornerMaps names.
+struct CornerTables {
+  MapPointer of_elements;
+  MapPointer of_targets;
+};
+
 /// @brief What the plan of a loop is made from.
 struct PlanRequest {
   abi::PlanSpec spec;
@@ -68,6 +74,7 @@ struct PlanRequest {
   InverseSpec inverse;                      ///< by PlanSpec::occurrences, if inverts()
   std::vector<InverseSpec> further;         ///< by PlanSpec::further
   std::vector<MapPointer> composed;         ///< what PlanSpec::composed leads to
+  std::vector<CornerTables> corners = {};   ///< what PlanSpec::corners names
   std::vector<PositionSpec> matrices = {};  ///< all of the loop, if PlanSpec::listed names some
   std::int64_t block_size = 0;  ///< elements of a block, wanted by the user; 0: by the size
   int n_threads = 1;

@@ -3,10 +3,12 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <limits>
 #include <type_traits>
 #include <variant>
 
+#include "base/corner_codes.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "plan/at.hpp"
@@ -52,6 +54,13 @@ void over_columns(const InverseMap& inverse, std::int64_t width, int n_threads, 
       inverse.entries);
 }
 
+void check_element(std::int64_t element, const mesh::MapTable& map) {
+  if (element < map.n_rows()) return;
+  throw UsageError(
+      fmt::format("plan: an inverse with element {} cannot be composed with a Map of {} rows",
+                  element, map.n_rows()));
+}
+
 template <class Index>
 std::vector<Index> composed_as(const mesh::MapTable& map, const InverseMap& inverse,
                                std::int64_t width, int n_threads) {
@@ -59,16 +68,53 @@ std::vector<Index> composed_as(const mesh::MapTable& map, const InverseMap& inve
   std::vector<Index> out(at(width * inverse.n_rows * arity));
   over_columns(inverse, width, n_threads, [&](std::int64_t to, const Incident& place) {
     const std::int64_t element = place.entry / inverse.n_occurrences;
-    if (element >= map.n_rows()) {
-      throw UsageError(
-          fmt::format("plan: an inverse with element {} cannot be composed with a Map of {} rows",
-                      element, map.n_rows()));
-    }
+    check_element(element, map);
     for (std::int64_t slot = 0; slot < arity; ++slot) {
       out[at(to * arity + slot)] = static_cast<Index>(map.at(element, static_cast<int>(slot)));
     }
   });
   return out;
+}
+
+/// What is compared where elements and targets lead to the same Set.
+struct Shared {
+  const mesh::MapTable& of_elements;
+  const mesh::MapTable& of_targets;
+};
+
+void check_shared(const Shared& maps, const InverseMap& inverse) {
+  const int n_corners = maps.of_targets.arity();
+  if (!abi::fits_corner_code(maps.of_elements.arity(), n_corners)) {
+    throw InternalError(fmt::format("{} entries among {} of a target do not fit a byte",
+                                    maps.of_elements.arity(), n_corners));
+  }
+  if (maps.of_elements.n_targets() != maps.of_targets.n_targets()) {
+    throw UsageError(fmt::format("plan: Maps to Sets of size {} and {} share no entries",
+                                 maps.of_elements.n_targets(), maps.of_targets.n_targets()));
+  }
+  if (maps.of_targets.n_rows() < inverse.n_targets) {
+    throw UsageError(fmt::format("plan: an inverse with {} targets, and a Map of {} rows for them",
+                                 inverse.n_targets, maps.of_targets.n_rows()));
+  }
+}
+
+std::int64_t target_of_row(const InverseMap& inverse, std::int64_t row) {
+  if (!inverse.touched_only) return row;
+  return std::visit([row](const auto& rows) -> std::int64_t { return rows[at(row)]; },
+                    inverse.rows);
+}
+
+std::uint8_t corner_code(const Shared& maps, std::int64_t element, std::int64_t target) {
+  const int n_corners = maps.of_targets.arity();
+  std::int64_t code = 0;
+  for (int entry = 0; entry < maps.of_elements.arity(); ++entry) {
+    const std::int64_t wanted = maps.of_elements.at(element, entry);
+    int corner = 0;
+    while (corner < n_corners && maps.of_targets.at(target, corner) != wanted) ++corner;
+    if (corner == n_corners) return 1;
+    code += corner * abi::corner_bit(entry, 0, n_corners);
+  }
+  return static_cast<std::uint8_t>(code);
 }
 
 }  // namespace
@@ -113,6 +159,37 @@ IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int wid
   const std::int64_t n = width_of(inverse, width);
   if (index_bytes == 4) return composed_as<std::int32_t>(map, inverse, n, n_threads);
   return composed_as<std::int64_t>(map, inverse, n, n_threads);
+}
+
+std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
+                                       const mesh::MapTable& of_targets, const InverseMap& inverse,
+                                       int width, int n_threads) {
+  const Shared maps{of_elements, of_targets};
+  check_shared(maps, inverse);
+  const std::int64_t n = width_of(inverse, width);
+  std::vector<std::uint8_t> codes(at(n * inverse.n_rows));
+  over_columns(inverse, n, n_threads, [&](std::int64_t to, const Incident& place) {
+    const std::int64_t element = place.entry / inverse.n_occurrences;
+    check_element(element, of_elements);
+    codes[at(to)] = corner_code(maps, element, target_of_row(inverse, to % inverse.n_rows));
+  });
+  return codes;
+}
+
+double part_elsewhere(const mesh::MapTable& of_elements, const mesh::MapTable& of_targets,
+                      const InverseMap& inverse, int n_threads) {
+  const Shared maps{of_elements, of_targets};
+  check_shared(maps, inverse);
+  std::atomic<std::int64_t> n_elsewhere{0};
+  over_columns(inverse, inverse.degree_max, n_threads, [&](std::int64_t to, const Incident& place) {
+    if (!place.is_there) return;
+    const std::int64_t element = place.entry / inverse.n_occurrences;
+    check_element(element, of_elements);
+    const std::int64_t target = target_of_row(inverse, to % inverse.n_rows);
+    if (corner_code(maps, element, target) == 1) ++n_elsewhere;
+  });
+  const std::int64_t n = inverse.n_entries();
+  return n == 0 ? 0.0 : static_cast<double>(n_elsewhere) / static_cast<double>(n);
 }
 
 }  // namespace op2::plan

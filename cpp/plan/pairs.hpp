@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "mesh/map_table.hpp"
 #include "plan/inverse.hpp"
 
@@ -36,5 +39,25 @@ struct PairColumns {
 /// @throws UsageError if elements are no rows of the map, or a target does not fit.
 [[nodiscard]] IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width,
                                  int index_bytes, int n_threads);
+
+/// @brief In the same columns, which entries of its target each incidence's element has, as most
+/// edges have nodes of their cells: a byte as base/corner_codes.hpp describes.
+/// @param[in] of_elements Rows of the elements.
+/// @param[in] of_targets Rows of the targets; where one names an entry twice, the first one counts.
+/// @param[in] width Of the columns; 0: of the longest row.
+/// @return Shape (width, n_rows).
+/// @throws InternalError if a code does not fit a byte, or rows are longer than @p width.
+/// @throws UsageError if elements or targets are no rows of the Maps, or the Maps end on Sets of
+/// different size.
+[[nodiscard]] std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
+                                                     const mesh::MapTable& of_targets,
+                                                     const InverseMap& inverse, int width,
+                                                     int n_threads);
+
+/// @brief The part of all incidences, from 0 to 1, whose element has an entry that its target does
+/// not have; 0 if there are no incidences. Takes and throws what corner_codes() does.
+[[nodiscard]] double part_elsewhere(const mesh::MapTable& of_elements,
+                                    const mesh::MapTable& of_targets, const InverseMap& inverse,
+                                    int n_threads);
 
 }  // namespace op2::plan

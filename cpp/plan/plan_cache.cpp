@@ -40,6 +40,8 @@ class PlanCache::KeyBuilder {
     padded,
     pairs,
     composed_pairs,
+    corners,
+    part_elsewhere,
     presence,
     columns,
     further_columns,
@@ -213,6 +215,33 @@ std::shared_ptr<const IndexArray> PlanCache::composed_pairs(const MapPointer& ma
                       .take();
   return find_or_build<IndexArray>(key, [&, this] {
     return compose(*map, *inverse(spec, n_threads), width, index_bytes, n_threads);
+  });
+}
+
+std::shared_ptr<const std::vector<std::uint8_t>> PlanCache::corners(const MapPointer& of_elements,
+                                                                    const MapPointer& of_targets,
+                                                                    const InverseSpec& spec,
+                                                                    int width, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::corners)
+                      .map(of_elements)
+                      .map(of_targets)
+                      .number(width)
+                      .inverse(spec)
+                      .take();
+  return find_or_build<std::vector<std::uint8_t>>(key, [&, this] {
+    return corner_codes(*of_elements, *of_targets, *inverse(spec, n_threads), width, n_threads);
+  });
+}
+
+double PlanCache::part_elsewhere(const MapPointer& of_elements, const MapPointer& of_targets,
+                                 const InverseSpec& spec, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::part_elsewhere)
+                      .map(of_elements)
+                      .map(of_targets)
+                      .inverse(spec)
+                      .take();
+  return *find_or_build<double>(key, [&, this] {
+    return plan::part_elsewhere(*of_elements, *of_targets, *inverse(spec, n_threads), n_threads);
   });
 }
 

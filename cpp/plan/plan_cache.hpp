@@ -46,6 +46,15 @@ class PlanCache {
                                                                  const InverseSpec& spec, int width,
                                                                  int index_bytes, int n_threads);
 
+  /// @brief Which entries of their targets the elements have, in the columns of pairs(): see
+  /// corner_codes().
+  [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> corners(
+      const MapPointer& of_elements, const MapPointer& of_targets, const InverseSpec& spec,
+      int width, int n_threads);
+  /// @brief The part of all incidences that such a code is of no use for: see part_elsewhere().
+  [[nodiscard]] double part_elsewhere(const MapPointer& of_elements, const MapPointer& of_targets,
+                                      const InverseSpec& spec, int n_threads);
+
   /// @brief For each row of an inverse 1 where it has incidences, else 0.
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> presence(const InverseSpec& spec,
                                                                           int n_threads);

@@ -355,6 +355,10 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   for (const int map : spec.composed) {
     request.composed.push_back(targets_of(binding_, map, *plans_, options_.n_threads));
   }
+  for (const abi::CornerMaps& maps : spec.corners) {
+    request.corners.push_back({targets_of(binding_, maps.of_elements, *plans_, options_.n_threads),
+                               targets_of(binding_, maps.of_targets, *plans_, options_.n_threads)});
+  }
   if (!spec.listed.empty()) request.matrices = positions_;
   return request;
 }

@@ -34,6 +34,7 @@ __all__: list[str] = [
     "Coherence",
     "Column",
     "ConstRef",
+    "CornerCandidate",
     "DEVICE_CLASSES",
     "DType",
     "Device",
@@ -115,6 +116,7 @@ __all__: list[str] = [
     "common_dtype",
     "conjugate_gradients",
     "copy",
+    "corner_candidates",
     "cuda",
     "digest",
     "dot",
@@ -145,6 +147,7 @@ __all__: list[str] = [
     "note_parallel_region",
     "opencl",
     "out_of_bounds",
+    "part_elsewhere",
     "plan",
     "print_source",
     "prototypes",
@@ -967,6 +970,17 @@ class LoweringOptions:
     ) -> LoweringOptions: ...
     def tuned(self, tuning: Tuning) -> LoweringOptions: ...
     @property
+    def corners(self) -> list[tuple[int, int]]: ...
+    @corners.setter
+    def corners(
+        self,
+        arg1: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ]
+        ],
+    ) -> None: ...
+    @property
     def gather_bytes(self) -> int: ...
     @property
     def lanes(self) -> int: ...
@@ -1008,6 +1022,14 @@ class Candidate:
     def strategy(self) -> str: ...
     @property
     def why(self) -> str: ...
+
+class CornerCandidate:
+    @property
+    def of_elements(self) -> int: ...
+    @property
+    def of_targets(self) -> int: ...
+    @property
+    def why_not(self) -> str: ...
 
 class Module:
     @property
@@ -1419,6 +1441,13 @@ def copy(
     n_bytes: typing.SupportsInt | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
+def corner_candidates(
+    strategy: str,
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[plan.MapFacts],
+    options: LoweringOptions,
+) -> list[CornerCandidate]: ...
 def digest(bytes: str) -> str: ...
 def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
@@ -1478,6 +1507,14 @@ def multiply(
 def needs(module: Module) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def out_of_bounds(body: KernelBody, input: CheckInput) -> list[OutOfBounds]: ...
+def part_elsewhere(
+    loop: Loop,
+    binding: Binding,
+    plans: plan.PlanCache,
+    of_elements: typing.SupportsInt | typing.SupportsIndex,
+    of_targets: typing.SupportsInt | typing.SupportsIndex,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> float: ...
 def print_source(
     module: Module, dialect: cg.Dialect, line_markers: bool, linkage: str
 ) -> Sections: ...

@@ -175,4 +175,5 @@ def _writers(chain: Compiled, entries: Sequence[Entry], data: DataCarrier) -> li
 def _applied(chain: Compiled, steps: Iterable[StepReport]) -> tuple[str, ...]:
     members = {i for step in steps for i in step.loops}
     found = {one.passed for one in chain.decisions if one.applied and members & {*one.loops}}
+    found |= {"geometry" for step in steps if step.corners}
     return tuple(name for name in PASSES if name in found)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 Call = Callable[[], bool | None]
 """What runs a part of a chain, and may say that values were copied between host and device."""
-PASSES = ("fuse", "invert", "rename", "drop", "copy", "zero")
+_SCHEDULED = ("fuse", "invert", "rename", "drop", "copy", "zero")
+PASSES = (*_SCHEDULED, "geometry")
 _CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
 """A loop that does nothing, on the host and on a GPU."""
 _CACHE_BYTES = 1 << 23
@@ -60,6 +61,9 @@ class StepReport:
         dropped: Names of the Dats that it need not store.
         zeroed: Names of the Dats that hold zeros before it, and need not be read.
         redirected: Names of the Dats that are read where they were copied from.
+        corners: Names of Maps of loops that are seen from their targets, each with that of the
+            targets' own Map that its entries are taken from.
+        why_no_corners: Why those of others are not.
         n_bytes: What it must move.
         lanes: Elements computed side by side in vectors; 0: one after the other.
         why_lanes: Why so many, or why none; of a loop that runs alone its own report says it.
@@ -71,6 +75,8 @@ class StepReport:
     dropped: tuple[str, ...]
     zeroed: tuple[str, ...]
     redirected: tuple[str, ...]
+    corners: tuple[tuple[str, str], ...]
+    why_no_corners: tuple[str, ...]
     n_bytes: int
     lanes: int
     why_lanes: str
@@ -146,7 +152,9 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     with waiting("compiling a chain") as say:
         for n, step in enumerate(schedule.steps, 1):
             say(f"compiling {n} of {len(schedule.steps)}")
-            function, is_seen, report = _prepared(step, entries, loops, built, spares)
+            function, is_seen, report = _prepared(
+                step, entries, loops, built, spares, has_geometry="geometry" in passes
+            )
             rows.add(function, entries)
             is_task = not is_seen and not (isinstance(function, Task) and function.trades)
             functions.append(function if is_task else None)
@@ -193,7 +201,7 @@ def _scheduled(
     total = "zero" in passes and runtime.device is not None
     schedule = _core.chain.schedule(
         chain=chain,
-        passes=_core.chain.Passes(**{name: name in passes for name in PASSES}, total=total),
+        passes=_core.chain.Passes(**{name: name in passes for name in _SCHEDULED}, total=total),
         pinned=_pinned(loops, built),
     )
     return schedule, built
@@ -273,6 +281,8 @@ def _prepared(
     loops: Sequence[ParLoop | None],
     built: Sequence[symbolic.Symbolic],
     spares: Spares,
+    *,
+    has_geometry: bool,
 ) -> tuple[Task | int, bool, StepReport]:
     """Return what runs a step, whether something looks at the loop, and what it is."""
     number = step.loops[0]
@@ -303,6 +313,7 @@ def _prepared(
             for one in step.redirected
         ],
         spares,
+        has_geometry=has_geometry,
     )
     function, choice = group.launched(), group.choice
     report = StepReport(
@@ -312,6 +323,8 @@ def _prepared(
         dropped=group.dropped,
         zeroed=group.zeroed,
         redirected=group.redirected,
+        corners=group.corners,
+        why_no_corners=group.why_no_corners,
         n_bytes=group.useful_bytes,
         lanes=choice.options.lanes,
         why_lanes=choice.why_lanes,
@@ -446,6 +459,8 @@ def _report(loop: int, n_bytes: int) -> StepReport:
         dropped=(),
         zeroed=(),
         redirected=(),
+        corners=(),
+        why_no_corners=(),
         n_bytes=n_bytes,
         lanes=0,
         why_lanes="",

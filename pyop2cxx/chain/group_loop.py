@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
-    from pyop2cxx.pipeline.request import Choice
+    from pyop2cxx.pipeline.request import Choice, Corners
     from pyop2cxx.sets.maps import Map
 
 
@@ -84,6 +84,42 @@ class GroupFacts(LoopFacts):
         """4 if every index fits in each of the loops, with room to stride."""
         each = [loop._facts.index_bytes(loop._symbolic(), most_padding) for loop in self._loops]
         return max(super().index_bytes(built, most_padding), *each)
+
+    def part_elsewhere(
+        self, built: symbolic.Symbolic, of_elements: int, of_targets: int
+    ) -> float | None:
+        """Return which part of all incidences leads to entries that a target does not lead to.
+
+        Args:
+            built: The symbolic loops.
+            of_elements: Number of the Map from the elements.
+            of_targets: Number of the Map from their targets.
+        """
+        if runtime.static or not all(map_.has_values for map_ in built.maps):
+            return None
+        engine = runtime.engine
+        return _core.part_elsewhere(
+            loop=built.loop,
+            binding=self.binding(built),
+            plans=engine.plans,
+            of_elements=of_elements,
+            of_targets=of_targets,
+            n_threads=engine.n_threads,
+        )
+
+    def bytes_of_entries(self, map_: Map) -> int:
+        """Return the bytes saved by a byte for each incidence in the place of a Map's entries."""
+        users = [
+            loop
+            for loop, own in zip(self._loops, self._parts_of_each, strict=True)
+            if any(map_ in part.maps for part in own)
+        ]
+        if len(users) > 1:
+            return 0  # another loop reads them
+        n_slots: int = users[0]._symbolic().loop.n_slots()
+        entry_bytes: int = map_.arity * table_of(map_).index_bytes
+        n_elements: int = users[0]._items.n
+        return n_elements * (entry_bytes - n_slots)
 
     @property
     def useful_bytes(self) -> int:
@@ -160,6 +196,7 @@ class GroupLoop:
         zeroed: The same, of arguments that add to what is known to be zero.
         redirected: Arguments that read another Dat, of equal values.
         spares: Second buffers.
+        has_geometry: Whether what elements lead to may be taken from what their targets lead to.
 
     Attributes:
         name: The names of its kernels.
@@ -183,6 +220,8 @@ class GroupLoop:
         zeroed: Sequence[tuple[int, int]],
         redirected: Sequence[Elsewhere],
         spares: Spares,
+        *,
+        has_geometry: bool = False,
     ) -> None:
         # where the program wrote it: chains add loops of their own
         first = next((loop for loop in loops if not loop.kernel.is_written_here), loops[0])
@@ -224,6 +263,7 @@ class GroupLoop:
             apart=[(one.loop, one.arg) for one in redirected if one.from_second],
         )
         self._built = replace(built[main], loop=group)
+        self._has_geometry = has_geometry
 
     @property
     def renamed(self) -> tuple[str, ...]:
@@ -233,7 +273,28 @@ class GroupLoop:
     @property
     def useful_bytes(self) -> int:
         """Bytes that a call must move."""
-        return self._facts.useful_bytes
+        picked = [maps[0] for one, maps in self._looked_at() if not one.why_not]
+        return self._facts.useful_bytes - sum(map(self._facts.bytes_of_entries, picked))
+
+    @property
+    def corners(self) -> tuple[tuple[str, str], ...]:
+        """Names of Maps from elements and of those from targets that have their entries."""
+        return tuple(
+            (maps[0].name, maps[1].name) for one, maps in self._looked_at() if not one.why_not
+        )
+
+    @property
+    def why_no_corners(self) -> tuple[str, ...]:
+        """Why entries of other Maps are not taken from those of targets."""
+        return tuple(
+            f"entries of {maps[0].name} are not taken from {maps[1].name}: {one.why_not}"
+            for one, maps in self._looked_at()
+            if one.why_not
+        )
+
+    def _looked_at(self) -> list[tuple[Corners, tuple[Map, Map]]]:
+        maps = self._built.maps
+        return [(one, (maps[one.of_elements], maps[one.of_targets])) for one in self.choice.corners]
 
     @property
     def choice(self) -> Choice:
@@ -266,4 +327,5 @@ class GroupLoop:
             lanes=self._lanes,
             tuning=(),
             column_fill=partial(self._facts.column_fill, built),
+            elsewhere=partial(self._facts.part_elsewhere, built) if self._has_geometry else None,
         )

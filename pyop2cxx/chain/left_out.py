@@ -19,8 +19,6 @@ NO_PASSES = {
     "are, if both are in one block: put the time loop into it, or give it several steps",
     "recompute": "what neighbours need is stored; explain() says for each value what it would take "
     "to compute it again",
-    "geometry": "coordinates are read through the Map that a loop names, not from the nodes of the "
-    "cells that its elements are seen from",
     "tile": "loops that are not combined run one after the other over all elements",
 }
 """Names under which somebody may look for a pass, and what there is instead."""
@@ -43,14 +41,14 @@ class Step(Protocol):
 def lines_on(
     keys: Sequence[object], loops: Sequence[ParLoop | None], reports: Sequence[Step]
 ) -> tuple[str, ...]:
-    """Return what `explain` says of rotation, of values computed again, and of geometry.
+    """Return what `explain` says of rotation and of values computed again.
 
     Args:
         keys: Of the entries.
         loops: Those of the program; None for actions.
         reports: The functions.
     """
-    lines = [*_on_rotation(keys), *_on_recomputing(loops, reports), *_on_geometry(loops, reports)]
+    lines = [*_on_rotation(keys), *_on_recomputing(loops, reports)]
     return tuple(dict.fromkeys(lines))
 
 
@@ -134,26 +132,3 @@ def _costs(writer: ParLoop, made: Part, reader: ParLoop) -> tuple[int, int, int]
     )
     saved = (writer._items.n + rows) * made.dim * made.dtype.itemsize
     return saved, added, writer.kernel.num_flops * n_calls
-
-
-def _on_geometry(loops: Sequence[ParLoop | None], reports: Sequence[Step]) -> Iterator[str]:
-    """Dats that a function reads both for its targets and for what leads to them."""
-    for step in reports:
-        own: dict[int, str] = {}
-        for number in step.loops:
-            loop = loops[number]
-            if loop is None or number in step.inverted:
-                continue
-            for part in loop._parts:
-                if part.map_ is not None and part.access == READ:
-                    own[id(part.data)] = loop.kernel.name
-        for number in step.inverted:
-            loop = loops[number]
-            assert loop is not None, "an action runs alone"
-            for part in loop._parts:
-                if part.map_ is not None and part.access == READ and id(part.data) in own:
-                    yield (
-                        f"geometry: {loop.kernel.name} reads {part.data.name} through Map "
-                        f"'{part.map_.name}', although {own[id(part.data)]} reads it for the same "
-                        "targets: that both lead to the same rows is not looked for"
-                    )

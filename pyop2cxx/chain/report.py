@@ -72,6 +72,8 @@ def _lines(chain: Compiled) -> list[str]:
             refused.setdefault(f"  {_reason(one, chain.names)}")
             for line in deciding_lines(one.why, chain.codes):
                 refused.setdefault(f"    {line}")
+    for step in chain.reports:
+        refused |= dict.fromkeys(f"  geometry: {why}" for why in step.why_no_corners)
     return [*lines, *refused, *(f"  {line}" for line in chain.left_out)]
 
 
@@ -92,6 +94,9 @@ def described(step: StepReport, names: Sequence[str]) -> str:
         text += f"; not stored: {', '.join(step.dropped)}"
     if step.redirected:
         text += f"; read where they were copied from: {', '.join(step.redirected)}"
+    if step.corners:
+        taken = (f"{elements} taken from {targets}" for elements, targets in step.corners)
+        text += f"; entries of {', of '.join(taken)}"
     if step.zeroed:
         text += f"; sums that start at 0: {', '.join(step.zeroed)}"
     if step.lanes:

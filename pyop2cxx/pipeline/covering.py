@@ -32,14 +32,17 @@ def weaker(request: Request) -> Iterator[Request]:
     )
     fills = (request.column_fill, _never_full)
     shapes = (True, False) if _on_grid(request) else (True,)
-    for own_facts, width, fill, is_own in product(facts, widths, fills, shapes):
-        if (own_facts, width, fill, is_own) != (known, own, request.column_fill, True):
+    corners = dict.fromkeys((request.elsewhere, None))
+    for shape in product(facts, widths, fills, shapes, corners):
+        own_facts, width, fill, is_own, elsewhere = shape
+        if shape != (known, own, request.column_fill, True, request.elsewhere):
             options = request.options.placed(width)
             yield replace(
                 request,
                 map_facts=own_facts,
                 options=options if is_own else options.for_any_mesh(),
                 column_fill=fill,
+                elsewhere=elsewhere,
             )
 
 

@@ -21,7 +21,7 @@ from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedErr
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.rejections import explain_rejection, refused
-from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
+from pyop2cxx.pipeline.request import Choice, Corners, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import folders_of, identified, render
@@ -123,12 +123,16 @@ def choose(request: Request) -> Choice:
         if not options.by_slot:  # lighter kernels gain nothing then
             options, why_lanes = lanes(options)
         why_lanes += f"; {why_walk}"
+    corners = _corners(request, strategy, options)
+    options.corners = [(one.of_elements, one.of_targets) for one in corners if not one.why_not]
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
     verbatim = request.kernel.code if request.kernel.core.body is None else ""
     frames = [identified(folder) for folder in folders_of(request.backend)]
     key = repr((signature, verbatim, request.backend.name, lowering, *frames))
-    return Choice(strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key)
+    return Choice(
+        strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key, corners=corners
+    )
 
 
 def why_not(strategy: str, request: Request) -> str:
@@ -170,6 +174,37 @@ def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
         "incidences one after the other: columns of one slot would be "
         f"{fill:.0%} full, and pay from {least:.0%} on"
     )
+
+
+def _corners(
+    request: Request, strategy: str, options: _core.LoweringOptions
+) -> tuple[Corners, ...]:
+    """Say which Maps' entries are taken from those of their targets' Maps, and why not others."""
+    if request.elsewhere is None or strategy != "owner":
+        return ()
+    found: list[Corners] = []
+    done: set[int] = set()
+    most = dict(options.tuning.values())["most_elsewhere"]
+    about = (request.loop, request.backend.facts, list(request.map_facts), options)
+    for one in _core.corner_candidates(strategy, *about):
+        if one.of_elements in done:
+            continue
+        why_not = one.why_not
+        if not why_not:
+            part = request.elsewhere(one.of_elements, one.of_targets)
+            if part is None:
+                why_not = "the Maps have no values yet"
+            elif part > most:
+                why_not = (
+                    f"{part:.2%} of the elements that targets have lead to others than these, and "
+                    f"up to {most:.2%} may"
+                )
+            else:
+                done.add(one.of_elements)
+        found.append(
+            Corners(of_elements=one.of_elements, of_targets=one.of_targets, why_not=why_not)
+        )
+    return tuple(found)
 
 
 def _wants_gathers(request: Request) -> bool:

@@ -34,6 +34,9 @@ class Request:
         tuning: Numbers that the user has set; `options` has all of them.
         column_fill: How full columns of one slot are, for so many targets side by side; they are
             kept if they are at least so full. Costs as much as a plan at the first call.
+        elsewhere: Of two Maps by their numbers, from elements and from the targets that they add
+            to, how many of all incidences lead from an element to an entry that the target does not
+            lead to, as a part of 1; None where it is not known. None: do not look for such Maps.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Request:
     lanes: int | None
     tuning: Overrides
     column_fill: Callable[[int, _core.Tuning, float], float]
+    elsewhere: Callable[[int, int], float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +71,40 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Corners:
+    """Two Maps to one Set: from elements, and from the targets that the elements add to.
+
+    Attributes:
+        of_elements: Number of the former.
+        of_targets: Number of the latter.
+        why_not: Why the entries of the former are not taken from those of the latter; empty: they
+            are.
+    """
+
+    of_elements: int
+    of_targets: int
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A strategy and a number of lanes, why they were taken, and the key of their text."""
+    """A strategy and a number of lanes, why they were taken, and the key of their text.
+
+    Attributes:
+        strategy: How racing updates are resolved.
+        why: Why this strategy.
+        options: What else decides the text.
+        why_lanes: Why so many lanes, or why none.
+        key: Canonical key of the text.
+        corners: Maps whose entries may be taken from those of others, and whether they are.
+    """
 
     strategy: str
     why: str
     options: _core.LoweringOptions
     why_lanes: str
     key: str
+    corners: tuple[Corners, ...] = ()
 
 
 class GeneratedCode(Told, str):

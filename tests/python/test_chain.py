@@ -1150,8 +1150,10 @@ def debugging() -> Iterator[None]:
 class _Forgetful(GroupLoop):
     """A group of which a wrong pass says that its first value need not be stored."""
 
-    def __init__(self, loops: Any, inverted: Any, renamed: Any, dropped: Any, *others: Any) -> None:
-        super().__init__(loops, inverted, renamed, [*dropped, (0, 0)], *others)
+    def __init__(
+        self, loops: Any, inverted: Any, renamed: Any, dropped: Any, *others: Any, **more: Any
+    ) -> None:
+        super().__init__(loops, inverted, renamed, [*dropped, (0, 0)], *others, **more)
 
 
 def test_debug_says_where_a_wrong_pass_changes_a_result(debugging: None, monkeypatch: Any) -> None:

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from programs import needs_program, with_program
+from sided import Sided
 from small_world import FLUX, World, run_python
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends._backend import HostToolchain
+from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.chain.spares import Spares
 from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -159,13 +163,23 @@ def test_each_strategy_has_a_text_on_each_backend_that_can() -> None:
     assert {f"power_{backend}_direct" for backend in BACKENDS} <= found
 
 
+def corner_texts() -> dict[str, GeneratedCode]:
+    """A function of a chain for GPUs, where nodes of edges are found among those of their cells."""
+    loops, found = Sided(3).loops()[:2], {}
+    group = GroupLoop(loops, [0], [], [], [], [], Spares(), has_geometry=True)
+    for backend in ("opencl", "cuda"):
+        request = group._request(group._built, {"backend": backend})
+        found[f"corners_{backend}_owner"] = flow.generate(request, flow.choose(request))
+    return found
+
+
 def test_texts_are_the_golden_ones() -> None:
     """After a change that is meant: UPDATE_GOLDEN=1 pytest ..., then read the difference."""
     found = {
         f"{name}{Path(next(iter(code.files))).suffix}": re.sub(
             r"^/\* pyop2cxx \S+:", "/* pyop2cxx VERSION:", code
         )
-        for name, code in texts(GOLDENS).items()
+        for name, code in (texts(GOLDENS) | corner_texts()).items()
     }
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)
@@ -179,7 +193,7 @@ def test_texts_are_the_golden_ones() -> None:
 
 
 def test_texts_fit_a_screen_and_have_no_loop_of_one_step() -> None:
-    for name, text in texts(GOLDENS).items():
+    for name, text in (texts(GOLDENS) | corner_texts()).items():
         assert max(map(len, text.splitlines())) <= 120, name
         assert not re.search(r"for \(\w+ (\w+) = (\d+); \1 < 1;", text), name
 

@@ -38,6 +38,7 @@ Executable example() {
   made.plan.lanes = 8;
   made.plan.composed = {4, 5};
   made.plan.composed_bytes = 8;
+  made.plan.corners = {{1, 3}, {0, 2}};
   made.plan.all_targets = true;
   made.plan.further = {{2, 3}, {6}};
   made.scratch = {16, 8, -1};

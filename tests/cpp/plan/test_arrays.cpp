@@ -66,5 +66,26 @@ TEST(MakePlan, ArraysOutliveTheCache) {
   EXPECT_EQ(static_cast<const std::int32_t*>(elements.data)[1], 2);
 }
 
+TEST(MakePlan, PairsMayHaveCorners) {
+  const testing::TestMap<> edge_cells({0, 1}, 2, 2);
+  const testing::TestMap<> edge_nodes({2, 1}, 2, 4);
+  const testing::TestMap<> cell_nodes({0, 1, 2, 3, 2, 1}, 3, 4);
+  PlanCache cache;
+  PlanRequest request;
+  request.spec = {.kind = abi::PlanKind::padded, .composed = {1}, .pairs = true, .columns = 1};
+  request.spec.corners = {{1, 2}};
+  request.n_elements = 1;
+  request.inverse = {{1, nullptr}, {{edge_cells.table, 0}, {edge_cells.table, 1}}};
+  request.composed = {edge_nodes.table};
+  request.corners = {{edge_nodes.table, cell_nodes.table}};
+  const LoopPlan plan = make_plan(request, cache);
+  const HostArray& codes = plan.arrays.at(parameter(PlanArray::corners, DType::uint8));
+  ASSERT_EQ(codes.n_bytes, 2);
+  const auto* values = static_cast<const std::uint8_t*>(codes.data);
+  EXPECT_EQ(values[0], 2 * 2 + 8 * 1);
+  EXPECT_EQ(values[1], 2 * 1 + 8 * 2);
+  EXPECT_EQ(plan.n_bytes, 2 * 4 + 4 * 4 + 2);  // neighbours, rows, codes
+}
+
 }  // namespace
 }  // namespace op2::plan

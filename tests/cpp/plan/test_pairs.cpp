@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "base/corner_codes.hpp"
 #include "base/error.hpp"
 #include "maps.hpp"
 
@@ -109,6 +110,109 @@ TEST(ComposedPairs, NeedRowsForAllElements) {
   const TestMap<> edges({0, 1, 2, 1}, 2, 3);
   const TestMap<> shorter({0}, 1, 3);
   EXPECT_THROW((void)compose(*shorter.table, inverse_of_all(edges), 0, 4, 1), UsageError);
+}
+
+/// Two squares side by side, 0 1 4 3 and 1 2 5 4, with the edge between them, one on each side, and
+/// one that has a node of neither.
+struct Squares {
+  TestMap<> edge_cells{{0, 1, 0, 0, 1, 1, 1, 0}, 2, 3};  // cell 2 has no edge
+  TestMap<> edge_nodes{{4, 1, 3, 0, 2, 5, 1, 6}, 2, 7};
+  TestMap<> cell_nodes{{0, 1, 4, 3, 1, 2, 5, 4, 6, 6, 6, 6}, 4, 7};
+};
+
+/// Bit 0 apart, by two bits each.
+std::uint8_t code_of(int first, int second) {
+  return static_cast<std::uint8_t>(2 * first + 8 * second);
+}
+
+TEST(CornerCodes, SayWhichEntriesOfTheTargetElementsHave) {
+  const Squares mesh;
+  const InverseMap inverse = inverse_of_all(mesh.edge_cells);
+  const std::vector<std::uint8_t> codes =
+      corner_codes(*mesh.edge_nodes.table, *mesh.cell_nodes.table, inverse, 4, 2);
+  ASSERT_EQ(codes.size(), 12U);
+  const auto column = [&codes](std::size_t k) {
+    return std::vector<std::uint8_t>(codes.begin() + static_cast<std::ptrdiff_t>(3 * k),
+                                     codes.begin() + static_cast<std::ptrdiff_t>(3 * k + 3));
+  };
+  // cell 0: edges 0, 1 from both sides, 3; cell 1: edges 0, 2 from both sides, 3; cell 2: edge 0
+  EXPECT_EQ(column(0), (std::vector<std::uint8_t>{code_of(2, 1), code_of(3, 0), 1}));
+  EXPECT_EQ(column(1), (std::vector<std::uint8_t>{code_of(3, 0), code_of(1, 2), 1}));
+  EXPECT_EQ(column(2), column(1));
+  EXPECT_EQ(column(3), (std::vector<std::uint8_t>{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(part_elsewhere(*mesh.edge_nodes.table, *mesh.cell_nodes.table, inverse, 1),
+                   0.25);
+}
+
+TEST(CornerCodes, GoByTheTargetsOfTouchedRows) {
+  const Squares mesh;
+  const TestMap<> edges({1, 1}, 2, 3);
+  const TestMap<> nodes({2, 4}, 2, 7);
+  const InverseMap inverse = inverse_of_all(edges, true);
+  EXPECT_EQ(corner_codes(*nodes.table, *mesh.cell_nodes.table, inverse, 0, 1),
+            (std::vector<std::uint8_t>{code_of(1, 3), code_of(1, 3)}));
+  EXPECT_DOUBLE_EQ(part_elsewhere(*nodes.table, *mesh.cell_nodes.table, inverse, 1), 0.0);
+}
+
+TEST(CornerCodes, LeadToTheElementsEntries) {
+  const TestMap<> edges = random_map(4000, 2, 1700, 0.1, false, 6);
+  const TestMap<> nodes = random_map(4000, 3, 40, 0.1, false, 7);
+  const TestMap<std::int64_t> corners = random_map<std::int64_t>(1700, 4, 40, 0.1, false, 8);
+  const InverseMap inverse = inverse_of_all(edges);
+  const auto codes = corner_codes(*nodes.table, *corners.table, inverse, 0, 3);
+  std::int64_t n_elsewhere = 0;
+  for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
+    const std::int64_t first = inverse.offset[static_cast<std::size_t>(row)];
+    const std::int64_t n = inverse.offset[static_cast<std::size_t>(row + 1)] - first;
+    for (std::int64_t column = 0; column < n; ++column) {
+      const std::int64_t element = entry_of(inverse.entries, first + column) / 2;
+      const int code = codes[static_cast<std::size_t>(column * inverse.n_rows + row)];
+      bool is_elsewhere = false;
+      for (int entry = 0; entry < 3; ++entry) {
+        const std::int64_t wanted = nodes.table->at(element, entry);
+        bool is_found = false;
+        for (int corner = 0; corner < 4; ++corner) {
+          is_found |= corners.table->at(row, corner) == wanted;
+        }
+        is_elsewhere |= !is_found;
+        const auto low = static_cast<int>(abi::corner_bit(entry, 0, 4));
+        if (code % 2 == 0) {
+          EXPECT_EQ(corners.table->at(row, code / low % 4), wanted);
+        }
+      }
+      EXPECT_EQ(code == 1, is_elsewhere);
+      n_elsewhere += is_elsewhere ? 1 : 0;
+    }
+  }
+  EXPECT_GT(n_elsewhere, 0);
+  EXPECT_LT(n_elsewhere, inverse.n_entries());
+  EXPECT_DOUBLE_EQ(part_elsewhere(*nodes.table, *corners.table, inverse, 3),
+                   static_cast<double>(n_elsewhere) / static_cast<double>(inverse.n_entries()));
+}
+
+TEST(CornerCodes, OfNoElementsAreNone) {
+  const Squares mesh;
+  const TestMap<> none(std::vector<std::int32_t>{}, 2, 3);
+  const TestMap<> nodes(std::vector<std::int32_t>{}, 2, 7);
+  const InverseMap inverse = inverse_of_all(none);
+  EXPECT_TRUE(corner_codes(*nodes.table, *mesh.cell_nodes.table, inverse, 0, 1).empty());
+  EXPECT_DOUBLE_EQ(part_elsewhere(*nodes.table, *mesh.cell_nodes.table, inverse, 1), 0.0);
+}
+
+TEST(CornerCodes, AreOfMapsThatFit) {
+  const Squares mesh;
+  const InverseMap inverse = inverse_of_all(mesh.edge_cells);
+  const TestMap<> elsewhere({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3}, 4, 8);
+  const TestMap<> few({0, 1, 4, 3}, 4, 7);
+  const TestMap<> many(std::vector<std::int32_t>(27, 0), 9, 7);
+  const TestMap<> short_rows({0, 1}, 2, 7);
+  const auto codes_of = [&inverse](const TestMap<>& of_elements, const TestMap<>& of_targets) {
+    (void)corner_codes(*of_elements.table, *of_targets.table, inverse, 0, 1);
+  };
+  EXPECT_THROW(codes_of(mesh.edge_nodes, elsewhere), UsageError);
+  EXPECT_THROW(codes_of(mesh.edge_nodes, few), UsageError);
+  EXPECT_THROW(codes_of(mesh.edge_nodes, many), InternalError);
+  EXPECT_THROW(codes_of(short_rows, mesh.cell_nodes), UsageError);
 }
 
 }  // namespace

@@ -83,6 +83,23 @@ TEST(PlanCache, PairsShareTheirInverse) {
   EXPECT_EQ(cache.statistics().n_plans, 5);
 }
 
+TEST(PlanCache, CornersShareTheirInverse) {
+  PlanCache cache;
+  const auto map = path_map(20);
+  const auto of_targets = testing::random_map(21, 3, 21, 1.0, false, 1);
+  const auto others = testing::random_map(21, 3, 21, 1.0, false, 1);
+  const InverseSpec spec = request_of(map.table);
+  const auto codes = cache.corners(map.table, of_targets.table, spec, 0, 1);
+  EXPECT_EQ(cache.corners(map.table, of_targets.table, spec, 0, 2), codes);
+  EXPECT_NE(cache.corners(map.table, others.table, spec, 0, 1), codes);
+  EXPECT_NE(cache.corners(map.table, of_targets.table, spec, 4, 1), codes);
+  EXPECT_EQ(cache.statistics().n_plans, 4);
+  const double part = cache.part_elsewhere(map.table, of_targets.table, spec, 1);
+  const auto misses = cache.statistics().misses;
+  EXPECT_DOUBLE_EQ(cache.part_elsewhere(map.table, of_targets.table, spec, 2), part);
+  EXPECT_EQ(cache.statistics().misses, misses);
+}
+
 TEST(PlanCache, ColumnsThatAreNotFullEnoughAreNotKept) {
   PlanCache cache;
   const auto map = path_map(20);
