@@ -116,6 +116,19 @@ class Recorder(Protocol):
     def flush(self) -> None:
         """Run all that waits."""
 
+    def settle_for_other(self, carrier: Any, *, write: bool) -> None:
+        """Run what must have run before another thread reads, or writes, values."""
+
+    def flush_for_other(self) -> None:
+        """Run all that waits, in a thread that has not recorded it."""
+
+
+class LazyRecorder(Recorder, Protocol):
+    """Takes the loops of a whole program."""
+
+    def end(self) -> None:
+        """Take nothing any more."""
+
 
 class Conventions(Protocol):
     """Kernels of PyOP2's older conventions; see `pyop2cxx.pyop2.conventions.adapt`."""
@@ -123,10 +136,10 @@ class Conventions(Protocol):
     adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
 
 
-def new_recorder() -> Recorder:
+def new_recorder() -> LazyRecorder:
     """Return what records the loops of a whole program."""
     found = importlib.import_module("pyop2cxx.chain.recorder").of_program()
-    return cast("Recorder", found)
+    return cast("LazyRecorder", found)
 
 
 def ahead_recording(path: str, **options: Any) -> AbstractContextManager[None]:

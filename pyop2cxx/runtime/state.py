@@ -8,6 +8,7 @@ import itertools
 import logging
 import threading
 from contextlib import contextmanager
+from threading import get_ident
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
@@ -28,10 +29,22 @@ from pyop2cxx.runtime.seams import new_recorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyop2cxx.runtime.seams import Recorder
+    from pyop2cxx.runtime.seams import LazyRecorder, Recorder
 
 
 T = TypeVar("T")
+
+
+class Here(threading.local):
+    """What a thread has for itself.
+
+    Attributes:
+        recorder: Takes its loops, to run later; None: they run now.
+        is_running: Whether it runs now what a chain has recorded.
+    """
+
+    recorder: Recorder | None = None
+    is_running = False
 
 
 class Runtime:
@@ -47,7 +60,10 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
-        recorder: Takes loops that are to run later, if there is one; see `pyop2cxx.chain`.
+        here: What each thread has for itself.
+        recorders: For each thread that has one, what takes its loops, to run later; see
+            `pyop2cxx.chain`.
+        has_several: Whether several threads had one at a time.
         states: What `of` has made.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         on_graph: Called with each Graph that is instantiated, if there is one.
@@ -61,8 +77,11 @@ class Runtime:
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
         self.on_graph: Callable[[Any], None] | None = None
-        self.recorder: Recorder | None = None
-        self._lazy_recorder: Recorder | None = None
+        self.here = Here()
+        self.recorders: dict[int, Recorder] = {}
+        self.has_several = False
+        self._lazy_recorder: LazyRecorder | None = None
+        self._ended_recorder: Recorder | None = None
         self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
@@ -141,10 +160,44 @@ class Runtime:
         self._initialised = True
         self._exit_at_exit()
 
+    @property
+    def recorder(self) -> Recorder | None:
+        """What takes the loops of this thread; None: they run now."""
+        return self.here.recorder
+
+    @recorder.setter
+    def recorder(self, new: Recorder | None) -> None:
+        self.here.recorder = new
+        if new is None:
+            self.recorders.pop(get_ident(), None)
+        else:
+            self.recorders[get_ident()] = new
+            self.has_several |= len(self.recorders) > 1
+
     def settle(self) -> None:
-        """Run all loops that a chain has recorded and not yet run."""
-        if self.recorder is not None:
-            self.recorder.flush()
+        """Run all loops that chains have recorded and not yet run."""
+        own = self.here.recorder
+        if own is not None:
+            own.flush()
+        for other in self._others():
+            other.flush_for_other()
+
+    def settle_others(self, *uses: tuple[Any, bool]) -> None:
+        """Run what other threads have recorded of some values, before these are used here.
+
+        Args:
+            *uses: What has values, and whether they are written.
+        """
+        for other in self._others():
+            for carrier, write in uses:
+                other.settle_for_other(carrier, write=write)
+
+    def _others(self) -> list[Recorder]:
+        """Return the chains of other threads, unless this one is running a chain."""
+        if self.here.is_running:
+            return []
+        own = get_ident()
+        return [other for ident, other in list(self.recorders.items()) if ident != own]
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -166,7 +219,9 @@ class Runtime:
         it used anything that has to be left in order. Loops that wait in a chain run first.
         """
         self.settle()
-        self.recorder = None
+        self.here = Here()  # of all threads
+        self.recorders.clear()
+        self._lazy_recorder = None
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
@@ -217,11 +272,17 @@ class Runtime:
 
     def follow_lazy(self) -> None:
         """Let all loops wait, or no longer, as the option 'lazy' says; blocks stay as they are."""
-        if self.configuration["lazy"] and self.recorder is None:
-            self.recorder = self._lazy_recorder = new_recorder()
-        elif not self.configuration["lazy"] and self.recorder is self._lazy_recorder:
+        lazy = self._lazy_recorder
+        if self.configuration["lazy"]:
+            if lazy is None and self.recorder in (None, self._ended_recorder):
+                self._lazy_recorder = new_recorder()
+                self.recorder = self._lazy_recorder
+        elif lazy is not None:
             self.settle()
-            self.recorder = self._lazy_recorder = None
+            lazy.end()  # it may be another thread's, which keeps it
+            if self.recorder is lazy:
+                self.recorder = None
+            self._lazy_recorder, self._ended_recorder = None, lazy
 
     def _apply_log_level(self) -> None:
         self.logger.setLevel(self.configuration["log_level"])
