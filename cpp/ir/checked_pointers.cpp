@@ -44,6 +44,19 @@ std::set<std::string> changed_in(const Body& body, bool through_addresses) {
   return names;
 }
 
+// Nobody writes them, and they have all values, so that they have no bits.
+std::set<std::string> tables_in(const Body& body) {
+  std::set<std::string> names;
+  for_each_body(body, [&names](const Body& inner) {
+    for (const Stmt& stmt : inner) {
+      const auto* found = std::get_if<Declare>(&stmt.node);
+      if (found == nullptr || !found->is_static) continue;
+      for (const Variable& variable : found->variables) names.insert(variable.name);
+    }
+  });
+  return names;
+}
+
 Reach unknown_reach() {
   return {make::number(-far), make::number(far), make::number(-1), make::number(0)};
 }
@@ -100,6 +113,7 @@ CheckedPointers::CheckedPointers(const FunctionDef& function, const KernelBody& 
   };
   Locals locals{*this, lost};
   walk_scoped(function.body, locals);
+  for (const std::string& name : tables_in(function.body)) arrays_.erase(name);
 }
 
 Reach CheckedPointers::reach_of(const Fixed& fixed, const std::string& name) const {

@@ -76,8 +76,8 @@ class LazyChain(Chain):
         """Not on the host: programs set values to zero before they look at them."""
         return self.records and (self._is_within_graph() or runtime.device is not None)
 
-    def _run(self, taken: Sequence[Waiting], prefix: Prefix) -> None:
-        super()._run(taken, prefix)
+    def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
+        super()._run(taken, prefix, queue)
         chain = prefix.compiled
         is_known = self._is_settled and self._n_new == self._known.n_new and not self._is_stale()
         if not is_known and self.records and chain is not None and not chain.is_checked:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from threading import get_ident
+from threading import RLock, get_ident, local
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.chain.compare import run_compared
@@ -62,8 +62,11 @@ _NOWHERE = Prefix()
 """Where a chain stands that has recorded nothing since it ran last: nothing is known from there."""
 
 
-class ChainState:
-    """What chains remember of each other: loops that were checked, chains that were compiled."""
+class ChainState(local):
+    """What chains of a thread remember: loops that were checked, chains that were compiled.
+
+    Each thread has its own: second buffers serve one chain after the other.
+    """
 
     def __init__(self) -> None:
         self.calls = Bounded(_MOST_CALLS)
@@ -120,10 +123,12 @@ class Chain:
     _thread = 0
     _outer: Any = None
     _known: Prefixes
+    _spares: Spares
     _prefix = _NOWHERE
     _queue: Any = ()  # a list as long as the block is open
     _last: Sequence[Compiled] = ()
     _refused: dict[str, str] | None = None
+    _runner = 0  # the thread that runs what was recorded; 0: none
     _place: Place | None = None
     _is_at_once = _was_at_once = False
 
@@ -142,12 +147,13 @@ class Chain:
             self._bound = bound
         if compare is not None:
             self._compare = compare
+        self._running = RLock()
 
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
 
     def __enter__(self) -> Self:
-        outer: Any = runtime.recorder
+        outer: Any = runtime.here.recorder
         if outer is None and not self._compare and not self._is_at_once:
             frame = sys._getframe(1)
             state: ChainState = runtime.states.get(ChainState) or runtime.of(ChainState)
@@ -180,7 +186,7 @@ class Chain:
         """Record from now on what this thread runs."""
         self._thread = get_ident()
         self._queue, self._last, self._refused = [], (), None
-        self._known = state.known
+        self._known, self._spares = state.known, state.spares
         self._prefix = state.known.root(runtime.epoch, self._passes)
 
     def __exit__(
@@ -193,12 +199,13 @@ class Chain:
             self._is_at_once = False
             return
         try:
-            taken, prefix = self._queue, self._prefix
-            self._queue, self._prefix = (), _NOWHERE  # options may change now
-            if taken:  # also after an error: without the block, these loops had run before it
-                self._run(taken, prefix)
+            with self._running:
+                taken, prefix = self._queue, self._prefix
+                self._queue, self._prefix = (), _NOWHERE  # options may change now
+                if taken:  # also after an error: without the block, these loops had run before it
+                    self._run(taken, prefix)
         finally:
-            if runtime.recorder is self:  # else `op2.exit()` has forgotten it
+            if runtime.here.recorder is self:  # else `op2.exit()` has forgotten it
                 runtime.recorder = self._outer
             self._outer = None
         place = self._place
@@ -231,7 +238,8 @@ class Chain:
     def takes(self, loop: ParLoop) -> bool:
         """Record a loop; False: it runs now, and all that it waits for has run."""
         recorded: Recorded | None = loop._recorded
-        longer = self._prefix.next.get(recorded)
+        seen = self._prefix
+        longer = seen.next.get(recorded)
         if (
             longer is None
             or recorded is None
@@ -242,7 +250,9 @@ class Chain:
             or get_ident() != self._thread
         ):
             return self._takes(loop)
-        self._prefix = longer
+        if seen is not self._prefix:
+            return self._takes(loop)  # another thread has just run what was recorded
+        self._prefix = longer  # no thread comes between these two lines
         self._queue.append(loop)
         if len(self._queue) >= self._bound:
             self._run_full_queue()
@@ -277,8 +287,9 @@ class Chain:
             carrier: The object.
             zero: Does it.
         """
-        longer = self._prefix.next.get(-carrier._uid)
-        if longer is None or get_ident() != self._thread:
+        seen = self._prefix
+        longer = seen.next.get(-carrier._uid)
+        if longer is None or get_ident() != self._thread or seen is not self._prefix:
             if get_ident() != self._thread or has_ghosts(carrier):
                 return False
             if not (self._queue or self._begins_with_zeros()):
@@ -343,26 +354,56 @@ class Chain:
 
     def settle(self, carrier: DataCarrier, *, write: bool) -> None:
         """Run what must have run before somebody reads, or writes, values."""
-        if self._thread == _RUNNING:
-            return
+        if self._runner:
+            if self._runner == get_ident():
+                return
+            with self._running:
+                pass  # what another thread runs comes first
         if self._queue:
             self._run_for(carrier, write=write)
         if self._is_within_graph():
             self._outer.settle(carrier, write=write)
 
+    def settle_for_other(self, carrier: DataCarrier, *, write: bool) -> None:
+        """Run all that waits, if another thread is about to use values that it uses."""
+        if self._runner and not self._is_within_graph():
+            with self._running:
+                pass  # what runs now may use them
+        if not self._queue:
+            return
+        span, waiting = span_of(carrier), entries_of([*self._queue])
+        if is_named(carrier) or any(meets(one, span, write=write) for one in waiting):
+            self.flush_for_other()
+
+    def flush_for_other(self) -> None:
+        """Run all that waits, in a thread that has not recorded it."""
+        if self._is_within_graph():
+            return  # it will run when the graph is submitted
+        with runtime.at_once(), self._running:
+            taken, prefix = self._queue, self._prefix
+            self._queue, self._prefix = [], _NOWHERE
+            if taken:
+                self._known.n_runs += 1
+                self._run_now(taken, prefix, (), get_ident())
+
+    def end(self) -> None:
+        """Take nothing any more."""
+        self._thread = 0
+
     def _run_for(self, carrier: DataCarrier, *, write: bool) -> None:
         if is_named(carrier):
             self.flush()
             return
-        known = self._prefix.splits
-        key = carrier._uid, write, carrier._buffer.address
-        split = known.get(key)
-        if split is None:
-            split = known[key] = self._split(span_of(carrier), write=write)
-        if not split.taken:
-            return
-        self._known.n_partial += bool(split.left)
-        self._run_part(split)
+        with self._running:
+            known = self._prefix.splits
+            key = carrier._uid, write, carrier._buffer.address
+            split = known.get(key)
+            if split is None:
+                split = known[key] = self._split(span_of(carrier), write=write)
+            if not split.taken:
+                return
+            self._known.n_partial += bool(split.left)
+            self._run_part(split)
 
     def _split(self, span: tuple[int, int], *, write: bool) -> Split:
         """Find what has to run before somebody uses memory."""
@@ -372,12 +413,13 @@ class Chain:
 
     def _run_full_queue(self) -> None:
         """At the bound whole repetitions run, so that the same chain comes the next time."""
-        known = self._prefix.splits
-        split = known.get(None)
-        if split is None:
-            n = whole_periods([key_of(one) for one in self._queue])
-            split = known[None] = self._split_at(range(n))
-        self._run_part(split)
+        with self._running:
+            known = self._prefix.splits
+            split = known.get(None)
+            if split is None:
+                n = whole_periods([key_of(one) for one in self._queue])
+                split = known[None] = self._split_at(range(n))
+            self._run_part(split)
 
     def _run_part(self, split: Split) -> None:
         if not split.left:
@@ -400,10 +442,11 @@ class Chain:
 
     def flush(self) -> None:
         """Run all that waits."""
-        taken, prefix = self._queue, self._prefix
-        self._queue, self._prefix = [], _NOWHERE  # options may change now
-        if taken:
-            self._run(taken, prefix)
+        with self._running:
+            taken, prefix = self._queue, self._prefix
+            self._queue, self._prefix = [], _NOWHERE  # options may change now
+            if taken:
+                self._run(taken, prefix)
 
     def begin_block(self) -> None:
         """Run all that waits: a block within this one is compiled alone."""
@@ -447,7 +490,7 @@ class Chain:
 
     @staticmethod
     def counts() -> Counts:
-        """Return how often chains ran, all blocks and ``init(lazy=True)`` together.
+        """Return how often chains of this thread ran, all blocks and ``init(lazy=True)`` together.
 
         Example:
             >>> from pyop2cxx import op2
@@ -493,12 +536,18 @@ class Chain:
         return "the program holds a writeable array of its data"
 
     def _add(self, entry: Entry) -> None:
-        queue = self._queue
-        if not queue:
-            self._known = runtime.of(ChainState).known
-            self._prefix = self._known.root(runtime.epoch, self._passes)
         key, recorded = entry.key, entry.recorded
-        self._prefix = self._prefix.next.get(key) or self._known.after(self._prefix, key)
+        longer = _NOWHERE
+        queue, seen = self._queue, None
+        while queue is not self._queue or seen is not self._prefix:  # another thread has run it
+            queue = self._queue
+            if not queue:
+                state = runtime.of(ChainState)
+                self._known, self._spares = state.known, state.spares
+                self._prefix = self._known.root(runtime.epoch, self._passes)
+            seen = self._prefix
+            longer = seen.next.get(key) or self._known.after(seen, key)
+        self._prefix = longer
         queue.append(entry)
         if recorded is not None and (recorded.ghosted or recorded.assembled):
             for i in recorded.ghosted:
@@ -521,13 +570,24 @@ class Chain:
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         """Run some of what waits; without an argument `queue` all of it."""
-        chain = prefix.compiled
         outer = self._outer
         is_within_graph = outer is not None and outer.takes_all
         if is_within_graph and outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
         thread, self._thread = self._thread, _RUNNING  # what runs is not taken
+        try:
+            self._run_now(taken, prefix, queue, self._runner if thread == _RUNNING else thread)
+        finally:
+            self._thread = thread
+
+    def _run_now(
+        self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting], thread: int
+    ) -> None:
+        """Run what was recorded, in this thread, whosever it is."""
+        here, chain = runtime.here, prefix.compiled
+        runner, is_inner = self._runner, here.is_running
+        self._runner, here.is_running = thread, True
         try:
             if chain is None:
                 chain = self._compiled(taken, prefix, queue or taken)
@@ -540,7 +600,7 @@ class Chain:
             self._queue, self._prefix = [], _NOWHERE
             raise
         finally:
-            self._thread = thread
+            self._runner, here.is_running = runner, is_inner
         if not self._last:
             self._last = chain.alone  # the same each time, so that places need not compare
         elif chain not in self._last:
@@ -552,7 +612,7 @@ class Chain:
         """Compile loops together; if that fails, run all that come before the one at fault."""
         self._known.n_new += 1
         try:
-            chain = compiled(entries_of(taken), self._passes, runtime.of(ChainState).spares)
+            chain = compiled(entries_of(taken), self._passes, self._spares)
             self._known.note_compiled(prefix, chain)
         except CompilationError as error:
             together = error

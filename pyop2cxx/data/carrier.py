@@ -209,10 +209,13 @@ class DataCarrier(Shown):
 
     def _settle(self, *, write: bool) -> None:
         """Run what a chain has recorded of these values before they are read, or written."""
-        if runtime.recorder is not None:
-            runtime.recorder.settle(self, write=write)
+        own = runtime.here.recorder
+        if own is not None:
+            own.settle(self, write=write)
         elif not write and runtime.resting is not None:
             runtime.resting.note_look()
+        if runtime.has_several or (own is None and runtime.recorders):
+            runtime.settle_others((self, write))
 
     def _zero_waits(self, zero: Callable[[], None]) -> bool:
         """Let a chain set all values to zero in its place among the loops, if it can.

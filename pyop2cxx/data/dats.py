@@ -307,7 +307,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             mode = Access.RW if write else Access.READ
             self.global_to_local_begin(mode)
             self.global_to_local_end(mode)
-        if runtime.coherence.is_active or runtime.recorder is not None:
+        if runtime.coherence.is_active or runtime.recorders:
             is_whole = whole or self._set.size == self._set.total_size
             values = self._brought(_use(write, member, is_whole), member)
         else:

@@ -83,6 +83,12 @@ class Capture:
         """Set them now: what they are set to is not the same at each submit."""
         return False
 
+    def settle_for_other(self, carrier: Any, *, write: bool) -> None:
+        """Leave it: what is recorded runs when the graph is submitted, not now."""
+
+    def flush_for_other(self) -> None:
+        """Leave it, too."""
+
     def settle(self, carrier: Any, *, write: bool) -> None:
         """Refuse what would happen once, now, instead of at each submit."""
         if not self._is_own_thread():

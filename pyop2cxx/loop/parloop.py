@@ -35,7 +35,7 @@ from pyop2cxx.loop.checks import (
 from pyop2cxx.loop.execute import effects_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
-from pyop2cxx.loop.parts import Kind, parts_of, values_of
+from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline import tuning as tuning_numbers
@@ -387,9 +387,12 @@ class ParLoop(Shown):
             ExecutionError: The loop failed while it ran.
         """
         try:
-            recorder = runtime.recorder
-            if recorder is not None and recorder.takes(self):
-                return
+            if runtime.recorders:
+                recorder = runtime.here.recorder
+                if recorder is not None and recorder.takes(self):
+                    return
+                if recorder is None:
+                    runtime.settle_others(*uses_of(self.args))
             if self._epoch != runtime.epoch:
                 self._prepare()
             self._run.once(self.args)

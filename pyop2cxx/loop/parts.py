@@ -332,6 +332,12 @@ def _n_scalars(maps: Sequence[Map], dims: Sequence[int], items: Items) -> int:
     return prod(dims) * prod(reached)
 
 
+def uses_of(args: Iterable[Arg]) -> list[tuple[Any, bool]]:
+    """Return what has the values of arguments, each with whether they are written."""
+    parts = (part for arg in args for part in getattr(arg, "parts", (arg,)))
+    return [(p.data, p.access is not READ) for p in parts if hasattr(p.data, "_buffer")]
+
+
 def values_of(args: Sequence[Arg], parts: Sequence[Part]) -> tuple[Value, ...]:
     """Say what a kernel of today's convention gets for each argument."""
     sizes = [0] * len(args)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx.exceptions import Op2Error, SetTypeError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.loop.parts import uses_of
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.tracebacks import shorten
 
@@ -81,7 +82,7 @@ def par_loop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return
-        loops, recorder = runtime.engine.loops, runtime.recorder
+        loops, recorder = runtime.engine.loops, runtime.here.recorder
         key: tuple[object, ...]
         try:
             # access first: what is no argument has none, and asking a Dat for data is a use
@@ -106,6 +107,8 @@ def par_loop(
         if recorder is not None and recorder.takes_call(key, kernel, args):
             return
         if known is not None and known[0] is kernel:
+            if runtime.recorders:
+                runtime.settle_others(*uses_of(args))
             known[1].once(args)
             return
         make = partial(

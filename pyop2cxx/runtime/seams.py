@@ -118,9 +118,18 @@ class Recorder(Protocol):
     def flush(self) -> None:
         """Run all that waits."""
 
+    def settle_for_other(self, carrier: Any, *, write: bool) -> None:
+        """Run what must have run before another thread reads, or writes, values."""
+
+    def flush_for_other(self) -> None:
+        """Run all that waits, in a thread that has not recorded it."""
+
 
 class LazyRecorder(Recorder, Protocol):
     """Takes all loops of a program, as long as that pays; see `pyop2cxx.chain.lazy`."""
+
+    def end(self) -> None:
+        """Take nothing any more."""
 
     def note_look(self) -> None:
         """Note that values are looked at, or a loop gets ready to run, while loops run at once."""

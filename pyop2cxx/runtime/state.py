@@ -8,6 +8,7 @@ import itertools
 import logging
 import threading
 from contextlib import contextmanager
+from threading import get_ident
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
@@ -34,6 +35,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Here(threading.local):
+    """What a thread has for itself.
+
+    Attributes:
+        recorder: Takes its loops, to run later; None: they run now.
+        is_running: Whether it runs now what a chain has recorded.
+    """
+
+    recorder: Recorder | None = None
+    is_running = False
+
+
 class Runtime:
     """All state that outlives a call.
 
@@ -47,7 +60,10 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
-        recorder: Takes loops that are to run later, if there is one; see `pyop2cxx.chain`.
+        here: What each thread has for itself.
+        recorders: For each thread that has one, what takes its loops, to run later; see
+            `pyop2cxx.chain`.
+        has_several: Whether several threads had one at a time.
         lazy_recorder: The one of a program whose loops wait outside of blocks, too.
         resting: That one, while it lets loops run at once because this takes less time.
         states: What `of` has made.
@@ -63,9 +79,12 @@ class Runtime:
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
         self.on_graph: Callable[[Any], None] | None = None
-        self.recorder: Recorder | None = None
+        self.here = Here()
+        self.recorders: dict[int, Recorder] = {}
+        self.has_several = False
         self.lazy_recorder: LazyRecorder | None = None
         self.resting: LazyRecorder | None = None
+        self._ended_recorder: Recorder | None = None
         self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
@@ -144,10 +163,44 @@ class Runtime:
         self._initialised = True
         self._exit_at_exit()
 
+    @property
+    def recorder(self) -> Recorder | None:
+        """What takes the loops of this thread; None: they run now."""
+        return self.here.recorder
+
+    @recorder.setter
+    def recorder(self, new: Recorder | None) -> None:
+        self.here.recorder = new
+        if new is None:
+            self.recorders.pop(get_ident(), None)
+        else:
+            self.recorders[get_ident()] = new
+            self.has_several |= len(self.recorders) > 1
+
     def settle(self) -> None:
-        """Run all loops that a chain has recorded and not yet run."""
-        if self.recorder is not None:
-            self.recorder.flush()
+        """Run all loops that chains have recorded and not yet run."""
+        own = self.here.recorder
+        if own is not None:
+            own.flush()
+        for other in self._others():
+            other.flush_for_other()
+
+    def settle_others(self, *uses: tuple[Any, bool]) -> None:
+        """Run what other threads have recorded of some values, before these are used here.
+
+        Args:
+            *uses: What has values, and whether they are written.
+        """
+        for other in self._others():
+            for carrier, write in uses:
+                other.settle_for_other(carrier, write=write)
+
+    def _others(self) -> list[Recorder]:
+        """Return the chains of other threads, unless this one is running a chain."""
+        if self.here.is_running:
+            return []
+        own = get_ident()
+        return [other for ident, other in list(self.recorders.items()) if ident != own]
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -170,7 +223,9 @@ class Runtime:
         it used anything that has to be left in order. Loops that wait in a chain run first.
         """
         self.settle()
-        self.recorder = self.resting = self.lazy_recorder = None
+        self.here = Here()  # of all threads
+        self.recorders.clear()
+        self.lazy_recorder = self.resting = None
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
@@ -221,13 +276,18 @@ class Runtime:
 
     def follow_lazy(self) -> None:
         """Let all loops wait, or no longer, as the option 'lazy' says; blocks stay as they are."""
+        lazy = self.lazy_recorder
         if self.configuration["lazy"]:
-            if self.recorder is None:
-                self.recorder = self.lazy_recorder = new_recorder()
-                self.resting = None
-        elif self.lazy_recorder is not None and self.recorder in (None, self.lazy_recorder):
+            if lazy is None and self.recorder in (None, self._ended_recorder):
+                self.lazy_recorder = new_recorder()
+                self.recorder = self.lazy_recorder
+        elif lazy is not None:
             self.settle()
-            self.recorder = self.lazy_recorder = self.resting = None
+            lazy.end()  # it may be another thread's, which keeps it
+            if self.recorder is lazy:
+                self.recorder = None
+            self.lazy_recorder = self.resting = None
+            self._ended_recorder = lazy
 
     def _apply_log_level(self) -> None:
         self.logger.setLevel(self.configuration["log_level"])

@@ -7,6 +7,7 @@ import gc
 import sys
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from fuzz.chains import OVERRUN, watch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.usefixtures("nothing_renumbered")
 
@@ -995,6 +996,158 @@ def test_what_stands_before_a_kernel_that_does_not_compile_has_run(read: str, ba
     assert dats["other"].data_ro[0] == 1.0
     assert dats["broken"].data_ro[0] == 0.0
     assert op2.chain.pending() == ()
+
+
+@pytest.fixture
+def impatient() -> Iterator[None]:
+    """Threads change places a hundred times as often."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(5e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(n: int, work: Callable[[int], None]) -> None:
+    """Call a function in threads; raise what one of them raises."""
+    with ThreadPoolExecutor(n) as pool:
+        for done in [pool.submit(work, i) for i in range(n)]:
+            done.result(120)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("how", ["blocks", "graphs", "zeros"])
+def test_threads_may_have_chains_at_the_same_time(how: str, backend: str) -> None:
+    cells = op2.Set(50)
+    xs = [op2.Dat(cells, np.zeros(50), name=f"x{i}") for i in range(4)]
+    seen: dict[int, list[float]] = {i: [] for i in range(4)}
+
+    def step(x: op2.Dat) -> None:
+        if how == "zeros":
+            x *= 1.0
+        for _ in range(2):
+            op2.par_loop(MORE, cells, x(op2.RW))
+
+    def work(i: int) -> None:
+        graph = op2.record(lambda: step(xs[i])) if how == "graphs" and i % 2 else None
+        for _ in range(30):
+            if graph is not None:
+                graph.submit()
+            else:
+                with op2.chain():
+                    step(xs[i])
+            seen[i].append(float(xs[i].data_ro[0]))
+
+    with op2.backend(backend):
+        for _ in range(3):
+            in_threads(4, work)
+    wanted = [2.0 * n for n in range(1, 91)]
+    assert list(seen.values()) == [wanted] * 4
+
+
+@pytest.mark.parametrize("how", ["reads", "writes", "runs a loop", "changes options", "waits"])
+def test_other_threads_see_what_waits(how: str, backend: str) -> None:
+    cells = op2.Set(3)
+    x, y, other = (op2.Dat(cells, np.zeros(3), name=name) for name in ("x", "y", "other"))
+    found: list[float] = []
+
+    def work(_: int) -> None:
+        if how == "reads":
+            found.append(x.data_ro[0])
+        elif how == "writes":
+            x.data[:] += 1
+        elif how == "runs a loop":
+            op2.par_loop(MORE, cells, x(op2.RW))
+        elif how == "changes options":
+            op2.init(threads=3)
+        else:
+            op2.wait()
+
+    op2.init(threads=2)
+    with op2.backend(backend), op2.chain():
+        for dat in (x, y):
+            op2.par_loop(MORE, cells, dat(op2.RW))
+        in_threads(1, lambda _: op2.par_loop(MORE, cells, other(op2.RW)))
+        assert op2.chain.pending() == (MORE.name,) * 2  # nobody has asked for them
+        in_threads(1, work)
+        assert op2.chain.pending() == ()
+        op2.par_loop(MORE, cells, x(op2.RW))
+    assert x.data_ro.tolist() == [3.0 if how in ("writes", "runs a loop") else 2.0] * 3
+    assert y.data_ro.tolist() == other.data_ro.tolist() == [1.0] * 3
+    assert found == ([1.0] if how == "reads" else [])
+    op2.init(threads=0)
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("bound", [5, 128])
+def test_no_loop_is_lost_if_others_look_meanwhile(bound: int) -> None:
+    cells = op2.Set(3)
+    x, y = (op2.Dat(cells, np.zeros(3), name=name) for name in "xy")
+    total = op2.Global(1, 0.0, name="total")
+    more = op2.ParLoop(MORE, cells, x(op2.RW))
+    add = op2.Kernel("void add(const double *x, double *t) { t[0] += x[0]; }", "add")
+    is_over = threading.Event()
+    seen: list[float] = []
+
+    def look(i: int) -> None:
+        while not is_over.is_set():
+            seen.append(float(x.data_ro[0]) if i else float(total.data_ro[0]))
+            op2.wait()
+
+    def record() -> None:
+        for i in range(600):
+            more.compute()
+            op2.par_loop(MORE, cells, y(op2.RW))
+            if i % 3 == 0:
+                y.zero()
+                total.zero()
+            op2.par_loop(add, cells, y(op2.READ), total(op2.INC))
+            if i % 50 == 0:
+                assert x.data_ro[0] == i + 1
+
+    with op2.backend("sequential"), ThreadPoolExecutor(2) as pool:
+        others = [pool.submit(look, i) for i in range(2)]
+        try:
+            with op2.chain(bound=bound):
+                record()
+        finally:
+            is_over.set()
+        for other in others:
+            other.result(60)
+    assert x.data_ro.tolist() == [600.0] * 3
+    assert y.data_ro.tolist() == [2.0] * 3
+    assert total.data_ro[0] == 3 * (0 + 1 + 2)
+    assert len(seen) > 10
+
+
+def test_a_lazy_program_may_have_threads() -> None:
+    cells = op2.Set(3)
+    x = op2.Dat(cells, np.zeros(3))
+    found: list[float] = []
+
+    def work(_: int) -> None:
+        found.append(x.data_ro[0])
+        with op2.backend("openmp"), op2.chain():
+            op2.par_loop(MORE, cells, x(op2.RW))
+            op2.par_loop(MORE, cells, x(op2.RW))
+        op2.par_loop(MORE, cells, x(op2.RW))
+        found.append(float(not op2.chain.pending()))
+
+    op2.init(lazy=True)
+    try:
+        op2.par_loop(MORE, cells, x(op2.RW))
+        in_threads(1, work)
+        op2.par_loop(MORE, cells, x(op2.RW))
+        assert op2.chain.pending() == (MORE.name,)
+        in_threads(1, lambda _: op2.init(lazy=False))  # for the whole program
+        op2.par_loop(MORE, cells, x(op2.RW))
+        assert op2.chain.pending() == ()
+        op2.init(lazy=True)
+        op2.par_loop(MORE, cells, x(op2.RW))
+        assert op2.chain.pending() == (MORE.name,)
+    finally:
+        op2.init(lazy=False)
+    assert found == [1.0, 1.0]
+    assert x.data_ro.tolist() == [7.0] * 3
 
 
 def test_loops_of_other_threads_run_at_once() -> None:

@@ -1075,3 +1075,31 @@ def test_a_graph_ends_at_the_loop_that_failed(backend: str) -> None:
     graph.submit()
     assert steps.world.y.data_ro.tolist() == [3.0] * 6
     assert steps.total.data_ro.tolist() == [13.0]
+
+
+def test_tables_of_functions_may_be_read_where_nothing_is_proven(backend: str) -> None:
+    """There are more steps than the analysis follows."""
+    code = """void k(double *y, const int *n) {
+  static const double t[1][14][10] = {{{1, 2}}};
+  static const double w[14] = {3, 4};
+  double a = 0;
+  for (int q = 0; q < 14; ++q) {
+    double u[10] = {0};
+    for (int r = 0; r < 10; ++r) u[r] += t[0][q][r];
+    for (int p = 0; p < 10; ++p)
+      for (int i = 0; i < 10; ++i)
+        for (int j = 0; j < 10; ++j) a += u[i] * w[q] * t[0][q][j];
+  }
+  y[0] = a + w[n[0]];
+}"""
+    cells = op2.Set(3, "cells")
+    n = op2.Dat(cells, [1, 0, 1], dtype="int32", name="n")
+    y = op2.Dat(cells, name="y")
+    kernel = op2.Kernel(code, "k")
+    with op2.backend(backend):
+        op2.par_loop(kernel, cells, y(op2.WRITE), n(op2.READ), check=True)
+        assert y.data_ro.tolist() == [274.0, 273.0, 274.0]
+        n.data[2] = 14
+        with pytest.raises(op2.CheckError, match=r"element 2 .*line 12") as found:
+            op2.par_loop(kernel, cells, y(op2.WRITE), n(op2.READ), check=True)
+    assert found.value.check == "bounds"
