@@ -29,7 +29,6 @@ from airfoil_kernels import (
     TOLERANCE,
     UPDATE,
 )
-from tqdm import tqdm
 
 from pyop2cxx import op2
 from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
@@ -133,7 +132,9 @@ def run(airfoil: Airfoil, iterations: int, *, quiet: bool = False, chain: bool =
     checkpoints = REFERENCE.get(airfoil.n_cells, {})
     first_seconds = 0.0
     start = time.perf_counter()
-    bar = tqdm(range(1, iterations + 1), unit="iteration", disable=quiet or None)
+    numbers = range(1, iterations + 1)
+    bar = numbers if quiet else op2.progress(numbers, "iterations")
+    write = getattr(bar, "write", print)  # above a bar, where there is one
     for iteration in bar:
         with op2.chain() if chain else nullcontext():
             airfoil.iterate()
@@ -143,7 +144,7 @@ def run(airfoil: Airfoil, iterations: int, *, quiet: bool = False, chain: bool =
         if shown or iteration in checkpoints:
             rms[iteration] = airfoil.change()
         if shown and not quiet:
-            bar.write(f"{iteration:6d}  rms {rms[iteration]:.10e}", file=sys.stdout)
+            write(f"{iteration:6d}  rms {rms[iteration]:.10e}")
     seconds = time.perf_counter() - start
     spent = {name: _since(before.get(name), row) for name, row in op2.timings().items()}
     ran = {name: row for name, row in spent.items() if row["calls"]}

@@ -8,8 +8,6 @@ entity of the base Set, however many cells it has, and shallow columns have fewe
 to be that of the lake to rounding; light has to converge with order 2 to 1 - exp(-depth).
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -38,7 +38,7 @@ def run(
     """
     given = started(doc, cells, argv)
     coarse, _ = solve(given.cells)
-    with op2.profile() as profile:
+    with op2.profile(every=1) as profile:
         fine, found = solve(2 * given.cells)
     print(profile)
     draw(given, found, **look)

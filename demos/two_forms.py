@@ -97,7 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("--cells must be at least 4")
     op2.init(backend=given.backend)
     errors = []
-    with op2.profile() as profile:
+    with op2.profile(every=1) as profile:
         for n in (given.cells, 2 * given.cells):
             forms = TwoForms(n)
             with op2.chain() if given.chain else nullcontext():

@@ -90,11 +90,11 @@ void PreparedLoop::note(std::string_view kind, std::int64_t begin, std::int64_t 
       {executable_->name, std::string(kind), "host", begin, trace_clock() - begin, n_bytes});
 }
 
-/// The very first call pays for what a driver puts off until then.
+/// The very first call pays for what a driver puts off until then: it is no sample of the others.
 bool PreparedLoop::is_measured() {
   const Trace& trace = *timing_->trace;
   const bool is_first = !std::exchange(has_run_, true);
-  if (is_first || !trace.is_on()) return false;
+  if (!trace.is_on() || (is_first && trace.every() > 1)) return false;
   if (std::exchange(trace_number_, trace.number()) != trace.number()) n_profiled_ = 0;
   return n_profiled_++ % trace.every() == 0;
 }

@@ -55,10 +55,20 @@ def load(module: str, needed_for: str) -> Any:
         # A broken installation names another package than the one asked for: not ours to hide.
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        raise MissingExtraError(
-            f"{needed_for} needs {package}, which is not installed; "
-            f"pip install 'pyop2cxx[{EXTRAS[package]}]'"
-        ) from None
+        raise missing(package, needed_for) from None
+
+
+def missing(package: str, needed_for: str) -> MissingExtraError:
+    """Return the error that says what to install.
+
+    Args:
+        package: A key of `EXTRAS`.
+        needed_for: What the user asked for.
+    """
+    return MissingExtraError(
+        f"{needed_for} needs {package}, which is not installed; "
+        f"pip install 'pyop2cxx[{EXTRAS[package]}]'"
+    )
 
 
 def installed() -> dict[str, bool]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.arrays import distinct
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
@@ -221,11 +222,9 @@ def _as_element(given: Any, domain: Domain) -> Any:
 def _numbering(domain: Domain, element: Any) -> Numbering:
     """Return the numbering of an element on a mesh, made once."""
     if element not in domain.numberings:
-        domain.numberings[element] = (
-            _mixed_numbering(domain, element)
-            if element.is_mixed
-            else _plain_numbering(domain, element)
-        )
+        make = _mixed_numbering if element.is_mixed else _plain_numbering
+        with waiting(f"FunctionSpace: numbering dofs of {domain.mesh.cells.size} cells"):
+            domain.numberings[element] = make(domain, element)
     found: Numbering = domain.numberings[element]
     return found
 

@@ -119,7 +119,13 @@ class TimeSeries:
         xdmf.write_arrays(file, xdmf.field_arrays(found))
         self._times.append(time)
         values = xdmf.attributes(found, file.name)
-        step = ["<Grid>", f'<Time Value="{time!r}"/>', *self._geometry, *values, "</Grid>"]
+        step = [
+            '<Grid GridType="Uniform">',
+            f'<Time Value="{time!r}"/>',
+            *self._geometry,
+            *values,
+            "</Grid>",
+        ]
         self._steps.append(step)
         lines = [line for one in self._steps for line in one]
         head = '<Grid Name="series" GridType="Collection" CollectionType="Temporal">'

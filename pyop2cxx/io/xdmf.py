@@ -65,7 +65,7 @@ def write_xdmf(
     arrays = target.with_suffix(".h5")
     geometry = write_geometry(found, arrays, {**found.on_points, **found.on_cells})
     parts = [*geometry, *attributes(found, arrays.name)]
-    write_document(target, ["<Grid>", *parts, "</Grid>"])
+    write_document(target, ['<Grid GridType="Uniform">', *parts, "</Grid>"])
 
 
 def write_geometry(found: Shown, path: Path, fields: dict[str, Array]) -> list[str]:

@@ -7,6 +7,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pyop2cxx.ahead.programs import run_program
+from pyop2cxx.base import extras
 from pyop2cxx.base.folders import demo_folder
 from pyop2cxx.exceptions import UsageError
 
@@ -44,6 +45,7 @@ def run_demo(name: str, arguments: Sequence[str]) -> int:
 
     Raises:
         UsageError: There is no such demo.
+        MissingExtraError: It needs a package that is not installed.
     """
     if name not in demos():
         raise UsageError(f"there is no demo {name!r}; there are: {', '.join(demos())}")
@@ -51,4 +53,9 @@ def run_demo(name: str, arguments: Sequence[str]) -> int:
         run_program(str(demo_folder() / f"{name}.py"), arguments, "demo")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in extras.EXTRAS or extras.installed()[package]:
+            raise  # something that is there is broken
+        raise extras.missing(package, f"demo '{name}'") from None
     return 0

@@ -106,11 +106,12 @@ class Profile(Tabled):
 
     Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
     nobody waits for that but the end of the block. As marks between kernels keep them from
-    overlapping, only some calls of a loop are measured, and never the very first of all.
+    overlapping, only some calls of a loop are measured. The very first of all is not among them, as
+    it also pays for what a driver puts off until then.
 
     Args:
         every: Of the calls of a loop on a device, the first and each so-many-th after it is
-            measured; 1 measures all.
+            measured; 1 measures all, the very first, too.
 
     Attributes:
         loops: A `LoopCost` for each kernel, backend and strategy; those that took longest first.

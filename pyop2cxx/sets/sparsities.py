@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_name, is_integer
 from pyop2cxx.base.regions import ALL, IterationRegion
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     ExecutionError,
@@ -165,6 +166,11 @@ class Sparsity(Shown):
     def _build(self) -> _core.plan.Sparsity:
         rows, columns = self._dsets
         shape = (rows.set.total_size, columns.set.total_size)
+        with waiting(f"Sparsity '{self._name}': finding entries of {shape[0]} rows"):
+            return self._built(shape)
+
+    def _built(self, shape: tuple[int, int]) -> _core.plan.Sparsity:
+        rows, columns = self._dsets
         kept: list[Array] = []  # memory of tables, until they are read
         pairs = []
         for r, c, regions in self._given.get((0, 0), ()):

@@ -165,7 +165,16 @@ def test_forms_converge_as_they_should(monkeypatch, name, backend, capsys):
     assert demo(name, monkeypatch).main(argv) == 0, capsys.readouterr().out
     out = capsys.readouterr().out
     assert "check: passed" in out
-    assert "ms/call" in out
+    assert all(times_of_loops(out, backend))
+
+
+def times_of_loops(out: str, backend: str) -> list[bool]:
+    """Say of each loop in a printed profile whether the time of a call is known."""
+    rows = [line.split() for line in out.splitlines() if len(line.split()) == 11]
+    (head,) = (row for row in rows if row[:2] == ["loop", "backend"])
+    found = [row[head.index("ms/call")] for row in rows if row[1] == backend]
+    assert found, out
+    return [time != "-" for time in found]
 
 
 def test_a_demo_of_forms_says_when_it_converges_too_slowly(monkeypatch, capsys):
@@ -195,24 +204,39 @@ def test_aero_notices_a_wrong_tangent(monkeypatch, capsys):
     for package in ("basix", "ffcx", "scipy", "ufl"):
         pytest.importorskip(package)
     module = demo("aero", monkeypatch)
-    derivative = module.ufl.derivative
-    monkeypatch.setattr(module.ufl, "derivative", lambda *given: 1.1 * derivative(*given))
+    derivative = module.derivative
+    monkeypatch.setattr(module, "derivative", lambda *given: 1.1 * derivative(*given))
     assert module.main(["--cells", "4"]) == 1
     assert "check: FAILED" in capsys.readouterr().out
 
 
+def n_statements(text: str) -> int:
+    """Return how many lines are neither blank nor comments nor docstrings."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
+    told = "\n".join(ast.get_docstring(node) or "" for node in nodes)
+    counted = [sum(map(bool, map(str.strip, one.splitlines()))) for one in (text, told)]
+    comments = sum(line.strip().startswith("#") for line in text.splitlines())
+    return counted[0] - counted[1] - comments
+
+
 @pytest.mark.parametrize("name", [*FORMS, "aero", "column_sum", "jacobi", "shallow_water"])
 def test_demos_are_short_and_draw_what_they_found(monkeypatch, name, tmp_path):
-    """60 lines at most, without docstrings, blank lines and comments."""
+    """60 lines at most, without the docstring.
+
+    `shallow_water`, half of which are kernels, without blank lines and comments, too; and
+    `matrix_free` shows more: 80 of these.
+    """
     for package in ("basix", "ffcx", "matplotlib", "scipy", "ufl"):
         pytest.importorskip(package)
     text = (DEMOS / f"{name}.py").read_text()
-    bodies = [node for node in ast.walk(ast.parse(text)) if hasattr(node, "body")]
-    documented = [n for n in bodies if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
-    told = sum(len((ast.get_docstring(n) or "").splitlines()) for n in documented)
-    lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] != "#"]
-    blank = sum((ast.get_docstring(n) or "").split("\n").count("") for n in documented)
-    assert len(lines) - (told - blank) <= (80 if name == "matrix_free" else 60)
+    if name == "matrix_free":
+        assert n_statements(text) <= 80
+    elif name == "shallow_water":
+        assert n_statements(text) <= 60
+    else:
+        docstring = ast.get_docstring(ast.parse(text), clean=False) or ""
+        assert len(text.splitlines()) - len(docstring.split("\n")) <= 60
     picture = tmp_path / "picture.png"
     argv = ["--backend", "sequential", "--picture", str(picture)]
     argv += ["--cells", str(FORMS.get(name, 5))]
@@ -374,6 +398,21 @@ def test_programs_notice_a_wrong_kernel(monkeypatch, name, right, wrong, capsys)
 def test_airfoil_gives_the_reference_rms_in_chains(airfoil, capsys):
     assert airfoil("--backend", "sequential", "--iterations", 100, "--chain") == 0
     assert "check: passed: rms after 100 iterations" in capsys.readouterr().out
+
+
+def test_a_demo_that_lacks_a_package_says_what_to_install(monkeypatch, capfd):
+    monkeypatch.setattr("pyop2cxx.reports.demos.demo_folder", lambda: DEMOS)
+    monkeypatch.setitem(sys.modules, "ufl", None)  # as if there were none
+    monkeypatch.setattr("pyop2cxx.base.extras.installed", lambda: {"ufl": False})
+    assert main(["demo", "stokes", "--cells", "2"]) == 1
+    wanted = "demo 'stokes' needs ufl, which is not installed; pip install 'pyop2cxx[fem]'"
+    assert capfd.readouterr().err == f"pyop2cxx: {wanted}\n"
+
+
+def test_airfoil_does_without_tqdm(airfoil, monkeypatch, capsys):
+    monkeypatch.setattr("pyop2cxx.base.extras.installed", lambda: {"tqdm": False})
+    assert airfoil("--iterations", 100) == 0
+    assert "   100  rms 3.99" in capsys.readouterr().out
 
 
 def test_demos_are_listed_and_run_from_the_command_line(monkeypatch, capfd):

@@ -123,6 +123,25 @@ def test_a_series_can_be_read_after_every_step(tmp_path: Path, suffix: str) -> N
             series.write(wrong, u)
 
 
+def test_meshio_reads_a_series_of_xdmf(tmp_path: Path) -> None:
+    meshio = pytest.importorskip("meshio")
+    mesh = square_mesh(2)
+    u, k = op2.Dat(mesh.vertices, name="u"), op2.Dat(mesh.cells, 2.0, name="k")
+    series = TimeSeries(tmp_path / "s.xdmf", mesh)
+    for step in range(3):
+        u.data = step
+        series.write(0.5 * step, u, k)
+    with meshio.xdmf.TimeSeriesReader(tmp_path / "s.xdmf") as reader:
+        points, (cells,) = reader.read_points_cells()
+        assert np.array_equal(points[:, :2], mesh.coordinates.data_ro)
+        assert np.array_equal(cells.data, mesh.cell_vertices.values)
+        found = [reader.read_data(i) for i in range(reader.num_steps)]
+    assert [(time, on_points["u"].max()) for time, on_points, _ in found] == [
+        (0.5 * i, i) for i in range(3)
+    ]
+    assert all((on_cells["k"][0] == 2).all() for _, _, on_cells in found)
+
+
 def test_names_of_fields_are_free(tmp_path: Path) -> None:
     mesh = square_mesh(2)
     odd = op2.Dat(mesh.vertices, 1.0, name="path")

@@ -121,6 +121,24 @@ assert load(sys.argv[1])["u"].sum() == mesh.vertices.size
 way = op2.renumber([mesh.cell_vertices], [u, v], coordinates=mesh.coordinates)
 way.undo()
 """
+ASSEMBLED = """
+from pyop2cxx import _core, op2
+from pyop2cxx.mesh import square_mesh
+def slowly(place, name):
+    def slow(*args, old=getattr(place, name), **options):
+        time.sleep(0.2)
+        return old(*args, **options)
+    setattr(place, name, slow)
+slowly(_core.plan, "build_sparsity")
+mesh = square_mesh(4)
+c2v = mesh.cell_vertices
+op2.Mat(op2.Sparsity((mesh.vertices, mesh.vertices), [(c2v, c2v, None)], name="stiff"))
+"""
+NUMBERED = """
+from pyop2cxx.fem import spaces
+slowly(spaces, "_place")
+spaces.FunctionSpace(mesh, ("P", 2))
+"""
 
 
 def on_terminal(program: str, *arguments: str) -> str:
@@ -176,6 +194,14 @@ def test_files_meshes_and_numberings_say_how_far_they_are(tmp_path: Path) -> Non
         assert len(shares) > 1, (what, shares)
         assert max(shares) <= 100
     assert "renumbering, back:   0% |" in shown
+
+
+def test_sparsities_and_spaces_say_what_they_do() -> None:
+    for package in ("tqdm", "ufl", "basix"):
+        pytest.importorskip(package)
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + ASSEMBLED + NUMBERED)
+    assert "Sparsity 'stiff': finding entries of 25 rows: 0 s" in shown
+    assert "FunctionSpace: numbering dofs of 32 cells: 0 s" in shown
 
 
 def test_all_of_the_work_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
