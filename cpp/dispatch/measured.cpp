@@ -10,9 +10,9 @@ Measured::Key Measured::key(const std::string& kind, std::int64_t size) {
 }
 
 Measured::Next Measured::next(const std::string& kind, std::int64_t size,
-                              const std::vector<std::string>& ways) const {
+                              std::span<const std::string_view> ways) const {
   const auto found = known_.find(key(kind, size));
-  const auto of = [&](const std::string& way) {
+  const auto of = [&](std::string_view way) {
     if (found == known_.end()) return Way{};
     const auto known = found->second.find(way);
     return known == found->second.end() ? Way{} : known->second;
@@ -29,9 +29,12 @@ Measured::Next Measured::next(const std::string& kind, std::int64_t size,
   return {is_decided ? fastest : rarest, is_decided};
 }
 
-void Measured::note(const std::string& kind, std::int64_t size, const std::string& way,
+void Measured::note(const std::string& kind, std::int64_t size, std::string_view way,
                     std::int64_t nanoseconds) {
-  Way& one = known_[key(kind, size)][way];
+  auto& ways = known_[key(kind, size)];
+  auto found = ways.find(way);
+  if (found == ways.end()) found = ways.try_emplace(std::string(way)).first;
+  Way& one = found->second;
   if (one.n_calls > n_trials) return;  // it is decided, or will be by the others
   const bool is_first_that_counts = ++one.n_calls == 2;
   if (is_first_that_counts || (one.n_calls > 2 && nanoseconds < one.least)) one.least = nanoseconds;

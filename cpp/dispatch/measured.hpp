@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace op2::dispatch {
 
@@ -29,10 +31,10 @@ class Measured {
   /// @param[in] ways Names of what is possible; at least one. Of equally fast ones the last is
   /// taken.
   [[nodiscard]] Next next(const std::string& kind, std::int64_t size,
-                          const std::vector<std::string>& ways) const;
+                          std::span<const std::string_view> ways) const;
 
   /// @brief What a call took.
-  void note(const std::string& kind, std::int64_t size, const std::string& way,
+  void note(const std::string& kind, std::int64_t size, std::string_view way,
             std::int64_t nanoseconds);
 
  private:
@@ -44,7 +46,7 @@ class Measured {
 
   [[nodiscard]] static Key key(const std::string& kind, std::int64_t size);
 
-  std::map<Key, std::map<std::string, Way>> known_;
+  std::map<Key, std::map<std::string, Way, std::less<>>> known_;
 };
 
 }  // namespace op2::dispatch

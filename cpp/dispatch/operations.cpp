@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dispatch/operations.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -9,15 +10,17 @@ namespace op2::dispatch {
 namespace {
 
 std::string kind_of(const Operation& operation) {
-  return operation.name + " of " + operation.dtype + " on " + operation.place;
+  return operation.name + operation.dtype + operation.place;  // short: nothing is allocated
 }
 
 }  // namespace
 
 Decision Operations::decide(const Operation& operation, const std::vector<Offer>& offers,
                             const std::string& own) {
-  std::vector<std::string> ways;
+  std::vector<std::string_view> ways;
   std::vector<std::size_t> places;  // of the ways, among the offers
+  ways.reserve(offers.size() + 1);
+  places.reserve(offers.size() + 1);
   for (std::size_t i = 0; i < offers.size(); ++i) {
     if (!offers[i].veto.empty()) continue;
     ways.push_back(offers[i].file);
@@ -28,10 +31,10 @@ Decision Operations::decide(const Operation& operation, const std::vector<Offer>
     places.push_back(offers.size());
   }
   if (ways.empty()) throw InternalError("nobody can do '" + operation.name + "'");
+  std::string kind = ways.size() == 1 ? "" : kind_of(operation);
   const std::lock_guard lock(mutex_);
-  const Measured::Next next = ways.size() == 1
-                                  ? Measured::Next{0, true}
-                                  : measured_.next(kind_of(operation), operation.size, ways);
+  const Measured::Next next =
+      ways.size() == 1 ? Measured::Next{0, true} : measured_.next(kind, operation.size, ways);
   const std::size_t which = places[next.which];
   std::string rejected;
   for (std::size_t i = 0; i < offers.size(); ++i) {
@@ -46,14 +49,20 @@ Decision Operations::decide(const Operation& operation, const std::vector<Offer>
   const bool is_own = which == offers.size();
   auto count = count_of({operation.name, operation.dtype, is_own ? own : "library",
                          is_own ? "" : offers[which].file, std::move(rejected)});
-  return {which, !next.is_decided, operation, ways[next.which], std::move(count)};
+  Decision decision{which, !next.is_decided, std::move(count)};
+  if (decision.is_measured) {
+    decision.kind = std::move(kind);
+    decision.size = operation.size;
+    decision.way = ways[next.which];
+  }
+  return decision;
 }
 
 void Operations::done(const Decision& decision, std::int64_t nanoseconds) {
   decision.count->add(nanoseconds);
   if (!decision.is_measured) return;
   const std::lock_guard lock(mutex_);
-  measured_.note(kind_of(decision.operation), decision.operation.size, decision.way, nanoseconds);
+  measured_.note(decision.kind, decision.size, decision.way, nanoseconds);
 }
 
 std::shared_ptr<Count> Operations::counted(const std::string& name, const std::string& dtype) {

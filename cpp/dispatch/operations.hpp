@@ -60,11 +60,13 @@ struct Count {
 
 /// @brief Who does the next call of an operation.
 struct Decision {
-  std::size_t which = 0;     ///< of the offers; as many as these are: the core itself
-  bool is_measured = false;  ///< whether several ways still take turns
-  Operation operation;
-  std::string way;               ///< the library's file, or what the core's own way is called
+  std::size_t which = 0;         ///< of the offers; as many as these are: the core itself
+  bool is_measured = false;      ///< whether several ways still take turns
   std::shared_ptr<Count> count;  ///< of what is done this way, and for this reason
+  // Of what is measured: what was asked for, its size, and who does it.
+  std::string kind = {};
+  std::int64_t size = 0;
+  std::string way = {};
 };
 
 /// @brief Resolves operations of algebra: libraries that are there are asked first; of those that

@@ -3,18 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace op2::dispatch {
 namespace {
 
-const std::vector<std::string> two{"library", "own"};
+const std::vector<std::string_view> two{"library", "own"};
 
 /// Calls as their user makes them, each way taking so long; returns how often each was taken.
 std::vector<int> calls(Measured& measured, int n, std::int64_t size,
-                       const std::vector<std::string>& ways,
+                       const std::vector<std::string_view>& ways,
                        const std::vector<std::int64_t>& spent) {
   std::vector<int> n_taken(ways.size());
   for (int i = 0; i < n; ++i) {
@@ -39,7 +39,7 @@ TEST(Measured, TheFasterWayIsTakenAfterSomeTurns) {
 
 TEST(Measured, AnyNumberOfWaysTakesTurns) {
   constexpr int n_turns = Measured::n_trials + 1;
-  const std::vector<std::string> ways{"a", "b", "own"};
+  const std::vector<std::string_view> ways{"a", "b", "own"};
   Measured measured;
   EXPECT_EQ(calls(measured, 3 * n_turns, 8, ways, {30, 20, 25}),
             (std::vector{n_turns, n_turns, n_turns}));
