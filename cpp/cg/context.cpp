@@ -225,6 +225,18 @@ void Context::reserve(std::string_view name) {
   state_->environment.names.emplace(name);
 }
 
+std::string Context::take_name(std::string_view name, const std::set<std::string>& others) {
+  const detail::State& state = *state_;
+  std::string found(name);
+  for (int suffix = 1;
+       state.environment.names.contains(found) || (found != name && others.contains(found));
+       ++suffix) {
+    found = fmt::format("{}_{}", name, suffix);
+  }
+  reserve(found);
+  return found;
+}
+
 void Context::release(std::string_view name) {
   state_->environment.names.erase(std::string(name));
 }

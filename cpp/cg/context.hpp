@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -105,6 +106,10 @@ class Context {
   [[nodiscard]] bool take_constant_memory(std::int64_t n_bytes);
   /// @brief Keep a name from being given to a function or variable, e.g. one in top_level text.
   void reserve(std::string_view name);
+  /// @brief Reserve a name at file scope; a suffix is added if it, or the result, is taken or one
+  /// of
+  /// @p others.
+  [[nodiscard]] std::string take_name(std::string_view name, const std::set<std::string>& others);
   /// @brief Undo reserve(): variables may be called so from now on.
   void release(std::string_view name);
   /// @brief Open a function; @p header is everything before the brace. While another body is open

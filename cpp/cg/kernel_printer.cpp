@@ -211,6 +211,59 @@ void print_prototypes(Context& context, const ir::KernelBody& body, const Kernel
   }
 }
 
+/// Gives tables the names that they have in the program, where other kernels may have tables, too.
+class TableNames {
+ public:
+  TableNames(Context& context, ir::KernelBody& body) {
+    std::set<std::string> used;
+    for (const ir::FunctionDef& function : body.functions) {
+      for (const ir::Parameter& parameter : function.parameters) used.insert(parameter.name);
+      ir::for_each_expr_in(function.body, [&used](const Expr& expr) {
+        if (const auto* name = std::get_if<ir::Name>(&expr.node)) used.insert(name->name);
+      });
+    }
+    for (const ir::Variable& table : body.tables) used.insert(table.name);
+    for (const ir::Variable& table : body.tables) {
+      const std::string name = context.take_name(table.name, used);
+      if (name != table.name) names_.emplace(table.name, name);
+    }
+    if (!names_.empty()) rename(body);
+  }
+
+  // as ir::walk_scoped() calls them
+  void enter() { hiding_.enter(); }
+  void leave() { hiding_.leave(); }
+  void declare(const ir::Variable& variable) { hiding_.declare(variable.name, true); }
+  void expression(Expr& expr) {
+    ir::for_each_expr(expr, [this](Expr& part) {
+      auto* name = std::get_if<ir::Name>(&part.node);
+      if (name == nullptr || hiding_.find(name->name) != nullptr) return;
+      const auto found = names_.find(name->name);
+      if (found != names_.end()) name->name = found->second;
+    });
+  }
+
+ private:
+  void rename(ir::KernelBody& body) {
+    for (ir::Variable& table : body.tables) {
+      if (table.value) expression(*table.value);
+      const auto found = names_.find(table.name);
+      if (found != names_.end()) table.name = found->second;
+    }
+    for (ir::FunctionDef& function : body.functions) {
+      enter();
+      for (const ir::Parameter& parameter : function.parameters) {
+        hiding_.declare(parameter.name, true);
+      }
+      ir::walk_scoped(function.body, *this);
+      leave();
+    }
+  }
+
+  std::map<std::string, std::string> names_;  // where they are others
+  ir::ScopeStack<bool> hiding_;
+};
+
 /// Constant memory is for the small tables: the large ones are what does not fit.
 void print_tables(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
   const std::vector<ir::Variable>& tables = kernel.body->tables;
@@ -224,20 +277,22 @@ void print_tables(Context& context, const ir::Kernel& kernel, const KernelStyle&
   }
   const Dialect& dialect = context.dialect();
   for (const ir::Variable& table : tables) {
-    context.reserve(table.name);
     const auto storage = large.contains(&table) ? dialect.large_table : dialect.table;
     const ir::Declare node{.is_static = true, .variables = {table}};
     context.top_level(variables_text(node, dialect, style, storage) + ";");
   }
 }
 
-std::string print_functions(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
+std::string print_functions(Context& context, const ir::Kernel& original,
+                            const KernelStyle& style) {
+  ir::Kernel kernel = original;
   std::map<std::string, std::string> names;
   const auto write = [&kernel, &style, &names](const ir::FunctionDef& function, Context& into,
                                                const std::string& name) {
     if (&function == &kernel.body->functions.front()) {
       if (style.prototypes) print_prototypes(into, *kernel.body, style);
       define_lanes(into, *kernel.body);
+      static_cast<void>(TableNames(into, *kernel.body));
       print_tables(into, kernel, style);
     }
     const ir::FunctionDef renamed = with_renamed_calls(function, names);

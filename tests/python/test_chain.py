@@ -957,6 +957,26 @@ def test_what_was_recorded_before_an_error_has_run() -> None:
     assert op2.chain.pending() == ()
 
 
+def test_kernels_of_a_chain_may_have_tables_of_one_name(backend: str) -> None:
+    cells = op2.Set(3)
+    x = op2.Dat(cells, np.zeros(3))
+    codes = [
+        "static const double w[2] = {1, 2};\n"
+        "static double at(int i) { return w[i]; }\n"
+        "void first(double *x) { x[0] += at(1) + w[0]; { double w[1] = {100}; x[0] += w[0]; } }",
+        "static const double w[3] = {10, 20, 30}, w_1[1] = {1000};\n"
+        "void second(double *x) { double at = w[2] + w_1[0]; x[0] += at; }",
+        "static double w(double w) { return w + 4; }\nvoid third(double *x) { x[0] = w(x[0]); }",
+    ]
+    names = ("first", "second", "third")
+    kernels = [op2.Kernel(code, name) for code, name in zip(codes, names, strict=True)]
+    with op2.backend(backend), op2.chain() as chain:
+        for one in (*kernels, *reversed(kernels)):
+            op2.par_loop(one, cells, x(op2.RW))
+    assert x.data_ro.tolist() == [2 * (103 + 1030 + 4)] * 3
+    assert len(chain.explain().steps) == 1
+
+
 def test_wrong_arguments_are_found_where_the_loop_is_written() -> None:
     ring = Ring()
     with op2.chain(), pytest.raises(UsageError, match="flux"):

@@ -336,5 +336,12 @@ TEST(Context, NestsDeeplyBesideAnotherContext) {
   EXPECT_LT(other.finish().find("void g1("), other.finish().find("void g64("));
 }
 
+TEST(Context, NamesOfTablesAreTakenOnce) {
+  Context context(c_dialect());
+  EXPECT_EQ(context.take_name("t", {"t", "t_1"}), "t");
+  EXPECT_EQ(context.take_name("t", {"t", "t_1"}), "t_2");
+  EXPECT_EQ(context.take_name("t", {}), "t_1");
+}
+
 }  // namespace
 }  // namespace op2::cg
