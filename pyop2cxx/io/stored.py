@@ -2,7 +2,8 @@
 """Sets, Maps, Dats, Globals and Mats in HDF5 files, with checksums: to be continued from.
 
 A file has a group for each kind. Sets have a dataset ``sizes``; Maps ``values``, with keys of
-their Sets, and offsets; Dats and Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``.
+their Sets, and offsets; Dats and Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``,
+with keys of the Sets and Maps that their Sparsity is made of.
 Each dataset has an attribute ``checksum``: BLAKE2b of its dtype, shape and bytes.
 """
 
@@ -26,6 +27,7 @@ from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import StoredFileError, UnsupportedError, UsageError
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     Stored = Set | Map | Dat | Global | Mat
 
+_MAPS_OF_MATS = "maps_of_mats"
 _FORMAT = "pyop2cxx"
 _VERSION = 1
 _PIECE = 32_000_000
@@ -56,7 +59,7 @@ def save(
     """Write objects to an HDF5 file. The file appears whole, or stays as it was.
 
     It is written aside, brought to the disk, and renamed: a program that is killed meanwhile leaves
-    the older file. Sets that Maps and Dats need are written with them.
+    the older file. Sets that Maps, Dats and Mats need are written with them, and Maps of Mats.
 
     Args:
         path: The file.
@@ -86,30 +89,37 @@ def save(
     h5py = extras.load("h5py", "io.save()")
     _check(objects)
     about = f"writing {Path(path).name}"
-    with replacing(path) as temporary, counting(about, _n_bytes(objects)) as add:
+    n_bytes = _n_bytes(objects) + sum(map(_bytes_of, _maps_of_mats(objects)))
+    with replacing(path) as temporary, counting(about, n_bytes) as add:
         with h5py.File(temporary, "w") as file:
             file.attrs["format"], file.attrs["version"] = _FORMAT, _VERSION
-            for kind in _KINDS:
+            for kind in (*_KINDS, _MAPS_OF_MATS):
                 file.create_group(kind)
             file.create_group("attributes").attrs.update(attributes or {})
             writer = _Writer(file, objects, add)
             for name, thing in objects.items():
                 writer.put(name, thing)
+            for number, thing in enumerate(_maps_of_mats(objects)):
+                writer.put_map(f"{_MAPS_OF_MATS}/{number}", thing)
+            for name, thing in objects.items():
+                if isinstance(thing, Mat):
+                    writer.put_pattern(name, thing)
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
-    """Make the Sets, Maps, Dats and Globals that a file holds.
+    """Make the Sets, Maps, Dats, Globals and Mats that a file holds.
 
-    Those on one Set when they were saved are on one Set again. Mats are left out, for they need a
-    Sparsity: make them of the Maps, and `restore` their values.
+    Those on one Set when they were saved are on one Set again. A Mat gets a Sparsity of the Maps
+    that its own had, so that loops can add to it. Left out is a Mat whose Sparsity has others than
+    plain Maps of flat Sets: make it anew, and `restore` its values.
 
     Args:
         path: The file.
 
     Returns:
-        The objects by their names; Sets that were not named by the program are not among them.
+        The objects by their names; Sets and Maps that the program did not name are not among them.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -124,12 +134,12 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
         found: dict[str, Stored] = {
             name: sets[key] for key, group in file["sets"].items() for name in group.attrs["names"]
         }
-        for name, group in file["maps"].items():
-            values = read(group["values"])
-            start, end = sets[group.attrs["iterset"]], sets[group.attrs["toset"]]
-            offset = read(group["offset"]) if "offset" in group else None
-            label = group.attrs["label"]
-            found[name] = Map(start, end, values.shape[1], values, label, offset)
+        maps = {
+            f"{kind}/{name}": _map_in(group, sets, read)
+            for kind in ("maps", _MAPS_OF_MATS)
+            for name, group in file.get(kind, {}).items()
+        }
+        found |= {name: maps[f"maps/{name}"] for name in file["maps"]}
         for name, group in file["dats"].items():
             values = read(group["values"])
             dim = tuple(int(n) for n in group.attrs["dim"])
@@ -137,7 +147,45 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
         for name, group in file["globals"].items():
             values = read(group["values"])
             found[name] = Global(values.shape, values, name=group.attrs["label"])
+        for name, group in file["mats"].items():
+            if "pairs" in group.attrs:
+                found[name] = _mat_in(group, sets, maps, read, path)
     return found
+
+
+def _map_in(group: Any, sets: Mapping[str, Set], read: Callable[[Any], Array]) -> Map:
+    values = read(group["values"])
+    start, end = sets[group.attrs["iterset"]], sets[group.attrs["toset"]]
+    offset = read(group["offset"]) if "offset" in group else None
+    return Map(start, end, values.shape[1], values, group.attrs["label"], offset)
+
+
+def _mat_in(
+    group: Any,
+    sets: Mapping[str, Set],
+    maps: Mapping[str, Map],
+    read: Callable[[Any], Array],
+    path: str | os.PathLike[str],
+) -> Mat:
+    attrs = group.attrs
+    dsets = [
+        sets[attrs[side]] ** tuple(int(n) for n in attrs[f"{side}_dim"])
+        for side in ("rows", "columns")
+    ]
+    pairs = [(maps[rows], maps[columns], None) for rows, columns in attrs["pairs"]]
+    sparsity = Sparsity(dsets, pairs, diagonal_block=bool(attrs["diagonal"]))
+    values = read(group["values"])
+    mat = Mat(sparsity, values.dtype, attrs["label"])
+    places = [read(group[index]) for index in ("rowptr", "colidx")]
+    if not (
+        np.array_equal(places[0], sparsity.rowptr) and np.array_equal(places[1], sparsity.colidx)
+    ):
+        raise StoredFileError(
+            f"{os.fspath(path)}: {group.name} has other places than its Maps give; was it written "
+            "by another version? Make the Mat anew"
+        )
+    mat._stored("load", write=True)[...] = values
+    return mat
 
 
 def restore(
@@ -187,6 +235,7 @@ class _Writer:
         self._file, self._add = file, add
         self._keys: dict[Set, str] = {}
         self._names: dict[Set, list[str]] = {}
+        self._places: dict[Map, str] = {}
         for name, thing in objects.items():
             if isinstance(thing, Set):
                 self._names.setdefault(thing, []).append(name)
@@ -196,15 +245,12 @@ class _Writer:
             self._key(thing)
             return
         kind = next(kind for kind, what in _KINDS.items() if isinstance(thing, what))
+        if isinstance(thing, Map):
+            self.put_map(f"{kind}/{name}", thing)
+            return
         group = self._file[kind].create_group(name)
         group.attrs["label"] = thing.name
-        if isinstance(thing, Map):
-            group.attrs["iterset"] = self._key(thing.iterset)
-            group.attrs["toset"] = self._key(thing.toset)
-            _write(group, "values", np.asarray(thing.values_with_halo), self._add)
-            if thing.offset is not None:
-                _write(group, "offset", thing.offset, self._add)
-        elif isinstance(thing, Dat):
+        if isinstance(thing, Dat):
             group.attrs["set"] = self._key(thing.dataset.set)
             group.attrs["dim"] = thing.dim
             _write(group, "values", thing.data_ro_with_halos, self._add)
@@ -214,6 +260,29 @@ class _Writer:
             _write(group, "values", thing._stored("save", write=False), self._add)
         else:
             _write(group, "values", thing.data_ro, self._add)
+
+    def put_map(self, place: str, thing: Map) -> None:
+        self._places.setdefault(thing, place)
+        group = self._file.create_group(place)
+        group.attrs["label"] = thing.name
+        group.attrs["iterset"] = self._key(thing.iterset)
+        group.attrs["toset"] = self._key(thing.toset)
+        _write(group, "values", np.asarray(thing.values_with_halo), self._add)
+        if thing.offset is not None:
+            _write(group, "offset", thing.offset, self._add)
+
+    def put_pattern(self, name: str, thing: Mat) -> None:
+        """Write what the Sparsity of a Mat is made of, once its Maps are written."""
+        pairs = _pairs_of(thing)
+        if not pairs:
+            return
+        attrs = self._file["mats"][name].attrs
+        text = extras.load("h5py", "io.save()").string_dtype()
+        places = [[self._places[one] for one in pair] for pair in pairs]
+        attrs.create("pairs", np.array(places, dtype=object), dtype=text)
+        attrs["diagonal"] = thing.sparsity._diagonal_block
+        for side, dset in zip(("rows", "columns"), thing.sparsity.dsets, strict=True):
+            attrs[side], attrs[f"{side}_dim"] = self._key(dset.set), dset.dim
 
     def _key(self, on: Set) -> str:
         if on not in self._keys:
@@ -259,6 +328,25 @@ def _sets_of(thing: Stored) -> tuple[Set, ...]:
     return (thing.dataset.set,) if isinstance(thing, Dat) else ()
 
 
+def _pairs_of(mat: Mat) -> list[tuple[Map, Map]]:
+    """Return the Maps of a Mat's Sparsity; nothing if some of them are not saved."""
+    pairs = mat.sparsity.maps
+    plain = all(
+        type(one) is Map and type(one.iterset) is type(one.toset) is Set
+        for pair in pairs
+        for one in pair
+    )
+    return [*pairs] if plain else []
+
+
+def _maps_of_mats(objects: Mapping[str, Stored]) -> list[Map]:
+    """Return the Maps that Mats need and that have no name among the objects."""
+    mats = [thing for thing in objects.values() if isinstance(thing, Mat)]
+    needed = dict.fromkeys(one for mat in mats for pair in _pairs_of(mat) for one in pair)
+    named = {thing for thing in objects.values() if isinstance(thing, Map)}
+    return [one for one in needed if one not in named]
+
+
 def _checksum(values: Array) -> str:
     plain = np.ascontiguousarray(values)
     digest = blake2b(f"{plain.dtype.str}{plain.shape}".encode(), digest_size=16)
@@ -285,8 +373,11 @@ def _bytes_of(thing: Any) -> int:
 def _bytes_in(file: Any) -> int:
     """Return how much `load` reads of a file."""
     found: list[int] = []
-    for kind in ("sets", "maps", "dats", "globals"):
-        file[kind].visititems(lambda _, item: found.append(int(getattr(item, "nbytes", 0))))
+    groups = [file[kind] for kind in ("sets", "maps", "dats", "globals")]
+    groups += [file[_MAPS_OF_MATS]] if _MAPS_OF_MATS in file else []
+    groups += [group for group in file["mats"].values() if "pairs" in group.attrs]
+    for group in groups:
+        group.visititems(lambda _, item: found.append(int(getattr(item, "nbytes", 0))))
     return sum(found)
 
 
@@ -313,7 +404,7 @@ def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[[A
 
 
 def _read(dataset: Any, path: str | os.PathLike[str], add: Callable[[int], None]) -> Array:
-    values: Array = np.empty(dataset.shape, dataset.dtype)
+    values: Array = np.empty(dataset.shape, dataset.dtype.newbyteorder("="))
     for rows in _pieces(dataset):
         dataset.read_direct(values, rows, rows)
         add(values[rows].nbytes)
