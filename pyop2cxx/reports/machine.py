@@ -177,8 +177,11 @@ def as_text(report: Report) -> str:
 
 def _phrases(entry: Entry) -> Iterator[str]:
     """Say each property so that it needs no label."""
+    if entry.get("problem") and "available" in entry:
+        yield from filter(None, [entry.get("summary"), f"unavailable: {entry['problem']}"])
+        return
     if entry.get("problem"):
-        yield f"unavailable: {entry['problem']}" if "available" in entry else f"{entry['problem']}"
+        yield str(entry["problem"])
     if entry.get("available"):
         yield "available"
     if entry.get("default"):

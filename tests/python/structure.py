@@ -68,7 +68,7 @@ CODE_LINES = {
     "ahead": 2750,
     "algebra": 1300,
     "mesh": 1850,
-    "io": 650,
+    "io": 700,
     "plot": 450,
     "fem": 1900,
     "reports": 1350,

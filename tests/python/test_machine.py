@@ -86,7 +86,7 @@ def test_text_is_aligned_and_names_every_entry() -> None:
     assert machine.as_text(report).splitlines() == [
         "backends",
         "  fast     available, all cores",
-        "  absent   unavailable: none found, a device",
+        "  absent   a device, unavailable: none found",
         "cache",
         "  on disk  /c, 2 loops, 3.0 MiB",
         "compilers",

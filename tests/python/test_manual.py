@@ -42,7 +42,9 @@ function load(page, width) {
   for (const page of pages) for (const width of widths) {
     await load(page, width);
     const inside = frame.contentDocument, root = inside.documentElement;
+    const table = inside.querySelector("table");
     found.push({page, width, title: inside.title, height: root.scrollHeight,
+      table: table ? table.getBoundingClientRect().bottom : 0,
       overflow: root.scrollWidth - root.clientWidth,
       missing: [...inside.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)});
   }
@@ -133,6 +135,11 @@ def test_what_is_wrong_with_a_page_is_seen(tmp_path: Path) -> None:
 
 def test_no_page_is_wider_than_the_window(measured: list[dict[str, Any]]) -> None:
     assert [(p["page"], p["width"], p["overflow"]) for p in measured if p["overflow"] > 1] == []
+
+
+def test_the_front_page_says_what_this_is_in_one_screen(measured: list[dict[str, Any]]) -> None:
+    (front,) = (p for p in measured if p["page"] == "index.html" and p["width"] == WIDTHS[-1])
+    assert 0 < front["table"] <= 900
 
 
 def test_no_picture_is_missing(measured: list[dict[str, Any]]) -> None:
