@@ -93,6 +93,7 @@ class Compiled:
         eager_bytes: What the loops must move one after the other.
         is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
             one after the other, too.
+        n_loops: How many loops of the program it is made of.
         eager_seconds: What the loops take one after the other, modelled.
         saved_seconds: How much less that is for the steps.
     """
@@ -106,6 +107,7 @@ class Compiled:
     left_out: tuple[str, ...]
     eager_bytes: int
     is_checked: bool
+    n_loops: int
     eager_seconds: float
     saved_seconds: float
 
@@ -172,6 +174,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
         ),
+        n_loops=sum(entry.recorded is not None for entry in entries),
         eager_seconds=eager_seconds,
         saved_seconds=eager_seconds - seconds,
     )

@@ -110,6 +110,7 @@ class Chain:
     """
 
     takes_all = False
+    records = True
     # what holds as long as nothing is recorded: a block that runs at once costs next to nothing
     _passes = _ALL_PASSES
     _bound = _BOUND
@@ -204,6 +205,8 @@ class Chain:
 
     def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
         """Record a loop that was recorded before with the same objects, if there is one."""
+        if not self.records and not self._is_recorded_again():
+            return False
         known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
         if known is None or known[0] is not kernel:
             return False
@@ -241,7 +244,7 @@ class Chain:
 
     def _takes(self, loop: ParLoop) -> bool:
         """Record a loop that was not known to come now."""
-        if get_ident() != self._thread:
+        if get_ident() != self._thread or (not self.records and not self._is_recorded_again()):
             return False
         recorded: Recorded | None = loop._recorded
         if recorded is None or recorded.epoch != runtime.epoch:
@@ -307,9 +310,13 @@ class Chain:
             return False  # loops that are recorded later say at once that ghosts are out of date
         # on devices increments may start at zeros that nobody has to store
         may_begin = self._is_within_graph() or (zeroes and runtime.device is not None)
-        if not self._queue and not may_begin:
+        if not self._queue and not (may_begin and self.records):
             return False
         self._add(Action(name, action, uses, zeroes))
+        return True
+
+    def _is_recorded_again(self) -> bool:
+        """Whether loops are recorded from this one on, after some that were not."""
         return True
 
     def _begins_with_zeros(self) -> bool:
@@ -401,14 +408,36 @@ class Chain:
     def explain(self) -> Report:
         """Say what the block's loops became when they ran last, and what was refused and why."""
         if self._was_at_once and self._place is not None:
-            return Report(list(self._place.chains), self._place.why, {})
-        return Report(list(self._last), "", dict(self._refused or {}))
+            return Report(self._place.chains, self._place.why, {})
+        return Report(self._last, "", dict(self._refused or {}))
 
     @staticmethod
     def pending() -> tuple[str, ...]:
         """Return the names of the loops that wait now."""
         recorder = runtime.recorder
         return () if recorder is None else tuple(recorder.waiting)
+
+    @staticmethod
+    def explain_lazy() -> Report:
+        """Say what loops became that ran last under ``init(lazy=True)``, outside of blocks.
+
+        Where recording them takes longer than running them at once, that is what they do, and the
+        report says what was measured.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> op2.init(lazy=True)
+            >>> x = op2.Dat(op2.Set(2), [1.0, 2.0])
+            >>> twice = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+            >>> op2.par_loop(twice, x.dataset.set, x(op2.RW))
+            >>> x.data_ro.tolist()
+            [2.0, 4.0]
+            >>> len(op2.chain.explain_lazy().steps)
+            1
+            >>> op2.init(lazy=False)
+        """
+        recorder = runtime.lazy_recorder
+        return Report((), "", {}) if recorder is None else recorder.explain()
 
     @staticmethod
     def counts() -> Counts:
@@ -527,21 +556,6 @@ class Chain:
             for entry in entries_of(queue):
                 entry.run()  # the one at fault says so
         raise together
-
-
-class ProgramChain(Chain):
-    """The loops that a program runs outside of blocks, where all of them wait."""
-
-    def _begins_with_zeros(self) -> bool:
-        """Not on the host: programs set values to zero before they look at them."""
-        return self._is_within_graph() or runtime.device is not None
-
-
-def of_program() -> ProgramChain:
-    """Return a chain for the loops that this thread runs outside of blocks."""
-    made = ProgramChain()
-    made._begin(runtime.of(ChainState))
-    return made
 
 
 def _checked_passes(given: Iterable[str] | None) -> frozenset[str]:

@@ -20,7 +20,7 @@ the host shows less in a turn, before which nothing waits on the device, than in
 
 
 class Trial:
-    """A measurement at one line of the program; see `begin_block`.
+    """A measurement at one line of the program, see `begin_block`; or of a whole program.
 
     A turn is as many blocks as take a millisecond, with all that the program does between them; a
     device is waited for between turns only. Of each kind the shortest turn counts, as what the
@@ -54,32 +54,50 @@ class Trial:
 
     @property
     def microseconds(self) -> tuple[float, float]:
-        """Of a block that is recorded, and of one that runs at once."""
+        """Of a block, or loop, that is recorded, and of one that runs at once."""
         recorded, at_once = self._shortest
         return 1e6 * recorded, 1e6 * at_once
+
+    @property
+    def is_at_once(self) -> bool:
+        """Whether it is the turn of what runs at once."""
+        return self._turn % 2 == 1
 
     def begin_block(self) -> bool:
         """Note that a block begins now, and say whether it runs at once."""
         if self._n_blocks == 0:
-            self._begin_turn()
-        elif self._clock() - self._start >= _PHASE_SECONDS:
-            self._end_turn()
+            self.begin_turn()
+        elif self.is_long_enough():
+            self.end_turn(self._n_blocks)
+            self._n_blocks = 0
         self._n_blocks += 1
-        return not self.is_recorded_faster if self.is_over else self._turn % 2 == 1
+        return not self.is_recorded_faster if self.is_over else self.is_at_once
 
-    def _begin_turn(self) -> None:
+    def begin_turn(self) -> None:
+        """Note that a turn begins now."""
         _finish()
         self._start = self._clock()
 
-    def _end_turn(self) -> None:
+    def is_long_enough(self) -> bool:
+        """Say whether the turn may end."""
+        return self._clock() - self._start >= _PHASE_SECONDS
+
+    def end_turn(self, n: int, beside: float = 0.0) -> None:
+        """Note that a turn ends now, and the next one begins.
+
+        Args:
+            n: How many blocks, or loops, were in it.
+            beside: Seconds that passed because it is measured.
+        """
         _finish()
         now = self._clock()
         kind = self._turn % 2
         if self._turn >= 2:
-            self._shortest[kind] = min(self._shortest[kind], (now - self._start) / self._n_blocks)
+            spent = now - self._start - beside
+            self._shortest[kind] = min(self._shortest[kind], spent / n)
         self._turn += 1
-        self.n_all_blocks += self._n_blocks
-        self._start, self._n_blocks = now, 0
+        self.n_all_blocks += n
+        self._start = now
 
 
 def _finish() -> None:

@@ -211,6 +211,8 @@ class DataCarrier(Shown):
         """Run what a chain has recorded of these values before they are read, or written."""
         if runtime.recorder is not None:
             runtime.recorder.settle(self, write=write)
+        elif not write and runtime.resting is not None:
+            runtime.resting.note_look()
 
     def _zero_waits(self, zero: Callable[[], None]) -> bool:
         """Let a chain set all values to zero in its place among the loops, if it can.

@@ -29,7 +29,7 @@ class Capture:
     It stands where a chain stands: see `pyop2cxx.runtime.seams.Recorder`.
     """
 
-    takes_all = True
+    takes_all = records = True
 
     def __init__(self, name: str) -> None:
         self.operations: list[Placed] = []

@@ -100,7 +100,7 @@ def par_loop(
                 equal_writes,
                 *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
             )
-            known = loops.find(key) if recorder is None else None
+            known = None if recorder is not None and recorder.records else loops.find(key)
         except (AttributeError, TypeError):
             key, known = (), None  # ParLoop says what is wrong
         if recorder is not None and recorder.takes_call(key, kernel, args):

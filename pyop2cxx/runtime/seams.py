@@ -74,9 +74,11 @@ class Recorder(Protocol):
 
     Attributes:
         takes_all: Whether it takes everything, also what is done to matrices: nothing runs now.
+        records: Whether it takes loops now, and does not only count them.
     """
 
     takes_all: bool
+    records: bool
 
     def begin_block(self) -> None:
         """Get ready for a block within this one that records its own loops."""
@@ -117,16 +119,26 @@ class Recorder(Protocol):
         """Run all that waits."""
 
 
+class LazyRecorder(Recorder, Protocol):
+    """Takes all loops of a program, as long as that pays; see `pyop2cxx.chain.lazy`."""
+
+    def note_look(self) -> None:
+        """Note that values are looked at, or a loop gets ready to run, while loops run at once."""
+
+    def explain(self) -> Any:
+        """Say what the loops became, or why they run at once."""
+
+
 class Conventions(Protocol):
     """Kernels of PyOP2's older conventions; see `pyop2cxx.pyop2.conventions.adapt`."""
 
     adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
 
 
-def new_recorder() -> Recorder:
+def new_recorder() -> LazyRecorder:
     """Return what records the loops of a whole program."""
-    found = importlib.import_module("pyop2cxx.chain.recorder").of_program()
-    return cast("Recorder", found)
+    found = importlib.import_module("pyop2cxx.chain.lazy").of_program()
+    return cast("LazyRecorder", found)
 
 
 def ahead_recording(path: str, **options: Any) -> AbstractContextManager[None]:

@@ -28,7 +28,7 @@ from pyop2cxx.runtime.seams import new_recorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyop2cxx.runtime.seams import Recorder
+    from pyop2cxx.runtime.seams import LazyRecorder, Recorder
 
 
 T = TypeVar("T")
@@ -48,6 +48,8 @@ class Runtime:
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
         recorder: Takes loops that are to run later, if there is one; see `pyop2cxx.chain`.
+        lazy_recorder: The one of a program whose loops wait outside of blocks, too.
+        resting: That one, while it lets loops run at once because this takes less time.
         states: What `of` has made.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         on_graph: Called with each Graph that is instantiated, if there is one.
@@ -62,7 +64,8 @@ class Runtime:
         self.on_loop: Callable[[Any], None] | None = None
         self.on_graph: Callable[[Any], None] | None = None
         self.recorder: Recorder | None = None
-        self._lazy_recorder: Recorder | None = None
+        self.lazy_recorder: LazyRecorder | None = None
+        self.resting: LazyRecorder | None = None
         self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
@@ -152,11 +155,12 @@ class Runtime:
 
         What the chain has recorded of their arguments must have run.
         """
-        recorder, self.recorder = self.recorder, None
+        recorder, resting = self.recorder, self.resting
+        self.recorder = self.resting = None
         try:
             yield
         finally:
-            self.recorder = recorder
+            self.recorder, self.resting = recorder, resting
 
     def exit(self) -> None:
         """Forget what `init` and `Const` set, and all that was remembered of loops.
@@ -166,7 +170,7 @@ class Runtime:
         it used anything that has to be left in order. Loops that wait in a chain run first.
         """
         self.settle()
-        self.recorder = None
+        self.recorder = self.resting = self.lazy_recorder = None
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
@@ -217,11 +221,13 @@ class Runtime:
 
     def follow_lazy(self) -> None:
         """Let all loops wait, or no longer, as the option 'lazy' says; blocks stay as they are."""
-        if self.configuration["lazy"] and self.recorder is None:
-            self.recorder = self._lazy_recorder = new_recorder()
-        elif not self.configuration["lazy"] and self.recorder is self._lazy_recorder:
+        if self.configuration["lazy"]:
+            if self.recorder is None:
+                self.recorder = self.lazy_recorder = new_recorder()
+                self.resting = None
+        elif self.lazy_recorder is not None and self.recorder in (None, self.lazy_recorder):
             self.settle()
-            self.recorder = self._lazy_recorder = None
+            self.recorder = self.lazy_recorder = self.resting = None
 
     def _apply_log_level(self) -> None:
         self.logger.setLevel(self.configuration["log_level"])

@@ -63,7 +63,7 @@ CODE_LINES = {
     "kernel": 2850,
     "pipeline": 950,
     "loop": 3000,
-    "chain": 1950,
+    "chain": 2200,
     "graph": 1700,
     "ahead": 2750,
     "algebra": 1300,
