@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "chain/dependences.hpp"
 #include "ir/group.hpp"
 
 namespace op2::chain {
@@ -21,16 +23,6 @@ constexpr std::size_t most_groups_asked = 16;
 
 constexpr const char* must_be_apart =
     "what must come between them depends on one and is needed by the other";
-
-/// Both add to, or both lower, or both raise the same values, and do nothing else with them.
-bool commutes(const Arg& left, const Arg& right) {
-  return is_reduction(access_of(left)) && access_of(left) == access_of(right);
-}
-
-bool conflicts(const Arg& left, const Arg& right) {
-  if (alias_of(left).memory != alias_of(right).memory) return false;
-  return (writes(access_of(left)) || writes(access_of(right))) && !commutes(left, right);
-}
 
 ir::Alias& alias_in(Arg& arg) {
   return std::visit([](auto& node) -> ir::Alias& { return node.alias; }, arg);
@@ -56,27 +48,27 @@ struct Candidate {
 class Scheduler {
  public:
   Scheduler(const std::vector<Entry>& chain, const Passes& passes, const std::vector<int>& pinned)
-      : chain_(chain), passes_(passes), pinned_(pinned.begin(), pinned.end()) {
+      : chain_(chain),
+        passes_(passes),
+        pinned_(pinned.begin(), pinned.end()),
+        order_(all_dependences(loops_of(chain))),
+        target_sets_(chain.size()) {
     for (const Entry& entry : chain) {
       for (const Arg& arg : entry.loop.args) {
         const ir::Alias& alias = alias_of(arg);
         n_aliases_ = std::max({n_aliases_, alias.data + 1, alias.memory + 1});
         shapes_[alias.memory].insert(alias.data);
       }
+      rows_.push_back(rows_of(entry.loop));
     }
-    for (std::size_t later = 0; later < chain.size(); ++later) {
-      needs_.emplace_back(later);
-      for (std::size_t earlier = 0; earlier < later; ++earlier) {
-        needs_[later][earlier] = depends(chain[earlier].loop, chain[later].loop);
-      }
-    }
+    met_.resize(static_cast<std::size_t>(n_aliases_));
   }
 
   Schedule run() {
     for (std::size_t i = 0; i < chain_.size(); ++i) place(i);
     if (passes_.fuse) regroup();
     Schedule out;
-    for (const std::size_t group : in_order()) out.steps.push_back(step(groups_[group]));
+    for (const std::size_t group : order_.in_order()) out.steps.push_back(step(groups_[group]));
     if (passes_.zero || passes_.total) find_zeros(out);
     if (passes_.copy) find_copies(out);
     if (passes_.drop) drop(out);
@@ -85,54 +77,58 @@ class Scheduler {
   }
 
  private:
-  bool group_depends(std::size_t earlier, std::size_t later) const {
-    return std::ranges::any_of(groups_[later].loops, [&](std::size_t j) {
-      return std::ranges::any_of(groups_[earlier].loops,
-                                 [&](std::size_t i) { return i < j && needs_[j][i]; });
-    });
+  /// A row of a Dat that an item itself has.
+  struct Row {
+    int data;
+    std::int64_t n_bytes;
+    Access access;
+  };
+
+  /// When item_bytes() was asked that met a Dat last.
+  struct Met {
+    std::int64_t read = 0;
+    std::int64_t written = 0;
+  };
+
+  static std::vector<const ir::Loop*> loops_of(const std::vector<Entry>& chain) {
+    std::vector<const ir::Loop*> out;
+    for (const Entry& entry : chain) out.push_back(&entry.loop);
+    return out;
   }
 
-  /// Groups that must come after @p from, itself left out.
-  std::set<std::size_t> followers(std::size_t from) const {
-    std::set<std::size_t> found;
-    std::vector<std::size_t> open{from};
-    while (!open.empty()) {
-      const std::size_t at = open.back();
-      open.pop_back();
-      for (std::size_t group = 0; group < groups_.size(); ++group) {
-        if (group == at || !group_depends(at, group)) continue;
-        if (found.insert(group).second) open.push_back(group);
-      }
-    }
-    return found;
+  void add_group(std::size_t loop) {
+    groups_.push_back({{loop}, {}, {}, ""});
+    order_.add({loop});
   }
 
-  /// Does something that must come after the group have to come before the loop?
-  bool has_between(std::size_t group, std::size_t loop) const {
-    return std::ranges::any_of(followers(group), [&](std::size_t between) {
-      return between != group &&
-             std::ranges::any_of(groups_[between].loops,
-                                 [&](std::size_t member) { return needs_[loop][member]; });
-    });
+  void put_group(std::size_t group, Candidate found) {
+    groups_[group] = std::move(found);
+    order_.put(group, groups_[group].loops);
+  }
+
+  void erase_group(std::size_t group) {
+    groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(group));
+    order_.erase(group);
   }
 
   void place(std::size_t loop) {
     const std::size_t oldest = groups_.size() - std::min(groups_.size(), most_groups_asked);
+    const std::vector<bool> is_apart = order_.lead_around_to_loop(loop);
     std::optional<std::size_t> best;
     Candidate joined;
     for (std::size_t group = groups_.size(); group-- > oldest;) {
-      Candidate found = asked(group, loop);
+      Candidate found = asked(group, loop, is_apart[group]);
       if (!found.why.empty() || (best && n_bytes(group) <= n_bytes(*best))) continue;
       best = group;
       joined = std::move(found);
     }
-    if (!best) return groups_.push_back({{loop}, {}, {}, ""});
+    if (!best) return add_group(loop);
     const bool inverts = joined.inverted.size() > groups_[*best].inverted.size();
     note(inverts ? "invert" : "fuse", joined.loops, loop, "");
     if (joined.renamed.size() > groups_[*best].renamed.size()) {
       note("rename", joined.loops, loop, "");
     }
-    groups_[*best] = std::move(joined);
+    put_group(*best, std::move(joined));
     if (inverts) take_in_others(*best);
   }
 
@@ -144,22 +140,16 @@ class Scheduler {
       if (!is_one || !adds_to(groups_[other].loops.front(), set_of(groups_[group]))) continue;
       const std::size_t loop = groups_[other].loops.front();
       Candidate found = with_inverted(groups_[group], loop);
-      if (found.why.empty() && (leads_around(group, other) || leads_around(other, group))) {
+      if (found.why.empty() &&
+          (order_.leads_around(group, other) || order_.leads_around(other, group))) {
         found.why = must_be_apart;
       }
       note("invert", found.loops, loop, found.why);
       if (!found.why.empty()) continue;
-      groups_[group] = std::move(found);
-      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(other));
+      put_group(group, std::move(found));
+      erase_group(other);
       if (other < group) --group;
     }
-  }
-
-  /// Does a path of dependences lead from one group to another over a third?
-  bool leads_around(std::size_t from, std::size_t to) const {
-    return std::ranges::any_of(followers(from), [&](std::size_t between) {
-      return between != to && group_depends(between, to);
-    });
   }
 
   /// A group whose items are targets, and one more loop that adds to them, in the chain's order.
@@ -181,61 +171,70 @@ class Scheduler {
 
   /// A loop was placed before it was known what comes later: move it where it shares more.
   void regroup() {
+    std::vector<std::size_t> group_of(chain_.size());
+    std::vector<std::int64_t> bytes(groups_.size());
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+      for (const std::size_t loop : groups_[group].loops) group_of[loop] = group;
+      bytes[group] = item_bytes(groups_[group].loops);
+    }
     for (std::size_t loop = 0; loop < chain_.size(); ++loop) {
       if (chain_[loop].loop.members.empty() || !chain_[loop].why_alone.empty()) continue;
-      const std::size_t from = group_of_loop(loop);
+      const std::size_t from = group_of[loop];
+      if (groups_[from].loops.size() < 2 || is_inverted(loop, groups_[from])) continue;
+      std::vector<std::size_t> less = groups_[from].loops;
+      std::erase(less, loop);
+      const std::int64_t left_bytes = item_bytes(less);
       const std::size_t end = std::min(groups_.size(), from + 1 + most_groups_asked);
       for (std::size_t to = from - std::min(from, most_groups_asked); to < end; ++to) {
-        if (to != from && try_to_move(loop, from, to)) break;
+        if (to == from || !is_of_same_items(loop, from, to)) continue;
+        std::vector<std::size_t> more = groups_[to].loops;
+        more.insert(std::ranges::lower_bound(more, loop), loop);
+        const std::int64_t grown_bytes = item_bytes(more);
+        if (left_bytes + grown_bytes >= bytes[from] + bytes[to]) continue;
+        if (!try_to_move(from, less, to, more)) continue;
+        note("fuse", more, loop, "");
+        group_of[loop] = to;
+        bytes[from] = left_bytes;
+        bytes[to] = grown_bytes;
+        break;
       }
     }
   }
 
-  std::size_t group_of_loop(std::size_t loop) const {
-    return static_cast<std::size_t>(
-        std::ranges::find_if(groups_,
-                             [loop](const Candidate& group) {
-                               return std::ranges::find(group.loops, loop) != group.loops.end();
-                             }) -
-        groups_.begin());
+  static bool is_inverted(std::size_t loop, const Candidate& group) {
+    const auto at = std::ranges::find(group.loops, loop) - group.loops.begin();
+    return group.inverts(static_cast<std::size_t>(at));
   }
 
-  bool try_to_move(std::size_t loop, std::size_t from, std::size_t to) {
-    if (groups_[from].loops.size() < 2 || chain_[loop].loop.set != set_of(groups_[to]))
-      return false;
-    if (chain_[groups_[to].loops.front()].loop.members.empty()) return false;
-    const bool is_inverted = [&] {
-      const auto at = std::ranges::find(groups_[from].loops, loop) - groups_[from].loops.begin();
-      return groups_[from].inverts(static_cast<std::size_t>(at));
-    }();
-    if (is_inverted || set_of(groups_[from]) != set_of(groups_[to])) return false;
-    std::vector<std::size_t> less = groups_[from].loops;
-    std::vector<std::size_t> more = groups_[to].loops;
-    std::erase(less, loop);
-    more.insert(std::ranges::lower_bound(more, loop), loop);
-    const std::int64_t before = item_bytes(groups_[from].loops) + item_bytes(groups_[to].loops);
-    if (item_bytes(less) + item_bytes(more) >= before) return false;
+  /// Do both groups visit the items of the loop, and is the other one no action?
+  bool is_of_same_items(std::size_t loop, std::size_t from, std::size_t to) {
+    const int set = set_of(groups_[to]);
+    return chain_[loop].loop.set == set && set_of(groups_[from]) == set &&
+           !chain_[groups_[to].loops.front()].loop.members.empty();
+  }
+
+  /// @param[in] less The loops of @p from without one.
+  /// @param[in] more Those of @p to, with it.
+  bool try_to_move(std::size_t from, const std::vector<std::size_t>& less, std::size_t to,
+                   const std::vector<std::size_t>& more) {
     if (!has_order_with(from, less, to, more)) return false;
     Candidate left = regrouped(groups_[from], less);
     if (!left.why.empty()) return false;
     Candidate grown = regrouped(groups_[to], more);
     if (!grown.why.empty()) return false;
-    groups_[from] = std::move(left);
-    groups_[to] = std::move(grown);
-    note("fuse", groups_[to].loops, loop, "");
+    put_group(from, std::move(left));
+    put_group(to, std::move(grown));
     return true;
   }
 
   /// Could the groups run one after the other if two of them had these loops?
-  bool has_order_with(std::size_t one, std::vector<std::size_t>& loops_of_one, std::size_t other,
-                      std::vector<std::size_t>& loops_of_other) {
-    const auto exchange = [&] {
-      groups_[one].loops.swap(loops_of_one);
-      groups_[other].loops.swap(loops_of_other);
-    };
-    exchange();
-    const bool found = has_order();
-    exchange();
+  bool has_order_with(std::size_t one, const std::vector<std::size_t>& loops_of_one,
+                      std::size_t other, const std::vector<std::size_t>& loops_of_other) {
+    order_.put(one, loops_of_one);
+    order_.put(other, loops_of_other);
+    const bool found = order_.has_order();
+    order_.put(one, groups_[one].loops);
+    order_.put(other, groups_[other].loops);
     return found;
   }
 
@@ -254,32 +253,32 @@ class Scheduler {
   }
 
   /// Bytes of the rows that each item itself has in memory, those of a member's results once.
-  std::int64_t item_bytes(const std::vector<std::size_t>& loops) const {
-    std::set<int> met;
-    std::set<int> written;
+  std::int64_t item_bytes(const std::vector<std::size_t>& loops) {
     std::int64_t sum = 0;
+    ++n_asked_;
     for (const std::size_t loop : loops) {
-      for (const Arg& arg : chain_[loop].loop.args) {
-        const auto* dat = std::get_if<ir::DirectDat>(&arg);
-        if (dat == nullptr) continue;
-        const auto size = dat->dim * static_cast<std::int64_t>(size_of(dat->dtype));
-        if (met.insert(dat->alias.data).second && dat->access != Access::write) sum += size;
-        if (writes(dat->access) && written.insert(dat->alias.data).second) sum += size;
+      for (const Row& row : rows_[loop]) {
+        Met& met = met_[static_cast<std::size_t>(row.data)];
+        if (std::exchange(met.read, n_asked_) != n_asked_ && row.access != Access::write) {
+          sum += row.n_bytes;
+        }
+        if (writes(row.access) && std::exchange(met.written, n_asked_) != n_asked_) {
+          sum += row.n_bytes;
+        }
       }
     }
     return sum;
   }
 
-  /// Can the groups run one after the other?
-  bool has_order() const {
-    std::vector<bool> is_done(groups_.size(), false);
-    for (std::size_t n_done = 0; n_done < groups_.size(); ++n_done) {
-      std::size_t next = 0;
-      while (next < groups_.size() && (is_done[next] || !is_ready(next, is_done))) ++next;
-      if (next == groups_.size()) return false;
-      is_done[next] = true;
+  static std::vector<Row> rows_of(const ir::Loop& loop) {
+    std::vector<Row> out;
+    for (const Arg& arg : loop.args) {
+      const auto* dat = std::get_if<ir::DirectDat>(&arg);
+      if (dat == nullptr) continue;
+      const auto n_bytes = dat->dim * static_cast<std::int64_t>(size_of(dat->dtype));
+      out.push_back({dat->alias.data, n_bytes, dat->access});
     }
-    return true;
+    return out;
   }
 
   double n_bytes(std::size_t group) const {
@@ -289,12 +288,10 @@ class Scheduler {
   }
 
   /// The group with the loop, or why not.
-  Candidate asked(std::size_t group, std::size_t loop) {
+  Candidate asked(std::size_t group, std::size_t loop, bool is_apart) {
     if (!is_worth_asking(group, loop)) return {{}, {}, {}, "they share no Set"};
     Candidate found = candidate(groups_[group], loop);
-    if (found.why.empty() && has_between(group, loop)) {
-      found.why = must_be_apart;
-    }
+    if (found.why.empty() && is_apart) found.why = must_be_apart;
     if (!found.why.empty()) {
       note(found.inverted.empty() ? "fuse" : "invert", groups_[group].loops, loop, found.why);
     }
@@ -302,7 +299,7 @@ class Scheduler {
   }
 
   /// Loops that have no Set in common are not worth a line of the report.
-  bool is_worth_asking(std::size_t group, std::size_t loop) const {
+  bool is_worth_asking(std::size_t group, std::size_t loop) {
     const auto is_action = [this](std::size_t at) { return chain_[at].loop.members.empty(); };
     if (is_action(loop) || is_action(groups_[group].loops.front())) return false;
     const int set = set_of(groups_[group]);
@@ -311,9 +308,11 @@ class Scheduler {
             adds_to(groups_[group].loops.front(), chain_[loop].loop.set));
   }
 
-  int set_of(const Candidate& group) const {
+  int set_of(const Candidate& group) {
     if (group.inverted.empty()) return chain_[group.loops.front()].loop.set;
-    return set_from_targets(chain_[group.loops[group.inverted.front()]].loop);
+    const std::size_t loop = group.loops[group.inverted.front()];
+    if (!target_sets_[loop]) target_sets_[loop] = set_from_targets(chain_[loop].loop);
+    return *target_sets_[loop];
   }
 
   bool adds_to(std::size_t loop, int set) const {
@@ -492,28 +491,6 @@ class Scheduler {
     if (std::ranges::find(loops, loop) == loops.end()) loops.push_back(loop);
     const bool applied = why.empty();
     decisions_.push_back({std::move(pass), std::move(loops), applied, std::move(why)});
-  }
-
-  /// Groups in an order that dependences allow, the first loop first where there is a choice.
-  std::vector<std::size_t> in_order() const {
-    std::vector<std::size_t> out;
-    std::vector<bool> is_done(groups_.size(), false);
-    while (out.size() < groups_.size()) {
-      for (std::size_t group = 0; group < groups_.size(); ++group) {
-        if (is_done[group] || !is_ready(group, is_done)) continue;
-        is_done[group] = true;
-        out.push_back(group);
-        break;
-      }
-    }
-    return out;
-  }
-
-  bool is_ready(std::size_t group, const std::vector<bool>& is_done) const {
-    for (std::size_t other = 0; other < groups_.size(); ++other) {
-      if (other != group && !is_done[other] && group_depends(other, group)) return false;
-    }
-    return true;
   }
 
   static Step step(const Candidate& group) {
@@ -804,9 +781,13 @@ class Scheduler {
   const Passes passes_;
   const std::set<int> pinned_;
   int n_aliases_ = 0;
-  std::map<int, std::set<int>> shapes_;   // of each memory the Dats that lie in it
-  std::vector<std::vector<bool>> needs_;  // [loop][earlier loop]
+  std::map<int, std::set<int>> shapes_;  // of each memory the Dats that lie in it
   std::vector<Candidate> groups_;
+  std::vector<std::vector<Row>> rows_;  // [loop]
+  std::vector<Met> met_;                // [data]
+  std::int64_t n_asked_ = 0;
+  Groups order_;                                 // of the same groups
+  std::vector<std::optional<int>> target_sets_;  // [loop] that set_from_targets() was asked for
   std::vector<Decision> decisions_;
   std::set<int> not_made_;      // Dats of which a copy is left out somewhere
   std::set<int> read_instead_;  // Dats that are read in the place of copies of theirs
@@ -825,13 +806,6 @@ Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses, bool zeroes) {
     }
   }
   return out;
-}
-
-bool depends(const ir::Loop& earlier, const ir::Loop& later) {
-  return std::ranges::any_of(earlier.args, [&](const Arg& left) {
-    return std::ranges::any_of(later.args,
-                               [&](const Arg& right) { return conflicts(left, right); });
-  });
 }
 
 Schedule schedule(const std::vector<Entry>& chain, const Passes& passes,

@@ -91,10 +91,6 @@ struct Schedule {
   std::vector<Decision> decisions;
 };
 
-/// @brief Whether @p later must come after @p earlier: one writes what the other one uses. Sums
-/// into the same Dat may change places, and so may minima and maxima.
-[[nodiscard]] bool depends(const ir::Loop& earlier, const ir::Loop& later);
-
 /// @brief Group a chain.
 ///
 /// Loops are taken in their order; each joins one of the groups that it may join: no path of

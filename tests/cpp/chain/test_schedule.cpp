@@ -151,12 +151,6 @@ TEST(Schedule, LoopsOverPartsShareAFunctionIfTheseAreTheSame) {
   EXPECT_EQ(loops_of(schedule({make_p_of_q(), change}, {})), (Groups{{0}, {1}}));
 }
 
-TEST(Schedule, SumsIntoOneDatChangePlaces) {
-  EXPECT_FALSE(depends(sum_q().loop, sum_q().loop));
-  EXPECT_TRUE(depends(sum_q().loop, take_r().loop));
-  EXPECT_TRUE(depends(take_r().loop, sum_q().loop));
-}
-
 TEST(Schedule, OfSeveralGroupsTheOneThatMovesMostIsJoined) {
   Entry small = sum_q();
   small.loop.set = edges + 1;  // or both sums would be one loop
