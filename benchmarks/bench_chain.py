@@ -8,9 +8,10 @@ use the machine, too, `--cpu` counts the CPU time of all threads. The results of
 compared, too. With `--hand` the airfoil's step written by hand, one pass over the cells a stage
 (`hand_airfoil.c`), takes its turns among them.
 
-Each form has what chains learn about its blocks for itself, and one round to learn it that is not
-timed. Forms whose blocks run at once in the end, because recording them does not pay, say so;
-`--always` records all blocks, to see what it would cost. The last line is the worst ratio of the
+Eager loops have no `with` statement around them; `lazy` is `op2.init(lazy=True)`. Each form has
+what chains learn about its blocks for itself, and one round to learn it that is not timed. Forms
+whose blocks run at once in the end, because recording them does not pay, say so; `--always` records
+all blocks, to see what it would cost. The last line is the worst ratio of the
 forms that users get, those with all passes.
 """
 
@@ -22,7 +23,6 @@ import os
 import statistics
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ from shallow_water import Basin
 from two_forms import TwoForms
 
 from pyop2cxx import op2
+from pyop2cxx.chain.lazy import LazyChain
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.worth import Place, Places
 from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
@@ -61,10 +62,12 @@ class Form:
     Attributes:
         passes: Of its chains; None: it has none.
         n_steps: Time steps of a chain, so that the end of one may join the beginning of the next.
+        is_lazy: Whether all loops wait, without blocks.
     """
 
     passes: tuple[str, ...] | None
     n_steps: int = 1
+    is_lazy: bool = False
 
 
 FORMS = {
@@ -76,8 +79,9 @@ FORMS = {
     "rotated, too": Form(_FROM_ZERO, 8),
     "all, 1 step": Form(_ALL),
     "all, 8 steps": Form(_ALL, 8),
+    "lazy": Form(None, is_lazy=True),
 }
-USERS_FORMS = ("all, 1 step", "all, 8 steps")
+USERS_FORMS = ("all, 1 step", "all, 8 steps", "lazy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,12 +93,14 @@ class Program:
         result: What the steps change.
         restart: Begins anew, so that the steps of each round compute with alike numbers.
         places: What chains know of the blocks of each form.
+        lazy: What records its loops without blocks, and knows whether that pays.
     """
 
     step: Callable[[], None]
     result: op2.Dat
     restart: Callable[[], None] = lambda: None
     places: dict[Form, Places] = field(default_factory=dict)
+    lazy: LazyChain = field(default_factory=LazyChain)
 
 
 def _airfoil(n: int) -> Program:
@@ -197,10 +203,35 @@ PROGRAMS: dict[str, tuple[Callable[[int], Program], int]] = {
 """What makes a program of a size, and the size by default."""
 
 
-def _block(form: Form) -> AbstractContextManager[object]:
-    if form.passes is None:
-        return nullcontext()
-    return op2.chain() if form.passes == _ALL else op2.chain(passes=form.passes)
+def _run(program: Program, form: Form, n_steps: int) -> None:
+    step, passes = program.step, form.passes
+    if passes is None:
+        for _ in range(n_steps):
+            step()
+    elif passes != _ALL:
+        for _ in range(n_steps // form.n_steps):
+            with op2.chain(passes=passes):
+                for _ in range(form.n_steps):
+                    step()
+    elif form.n_steps == 1:
+        for _ in range(n_steps):
+            with op2.chain():
+                step()
+    else:
+        for _ in range(n_steps // form.n_steps):
+            with op2.chain():
+                for _ in range(form.n_steps):
+                    step()
+
+
+def _run_lazy(program: Program, form: Form, n_steps: int) -> None:
+    """Do what `init(lazy=True)` does, which forgets what was learnt when it is set again."""
+    lazy = program.lazy
+    is_resting = bool(lazy.explain().why_at_once)
+    runtime.recorder, runtime.resting = (None, lazy) if is_resting else (lazy, None)
+    _run(program, form, n_steps)
+    runtime.settle()
+    runtime.recorder = runtime.resting = None
 
 
 CLOCK = {"now": time.perf_counter}
@@ -212,10 +243,7 @@ def _seconds(program: Program, form: Form, n_steps: int) -> float:
     program.restart()
     op2.wait()
     start = CLOCK["now"]()
-    for _ in range(n_steps // form.n_steps):
-        with _block(form):
-            for _ in range(form.n_steps):
-                program.step()
+    (_run_lazy if form.is_lazy else _run)(program, form, n_steps)
     op2.wait()
     return CLOCK["now"]() - start
 
@@ -243,6 +271,9 @@ def _farthest(name: str, size: int, n_steps: int) -> dict[str, float]:
 
 def _how(program: Program, form: Form) -> str:
     """Say whether the last block of a form ran at once."""
+    if form.is_lazy:
+        why = program.lazy.explain().why_at_once
+        return f"; at once: {why}" if why else ""
     found = [place for place in program.places[form].known.values() if place.n_at_once]
     return "; at once: " + found[0].why if found else ""
 
@@ -296,8 +327,8 @@ def _measure(
     return worst
 
 
-def _never(self: Place) -> bool:
-    return False
+def _no_judgement(self: Any, chains: Any) -> None:
+    """Go on recording."""
 
 
 def _hand(name: str, given: argparse.Namespace) -> Hand | None:
@@ -320,7 +351,8 @@ def main() -> None:
     parser.add_argument("--hand", action="store_true", help="with the airfoil written by hand")
     given = parser.parse_args()
     if given.always:
-        Place.runs_at_once = _never  # type: ignore[method-assign]  # to see what it costs
+        LazyChain._judge = _no_judgement  # type: ignore[method-assign]  # to see what it costs
+        Place.judge = _no_judgement  # type: ignore[method-assign]
     unknown = set(given.programs).difference(PROGRAMS)
     if unknown:
         parser.error(f"there is no program {', '.join(sorted(unknown))}")

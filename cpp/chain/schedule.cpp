@@ -60,6 +60,7 @@ class Scheduler {
         shapes_[alias.memory].insert(alias.data);
       }
       rows_.push_back(rows_of(entry.loop));
+      defines_.emplace_back(entry.loop.args.size());
     }
     met_.resize(static_cast<std::size_t>(n_aliases_));
   }
@@ -417,11 +418,11 @@ class Scheduler {
 
   void rename_and_check(Candidate& group) const {
     follow_renamed(group);
-    group.why = ir::why_not_fused(ir::fused(members_of(group)));
+    group.why = ir::why_not_fused(ir::joined(members_of(group)));
     if (group.why.empty() || !passes_.rename) return;
     Candidate renamed = group;
     if (!rename_in(renamed)) return;
-    renamed.why = ir::why_not_fused(ir::fused(members_of(renamed)));
+    renamed.why = ir::why_not_fused(ir::joined(members_of(renamed)));
     if (renamed.why.empty()) group = std::move(renamed);
   }
 
@@ -466,7 +467,10 @@ class Scheduler {
   bool is_own(std::size_t at, std::size_t arg) const {
     const ir::Loop& loop = chain_[at].loop;
     if (loop.members.empty()) return writes(access_of(loop.args[arg]));  // an action sets all
-    return is_alone(at, alias_of(loop.args[arg])) && ir::defines(loop, arg);
+    if (!is_alone(at, alias_of(loop.args[arg]))) return false;
+    std::optional<bool>& known = defines_[at][arg];
+    if (!known) known = ir::defines(loop, arg);  // looks at the kernel, which takes long
+    return *known;
   }
 
   /// May all of the Dat be changed, by this argument alone, which sees the old values?
@@ -783,8 +787,9 @@ class Scheduler {
   int n_aliases_ = 0;
   std::map<int, std::set<int>> shapes_;  // of each memory the Dats that lie in it
   std::vector<Candidate> groups_;
-  std::vector<std::vector<Row>> rows_;  // [loop]
-  std::vector<Met> met_;                // [data]
+  mutable std::vector<std::vector<std::optional<bool>>> defines_;  // [loop][arg], once asked for
+  std::vector<std::vector<Row>> rows_;                             // [loop]
+  std::vector<Met> met_;                                           // [data]
   std::int64_t n_asked_ = 0;
   Groups order_;                                 // of the same groups
   std::vector<std::optional<int>> target_sets_;  // [loop] that set_from_targets() was asked for

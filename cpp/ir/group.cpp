@@ -180,6 +180,12 @@ class Numbering {
 }  // namespace
 
 Group fused(const std::vector<Loop>& loops) {
+  Group group = joined(loops);
+  number_values(group);
+  return group;
+}
+
+Group joined(const std::vector<Loop>& loops) {
   if (loops.empty()) throw InternalError("a Group of no loops");
   const Loop& first = loops.front();
   const bool has_parameters =
@@ -195,7 +201,6 @@ Group fused(const std::vector<Loop>& loops) {
     check_numbered_together(first, loop);
     add_loop(group, loop, has_parameters, has_places);
   }
-  number_values(group);
   return group;
 }
 

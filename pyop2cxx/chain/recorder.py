@@ -153,7 +153,11 @@ class Chain:
             if place is None:
                 place = state.places.of(frame, self._passes)
             self._place = place
-            if not place.is_settled and place.runs_at_once():
+            if place.n_at_once and place.epoch == runtime.epoch:
+                place.n_at_once -= 1
+                self._is_at_once = self._was_at_once = True
+                return self
+            if not place.is_settled and place.is_turn_at_once():
                 self._is_at_once = self._was_at_once = True
                 return self
             self._was_at_once = False

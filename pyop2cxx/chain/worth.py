@@ -72,14 +72,9 @@ class Place:
     n_trials: int = 0
     is_settled: bool = False
 
-    def runs_at_once(self) -> bool:
-        """Say whether the block that begins here now should not be recorded."""
-        if self.epoch != runtime.epoch:
-            return False
-        if self.n_at_once:
-            self.n_at_once -= 1
-            return True
-        if self.trial is None or self.trial.is_over:
+    def is_turn_at_once(self) -> bool:
+        """Say whether the block that begins here now is not recorded because it is measured."""
+        if self.epoch != runtime.epoch or self.trial is None or self.trial.is_over:
             return False
         at_once = self.trial.begin_block()
         if self.trial.is_over:

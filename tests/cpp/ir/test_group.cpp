@@ -128,6 +128,15 @@ TEST(WhyNotFused, TheCellsOfAColumnShareItsRow) {
   EXPECT_EQ(why_not_fused(fused({two, two})), "");
 }
 
+TEST(WhyNotFused, ValuesAreNotAskedFor) {
+  const Loop one = loop_named("one", {direct("y", Access::write, 1, q)});
+  const Loop two = loop_named("two", {indirect("x", Access::read, 0, 1, q)});
+  const Group group = joined({one, two});
+  EXPECT_TRUE(group.values.empty());
+  EXPECT_EQ(why_not_fused(group), why_not_fused(fused({one, two})));
+  EXPECT_NE(why_not_fused(group), "");
+}
+
 TEST(WhyNotFused, SumsCommute) {
   const NamedArg sum = indirect("y", Access::inc, 0, 1, q);
   EXPECT_EQ(failure_of({sum}, {sum}), "");
