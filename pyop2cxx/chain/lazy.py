@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import time
 from threading import get_ident
 from typing import TYPE_CHECKING
 
 from pyop2cxx.chain.known import Prefix
 from pyop2cxx.chain.recorder import Chain, ChainState
 from pyop2cxx.chain.report import Report
-from pyop2cxx.chain.trial import LEAST_GAIN, Trial
+from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -43,15 +42,15 @@ class LazyChain(Chain):
     the program has run for a while.
 
     Args:
-        clock: Seconds.
+        clock: Seconds; None: a `Stopwatch`.
 
     Attributes:
         records: Whether loops wait now.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
         super().__init__()
-        self._clock = clock
+        self._clock = clock or Stopwatch()
         self.records = True
         self._why = ""
         self._epoch = -1

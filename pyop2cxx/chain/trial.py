@@ -19,6 +19,23 @@ LEAST_GAIN = 0.97
 the host shows less in a turn, before which nothing waits on the device, than in a long run."""
 
 
+class Stopwatch:
+    """Seconds: of this thread where it alone computes, so that other programs do not count."""
+
+    def __init__(self) -> None:
+        self._epoch = -1
+        self._now: Callable[[], float] = time.perf_counter
+
+    def __call__(self) -> float:
+        """Return them since some moment, which is another one once options have changed."""
+        if self._epoch != runtime.epoch:
+            facts = runtime.engine.backend(runtime.backend).facts
+            is_alone = runtime.device is None and not facts.threads
+            self._now = time.thread_time if is_alone else time.perf_counter
+            self._epoch = runtime.epoch
+        return self._now()
+
+
 class Trial:
     """A measurement at one line of the program, see `begin_block`; or of a whole program.
 
@@ -33,7 +50,7 @@ class Trial:
         n_all_blocks: How many were measured.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._turn = 0
         self._n_blocks = 0

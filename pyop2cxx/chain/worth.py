@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyop2cxx.chain.trial import LEAST_GAIN, Trial
+from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -168,14 +167,14 @@ class Places:
     """Where blocks are opened.
 
     Args:
-        clock: Seconds.
+        clock: Seconds; None: a `Stopwatch`.
 
     Attributes:
         known: By the code that has them, by their place in it, and by the passes of the block.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.clock = clock
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self.clock = clock or Stopwatch()
         self.known: dict[tuple[int, int, frozenset[str]], Place] = {}
         self._trying: Place | None = None
         self._n_refused = 0

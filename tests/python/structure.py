@@ -86,7 +86,7 @@ CPP_LINES = {
     "base": 1600,
     "bind": 3050,
     "cg": 5900,
-    "chain": 900,
+    "chain": 1050,
     "dispatch": 500,
     "exec": 1800,
     "graph": 350,

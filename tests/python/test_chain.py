@@ -36,6 +36,7 @@ from pyop2cxx.chain.compiled import PASSES, Compiled
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.chain.kernel_lines import deciding_lines
 from pyop2cxx.chain.recorder import ChainState
+from pyop2cxx.chain.trial import Stopwatch
 from pyop2cxx.chain.worth import Places
 from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.runtime import runtime
@@ -918,6 +919,18 @@ def test_nothing_is_measured_where_results_must_not_depend_on_it(anew: None) -> 
     with op2.backend("sequential"):
         assert all(_timed_blocks(ring, clock, 150)[0])
     op2.exit()
+
+
+def test_who_computes_alone_is_measured_by_its_own_time(
+    anew: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyop2cxx.chain.trial.time.thread_time", lambda: 7.0)
+    monkeypatch.setattr("pyop2cxx.chain.trial.time.perf_counter", lambda: 8.0)
+    clock = Stopwatch()
+    with op2.backend("sequential"):
+        assert clock() == 7.0
+    with op2.backend("openmp"):
+        assert clock() == 8.0
 
 
 def test_one_line_is_measured_at_a_time(anew: None) -> None:
