@@ -145,8 +145,9 @@ def test_a_trace_is_read_by_chrome(backend: str, tmp_path: Path) -> None:
     for event in ran:
         assert event["dur"] > 0
         if not is_device(backend) or runtime.engine.devices[0].info.is_cpu:
-            assert before <= event["ts"] * 1e3 + 1e6
-            assert event["ts"] * 1e3 <= after + 1e6
+            # two clocks are read one after the other; on a busy machine milliseconds lie between
+            assert before <= event["ts"] * 1e3 + 1e8
+            assert event["ts"] * 1e3 <= after + 1e8
     assert ran[0]["tid"] == (rows["host"] if not is_device(backend) else max(rows.values()))
     kinds = {event["cat"] for event in events if event["ph"] == "X"}
     assert "plan" in kinds
