@@ -138,16 +138,6 @@ class LazyRecorder(Recorder, Protocol):
         """Say what the loops became, or why they run at once."""
 
 
-class LazyRecorder(Recorder, Protocol):
-    """Takes all loops of a program, as long as that pays; see `pyop2cxx.chain.lazy`."""
-
-    def note_look(self) -> None:
-        """Note that values are looked at, or a loop gets ready to run, while loops run at once."""
-
-    def explain(self) -> Any:
-        """Say what the loops became, or why they run at once."""
-
-
 class Conventions(Protocol):
     """Kernels of PyOP2's older conventions; see `pyop2cxx.pyop2.conventions.adapt`."""
 
