@@ -347,14 +347,7 @@ class Map(Shown):
             found = found.astype(np.int32)
         if found.dtype.kind == "f":
             with np.errstate(invalid="ignore"):  # the range check finds what this spoils
-                whole = found.astype(np.int64)
-            lost = np.flatnonzero(np.isfinite(found) & (np.trunc(found) != found))
-            if lost.size:
-                raise DataValueError(
-                    f"Map '{self._name}': {what} must be integers, got {found.flat[lost[0]]} as "
-                    f"number {lost[0]} of {found.size}; round them first if that is meant"
-                )
-            found = whole
+                found = found.astype(np.int64)
         if found.dtype.kind not in "iu":
             raise DataValueError(
                 f"Map '{self._name}': {what} must be integers, got dtype {found.dtype}"

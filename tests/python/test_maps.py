@@ -57,15 +57,6 @@ def test_the_core_sees_the_values(e2n: op2.Map) -> None:
     assert (table.index_bytes, table.n_rows, table.arity, table.n_targets) == (4, 3, 2, 4)
 
 
-def test_what_is_no_integer_is_named(edges: op2.Set, nodes: op2.Set) -> None:
-    """It would lead to the entity before."""
-    values = np.zeros((edges.total_size, 2))
-    assert op2.Map(edges, nodes, 2, values).values.dtype == np.int32
-    values[1, 1] = 0.5
-    with pytest.raises(DataValueError, match=r"must be integers, got 0\.5 as number 3 of"):
-        op2.Map(edges, nodes, 2, values)
-
-
 @pytest.mark.parametrize("dtype", [*INTEGERS, "float64", "O"])
 def test_any_integers_become_int32(edges: op2.Set, nodes: op2.Set, dtype: str) -> None:
     values: Any = np.array([0, 1, 2], dtype=dtype)
