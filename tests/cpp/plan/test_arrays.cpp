@@ -72,7 +72,12 @@ TEST(MakePlan, PairsMayHaveCorners) {
   const testing::TestMap<> cell_nodes({0, 1, 2, 3, 2, 1}, 3, 4);
   PlanCache cache;
   PlanRequest request;
-  request.spec = {.kind = abi::PlanKind::padded, .composed = {1}, .pairs = true, .columns = 1};
+  request.spec = {.kind = abi::PlanKind::padded,
+                  .conflicts = {},
+                  .occurrences = {},
+                  .composed = {1},
+                  .pairs = true,
+                  .columns = 1};
   request.spec.corners = {{1, 2}};
   request.n_elements = 1;
   request.inverse = {{1, nullptr}, {{edge_cells.table, 0}, {edge_cells.table, 1}}};
