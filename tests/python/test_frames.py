@@ -254,6 +254,7 @@ def test_functions_that_move_memory_are_there_on_all_backends(backend: str) -> N
     np.testing.assert_array_equal(found.data_ro, [[1, 0], [-1, 0], [-1, 0]])
 
 
+@pytest.mark.usefixtures("exits")
 @pytest.mark.parametrize("backend", ["cuda", "hip", "opencl"])
 def test_functions_that_move_memory_stand_once_in_texts_that_call_them(backend: str) -> None:
     cells = op2.Set(3, "cells")
