@@ -7,6 +7,7 @@ import sys
 import weakref
 from dataclasses import dataclass
 from math import prod
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -326,17 +327,17 @@ class DataCarrier(Shown):
 
     def _zero_values(self) -> None:
         """Set all values to zero where they are."""
-        operations, values = runtime.engine.operations, self._values
-        if values is None or runtime.coherence.is_active:
-            operations.done("zero", self._dtype, self._zero_somewhere)
-        else:
-            self._on_host(_core.Use.write, "zero")
-            operations.done("zero", values.dtype, _zero, values)
-
-    def _zero_somewhere(self) -> None:
-        if self._values is not None and not self._buffer.zero_on_device():
-            self._on_host(_core.Use.write, "zero")
-            self._values.fill(0)
+        operations = runtime.engine.operations
+        if self._values is None:  # nobody has asked for them yet: they are zeros
+            operations.note("zero", self._dtype, 0)
+            return
+        if runtime.coherence.is_active:
+            start = perf_counter_ns()
+            if self._buffer.zero_on_device():
+                operations.note("zero", self._dtype, perf_counter_ns() - start)
+                return
+        self._on_host(_core.Use.write, "zero")
+        operations.done("zero", self._dtype, _zero, self._values)
 
     @property
     def _shown(self) -> Array | None:

@@ -119,13 +119,16 @@ class Operations:
             return self._asked(operation, dtype, function, given)
         start = perf_counter_ns()
         found = function(*given)
-        spent = perf_counter_ns() - start
+        self.note(operation, dtype, perf_counter_ns() - start)
+        return found
+
+    def note(self, operation: str, dtype: Any, nanoseconds: int) -> None:
+        """Count an operation that the core has just carried out, and how long that took."""
         key = operation, dtype
         count = self._builtin.get(key)
         if count is None:
             count = self._builtin[key] = self._resolver.counted(operation, str(dtype))
-        count.add(spent)
-        return found
+        count.add(nanoseconds)
 
     def _asked(
         self, operation: str, dtype: Any, function: Callable[..., T], given: tuple[Any, ...]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import CheckError
+from pyop2cxx.exceptions import CheckError, UsageError
 from pyop2cxx.loop.meetings import check_races
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def test_a_global_that_is_summed_and_read() -> None:
     cells = op2.Set(3)
     total = op2.Global(1, 0.0, name="total")
     code = "void k(double *s, const double *t) { s[0] += t[0]; }"
-    with pytest.raises(CheckError, match="Global 'total'"):
+    with pytest.raises(UsageError, match="Global 'total', with INC and READ"):
         check(code, cells, total(op2.INC), total(op2.READ))
 
 

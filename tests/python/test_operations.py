@@ -65,7 +65,7 @@ def test_matrices_are_set_to_zero_by_it() -> None:
 
 
 def test_a_row_says_how_long_it_took() -> None:
-    op2.Dat(op2.Set(100_000)).zero()
+    op2.Dat(op2.Set(100_000), np.ones(100_000)).zero()
     (row,) = [one for one in op2.dispatch.report() if one.loop == "zero of float64"]
     assert row.tier == row.provider == "builtin"
     assert row.run_seconds > 0
@@ -236,3 +236,31 @@ def test_a_library_has_operations_that_there_are(operations: tuple[str, ...]) ->
     x = op2.Dat(op2.Set(5), np.ones(5))
     x.zero()
     assert library.done == []
+
+
+def test_a_library_is_asked_for_values_of_the_host_where_devices_are_used_too() -> None:
+    twice = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+    for one in op2.backends():
+        if one.available and one.name in ("opencl", "cuda"):
+            x = op2.Dat(op2.Set(2), [1.0, 2.0])
+            with op2.backend(one.name):
+                op2.par_loop(twice, x.dataset.set, x(op2.RW))
+                x.zero()
+                assert x.data_ro.tolist() == [0.0, 0.0]
+    seen: list[int] = []
+
+    class Fills:
+        name, operations = "fills", ("zero",)
+
+        def why_not(self, operation: str, values: Any) -> str:
+            seen.append(values.size)
+            return ""
+
+        def perform(self, operation: str, values: Any) -> None:
+            values[...] = 0
+
+    op2.dispatch.add_library(Fills())
+    y = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0])
+    y.zero()
+    assert seen == [3]
+    assert y.data_ro.tolist() == [0.0, 0.0, 0.0]
