@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.base.access import READ
 from pyop2cxx.data.constants import Const
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.loop.parloop import ParLoop
-from pyop2cxx.loop.parts import Kind
+from pyop2cxx.loop.parts import Kind, uses_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -137,11 +136,7 @@ class Entry:
 
     def touched(self) -> Iterable[tuple[DataCarrier, bool]]:
         """What it uses, and whether it writes there."""
-        if self.recorded is None:
-            yield from self.uses
-        for arg in self.args:
-            for part in getattr(arg, "parts", (arg,)):
-                yield part.data, part.access != READ
+        return (*self.uses, *uses_of(self.args))
 
 
 class Action(Entry):

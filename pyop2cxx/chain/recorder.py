@@ -246,6 +246,7 @@ class Chain:
             or not recorded.is_plain
             or recorded.epoch != runtime.epoch
             or runtime.n_frozen
+            or runtime.has_several
             or any(recorded.views)
             or get_ident() != self._thread
         ):
@@ -289,7 +290,8 @@ class Chain:
         """
         seen = self._prefix
         longer = seen.next.get(-carrier._uid)
-        if longer is None or get_ident() != self._thread or seen is not self._prefix:
+        is_alone = get_ident() == self._thread and not runtime.has_several
+        if longer is None or not is_alone or seen is not self._prefix:
             if get_ident() != self._thread or has_ghosts(carrier):
                 return False
             if not (self._queue or self._begins_with_zeros()):
@@ -537,6 +539,8 @@ class Chain:
 
     def _add(self, entry: Entry) -> None:
         key, recorded = entry.key, entry.recorded
+        if runtime.has_several:  # what others have recorded was called before
+            runtime.settle_others(*entry.touched())
         longer = _NOWHERE
         queue, seen = self._queue, None
         while queue is not self._queue or seen is not self._prefix:  # another thread has run it
@@ -570,9 +574,7 @@ class Chain:
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         """Run some of what waits; without an argument `queue` all of it."""
-        outer = self._outer
-        is_within_graph = outer is not None and outer.takes_all
-        if is_within_graph and outer.takes_block(entries_of(taken), self._passes):
+        if self._is_within_graph() and self._outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
         thread, self._thread = self._thread, _RUNNING  # what runs is not taken

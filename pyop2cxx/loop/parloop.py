@@ -391,7 +391,7 @@ class ParLoop(Shown):
                 recorder = runtime.here.recorder
                 if recorder is not None and recorder.takes(self):
                     return
-                if recorder is None:
+                if runtime.others_record:
                     runtime.settle_others(*uses_of(self.args))
             if self._epoch != runtime.epoch:
                 self._prepare()

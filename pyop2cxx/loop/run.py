@@ -107,7 +107,7 @@ def par_loop(
         if recorder is not None and recorder.takes_call(key, kernel, args):
             return
         if known is not None and known[0] is kernel:
-            if runtime.recorders:
+            if runtime.recorders and runtime.others_record:
                 runtime.settle_others(*uses_of(args))
             known[1].once(args)
             return

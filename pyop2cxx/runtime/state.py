@@ -185,6 +185,11 @@ class Runtime:
         for other in self._others():
             other.flush_for_other()
 
+    @property
+    def others_record(self) -> bool:
+        """Whether other threads may have loops that wait, as long as there are recorders."""
+        return self.has_several or self.here.recorder is None
+
     def settle_others(self, *uses: tuple[Any, bool]) -> None:
         """Run what other threads have recorded of some values, before these are used here.
 

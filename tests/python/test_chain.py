@@ -1111,6 +1111,48 @@ def test_other_threads_see_what_waits(how: str, backend: str) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("how", ["waits", "waited before", "zero", "cannot wait", "par_loop"])
+def test_loops_of_other_chains_come_in_the_order_of_the_calls(how: str, backend: str) -> None:
+    cells = op2.Set(3)
+    x, y = (op2.Dat(cells, np.zeros(3), name=name) for name in ("x", "y"))
+    code = "void to(const double *x, double *y) { y[0] = x[0]; }"
+    loop = op2.ParLoop(op2.Kernel(code, "to"), cells, x(op2.READ), y(op2.WRITE))
+    kernel = op2.Kernel(code.replace("to(", "again("), "again")
+
+    def work(_: int) -> None:
+        with op2.backend(backend), op2.chain():
+            op2.par_loop(MORE, cells, x(op2.RW))
+            begun.set()
+            assert ended.wait(60)
+
+    def call() -> None:
+        if how == "par_loop":
+            op2.par_loop(kernel, cells, x(op2.READ), y(op2.WRITE))
+        elif how == "zero":
+            op2.par_loop(MORE, cells, y(op2.RW))
+            x.zero()
+        else:
+            loop.compute()
+
+    held = y.data if how in ("cannot wait", "par_loop") else None
+    for n in range(1, 4):
+        begun, ended = threading.Event(), threading.Event()
+        other = threading.Thread(target=work, args=(0,))
+        with op2.backend(backend), op2.chain():
+            if how == "waited before":
+                call()
+            other.start()
+            assert begun.wait(60)
+            call()
+            ended.set()
+            other.join()
+        wanted = {"zero": 0.0}.get(how, float(n))
+        found = x if how == "zero" else y
+        assert found.data_ro.tolist() == [wanted] * 3, n
+    del held
+
+
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("bound", [5, 128])
 def test_no_loop_is_lost_if_others_look_meanwhile(bound: int) -> None:
     cells = op2.Set(3)
