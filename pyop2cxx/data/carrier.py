@@ -215,7 +215,7 @@ class DataCarrier(Shown):
             own.settle(self, write=write)
         elif not write and runtime.resting is not None:
             runtime.resting.note_look()
-        if runtime.recorders and runtime.others_record:
+        if runtime.has_several or (own is None and runtime.recorders):
             runtime.settle_others((self, write))
 
     def _zero_waits(self, zero: Callable[[], None]) -> bool:

@@ -63,7 +63,8 @@ class Runtime:
         here: What each thread has for itself.
         recorders: For each thread that has one, what takes its loops, to run later; see
             `pyop2cxx.chain`.
-        has_several: Whether several threads had one at a time.
+        has_several: Whether several threads have had one at a time; stays so until `exit`, so that
+            no thread can miss another one.
         lazy_recorder: The one of a program whose loops wait outside of blocks, too.
         resting: That one, while it lets loops run at once because this takes less time.
         states: What `of` has made.
@@ -175,7 +176,8 @@ class Runtime:
             self.recorders.pop(get_ident(), None)
         else:
             self.recorders[get_ident()] = new
-            self.has_several |= len(self.recorders) > 1
+            if len(self.recorders) > 1:
+                self.has_several = True
 
     def settle(self) -> None:
         """Run all loops that chains have recorded and not yet run."""
@@ -187,8 +189,8 @@ class Runtime:
 
     @property
     def others_record(self) -> bool:
-        """Whether other threads may have loops that wait, as long as there are recorders."""
-        return self.has_several or self.here.recorder is None
+        """Whether chains of other threads may have loops that wait."""
+        return len(self.recorders) > (self.here.recorder is not None)
 
     def settle_others(self, *uses: tuple[Any, bool]) -> None:
         """Run what other threads have recorded of some values, before these are used here.
@@ -230,6 +232,7 @@ class Runtime:
         self.settle()
         self.here = Here()  # of all threads
         self.recorders.clear()
+        self.has_several = False
         self.lazy_recorder = self.resting = None
         self._initialised = False
         self._backends.clear()

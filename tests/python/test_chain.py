@@ -1047,7 +1047,7 @@ def in_threads(n: int, work: Callable[[int], None]) -> None:
             done.result(120)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("exits", "impatient")
 @pytest.mark.parametrize("how", ["blocks", "graphs", "zeros"])
 def test_threads_may_have_chains_at_the_same_time(how: str, backend: str) -> None:
     cells = op2.Set(50)
@@ -1077,6 +1077,7 @@ def test_threads_may_have_chains_at_the_same_time(how: str, backend: str) -> Non
     assert list(seen.values()) == [wanted] * 4
 
 
+@pytest.mark.usefixtures("exits")
 @pytest.mark.parametrize("how", ["reads", "writes", "runs a loop", "changes options", "waits"])
 def test_other_threads_see_what_waits(how: str, backend: str) -> None:
     cells = op2.Set(3)
@@ -1110,7 +1111,7 @@ def test_other_threads_see_what_waits(how: str, backend: str) -> None:
     op2.init(threads=0)
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("exits", "impatient")
 @pytest.mark.parametrize("how", ["waits", "waited before", "zero", "cannot wait", "par_loop"])
 def test_loops_of_other_chains_come_in_the_order_of_the_calls(how: str, backend: str) -> None:
     cells = op2.Set(3)
@@ -1194,6 +1195,7 @@ def test_no_loop_is_lost_if_others_look_meanwhile(bound: int) -> None:
     assert len(seen) > 10
 
 
+@pytest.mark.usefixtures("exits")
 def test_a_lazy_program_may_have_threads() -> None:
     cells = op2.Set(3)
     x = op2.Dat(cells, np.zeros(3))
@@ -1225,6 +1227,7 @@ def test_a_lazy_program_may_have_threads() -> None:
     assert x.data_ro.tolist() == [7.0] * 3
 
 
+@pytest.mark.usefixtures("exits")
 def test_loops_of_other_threads_run_at_once() -> None:
     ring = Ring()
     with op2.chain():
