@@ -3,12 +3,31 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+
 #include "base/error.hpp"
 
 namespace op2::runtime::gpu {
+namespace {
+
+/// A driver that did not start is not asked again: AMD's gives another answer from its second call
+/// on, as if it had found out nothing.
+Result started_once(const Driver& driver) {
+  static std::mutex mutex;
+  static std::map<decltype(driver.init), Result> failed;
+  const std::scoped_lock lock(mutex);
+  const auto known = failed.find(driver.init);
+  if (known != failed.end()) return known->second;
+  const Result result = driver.init(0);
+  if (result != success) failed.emplace(driver.init, result);
+  return result;
+}
+
+}  // namespace
 
 void start(const Driver& driver) {
-  const Result started = driver.init(0);
+  const Result started = started_once(driver);
   if (started == success) return;
   const Vendor& vendor = driver.vendor;
   const std::string_view what = started == no_device ? "finds no GPU" : "does not start";

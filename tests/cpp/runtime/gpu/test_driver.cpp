@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "../../base/message_of.hpp"
 #include "base/error.hpp"
 #include "fake_driver.hpp"
@@ -20,6 +24,26 @@ TEST(GpuDriver, OneThatDoesNotStartSaysWhatToLookAt) {
                                      "see what nvidia-smi says"));
   driver.init = [](unsigned) { return success; };
   EXPECT_NO_THROW(start(driver));
+}
+
+TEST(GpuDriver, OneThatDidNotStartIsNotAskedAgain) {
+  static int n_calls;
+  n_calls = 0;
+  const testing::FakeGpu gpu;
+  Driver driver = *gpu.driver();
+  driver.init = [](unsigned) -> Result { return ++n_calls == 1 ? no_device : success; };
+  std::vector<std::string> told(8);
+  std::vector<std::thread> threads;
+  for (std::string& message : told) {
+    threads.emplace_back([&driver, &message] {
+      message = op2::testing::message_of<ToolchainError>([&] { start(driver); });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(n_calls, 1);
+  for (const std::string& message : told) {
+    EXPECT_TRUE(op2::testing::contains(message, "finds no GPU"));
+  }
 }
 
 TEST(GpuDriver, ErrorsHaveTheDriversNameAndWords) {
