@@ -83,8 +83,7 @@ void bind_device_service(py::module_& core) {
       .def("compile", &DeviceService::compile, py::arg("compiler"), py::arg("source"),
            py::arg("compile_options"), py::arg("key_extra"), Unlocked())
       .def("statistics", &DeviceService::statistics)
-      .def("take_notices", &DeviceService::take_notices)
-      .def("clear_memory", &DeviceService::clear_memory);
+      .def("take_notices", &DeviceService::take_notices);
 }
 
 void bind_opencl(py::module_& core) {

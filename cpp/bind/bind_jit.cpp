@@ -80,9 +80,7 @@ void bind_reports(py::module_& module) {
       .def_readonly("n_compiles", &Statistics::n_compiles)
       .def_readonly("n_memory_hits", &Statistics::n_memory_hits)
       .def_readonly("n_disk_hits", &Statistics::n_disk_hits)
-      .def_readonly("n_waits", &Statistics::n_waits)
       .def_readonly("n_damaged", &Statistics::n_damaged)
-      .def_readonly("n_failures", &Statistics::n_failures)
       .def_readonly("compile_seconds", &Statistics::compile_seconds);
   py::class_<jit::CacheInfo>(module, "CacheInfo")
       .def_readonly("path", &jit::CacheInfo::path)
@@ -90,8 +88,7 @@ void bind_reports(py::module_& module) {
       .def_property_readonly("n_entries",
                              [](const jit::CacheInfo& info) { return info.disk.n_entries; })
       .def_property_readonly("n_bytes",
-                             [](const jit::CacheInfo& info) { return info.disk.n_bytes; })
-      .def_readonly("n_memory_entries", &jit::CacheInfo::n_memory_entries);
+                             [](const jit::CacheInfo& info) { return info.disk.n_bytes; });
 }
 
 }  // namespace
@@ -128,8 +125,7 @@ void bind_jit(py::module_& core) {
       .def("statistics", &Service::statistics)
       .def("info", &Service::info, Unlocked())
       .def("take_notices", &Service::take_notices)
-      .def("clear", &Service::clear, Unlocked())
-      .def("evict", &Service::evict, Unlocked());
+      .def("clear", &Service::clear, Unlocked());
   module.def(
       "cache_directory",
       [](const std::string& option) { return jit::cache_directory(option).string(); },

@@ -163,19 +163,10 @@ void bind_options(py::module_& core) {
       .def_readonly("lanes", &Facts::lanes)
       .def_property_readonly(
           "threads", [](const Facts& facts) { return facts.lanes == lower::Lanes::threads; })
-      .def_readonly("atomics", &Facts::atomics)
       .def_readonly("warp", &Facts::warp)
-      .def_readonly("one_address_space", &Facts::one_address_space)
       .def_readonly("complex_arithmetic", &Facts::complex_arithmetic)
       .def_readonly("float64", &Facts::float64)
-      .def_readonly("fences", &Facts::fences)
-      .def_readonly("any_kernel", &Facts::any_kernel)
-      .def_readonly("rows_in_place", &Facts::rows_in_place)
-      .def_readonly("const_optional", &Facts::const_optional)
       .def_readonly("vectors_in_lane", &Facts::vectors_in_lane)
-      .def_readonly("runs_in_lane", &Facts::runs_in_lane)
-      .def_readonly("fast_shared", &Facts::fast_shared)
-      .def_readonly("private_on_stack", &Facts::private_on_stack)
       .def_property_readonly("device_class", [](const Facts& facts) {
         return std::string(device_class_names[static_cast<std::size_t>(lower::class_of(facts))]);
       });
@@ -255,8 +246,7 @@ void bind_options(py::module_& core) {
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)
-      .def_readonly("least_operations_a_scalar", &lower::LaneRule::least_operations_a_scalar)
-      .def_readonly("operations_a_scalar_for_wide", &lower::LaneRule::operations_a_scalar_for_wide);
+      .def_readonly("least_operations_a_scalar", &lower::LaneRule::least_operations_a_scalar);
   py::class_<lower::LaneWork>(core, "LaneWork")
       .def_readonly("n_operations", &lower::LaneWork::n_operations)
       .def_readonly("n_slow", &lower::LaneWork::n_slow)

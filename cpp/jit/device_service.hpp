@@ -43,8 +43,6 @@ class DeviceService {
   [[nodiscard]] Statistics statistics() const { return core_.statistics(); }
   /// @brief What the user should be told, each message once; empties the list.
   [[nodiscard]] std::vector<std::string> take_notices() { return core_.take_notices(); }
-  /// @brief Forget the binaries in memory.
-  void clear_memory() { core_.clear_memory(); }
 
  private:
   class Compilation;

@@ -156,17 +156,12 @@ CacheInfo Service::info() const {
   info.path = core_.store().directory().string();
   info.problem = core_.problem();
   if (info.problem.empty()) info.disk = core_.store().info();
-  info.n_memory_entries = static_cast<std::int64_t>(core_.n_in_memory());
   return info;
 }
 
 void Service::clear() {
   if (core_.is_usable()) core_.store().clear();
   core_.clear_memory();
-}
-
-void Service::evict() {
-  if (core_.is_usable()) core_.store().evict();
 }
 
 const HostCompiler& Service::compiler(Language language) {

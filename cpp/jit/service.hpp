@@ -37,7 +37,6 @@ struct CacheInfo {
   std::string path;     // of the cache directory; empty if there is none
   std::string problem;  // why the directory is not used; empty if it is
   StoreInfo disk;
-  std::int64_t n_memory_entries = 0;
 };
 
 /// @brief From source text to a loaded library, by the compilers of the host: see CompileCore.
@@ -82,8 +81,6 @@ class Service {
   [[nodiscard]] std::vector<std::string> take_notices() { return core_.take_notices(); }
   /// @brief Empty the memory cache and the cache directory. Loaded libraries stay usable.
   void clear();
-  /// @brief Bring the cache directory below its bound now.
-  void evict();
 
  private:
   class Compilation;

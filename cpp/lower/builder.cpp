@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/overload.hpp"
 #include "ir/kir_walk.hpp"
 #include "lower/constants.hpp"
+#include "lower/items.hpp"
 #include "lower/make.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -162,20 +163,11 @@ kir::Parameter Builder::launch_number(const std::string& name, kir::Expr value) 
   return number(numbers_.back().first);
 }
 
-kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& row, const kir::Expr& c) const {
+kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& target, const kir::Expr& c) const {
   const PackedArg& packed = packed_.args[arg];
-  const auto [stride, component] = std::visit(
-      overload{
-          [](const ir::DirectDat& dat) { return std::pair(ir::stride_of(dat), dat.component); },
-          [](const ir::IndirectDat& dat) { return std::pair(ir::stride_of(dat), dat.component); },
-          [](const ir::GlobalRead& global) { return std::pair(global.dim, 0); },
-          [](const ir::GlobalReduce& global) { return std::pair(global.dim, 0); },
-          [](const ir::MatArg& mat) { return std::pair(mat.row_dim * mat.col_dim, 0); }},
-      request_.loop.args[arg]);
-  if (packed.stride.empty()) {
-    return kir::element(packed.data, row * kir::integer(stride) + kir::integer(component) + c);
-  }
-  return kir::element(packed.data, row + (kir::integer(component) + c) * kir::name(packed.stride));
+  kir::Rows rows = row_of(std::get<ir::IndirectDat>(request_.loop.args[arg]), packed.data, target);
+  rows.columns = packed.stride;
+  return scalar_of(rows, kir::integer(0), c);
 }
 
 kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Expr& items,

@@ -53,8 +53,10 @@ class Builder {
   /// @brief A number that launches hand to the functions that use it: @p value, in their terms.
   kir::Parameter launch_number(const std::string& name, kir::Expr value);
 
-  /// @brief Component @p c of row @p row of the Dat of argument @p arg, in its layout.
-  [[nodiscard]] kir::Expr scalar(std::size_t arg, const kir::Expr& row, const kir::Expr& c) const;
+  /// @brief Component @p c of @p target in the Dat of argument @p arg, which is reached through a
+  /// Map.
+  [[nodiscard]] kir::Expr scalar(std::size_t arg, const kir::Expr& target,
+                                 const kir::Expr& c) const;
 
   /// @brief @p parameters and the range of a launched function.
   [[nodiscard]] static std::vector<kir::Parameter> with_range(

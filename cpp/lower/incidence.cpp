@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
+#include "lower/items.hpp"
 #include "lower/make.hpp"
 #include "lower/pairs.hpp"
 
@@ -264,8 +265,7 @@ kir::Expr row_of_slot(const ir::Loop& loop, int map, const std::string& table, i
     const kir::Expr at = kir::name("n") * kir::integer(path.arity) + kir::name("o");
     return kir::widen(kir::element(table, first == 0 ? at : at - kir::integer(first)));
   }
-  const ir::IndirectDat any{DType::float64, 1, Access::inc, map, {}};
-  const std::vector<kir::Expr> entries = rows_of(loop, any, "", table).entries;
+  const std::vector<kir::Expr> entries = targets_of(loop, map, table, kir::name("n"));
   kir::Expr row = entries.back();
   for (std::size_t slot = entries.size() - 1; slot-- > 0;) {
     const kir::Expr number = kir::integer(first + static_cast<int>(slot));

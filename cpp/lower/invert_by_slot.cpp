@@ -199,11 +199,7 @@ class BySlotLoop {
       if (first - accumulators_.begin() != static_cast<std::ptrdiff_t>(i)) continue;
       const auto& dat = std::get<ir::IndirectDat>(loop_.args[args[i]]);
       const std::string& data = packed_.args[args[i]].data;
-      kir::Rows rows{dat.dtype, dat.dim, 1, data, "", kir::name("target")};
-      rows.stride = ir::stride_of(dat);
-      rows.component = dat.component;
-      at_target(rows);
-      f(args[i], rows, accumulators_[i]);
+      f(args[i], row_of(dat, data, kir::name("target")), accumulators_[i]);
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "ir/kir_walk.hpp"
 #include "lower/make.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -101,12 +102,21 @@ kir::Block located(const ItemLocals& items, kir::Block body) {
 }
 
 kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::string& data,
-                  const std::string& map) {
+                  const std::string& map, const kir::Expr& element) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
-  kir::Rows rows{dat.dtype,      dat.dim, path.arity, data,         map,
-                 kir::name("n"), {},      dat.stride, dat.component};
-  rows.entries = targets_of(loop, dat.map, map, rows.element);
-  return rows;
+  return {dat.dtype,
+          dat.dim,
+          path.arity,
+          data,
+          map,
+          element,
+          targets_of(loop, dat.map, map, element),
+          dat.stride,
+          dat.component};
+}
+
+kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data, const kir::Expr& target) {
+  return one_row({dat.dtype, dat.dim, 1, data, "", target, {}, dat.stride, dat.component}, target);
 }
 
 std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::string& map,
@@ -115,8 +125,7 @@ std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::st
   std::vector<kir::Expr> targets;
   const int width = path.width == 0 ? path.arity : path.width;
   for (const ir::RowRef& row : path.rows) {
-    kir::Expr entry =
-        kir::widen(kir::element(map, element * kir::integer(width) + kir::integer(row.slot)));
+    kir::Expr entry = kir::widen(map_entry(map, element, width, kir::integer(row.slot)));
     if (row.offset != 0) {
       entry = entry + levels_above(loop.iteration, row) * kir::integer(row.offset);
     }
@@ -125,8 +134,8 @@ std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::st
   return targets;
 }
 
-kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data) {
-  return {dat.dtype, dat.dim, 1, data, "", kir::name("n"), {}, dat.stride, dat.component};
+kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data, const kir::Expr& element) {
+  return {dat.dtype, dat.dim, 1, data, "", element, {}, dat.stride, dat.component};
 }
 
 }  // namespace op2::lower

@@ -33,9 +33,14 @@ struct ItemLocals {
 /// @brief @p body after the declarations of those locals that it uses.
 [[nodiscard]] kir::Block located(const ItemLocals& items, kir::Block body);
 
-/// @brief The rows of an argument that is reached through a Map.
+/// @brief The rows that @p element reaches through a Map.
 [[nodiscard]] kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat,
-                                const std::string& data, const std::string& map);
+                                const std::string& data, const std::string& map,
+                                const kir::Expr& element);
+
+/// @brief The row of @p target, whatever element reaches it.
+[[nodiscard]] kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data,
+                               const kir::Expr& target);
 
 /// @brief The targets of a path's entries for one element, where they are not the Map's own in
 /// their order.
@@ -43,6 +48,7 @@ struct ItemLocals {
                                                 const std::string& map, const kir::Expr& element);
 
 /// @brief The one row of an argument on the iteration Set.
-[[nodiscard]] kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data);
+[[nodiscard]] kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data,
+                                const kir::Expr& element);
 
 }  // namespace op2::lower

@@ -392,7 +392,7 @@ class LaneLoop {
     const auto* plain = std::get_if<kir::Name>(&argument.node);
     if (offset == nullptr && plain == nullptr) unknown();
     const std::string data = offset != nullptr ? offset->array : plain->name;
-    const kir::Rows rows = rows_of(dat, data);
+    const kir::Rows rows = rows_of(dat, data, kir::name("n"));
     const std::string pack = elements_.fresh(data + "_lanes");
     declare_pack(pack, dat.dtype, std::max(dat.dim, 1), {});
     if (dat.dim > 0) {

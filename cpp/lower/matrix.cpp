@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "lower/make.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -33,11 +34,11 @@ int block_size(const kir::Entries& entries) {
 kir::Expr position(const Scalar& at, const kir::Entries& entries) {
   const int blocks = entries.row_arity * entries.col_arity;
   if (entries.unrolled) {
-    const kir::Expr first = entries.element * kir::integer(blocks * block_size(entries));
-    return kir::element(entries.position, first + in_row_order(at, entries));
+    const int scalars = blocks * block_size(entries);
+    return map_entry(entries.position, entries.element, scalars, in_row_order(at, entries));
   }
   const kir::Expr block = at.i * kir::integer(entries.col_arity) + at.j;
-  return kir::element(entries.position, entries.element * kir::integer(blocks) + block);
+  return map_entry(entries.position, entries.element, blocks, block);
 }
 
 kir::Expr row_begin(const kir::Entries& entries, const kir::Expr& row) {
@@ -94,7 +95,7 @@ kir::Block over_row(const kir::Entries& entries, const kir::Expr& i, bool one_by
 /// The row entity of row @p i, which is a number where rows are listed.
 kir::Expr row_of(const kir::Entries& entries, const kir::Expr& i) {
   if (entries.rows.empty()) {
-    return kir::element(entries.row_map, entries.element * kir::integer(entries.row_arity) + i);
+    return map_entry(entries.row_map, entries.element, entries.row_arity, i);
   }
   return entries.rows[static_cast<std::size_t>(std::get<kir::Integer>(i.node).value)];
 }

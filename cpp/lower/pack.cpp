@@ -265,8 +265,7 @@ class Packer {
       return pass(i, kir::name(packed.pack));
     }
     const auto earlier = earlier_direct(i);
-    kir::Rows rows = rows_of(dat, packed.data);
-    rows.element = element_of(i);
+    kir::Rows rows = rows_of(dat, packed.data, element_of(i));
     rows.columns = columns_of(i);
     if (earlier && !packed_.args[*earlier].pack.empty()) {
       share_pack(i, *earlier);
@@ -408,9 +407,7 @@ class Packer {
       return share_pack(i, *earlier);
     }
     const int extent = ir::extent_of(loop_, loop_.args[i]);
-    kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map);
-    rows.element = element_of(i);
-    rows.entries = targets_of(loop_, dat.map, packed.map, rows.element);
+    kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map, element_of(i));
     rows.columns = columns_of(i);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     name_sum(i);

@@ -10,6 +10,7 @@
 #include "ir/group.hpp"
 #include "lower/corners.hpp"
 #include "lower/make.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -45,18 +46,9 @@ std::optional<int> n_composed(const ir::Loop& loop, int inverted, std::size_t me
   return n;
 }
 
-/// The row of one target.
-kir::Rows row_at(kir::Rows rows, const std::string& target) {
-  rows.arity = 1;
-  rows.map.clear();
-  rows.entries = {kir::name(target)};
-  if (rows.stride == 0) rows.stride = rows.dim;
-  return rows;
-}
-
 kir::Block single_row(const kir::Rows& rows, const std::string& name, const std::string& target) {
   return {{kir::Decl{{rows.dtype}, name, std::max(rows.dim, 1), {}}},
-          {kir::Gather{name, row_at(rows, target)}}};
+          {kir::Gather{name, one_row(rows, kir::name(target))}}};
 }
 
 /// The rows of both targets in the order of the slots.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "ir/kir_walk.hpp"
 
@@ -27,10 +28,23 @@ kir::Expr row_number(const kir::Rows& rows, const kir::Expr& i) {
                              : rows.entries[static_cast<std::size_t>(number->value)];
   }
   if (rows.map.empty()) return rows.element;
-  return kir::widen(kir::element(rows.map, rows.element * kir::integer(rows.arity) + i));
+  return kir::widen(map_entry(rows.map, rows.element, rows.arity, i));
 }
 
 }  // namespace
+
+kir::Expr map_entry(const std::string& map, const kir::Expr& element, int arity,
+                    const kir::Expr& slot) {
+  return kir::element(map, element * kir::integer(arity) + slot);
+}
+
+kir::Rows one_row(kir::Rows rows, kir::Expr number) {
+  rows.stride = stride_of(rows);
+  rows.arity = 1;
+  rows.map.clear();
+  rows.entries = {std::move(number)};
+  return rows;
+}
 
 int stride_of(const kir::Rows& rows) {
   return rows.stride == 0 ? rows.dim : rows.stride;
@@ -51,6 +65,10 @@ kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
 
 kir::Expr component_of(const kir::Rows& rows, const kir::Expr& c) {
   return rows.columns.empty() ? c : (c + kir::integer(rows.component)) * kir::name(rows.columns);
+}
+
+kir::Expr scalar_of(const kir::Rows& rows, const kir::Expr& i, const kir::Expr& c) {
+  return kir::element(rows.data, row_start(rows, i) + component_of(rows, c));
 }
 
 }  // namespace op2::lower

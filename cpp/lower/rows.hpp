@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 #include "ir/kernel_ir.hpp"
 
 namespace op2::lower {
 
-/// Where component c of row i is: row_start() + component().
+/// @brief Entry @p slot of those of @p element in the array @p map, which has @p arity for each.
+[[nodiscard]] kir::Expr map_entry(const std::string& map, const kir::Expr& element, int arity,
+                                  const kir::Expr& slot);
+
+/// @brief The one row number @p number of all, whatever element reaches it.
+[[nodiscard]] kir::Rows one_row(kir::Rows rows, kir::Expr number);
 
 /// @brief Scalars from a row to the next, where a row's components stand together.
 [[nodiscard]] int stride_of(const kir::Rows& rows);
@@ -20,5 +27,8 @@ namespace op2::lower {
 
 /// @brief How far component @p c of those that are used is from the row's start.
 [[nodiscard]] kir::Expr component_of(const kir::Rows& rows, const kir::Expr& c);
+
+/// @brief Component @p c of row @p i, at row_start() + component_of().
+[[nodiscard]] kir::Expr scalar_of(const kir::Rows& rows, const kir::Expr& i, const kir::Expr& c);
 
 }  // namespace op2::lower

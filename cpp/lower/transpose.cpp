@@ -8,6 +8,7 @@
 
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -28,13 +29,10 @@ class Transposer {
     const kir::Rows& rows = scatter_.rows;
     kir::Block out;
     for (int i = 0; i < rows.arity; ++i) {
-      const kir::Expr entry =
-          kir::element(rows.map, rows.element * kir::integer(rows.arity) + kir::integer(i));
       const std::string at = fmt::format("{}_at{}", scatter_.pack, i);
       // lanes without an element take part, with nothing to add
-      out.push_back(index_decl(
-          at,
-          kir::select(is_element, kir::widen(entry) * kir::integer(rows.dim), kir::integer(-1))));
+      const kir::Expr start = row_start(rows, kir::integer(i));
+      out.push_back(index_decl(at, kir::select(is_element, start, kir::integer(-1))));
       for (int base = 0; base < rows.dim; base += most_sharers_) {
         one_group(out, at, i * rows.dim, base, std::min(most_sharers_, rows.dim - base));
       }

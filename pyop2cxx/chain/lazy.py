@@ -175,17 +175,19 @@ class LazyChain(Chain):
         )
         runtime.logger.info("lazy: loops run at once: %s", self._why)
         self._n_looks = 0
-        runtime.recorder, runtime.resting = None, self
+        runtime.recorder, runtime.here.resting = None, self
 
     def note_look(self) -> None:
         """Somebody looks at values, or a loop gets ready to run, while nothing is recorded."""
         self._n_looks += 1
         if self._n_looks % _N_LOOKS and not self._is_stale():
             return
-        if runtime.recorder is None and get_ident() == self._thread and self._is_rested():
+        if runtime.lazy_recorder is not self:  # another thread has switched it off
+            runtime.here.resting = None
+        elif runtime.recorder is None and self._is_rested():
             self.records, self._why = True, ""
             self._watch()
-            runtime.recorder, runtime.resting = self, None
+            runtime.recorder, runtime.here.resting = self, None
 
     def _is_rested(self) -> bool:
         return self._is_stale() or self._clock() >= self._next_trial

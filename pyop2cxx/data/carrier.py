@@ -210,11 +210,12 @@ class DataCarrier(Shown):
 
     def _settle(self, *, write: bool) -> None:
         """Run what a chain has recorded of these values before they are read, or written."""
-        own = runtime.here.recorder
+        here = runtime.here
+        own = here.recorder
         if own is not None:
             own.settle(self, write=write)
-        elif not write and runtime.resting is not None:
-            runtime.resting.note_look()
+        elif not write and here.resting is not None:
+            here.resting.note_look()
         if runtime.has_several or (own is None and runtime.recorders):
             runtime.settle_others((self, write))
 

@@ -311,8 +311,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             is_whole = whole or self._set.size == self._set.total_size
             values = self._brought(_use(write, member, is_whole), member)
         else:
-            if runtime.resting is not None:
-                runtime.resting.note_look()
+            resting = runtime.here.resting
+            if resting is not None:
+                resting.note_look()
             values = self._allocated(member)
         view = values[:] if whole else values[: self._set.size]
         if "_wo" in member:

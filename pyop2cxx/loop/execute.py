@@ -240,8 +240,9 @@ def prepare(loop: Any) -> None:
         ToolchainError: There is no compiler, or no device.
         UnsupportedError: The backend cannot do what the loop needs.
     """
-    if runtime.resting is not None:
-        runtime.resting.note_look()
+    resting = runtime.here.resting
+    if resting is not None:
+        resting.note_look()
     epoch = checked_epoch(loop)
     if loop._wants_checks() and loop.kernel.core.body is not None:
         checked = seams.checked_run(loop)

@@ -139,6 +139,7 @@ class Profile(Tabled):
         self.seconds = 0.0
         self._every = every
         self._spans: list[_core.TraceSpan] = []
+        self._n_dropped = 0
         self._before: dict[tuple[str, str, str], _Counts] = {}
         self._copied: dict[bool, tuple[int, int, int]] = {}
         self._begin = 0.0
@@ -174,6 +175,7 @@ class Profile(Tabled):
             trace.stop()
             self.seconds = perf_counter() - self._begin
             self._spans = trace.spans()
+            self._n_dropped = trace.n_dropped
             self.loops = self._loop_costs()
             self.copies = self._copy_costs()
 
@@ -253,6 +255,11 @@ class Profile(Tabled):
             where = "to devices" if copy.to_device else "to the host"
             lines.append(
                 f"{copy.count} copies {where}, {copy.bytes / 1e6:.1f} MB, {copy.seconds:.6f} s"
+            )
+        if self._n_dropped:
+            lines.append(
+                f"{self._n_dropped} events came after the first {len(self._spans)}, which are all "
+                "that is kept: the trace ends early; profile a shorter part of the program"
             )
         return [*lines, f"{self.seconds:.6f} s in all; {self._legend()}"]
 

@@ -40,10 +40,13 @@ class Here(threading.local):
 
     Attributes:
         recorder: Takes its loops, to run later; None: they run now.
+        resting: The recorder of a program whose loops wait outside of blocks, too, while it lets
+            those of this thread run at once because this takes less time.
         is_running: Whether it runs now what a chain has recorded.
     """
 
     recorder: Recorder | None = None
+    resting: LazyRecorder | None = None
     is_running = False
 
 
@@ -66,7 +69,6 @@ class Runtime:
         has_several: Whether several threads have had one at a time; stays so until `exit`, so that
             no thread can miss another one.
         lazy_recorder: The one of a program whose loops wait outside of blocks, too.
-        resting: That one, while it lets loops run at once because this takes less time.
         states: What `of` has made.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
         on_graph: Called with each Graph that is instantiated, if there is one.
@@ -84,7 +86,6 @@ class Runtime:
         self.recorders: dict[int, Recorder] = {}
         self.has_several = False
         self.lazy_recorder: LazyRecorder | None = None
-        self.resting: LazyRecorder | None = None
         self._ended_recorder: Recorder | None = None
         self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
@@ -215,12 +216,13 @@ class Runtime:
 
         What the chain has recorded of their arguments must have run.
         """
-        recorder, resting = self.recorder, self.resting
-        self.recorder = self.resting = None
+        here = self.here
+        recorder, resting = here.recorder, here.resting
+        self.recorder = here.resting = None
         try:
             yield
         finally:
-            self.recorder, self.resting = recorder, resting
+            self.recorder, here.resting = recorder, resting
 
     def exit(self) -> None:
         """Forget what `init` and `Const` set, and all that was remembered of loops.
@@ -233,7 +235,7 @@ class Runtime:
         self.here = Here()  # of all threads
         self.recorders.clear()
         self.has_several = False
-        self.lazy_recorder = self.resting = None
+        self.lazy_recorder = None
         self._initialised = False
         self._backends.clear()
         self._constants.clear()
@@ -294,7 +296,7 @@ class Runtime:
             lazy.end()  # it may be another thread's, which keeps it
             if self.recorder is lazy:
                 self.recorder = None
-            self.lazy_recorder = self.resting = None
+            self.lazy_recorder = self.here.resting = None
             self._ended_recorder = lazy
 
     def _apply_log_level(self) -> None:

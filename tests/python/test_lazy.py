@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,6 +193,42 @@ def test_blocks_and_graphs_while_loops_run_at_once(start: Any) -> None:
             _ = ring.dats["q"].data_ro
         assert runtime.recorder is None
     np.testing.assert_array_equal(ring.dats["q"].data_ro, before + 1)
+
+
+def test_loops_at_once_of_other_threads_wake_nobody(start: Any) -> None:
+    """What another thread runs at once leaves this one's loops to be measured again."""
+    program = start(3e-5, 2e-5)
+    within, may_go = threading.Event(), threading.Event()
+
+    def at_once() -> None:
+        with runtime.at_once():
+            within.set()
+            may_go.wait(60)
+
+    other = threading.Thread(target=at_once)
+    other.start()
+    try:
+        assert within.wait(60)
+        program.run(2000)
+        assert runtime.recorder is None
+    finally:
+        may_go.set()
+        other.join()
+    program.now += 5.0
+    assert any(program.run(100))
+    program.check()
+
+
+def test_lazy_is_switched_off_by_another_thread_while_loops_run_at_once(start: Any) -> None:
+    program = start(3e-5, 2e-5)
+    program.run(2000)
+    assert runtime.recorder is None
+    other = threading.Thread(target=lambda: op2.init(lazy=False))
+    other.start()
+    other.join()
+    program.now += 5.0
+    assert not any(program.run(100))
+    program.check()
 
 
 def test_lazy_is_switched_off_and_on_while_loops_run_at_once(start: Any) -> None:

@@ -155,6 +155,14 @@ def test_a_trace_is_read_by_chrome(backend: str, tmp_path: Path) -> None:
     assert ("enqueue" in kinds) == is_device(backend)
 
 
+def test_events_that_are_not_kept_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    # a million events take longer than the test is worth; tests/cpp/base/test_trace.cpp counts them
+    monkeypatch.setattr(_core.Trace, "n_dropped", property(lambda _: 3))
+    with op2.profile() as p:
+        runtime.coherence.trace.add(_core.TraceSpan("one", "copy", "host", 0, 1))
+    assert str(p).splitlines()[-2].startswith("3 events came after the first 1, ")
+
+
 def test_loops_that_were_resolved_before_cost_no_compilation() -> None:
     with op2.backend("sequential"):
         loop = heavy()

@@ -419,7 +419,6 @@ TEST(Service, ClearsUnderARunningLoop) {
   const Loaded loaded = load(service, source_of(4));
   service.clear();
   EXPECT_EQ(service.info().disk.n_entries, 0);
-  EXPECT_EQ(service.info().n_memory_entries, 0);
   EXPECT_EQ(call_value(loaded), 4);
   EXPECT_EQ(load(service, source_of(4)).origin, Origin::compiled);
 }

@@ -77,7 +77,8 @@ TEST(Located, DeclaresWhatIsUsedAndWhatThatNeeds) {
 
 TEST(RowsOf, NameTheEntriesOfAPath) {
   ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{2, 0, 3, {{2}, {0}}}});
-  const kir::Rows rows = rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m");
+  const kir::Rows rows =
+      rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
   ASSERT_EQ(rows.entries.size(), 2u);
   EXPECT_EQ(
       kir::dump(rows.entries[0]),
@@ -89,7 +90,8 @@ TEST(RowsOf, NameTheEntriesOfAPath) {
 TEST(RowsOf, MoveWithTheLevel) {
   ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{2, 0, 1, {{0, 5}, {0, 5, 0, 1}}}});
   loop.iteration.layers = ir::Layers::constant;
-  const kir::Rows rows = rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m");
+  const kir::Rows rows =
+      rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
   const kir::Expr entry = kir::widen(kir::element("m", kir::name("n")));
   EXPECT_EQ(rows.entries[0], entry + kir::name("level") * kir::integer(5));
   EXPECT_EQ(rows.entries[1], entry + (kir::name("level") + kir::integer(1)) * kir::integer(5));
@@ -97,13 +99,15 @@ TEST(RowsOf, MoveWithTheLevel) {
 
 TEST(RowsOf, StayAsTheyAreForAPlainMap) {
   const ir::Loop loop = testing::edge_loop();
-  const kir::Rows rows = rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m");
+  const kir::Rows rows =
+      rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
   EXPECT_TRUE(rows.entries.empty());
   EXPECT_EQ(rows.arity, 2);
 }
 
 TEST(RowsOf, ViewsBeginInsideTheRow) {
-  const kir::Rows rows = rows_of(ir::DirectDat{DType::float64, 1, Access::read, {0, 0}, 3, 2}, "x");
+  const kir::Rows rows =
+      rows_of(ir::DirectDat{DType::float64, 1, Access::read, {0, 0}, 3, 2}, "x", kir::name("n"));
   EXPECT_EQ(rows.stride, 3);
   EXPECT_EQ(rows.component, 2);
   EXPECT_EQ(rows.element, kir::name("n"));

@@ -57,5 +57,25 @@ TEST(Rows, ComponentsStandTogetherOrInColumns) {
   EXPECT_EQ(stride_of(rows), 2);
 }
 
+TEST(Rows, OneRowIsFoundByItsNumber) {
+  const kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n"), {}, 0, 1};
+  const kir::Rows one = one_row(rows, kir::name("target"));
+  EXPECT_EQ(one.arity, 1);
+  EXPECT_EQ(one.stride, 4);
+  EXPECT_EQ(printed(row_start(one, kir::integer(0))),
+            printed(kir::name("target") * kir::integer(4) + kir::integer(1)));
+}
+
+TEST(Rows, AScalarIsAtTheStartAndItsComponent) {
+  kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n")};
+  const kir::Expr start = row_start(rows, kir::integer(2));
+  EXPECT_EQ(printed(scalar_of(rows, kir::integer(2), kir::name("c"))),
+            printed(kir::element("x", start + kir::name("c"))));
+  rows.columns = "x_stride";
+  const kir::Expr number = kir::widen(map_entry("m", kir::name("n"), 3, kir::integer(2)));
+  EXPECT_EQ(printed(scalar_of(rows, kir::integer(2), kir::name("c"))),
+            printed(kir::element("x", number + kir::name("c") * kir::name("x_stride"))));
+}
+
 }  // namespace
 }  // namespace op2::lower
