@@ -20,6 +20,7 @@ void bind_cg(py::module_& core);
 void bind_kernel(py::module_& core);
 void bind_lower(py::module_& core);
 void bind_chain(py::module_& core);
+void bind_block(py::module_& room);  ///< a part of the room of chains
 void bind_graph(py::module_& core);
 void bind_dense(py::module_& core);
 void bind_solvers(py::module_& core);

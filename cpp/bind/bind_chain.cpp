@@ -12,6 +12,7 @@
 namespace op2::bind {
 void bind_chain(py::module_& core) {
   py::module_ room = core.def_submodule("chain", "Chains of loops; see cpp/chain.");
+  bind_block(room);
   py::class_<chain::Entry>(room, "Entry")
       .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
                        double n_bytes, std::string why_no_join, int entry_bytes, bool is_empty,

@@ -9,6 +9,8 @@ import pyop2cxx._core
 import typing
 
 __all__: list[str] = [
+    "AtOnce",
+    "Block",
     "Decision",
     "Entry",
     "Passes",
@@ -19,7 +21,39 @@ __all__: list[str] = [
     "action",
     "group_of",
     "schedule",
+    "use",
 ]
+
+class AtOnce:
+    def __init__(self) -> None: ...
+    def clear(self) -> None: ...
+    def left(
+        self,
+        code: typing.SupportsInt | typing.SupportsIndex,
+        at: typing.SupportsInt | typing.SupportsIndex,
+        passes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> int: ...
+    def set(
+        self,
+        code: typing.SupportsInt | typing.SupportsIndex,
+        at: typing.SupportsInt | typing.SupportsIndex,
+        passes: typing.SupportsInt | typing.SupportsIndex,
+        n_blocks: typing.SupportsInt | typing.SupportsIndex,
+        epoch: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class Block:
+    """
+    A block of a chain, without what is recorded.
+    """
+    def __enter__(self) -> typing.Any:
+        """
+        Begin, at once or by what `_begin_block` does.
+        """
+    def __exit__(self, *args: typing.Any) -> None:
+        """
+        End, or do what `_end_block` does.
+        """
 
 class Entry:
     def __init__(
@@ -119,3 +153,4 @@ def schedule(
     passes: Passes,
     pinned: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
 ) -> Schedule: ...
+def use(lines: AtOnce, runtime: typing.Any) -> None: ...

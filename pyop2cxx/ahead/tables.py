@@ -61,9 +61,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     if library is not None or manifest["library"] is not None:
         code, file = _library(manifest, folder, library)
     elif on_host or not on_device:
-        raise UsageError(
-            f"dispatch.load: '{path}' holds sources only; 'pyop2cxx build' makes a library"
-        )
+        raise UsageError(f"dispatch.load: '{path}' holds sources only; {_what_to_do(loops)}")
     found = {loop["key"]: _device_loop(loop, folder) for loop in on_device}
     engine = runtime.engine
     if code is not None:
@@ -88,6 +86,17 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         name=manifest["name"],
         path=str(file),
         loops=tuple((loop["kernel"], loop["backend"], loop["strategy"]) for loop in built),
+    )
+
+
+def _what_to_do(loops: Sequence[Mapping[str, Any]]) -> str:
+    """Say how a folder without anything compiled gets it."""
+    if any("symbol" in loop for loop in loops) or not loops:
+        return "'pyop2cxx build' makes a library"
+    backends = ", ".join(dict.fromkeys(loop["backend"] for loop in loops))
+    return (
+        f"its loops are for {backends}, which are compiled for kinds of GPUs that are named, as by "
+        "arch='native,sm_90' or --arch native,sm_90"
     )
 
 

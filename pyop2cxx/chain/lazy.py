@@ -10,6 +10,7 @@ from pyop2cxx.chain.known import Prefix
 from pyop2cxx.chain.recorder import Chain, ChainState
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
+from pyop2cxx.chain.worth import modelled, pays
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _COUNTING_SECONDS = 1e-7
 """What counting a loop costs that runs at once while it is measured."""
 _N_LOOKS = 16
 """The time is asked for when the program has looked at values so often."""
+_NOTHING = (0.0, 0.0, 0.0)
+_FIRST_LOOKS = 1 << 12
+"""After so many of them, and then each time after twice as many, the model is asked again."""
 
 
 class LazyChain(Chain):
@@ -40,6 +44,10 @@ class LazyChain(Chain):
     so that it is whole steps of the program; one of loops that run at once is as many loops. If
     recording does not take less, loops run at once from then on, and nothing is recorded, until
     the program has run for a while.
+
+    With ``init(deterministic=True)`` results must not depend on how long something takes, so the
+    model of blocks decides, and what counts is how many chains have run, and how often the program
+    looks at values.
 
     Args:
         clock: Seconds; None: a `Stopwatch`.
@@ -65,6 +73,8 @@ class LazyChain(Chain):
         self._n_looks = 0
         self._rest = _FIRST_REST
         self._next_trial = 0.0
+        self._balance: Sequence[float] = _NOTHING  # of chains since it was watched
+        self._n_looks_of_rest = _FIRST_LOOKS
         self._begin(runtime.of(ChainState))
 
     def explain(self) -> Report:
@@ -89,14 +99,16 @@ class LazyChain(Chain):
 
     def _judge(self, chain: Compiled) -> None:
         """A chain has run: begin to measure, or go on, if it is one of many that are known."""
-        if runtime.configuration["deterministic"]:
-            return
         if self._is_stale():
             self._epoch, self._rest, self._next_trial = runtime.epoch, _FIRST_REST, 0.0
+            self._n_looks_of_rest = _FIRST_LOOKS
             self._watch()
         elif self._n_new != self._known.n_new:
             self._watch()
         self._n_runs += 1
+        if runtime.configuration["deterministic"]:
+            self._judge_by_model(chain)
+            return
         if self._trial is not None:
             self._go_on(self._trial, chain)
             return
@@ -105,6 +117,23 @@ class LazyChain(Chain):
         if self._is_steady():
             self._trial, self._anchor = Trial(self._clock), (chain, self._prefix)
             self._begin_recorded_turn(self._trial)
+
+    def _judge_by_model(self, chain: Compiled) -> None:
+        """Say after some runs whether recording them pays, without asking for the time."""
+        both = zip(self._balance, modelled([chain]), strict=True)
+        cost, saved, eager = self._balance = [before + now for before, now in both]
+        if self._n_runs < _N_RUNS:
+            return
+        self._is_settled = pays(cost, saved, eager)
+        if self._is_settled:
+            return
+        cost, saved, eager = (1e6 * total / self._n_runs for total in self._balance)
+        self._why = (
+            f"to record these loops costs about {cost:.1f} us each time that they run, and saves "
+            f"{saved:.1f} of {eager:.1f}"
+        )
+        self.records = False  # the next loop finds that out
+        self.flush()  # what has to come before it
 
     def _go_on(self, trial: Trial, chain: Compiled) -> None:
         """A known chain has run while it is measured."""
@@ -121,7 +150,7 @@ class LazyChain(Chain):
     def _watch(self) -> None:
         """See anew whether the same chains come again."""
         self._n_runs, self._n_new = 0, self._known.n_new
-        self._trial, self._is_settled = None, False
+        self._trial, self._is_settled, self._balance = None, False, _NOTHING
 
     def _is_steady(self) -> bool:
         if self._n_runs < _FEWEST_RUNS:
@@ -153,7 +182,9 @@ class LazyChain(Chain):
             self._n_left -= 1
             return False
         trial = self._trial
-        assert trial is not None, "only while it is measured"
+        if trial is None:
+            self._stand_aside()
+            return False
         trial.end_turn(self._n_loops, self._n_loops * _COUNTING_SECONDS)
         if not trial.is_over:
             self.records, self._n_runs = True, 0  # a turn begins when all is as it was before
@@ -162,23 +193,25 @@ class LazyChain(Chain):
         self._rest *= 2
         self._is_settled = self.records = trial.is_recorded_faster
         if not self.records:
-            self._stand_aside(trial)
+            recorded, at_once = trial.microseconds
+            self._why = (
+                f"measured in this program, a loop takes {at_once:.2f} us so and {recorded:.2f} us "
+                f"recorded, which must be {100 - 100 * LEAST_GAIN:.0f} per cent less"
+            )
+            self._stand_aside()
         return self.records
 
     # While loops run at once
 
-    def _stand_aside(self, trial: Trial) -> None:
-        recorded, at_once = trial.microseconds
-        self._why = (
-            f"measured in this program, a loop takes {at_once:.2f} us so and {recorded:.2f} us "
-            f"recorded, which must be {100 - 100 * LEAST_GAIN:.0f} per cent less"
-        )
+    def _stand_aside(self) -> None:
         runtime.logger.info("lazy: loops run at once: %s", self._why)
         self._n_looks = 0
         runtime.recorder, runtime.here.resting = None, self
 
     def note_look(self) -> None:
         """Somebody looks at values, or a loop gets ready to run, while nothing is recorded."""
+        if get_ident() != self._thread:
+            return
         self._n_looks += 1
         if self._n_looks % _N_LOOKS and not self._is_stale():
             return
@@ -190,7 +223,14 @@ class LazyChain(Chain):
             runtime.recorder, runtime.here.resting = self, None
 
     def _is_rested(self) -> bool:
-        return self._is_stale() or self._clock() >= self._next_trial
+        if self._is_stale():
+            return True
+        if not runtime.configuration["deterministic"]:
+            return self._clock() >= self._next_trial
+        is_over = self._n_looks >= self._n_looks_of_rest
+        if is_over:
+            self._n_looks_of_rest *= 2
+        return is_over
 
 
 def of_program() -> LazyChain:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from threading import RLock, get_ident, local
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.chain.compare import run_compared
 from pyop2cxx.chain.compiled import PASSES, compiled
 from pyop2cxx.chain.entries import (
@@ -27,7 +29,7 @@ from pyop2cxx.chain.left_out import NO_PASSES
 from pyop2cxx.chain.periods import whole_periods
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
-from pyop2cxx.chain.worth import Places
+from pyop2cxx.chain.worth import Places, number_of
 from pyop2cxx.data.carrier import Lent
 from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.loop.execute import note_assembly
@@ -36,6 +38,7 @@ from pyop2cxx.runtime.engine import Bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from typing_extensions import Self
@@ -74,8 +77,18 @@ class ChainState(local):
         self.spares = Spares()
         self.places = Places()
 
+    @property
+    def places(self) -> Places:
+        """Where blocks are opened."""
+        return self._places
 
-class Chain:
+    @places.setter
+    def places(self, new: Places) -> None:
+        self._places = new
+        _core.chain.use(new.at_once, runtime)
+
+
+class Chain(_core.chain.Block):
     """Loops of a block that wait until their results are needed, and are compiled together.
 
     What is computed is the same as without the block, to rounding. Loops that write what is read
@@ -118,6 +131,11 @@ class Chain:
     records = True
     # what holds as long as nothing is recorded: a block that runs at once costs next to nothing
     _passes = _ALL_PASSES
+    _passes_number: int  # 0; below: it never runs at once without being asked
+    _code: int  # of the line that opened it last, and where it is there
+    _at: int
+    _is_at_once: bool  # it is open, and is not recorded
+    _was_at_once: bool  # it is, or was when it was open last
     _bound = _BOUND
     _compare: bool | None = None
     _thread = 0
@@ -129,46 +147,65 @@ class Chain:
     _last: Sequence[Compiled] = ()
     _refused: dict[str, str] | None = None
     _runner = 0  # the thread that runs what was recorded; 0: none
+    _running: AbstractContextManager[object] = nullcontext()  # of blocks that nobody has opened
     _place: Place | None = None
-    _is_at_once = _was_at_once = False
 
-    def __init__(
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            passes: Iterable[str] | None = None,
+            bound: int = _BOUND,
+            compare: bool | None = None,
+        ) -> None: ...
+
+        def __enter__(self) -> Self: ...
+
+        def __exit__(
+            self,
+            kind: type[BaseException] | None,
+            error: BaseException | None,
+            trace: TracebackType | None,
+        ) -> None: ...
+
+    def _configure(
         self,
         *,
         passes: Iterable[str] | None = None,
         bound: int = _BOUND,
         compare: bool | None = None,
     ) -> None:
+        """Take arguments, if there are any."""
         if passes is not None:
             self._passes = _checked_passes(passes)
+            self._passes_number = number_of(self._passes)
         if bound is not _BOUND:
             if not isinstance(bound, int) or bound < 1:
                 raise UsageError(f"chain: bound must be a positive number of loops, got {bound!r}")
             self._bound = bound
         if compare is not None:
             self._compare = compare
-        self._running = RLock()
+            if compare:
+                self._passes_number = -1  # it is never at once
 
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
 
-    def __enter__(self) -> Self:
+    def _begin_block(self) -> Self:
+        """Begin a block that does not run at once because its line does."""
         outer: Any = runtime.here.recorder
         if outer is None and not self._compare and not self._is_at_once:
-            frame = sys._getframe(1)
             state: ChainState = runtime.states.get(ChainState) or runtime.of(ChainState)
-            place = state.places.known.get((id(frame.f_code), frame.f_lasti, self._passes))
+            number = self._passes_number
+            place = state.places.known.get((self._code, self._at, number))
             if place is None:
-                place = state.places.of(frame, self._passes)
+                place = state.places.of(sys._getframe(1), number)
             self._place = place
-            if place.n_at_once and place.epoch == runtime.epoch:
-                place.n_at_once -= 1
-                self._is_at_once = self._was_at_once = True
+            self._was_at_once = not place.is_settled and place.is_turn_at_once()
+            if self._was_at_once:
+                self._is_at_once = True
                 return self
-            if not place.is_settled and place.is_turn_at_once():
-                self._is_at_once = self._was_at_once = True
-                return self
-            self._was_at_once = False
             self._begin(state)
             runtime.recorder = self
             return self
@@ -185,19 +222,19 @@ class Chain:
     def _begin(self, state: ChainState) -> None:
         """Record from now on what this thread runs."""
         self._thread = get_ident()
+        if self._running is Chain._running:
+            self._running = RLock()
         self._queue, self._last, self._refused = [], (), None
         self._known, self._spares = state.known, state.spares
         self._prefix = state.known.root(runtime.epoch, self._passes)
 
-    def __exit__(
+    def _end_block(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._is_at_once:
-            self._is_at_once = False
-            return
+        """End a block that has not run at once."""
         try:
             with self._running:
                 taken, prefix = self._queue, self._prefix
@@ -458,8 +495,11 @@ class Chain:
 
     def explain(self) -> Report:
         """Say what the block's loops became when they ran last, and what was refused and why."""
-        if self._was_at_once and self._place is not None:
-            return Report(self._place.chains, self._place.why, {})
+        if self._was_at_once:
+            line = self._code, self._at, self._passes_number
+            place = runtime.of(ChainState).places.known.get(line)
+            if place is not None:
+                return Report(place.chains, place.why, {})
         return Report(self._last, "", dict(self._refused or {}))
 
     @staticmethod

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
+from pyop2cxx.chain.compiled import PASSES
 from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import CodeType, FrameType
 
     from pyop2cxx.chain.compiled import Compiled
@@ -30,7 +32,35 @@ _MOST_TRIALS = 4
 _REST = 64
 """After so many times as many blocks as a measurement took, it is made again."""
 _MOST_PLACES = 256
+_BITS = {name: 1 << i for i, name in enumerate(PASSES)}
 _N_PATIENT = 1 << 12
+
+
+def number_of(passes: frozenset[str]) -> int:
+    """Return what tells passes from others: 0 for all of them."""
+    number = (1 << len(PASSES)) - 1
+    for name in passes:
+        number -= _BITS[name]
+    return number
+
+
+def modelled(chains: Iterable[Compiled]) -> tuple[float, float, float]:
+    """Return seconds, by the model: what recording costs, what it saves, and what loops take alone.
+
+    Args:
+        chains: What a block became.
+    """
+    cost, saved, eager = _BLOCK_SECONDS, 0.0, 0.0
+    for chain in chains:
+        cost += _ENTRY_SECONDS * len(chain.names)
+        saved += chain.saved_seconds
+        eager += chain.eager_seconds
+    return cost, saved, eager
+
+
+def pays(cost: float, saved: float, eager: float) -> bool:
+    """Say whether recording pays by the model, or loses next to nothing."""
+    return cost - saved <= _SHARE * eager
 
 
 @dataclass(slots=True)
@@ -43,11 +73,11 @@ class Place:
 
     Attributes:
         code: The function in which it stands.
+        line: What tells it from others: its code, the place there, the passes of its blocks.
         places: All of them.
         n_lost: How often in a row recording has cost more than it saved, by the model.
         n_same: How often in a row the same chains ran.
         since: When they ran first.
-        n_at_once: How many of the next blocks run at once.
         n_next_at_once: How many that is when recording is next found not to be worth it.
         epoch: Of the options for which that holds.
         chains: What the last recorded block became.
@@ -58,11 +88,11 @@ class Place:
     """
 
     code: CodeType
+    line: tuple[int, int, int]
     places: Places
     n_lost: int = 0
     n_same: int = 0
     since: float = 0.0
-    n_at_once: int = 0
     n_next_at_once: int = _N_AT_ONCE
     epoch: int = -1
     chains: Sequence[Compiled] = ()
@@ -70,6 +100,11 @@ class Place:
     trial: Trial | None = None
     n_trials: int = 0
     is_settled: bool = False
+
+    @property
+    def n_at_once(self) -> int:
+        """How many of the next blocks run at once, without asking here."""
+        return self.places.at_once.left(*self.line)
 
     def is_turn_at_once(self) -> bool:
         """Say whether the block that begins here now is not recorded because it is measured."""
@@ -103,10 +138,8 @@ class Place:
             self._run_at_once()  # it was measured so, and these are the same chains
 
     def _judge_by_model(self, chains: Sequence[Compiled]) -> None:
-        cost = _BLOCK_SECONDS + _ENTRY_SECONDS * sum(len(chain.names) for chain in chains)
-        saved = sum(chain.saved_seconds for chain in chains)
-        eager = sum(chain.eager_seconds for chain in chains)
-        if cost - saved <= _SHARE * eager:
+        cost, saved, eager = modelled(chains)
+        if pays(cost, saved, eager):
             self.n_lost = 0
             if self._is_long_enough() and not self._try() and not self._may_measure:
                 self.is_settled = True
@@ -128,14 +161,15 @@ class Place:
         return is_often and self.places.clock() - self.since >= _SECONDS_BEFORE_TRIAL
 
     def _forget(self) -> None:
-        self.n_lost, self.n_at_once, self.n_same, self.epoch = 0, 0, 0, runtime.epoch
+        self.n_lost, self.n_same, self.epoch = 0, 0, runtime.epoch
         self.n_next_at_once, self.trial, self.n_trials = _N_AT_ONCE, None, 0
         self.is_settled = False
 
     def _run_at_once(self) -> None:
         """Do that a while, and longer from time to time, as looking again costs something."""
-        self.n_at_once = self.n_next_at_once
-        self.n_next_at_once = max(self.n_at_once, min(2 * self.n_at_once + 1, _MOST_AT_ONCE))
+        n = self.n_next_at_once
+        self.places.at_once.set(*self.line, n, self.epoch)
+        self.n_next_at_once = max(n, min(2 * n + 1, _MOST_AT_ONCE))
 
     @property
     def _may_measure(self) -> bool:
@@ -170,28 +204,31 @@ class Places:
         clock: Seconds; None: a `Stopwatch`.
 
     Attributes:
-        known: By the code that has them, by their place in it, and by the passes of the block.
+        known: By what tells them from others; see `Place.line`.
+        at_once: Which of them run their next blocks at once.
     """
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or Stopwatch()
-        self.known: dict[tuple[int, int, frozenset[str]], Place] = {}
+        self.known: dict[tuple[int, int, int], Place] = {}
+        self.at_once = _core.chain.AtOnce()
         self._trying: Place | None = None
         self._n_refused = 0
 
-    def of(self, frame: FrameType, passes: frozenset[str]) -> Place:
+    def of(self, frame: FrameType, passes: int) -> Place:
         """Return the place where a frame is now.
 
         Args:
             frame: That of the `with` statement.
-            passes: Those of the block.
+            passes: The number of those of the block.
         """
-        key = id(frame.f_code), frame.f_lasti, passes
-        found = self.known.get(key)
+        line = id(frame.f_code), frame.f_lasti, passes
+        found = self.known.get(line)
         if found is None:  # the place keeps its code, so that no other gets its id
             if len(self.known) >= _MOST_PLACES:
                 self.known.clear()
-            found = self.known[key] = Place(frame.f_code, self)
+                self.at_once.clear()
+            found = self.known[line] = Place(frame.f_code, line, self)
         return found
 
     def may_try(self, place: Place) -> bool:

@@ -575,6 +575,17 @@ def test_generate_writes_sources_alone(tmp_path: Path) -> None:
     op2.exit()
 
 
+def test_loops_for_a_gpu_that_was_not_named_are_sources(tmp_path: Path) -> None:
+    loop, _ = a_step()
+    with op2.dispatch.record(tmp_path / "lib", backends=["cuda"]):
+        loop.compute()
+    entries = json.loads((tmp_path / "lib" / MANIFEST).read_text())["loops"]
+    assert {(entry["backend"], str(entry["images"])) for entry in entries} == {("cuda", "{}")}
+    with pytest.raises(UsageError, match=r"are for cuda, .* named, as by arch='native,sm_90'"):
+        op2.dispatch.load(tmp_path / "lib")
+    op2.exit()
+
+
 # Bad input
 
 

@@ -876,6 +876,73 @@ def test_blocks_that_save_more_than_they_cost_wait(anew: None) -> None:
     assert "at once" not in said
 
 
+def _line_at_once(names: tuple[str, ...]) -> tuple[Ring, Callable[..., Any]]:
+    """Return a function whose block runs at once from now on, and what it runs."""
+    ring = Ring()
+    op2.init(deterministic=True, backend="sequential")
+
+    def block(chain: Any = None, within: Callable[[], object] | None = None) -> Any:
+        with chain or op2.chain() as opened:
+            for name in names:
+                ring.run(name)
+            if within is not None:
+                within()
+            return len(opened.waiting), opened
+
+    for _ in range(8):
+        assert block()[0] == len(names)
+    return ring, block
+
+
+def test_a_block_that_runs_at_once_is_open_until_it_ends(anew: None, exits: None) -> None:
+    _, block = _line_at_once(("gather", "twice p q"))
+    n, chain = block()
+    assert (n, repr(chain)) == (0, "<chain: 0 loops wait>")
+    assert "at once: to record these loops costs" in str(chain.explain())
+    assert block(chain) == (0, chain)
+    with pytest.raises(UsageError, match="this block is open"):
+        block(chain, lambda: chain.__enter__())
+    with pytest.raises(ZeroDivisionError):
+        block(chain, lambda: 1 // 0)
+    with chain:  # another line
+        pass
+    assert str(chain.explain()) == "no loops ran"
+    assert block(chain)[0] == 0
+    assert block(op2.chain(passes=["fuse"]))[0] == 2  # not known of these passes
+    assert block(op2.chain(passes=PASSES))[0] == 0
+    assert block(op2.chain(bound=1))[0] == 0
+    assert block(op2.chain(compare=True))[0] == 2
+    with op2.chain():
+        assert block()[0] == 2  # within another one
+
+
+def test_blocks_that_run_at_once_are_of_one_thread_and_no_graph(anew: None, exits: None) -> None:
+    ring, block = _line_at_once(("gather", "twice p q"))
+    assert block()[0] == 0
+    found: list[int] = []
+    other = threading.Thread(target=lambda: found.append(block()[0]))
+    other.start()
+    other.join(60)
+    assert found == [2]
+    graph = op2.record(lambda: found.append(block()[0]))
+    assert found == [2, 2]
+    before = ring.dats["q"].data_ro.copy()
+    graph.submit()
+    np.testing.assert_array_equal(ring.dats["p"].data_ro, 2 * before)
+    assert block()[0] == 0
+
+
+def test_blocks_that_run_at_once_keep_nothing(anew: None, exits: None) -> None:
+    _, block = _line_at_once(("gather", "twice p q"))
+    chain = block()[1]
+    gone, n = weakref.ref(chain), sys.getrefcount(op2.chain)
+    del chain
+    assert gone() is None
+    for _ in range(20):
+        block()
+    assert abs(sys.getrefcount(op2.chain) - n) < 5
+
+
 @pytest.mark.parametrize("seconds", [(3e-4, 2e-4), (2e-4, 3e-4)])
 @pytest.mark.parametrize(("names", "n_before"), [(_MANY, 64), (_FEW, 8)])
 def test_what_is_faster_is_measured(

@@ -191,7 +191,11 @@ def test_a_table_has_the_functions(backend: str, gpu: None, tmp_path: Path) -> N
     """Compiled for one mesh, they run on others, whose nodes are compared then."""
     meshes = [Sided(6), Sided(12, n_apart=2), Sided(12, n_apart=100)]
     expected = [wanted(mesh) for mesh in meshes]
-    with op2.dispatch.record(tmp_path / "lib", backends=[backend]):
+    device = runtime.engine.chosen_device(runtime.engine.backend(backend))
+    assert device is not None
+    kind = device.info.capability if backend == "cuda" else ""  # GPUs get code of their kind
+    arch = f"native,{kind}"
+    with op2.dispatch.record(tmp_path / "lib", backends=[backend], arch=arch):
         assert APPLIED in str(chained(meshes[0], backend, expected=expected[0]))
     op2.exit()
     op2.init(eti_only=True, backend=backend)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from ring import MORE, SPREAD, TWICE, Ring, assert_alike, kernel
 
 from pyop2cxx import _core, op2
+from pyop2cxx.chain.tasks import mirror_of_loops
 from pyop2cxx.exceptions import (
     DataValueError,
     ExecutionError,
@@ -360,13 +361,17 @@ def test_a_while_that_runs_says_what_is_known_of_it(backend: str) -> None:
     with op2.graph() as g, g.while_(left > 2, most=50) as again:
         add(again.then_library(ask, reads=[x], writes=[x]))
     graph = g.instantiate()
-    for _ in range(4):
+    mirror = mirror_of_loops()
+    is_replayed = mirror is not None and _core.graph.QueueTask.is_possible(mirror)
+    for i in range(4):
         x.data[:] = left.data = 64
         told.clear()
         graph.submit()
         assert x.data_ro[0] == 2
-        assert set(told[::2]) == {"left > 2"}
-        assert set(told[1::2]) == {graph.stats().nodes}
+        # launches that were recorded are replayed without asking again
+        assert set(told[::2]) <= {"left > 2"}
+        assert set(told[1::2]) <= {graph.stats().nodes}
+        assert told or (is_replayed and i > 0)
 
 
 def test_one_loop_may_be_several_nodes(backend: str) -> None:

@@ -29,12 +29,22 @@ class _Program:
         kept: Whether its loops are objects.
         look: Whether it looks at values in the middle of each step, which needs a part of what
             waits.
+        names: Its loops, and what else a step does.
     """
 
-    def __init__(self, waiting: float, at_once: float, *, kept: bool, look: bool) -> None:
+    def __init__(
+        self,
+        waiting: float,
+        at_once: float,
+        *,
+        kept: bool,
+        look: bool,
+        names: tuple[str, ...] = _NAMES,
+    ) -> None:
         self.now = 0.0
         self.seconds = at_once, waiting
         self.look = look
+        self.names = names
         self.ring, self.eager = Ring(), Ring()
         self.actions = self.ring.actions(kept=kept)
         self.waited: list[bool] = []
@@ -46,7 +56,7 @@ class _Program:
     def step(self) -> None:
         self.n_steps += 1
         recorder = runtime.lazy_recorder
-        for name in _NAMES:
+        for name in self.names:
             self.actions[name]()
             if name.startswith("set"):
                 continue
@@ -69,7 +79,7 @@ class _Program:
         actions = self.eager.actions()
         with runtime.at_once():
             for _ in range(self.n_steps):
-                for name in _NAMES:
+                for name in self.names:
                     actions[name]()
             for name, values in found.items():
                 np.testing.assert_array_equal(values, self.eager.dats[name].data_ro)
@@ -91,10 +101,18 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Begins a lazy program whose time passes as given."""
     op2.exit()
 
-    def begin(waiting: float, at_once: float, *, kept: bool = False, look: bool = True) -> _Program:
-        made = _Program(waiting, at_once, kept=kept, look=look)
+    def begin(
+        waiting: float,
+        at_once: float,
+        *,
+        kept: bool = False,
+        look: bool = True,
+        names: tuple[str, ...] = _NAMES,
+        **options: Any,
+    ) -> _Program:
+        made = _Program(waiting, at_once, kept=kept, look=look, names=names)
         monkeypatch.setattr("pyop2cxx.chain.lazy.of_program", lambda: LazyChain(made.clock))
-        op2.init(lazy=True, backend="sequential")
+        op2.init(lazy=True, backend="sequential", **options)
         return made
 
     yield begin
@@ -149,10 +167,36 @@ def test_who_does_not_look_is_asked_when_there_are_new_loops(start: Any) -> None
     program.check()
 
 
-def test_nothing_is_measured_where_results_must_not_depend_on_it(start: Any) -> None:
-    program = start(3e-5, 2e-5)
-    op2.init(deterministic=True)
-    assert all(program.run(1000))
+_JOINED = ("twice p q", "twice s q", "more r", "more q") * 3
+_APART = ("gather", "twice p q")
+"""Of these nothing is joined, so that the model says that recording them does not pay."""
+
+
+@pytest.mark.parametrize("seconds", [(3e-5, 2e-5), (2e-5, 3e-5)])
+def test_the_model_decides_where_results_must_not_depend_on_time(
+    start: Any, kept: bool, seconds: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Program, "clock", lambda _: pytest.fail("the time was asked for"))
+    program = start(*seconds, kept=kept, names=_APART, deterministic=True)
+    assert all(program.run(64))
+    n_looks = 4096
+    assert not any(program.run(n_looks - 100))
+    said = str(op2.chain.explain_lazy())
+    assert "at once: to record these loops costs about 1.6 us each time that they run" in said
+    assert runtime.recorder is None
+    waited = program.run(300)  # is looked at again, and for longer then not
+    assert waited.index(True) in (2 * 98, 2 * 99)  # loops that get ready count, too
+    assert sum(waited) == 2 * 64
+    assert not any(program.run(2 * n_looks - 200))
+    program.check()
+
+
+@pytest.mark.parametrize("look", [False, True], ids=["bound", "looks"])
+def test_what_pays_by_the_model_waits_however_long_it_takes(start: Any, look: bool) -> None:
+    program = start(3e-5, 2e-5, look=look, names=_JOINED, deterministic=True)
+    assert all(program.run(500))
+    assert "at once" not in str(op2.chain.explain_lazy())
+    program.check()
 
 
 def test_other_options_are_measured_anew(start: Any) -> None:
