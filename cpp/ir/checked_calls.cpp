@@ -47,10 +47,10 @@ Expr CheckedFunction::library_call(const Call& node, const Expr& expr, Expr made
   }
   if (node.function == "abs" || node.function == "labs") {
     const std::int64_t is_wide = node.function == "labs" ? 1 : 0;
-    made.operands[0] =
-        make::cast(known->parameters[0],
-                   report("op2_above_least", {std::move(made.operands[0]), make::number(is_wide)},
-                          Check::overflow, expr));
+    made.operands[0] = make::cast(
+        known->parameters[0],
+        report_overflow("op2_above_least", {std::move(made.operands[0]), make::number(is_wide)},
+                        is_wide != 0, expr));
   }
   if (is_of_memory(node, expr)) return memory_call(expr, std::move(made));
   return given(node, expr, std::move(made));

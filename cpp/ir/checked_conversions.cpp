@@ -125,8 +125,9 @@ Expr CheckedFunction::converted(const Expr& original, Expr checked, const Type& 
 Expr CheckedFunction::shifted(const Expr& site, Expr left, Expr n_bits, const Type& type) {
   const std::int64_t is_wide = type.base == Base::int64 ? 1 : 0;
   return make::cast(
-      type, report("op2_shifted", {std::move(left), std::move(n_bits), make::number(is_wide)},
-                   Check::overflow, site));
+      type,
+      report_overflow("op2_shifted", {std::move(left), std::move(n_bits), make::number(is_wide)},
+                      is_wide != 0, site));
 }
 
 }  // namespace op2::ir

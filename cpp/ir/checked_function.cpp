@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/dtype.hpp"
 #include "base/overload.hpp"
@@ -251,8 +252,7 @@ Expr CheckedFunction::operands(const Expr& expr) {
 
 Expr CheckedFunction::value(const Expr& expr) {
   return std::visit(
-      overload{[&](const Literal&) { return expr; },
-               [&](const Name& node) { return name_used(expr, node.name); },
+      overload{[&](const Literal&) { return expr; }, [&](const Name&) { return name_used(expr); },
                [&](const Unary& node) { return unary(node.op, expr); },
                [&](const Binary& node) { return binary(node.op, expr); },
                [&](const Assign& node) { return assign(node, expr); },
@@ -282,10 +282,20 @@ Expr CheckedFunction::effect(const Expr& expr) {
   return node != nullptr && is_step(node->op) ? unary(without_value(node->op), expr) : value(expr);
 }
 
-Expr CheckedFunction::name_used(const Expr& expr, const std::string& name) {
-  if (!flags_.contains(name) || kernel_.proofs.has_value(expr)) return expr;
-  Expr watch = report("op2_has", {make::name(flag_of(name))}, Check::unset, expr);
-  return make::comma(std::move(watch), expr);
+Expr CheckedFunction::name_used(const Expr& expr) {
+  return is_watched_use(expr) ? make::comma(has_value(expr), expr) : expr;
+}
+
+/// Whether @p expr is a variable that may have no value here.
+bool CheckedFunction::is_watched_use(const Expr& expr) const {
+  const auto* name = std::get_if<Name>(&expr.node);
+  return name != nullptr && flags_.contains(name->name) && !kernel_.proofs.has_value(expr);
+}
+
+/// Watch whether a variable has a value.
+Expr CheckedFunction::has_value(const Expr& name) {
+  const std::string& variable = std::get<Name>(name.node).name;
+  return report("op2_has", {make::name(flag_of(variable))}, Check::unset, name);
 }
 
 Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
@@ -311,10 +321,7 @@ Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
     made.operands[0] = place(operand, Use::increment);
   }
   if (name == nullptr) return made;
-  if (flags_.contains(name->name) && !kernel_.proofs.has_value(operand)) {
-    return make::comma(report("op2_has", {make::name(flag_of(name->name))}, Check::unset, operand),
-                       made);
-  }
+  if (is_watched_use(operand)) return make::comma(has_value(operand), made);
   const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
   const Expr after = make::of(Unary{is_up ? UnaryOp::pre_increment : UnaryOp::pre_decrement},
                               {operand}, expr.line);
@@ -343,7 +350,9 @@ Expr CheckedFunction::step(UnaryOp op, const Expr& expr) {
   const Type made_in = scalar(promoted(target.type.base));
   Expr after = in_range(is_up ? BinaryOp::add : BinaryOp::subtract, expr, std::move(old),
                         make::number(1), made_in);
+  const RunObject outer = std::exchange(target_, about(target));
   after = fitted(expr, std::move(after), made_in.base, target.type.base);
+  target_ = outer;
   Expr made = make::assign(place(target, Use::increment), std::move(after));
   if (before) made = make::comma(std::move(*before), std::move(made));
   return held ? make::comma(std::move(made), std::move(*held)) : made;
@@ -451,6 +460,7 @@ Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
   std::optional<Expr> before;
   const Expr& target = node.op ? steady(expr.operands[0], before) : expr.operands[0];
   Expr made = assigned_to(target, node, expr);
+  if (node.op && is_watched_use(target)) made = make::comma(has_value(target), std::move(made));
   return before ? make::comma(std::move(*before), std::move(made)) : made;
 }
 
@@ -476,11 +486,11 @@ Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const 
   if (is_foreign && verdict(target, Use::store) == Verdict::fine) {
     made.operands[0] = place(target, Use::load);
   }
-  const Expr* outer = own_;
+  const std::size_t n_own = own_.size();
   const RunObject outer_target = std::exchange(target_, about(target));
-  if (update) own_ = &target;
+  if (update) own_.insert(own_.end(), update->own.begin(), update->own.end());
   Expr from = value(expr.operands[1]);
-  own_ = outer;
+  own_.resize(n_own);
   std::optional<Expr> before;
   Expr original = expr.operands[1];
   if (spells_out) {
@@ -559,7 +569,7 @@ Expr CheckedFunction::updated(BinaryOp op, const Expr& expr, const Expr& target,
 // ------------------------------------------------------------------------------------------ places
 
 Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
-  if (use && own_ != nullptr && *use == Use::load && expr == *own_) use = std::nullopt;
+  if (use == Use::load && std::ranges::find(own_, &expr) != own_.end()) use = std::nullopt;
   const auto* unary = std::get_if<Unary>(&expr.node);
   if (std::holds_alternative<Index>(expr.node)) {
     Expr made = operands(expr);

@@ -66,7 +66,9 @@ class CheckedFunction {
   Expr value(const Expr& expr);
   Expr effect(const Expr& expr);
   Expr operands(const Expr& expr);
-  Expr name_used(const Expr& expr, const std::string& name);
+  Expr name_used(const Expr& expr);
+  [[nodiscard]] bool is_watched_use(const Expr& expr) const;
+  Expr has_value(const Expr& name);
   Expr unary(UnaryOp op, const Expr& expr);
   Expr step(UnaryOp op, const Expr& expr);
   const Expr& steady(const Expr& target, std::optional<Expr>& before);
@@ -110,6 +112,8 @@ class CheckedFunction {
   Expr shift(const Expr& site, Expr value, const Type& left);
 
   Expr report(std::string function, std::vector<Expr> arguments, Check check, const Expr& site);
+  Expr report_overflow(std::string function, std::vector<Expr> arguments, bool is_wide,
+                       const Expr& site);
   std::string temporary(const Type& type);
   [[nodiscard]] std::set<std::string> watched_scalars() const;
 
@@ -119,7 +123,7 @@ class CheckedFunction {
   std::set<std::string> flags_;                 // scalars whose having a value is watched
   std::map<const Expr*, std::string> results_;  // of calls, as leaves of what they are part of
   RunObject target_;                            // what the assignment under way gives a value to
-  const Expr* own_ = nullptr;                   // what the update under way reads of its target
+  std::vector<const Expr*> own_;                // where the updates under way read their targets
   Body declarations_;
   CheckedPointers pointers_;
 };

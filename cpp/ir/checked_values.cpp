@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/dtype.hpp"
 #include "ir/checked_function.hpp"
@@ -155,10 +156,19 @@ Expr CheckedFunction::shift(const Expr& site, Expr value, const Type& left) {
       report("op2_shift", {std::move(wide), make::number(n_bits)}, Check::shift, site));
 }
 
+/// Of an overflow it matters how many bits the result has.
+Expr CheckedFunction::report_overflow(std::string function, std::vector<Expr> arguments,
+                                      bool is_wide, const Expr& site) {
+  const std::int64_t extent = std::exchange(target_.extent, is_wide ? 64 : 32);
+  Expr made = report(std::move(function), std::move(arguments), Check::overflow, site);
+  target_.extent = extent;
+  return made;
+}
+
 /// A value in int64_t, as an int.
 Expr CheckedFunction::narrow(const Expr& expr, Expr value) {
   return make::cast(scalar(Base::int32),
-                    report("op2_narrow", {std::move(value)}, Check::overflow, expr));
+                    report_overflow("op2_narrow", {std::move(value)}, false, expr));
 }
 
 /// `left / right` or `left % right`, computed in @p type.
@@ -173,8 +183,8 @@ Expr CheckedFunction::quotient(BinaryOp op, const Expr& expr, Expr left, Expr ri
   // only the least number divided by -1 does not fit, and machines stop at it
   const std::string function = op == BinaryOp::divide ? "op2_quotient" : "op2_remainder";
   const std::int64_t is_wide = type.base == Base::int64 ? 1 : 0;
-  Expr made = report(function, {std::move(left), std::move(right), make::number(is_wide)},
-                     Check::overflow, expr);
+  Expr made = report_overflow(function, {std::move(left), std::move(right), make::number(is_wide)},
+                              is_wide != 0, expr);
   return make::cast(type, std::move(made));
 }
 
@@ -191,7 +201,7 @@ Expr CheckedFunction::in_range(BinaryOp op, const Expr& expr, Expr left, Expr ri
   const std::string function = op == BinaryOp::add        ? "op2_sum"
                                : op == BinaryOp::subtract ? "op2_difference"
                                                           : "op2_product";
-  return report(function, {std::move(left), std::move(right)}, Check::overflow, expr);
+  return report_overflow(function, {std::move(left), std::move(right)}, true, expr);
 }
 
 }  // namespace op2::ir

@@ -34,9 +34,9 @@ inline constexpr std::string_view check_names[] = {"bounds",   "load",       "st
 struct CheckSite {
   Check check = Check::bounds;
   int line = 0;
-  std::string name;    ///< of the array or variable, as the user wrote it; may be empty
-  int parameter = -1;  ///< of the entry function, if it is known to be that
-  std::int64_t extent = -1;
+  std::string name;          ///< of the array or variable, as the user wrote it; may be empty
+  int parameter = -1;        ///< of the entry function, if it is known to be that
+  std::int64_t extent = -1;  ///< values of the array; of an overflow, bits of the result
 };
 
 struct CheckInput {

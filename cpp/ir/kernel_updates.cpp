@@ -37,8 +37,14 @@ std::optional<Update> extreme(const Comparison& comparison, const Expr& target, 
   const bool is_smaller = *comparison.smaller == chosen && *comparison.larger == other;
   const bool is_larger = *comparison.larger == chosen && *comparison.smaller == other;
   if (is_smaller == is_larger) return std::nullopt;
-  return Update{
-      .use = is_smaller ? Use::minimum : Use::maximum, .target = &target, .values = {&value}};
+  Update update{.use = is_smaller ? Use::minimum : Use::maximum,
+                .target = &target,
+                .values = {&value},
+                .own = {}};
+  for (const Expr* read : {comparison.smaller, comparison.larger, &chosen, &other}) {
+    if (*read == target) update.own.push_back(read);
+  }
+  return update;
 }
 
 std::optional<Update> update_by_call(const Expr& target, const Expr& value, const Call& call) {
@@ -51,7 +57,8 @@ std::optional<Update> update_by_call(const Expr& target, const Expr& value, cons
   if (value.operands[own] != target) return std::nullopt;
   return Update{.use = is_minimum ? Use::minimum : Use::maximum,
                 .target = &target,
-                .values = {&value.operands[1 - own]}};
+                .values = {&value.operands[1 - own]},
+                .own = {&value.operands[own]}};
 }
 
 struct Term {
@@ -77,7 +84,7 @@ std::optional<Update> update_by_sum(const Expr& target, const Expr& value) {
   const auto own = std::ranges::find_if(
       terms, [&target](const Term& term) { return term.is_added && *term.value == target; });
   if (own == terms.end() || terms.size() < 2) return std::nullopt;
-  Update update{.use = Use::increment, .target = &target, .values = {}};
+  Update update{.use = Use::increment, .target = &target, .values = {}, .own = {own->value}};
   terms.erase(own);
   for (const Term& term : terms) update.values.push_back(term.value);
   return update;
@@ -88,7 +95,7 @@ std::optional<Update> update_by_assignment(const Assign& node, const Expr& expr)
   const Expr& value = expr.operands[1];
   if (node.op) {
     if (*node.op != BinaryOp::add && *node.op != BinaryOp::subtract) return std::nullopt;
-    return Update{.use = Use::increment, .target = &target, .values = {&value}};
+    return Update{.use = Use::increment, .target = &target, .values = {&value}, .own = {}};
   }
   if (!has_no_effect(target)) return std::nullopt;
   if (std::holds_alternative<Binary>(value.node)) return update_by_sum(target, value);
@@ -124,7 +131,7 @@ std::optional<Update> update_of(const Expr& expr) {
   if (const auto* node = std::get_if<Assign>(&expr.node)) return update_by_assignment(*node, expr);
   const auto* unary = std::get_if<Unary>(&expr.node);
   if (unary == nullptr || unary->op < UnaryOp::pre_increment) return std::nullopt;
-  return Update{.use = Use::increment, .target = &expr.operands[0], .values = {}};
+  return Update{.use = Use::increment, .target = &expr.operands[0], .values = {}, .own = {}};
 }
 
 std::optional<Update> update_of(const If& node) {

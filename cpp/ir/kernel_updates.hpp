@@ -14,6 +14,7 @@ struct Update {
   Use use = Use::increment;
   const Expr* target = nullptr;
   std::vector<const Expr*> values;  ///< what is added to, or compared with, the target
+  std::vector<const Expr*> own;     ///< where the target's value is read for the update itself
 };
 
 /// @brief Whether @p expr changes nothing, so that it may stand twice for one value.

@@ -338,6 +338,8 @@ class _Finding:
         self.site, self.parameter, self.index, self.array = site, parameter, index, array
         self.access = loop.args[parameter].access.name if 0 <= parameter < len(loop.args) else ""
         self.extent = site.extent
+        arg = loop.args[parameter] if 0 <= parameter < len(loop.args) else None
+        self.is_behind_map = getattr(arg, "map", None) is not None
 
 
 def _array(loop: Any, site: Site, parameter: int) -> str:
@@ -350,9 +352,10 @@ def _array(loop: Any, site: Site, parameter: int) -> str:
 
 def _bounds(found: _Finding) -> str:
     size = f", which holds {found.extent} values, 0 to {found.extent - 1}"
+    advice = "; a Dat behind a Map has arity x dim values, one row after the other"
     return (
         f"index {found.index} is outside of {found.array}{size if found.extent >= 0 else ''}; "
-        "correct the index; a Dat behind a Map has arity x dim values, one row after the other"
+        f"correct the index{advice if found.is_behind_map else ''}"
     )
 
 
@@ -409,7 +412,15 @@ def _shift(found: _Finding) -> str:
 
 
 def _overflow(found: _Finding) -> str:
-    return f"the result does not fit its integer type (got {found.index}); compute it in int64_t"
+    if found.extent == 64:
+        return (
+            f"the result does not fit its integer type, int64 (its last 64 bits are {found.index})"
+            "; compute it as a real number, or keep its parts smaller"
+        )
+    return (
+        f"the result does not fit its integer type, int32 (got {found.index}); compute it in "
+        "int64_t"
+    )
 
 
 def _conversion(found: _Finding) -> str:

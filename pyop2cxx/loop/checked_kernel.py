@@ -30,7 +30,7 @@ class Site:
         line: Of the kernel.
         name: Of the array or variable; may be empty.
         parameter: The kernel's, or -1.
-        extent: Values of the array, or -1.
+        extent: Values of the array, or -1; of an overflow, bits of the result.
     """
 
     check: str

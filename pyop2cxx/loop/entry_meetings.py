@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.access import WRITE
-from pyop2cxx.loop.meetings import first_meeting, race, rows_of
+from pyop2cxx.loop.meetings import first_meeting, number_of, race, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ def _of_rows(loop: Any, part: Part) -> tuple[int, int, str] | None:
 
 
 def _refuse(loop: Any, part: Part, found: tuple[int, int, str]) -> None:
-    first, second, entry = found
+    first, second, entry = number_of(loop, found[0]), number_of(loop, found[1]), found[2]
     names = " and ".join(dict.fromkeys(f"Map '{map_.name}'" for map_ in part.maps))
     raise race(
         loop,

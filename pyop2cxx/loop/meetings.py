@@ -34,7 +34,7 @@ _SUMMED = (INC, MIN, MAX)
 
 
 def check_races(loop: Any, *, equal_writes: bool) -> None:
-    """Check that no two elements of a loop meet where one writes.
+    """Check that no two elements of a loop meet where one writes, and no one meets itself.
 
     Args:
         loop: The loop.
@@ -43,7 +43,7 @@ def check_races(loop: Any, *, equal_writes: bool) -> None:
     Raises:
         CheckError: They do; the message names two of them.
     """
-    if loop._items.n < 2:
+    if loop._items.n < 1:
         return
     parts: Sequence[Part] = loop._parts
     memory = aliases(parts)[1]
@@ -51,6 +51,8 @@ def check_races(loop: Any, *, equal_writes: bool) -> None:
         is_set = part.home is not None and part.access in (RW, WRITE)
         if is_set and part.map_ is not None and not equal_writes:
             _check_own(loop, part, part.map_)
+    if loop._items.n < 2:
+        return
     for i, j in itertools.combinations(range(len(parts)), 2):
         if memory[i] == memory[j] and _can_race(parts[i], parts[j]):
             _check_pair(loop, parts[i], parts[j], equal_writes=equal_writes)
@@ -69,7 +71,8 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     key = (None if table is None else table.version, loop.iterset._uid, loop.iteration_region)
     if key not in map_._meetings:
         map_._meetings.clear()
-        map_._meetings[key] = first_meeting(_Rows(loop, map_).rows)
+        rows = _Rows(loop, map_).rows
+        map_._meetings[key] = first_meeting(rows) or first_repetition(rows)
     found = map_._meetings[key]
     if found is None:
         return
@@ -80,14 +83,23 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
         if part.access == WRITE
         else "pass it with INC, MIN or MAX, or read one Dat and write another"
     )
-    raise race(
-        loop,
-        part.number,
-        second,
-        f"elements {first} and {second} both {access} entity {target} of Set "
-        f"'{map_.toset.name}' through Map '{map_.name}', so the result depends on their order; "
-        f"{advice}",
+    place = f"entity {target} of Set '{map_.toset.name}'"
+    one, two = number_of(loop, first), number_of(loop, second)
+    what = (
+        f"elements {one} and {two} both {access} {place} through Map '{map_.name}', so the result "
+        "depends on their order"
+        if first != second
+        else f"element {one} has {place} twice in its row of Map '{map_.name}' to {access}, and "
+        "what it writes for one of the two is lost"
     )
+    raise race(loop, part.number, two, f"{what}; {advice}")
+
+
+def number_of(loop: Any, item: int) -> int:
+    """Return which element of its Set an item of a loop is; of extruded Sets, the item."""
+    if loop._items.extruded or not isinstance(loop.iterset, Subset):
+        return item
+    return int(loop.iterset.owned_indices[item])
 
 
 def first_meeting(rows: Numbers) -> tuple[int, int, int] | None:
@@ -102,6 +114,21 @@ def first_meeting(rows: Numbers) -> tuple[int, int, int] | None:
         return None
     first = meets[np.argmin(highest[meets])]
     return int(lowest[first]), int(highest[first]), int(at + first)
+
+
+def first_repetition(rows: Numbers) -> tuple[int, int, int] | None:
+    """Return the first element with one target twice in its row, twice, and that target.
+
+    Args:
+        rows: As of `first_meeting`.
+    """
+    ordered = np.sort(rows, axis=1)
+    repeats = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    found = np.argwhere(repeats)
+    if not found.size:
+        return None
+    element, slot = found[0]
+    return int(element), int(element), int(ordered[element, slot])
 
 
 def _users(rows: Numbers) -> tuple[Numbers, Numbers, int]:
@@ -147,22 +174,22 @@ def _check_pair(loop: Any, one: Part, other: Part, *, equal_writes: bool) -> Non
 
 
 def _refuse_pair(loop: Any, one: Part, other: Part, first: int, second: int) -> None:
-    is_same = one.data is other.data
-    what = f"{type(one.data).__name__} '{one.data.name}'"
-    both = (
-        f"{what} is"
-        if is_same
-        else f"{what}, which shares memory with argument {other.number}, "
-        f"{type(other.data).__name__} '{other.data.name}', is"
-    )
-    written = one.number if one.access != READ else other.number
+    first, second = number_of(loop, first), number_of(loop, second)
+    element = second
+    if one.access == READ:
+        one, other, first, second = other, one, second, first
+    both = f"{type(one.data).__name__} '{one.data.name}'"
+    if one.data is not other.data:
+        both += f", which shares memory with argument {other.number}, {type(other.data).__name__}"
+        both += f" '{other.data.name}',"
     raise race(
         loop,
-        written,
-        second,
-        f"{both} used with {one.access.name} by element {first} and with "
-        f"{other.access.name} by element {second} at the same place, so the result depends on "
-        "their order; write into a Dat of its own, and copy it back after the loop",
+        one.number,
+        element,
+        f"{both} is used with {one.access.name} by element {first} and, as argument "
+        f"{other.number}, with {other.access.name} by element {second} at the same place, so the "
+        "result depends on their order; write into a Dat of its own, and copy it back after the "
+        "loop",
     )
 
 

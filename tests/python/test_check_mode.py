@@ -373,6 +373,26 @@ BUGS = [
         ("132", "'s'"),
     ),
     Bug(
+        "a narrow integer that is counted up",
+        "void k(signed char *s) {\n  s[0] = s[0] + 115;\n  s[0]++;\n}",
+        "s(RW)",
+        "conversion",
+        3,
+        0,
+        5,
+        ("128", "'s' (argument 0, Dat 's')"),
+    ),
+    Bug(
+        "a product that does not fit the widest integer",
+        "void k(double *y, int *i) {\n  long n = 3000000000L * i[0];\n  n = n * n;\n  y[0] = n;\n}",
+        "y(WRITE), i(READ)",
+        "overflow",
+        3,
+        -1,
+        4,
+        ("int64", "real number"),
+    ),
+    Bug(
         "a value that its helper's parameter cannot hold",
         "static int half(short a) { return a / 2; }\n"
         "void k(double *y, int *i) {\n  y[0] = half(i[0] * 7000);\n}",

@@ -142,6 +142,21 @@ def test_a_name_must_be_one_in_c(name: str) -> None:
         op2.Const(1, 1, name)
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        *(("int", "a keyword"), ("while", "a keyword"), ("M_PI", "a constant")),
+        *(("true", "a constant"), ("INT32_MAX", "a constant"), ("DBL_EPSILON", "a constant")),
+        ("INFINITY", "a constant"),
+    ],
+)
+def test_a_name_that_c_has_is_refused(name: str, what: str) -> None:
+    """Compilers reject keywords; of what headers define, kernels would see another value."""
+    with pytest.raises(NameTypeError, match=rf"Const: .* '{name}' is {what} of C.*another name"):
+        op2.Const(1, 2.0, name)
+    assert name not in runtime.constants
+
+
 def test_a_default_name_is_one_in_c() -> None:
     a, b = op2.Const(1, 1), op2.Const(1, 1)
     assert a.name.isidentifier()

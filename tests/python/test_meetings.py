@@ -10,6 +10,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import CheckError, UsageError
+from pyop2cxx.loop.entry_meetings import check_entries
 from pyop2cxx.loop.meetings import check_races
 
 if TYPE_CHECKING:
@@ -44,6 +45,48 @@ def test_two_elements_and_the_entity() -> None:
     check(SET, op2.Subset(edges, [0, 1, 2]), a(op2.WRITE, together))
 
 
+def test_an_entity_twice_in_one_row() -> None:
+    cells, nodes = op2.Set(3, "cells"), op2.Set(4, "nodes")
+    a = op2.Dat(nodes, name="a")
+    path = op2.Map(cells, nodes, 2, [[0, 1], [2, 2], [3, 1]], "path")
+    both = "void k(double *a) { a[0] = 1; a[1] = 2; }"
+    part = op2.Subset(cells, [1])
+    with pytest.raises(CheckError, match=r"element 1 has entity 2 of Set 'nodes' twice") as caught:
+        check(both, part, a(op2.WRITE, path))
+    assert caught.value.element == 1
+    with pytest.raises(CheckError, match=r"row of Map 'path' to RW, .* INC, MIN or MAX"):
+        check("void k(double *a) { a[0] += 1; a[1] *= 2; }", part, a(op2.RW, path))
+    check(both, part, a(op2.WRITE, path), equal_writes=True)
+    check("void k(double *a) { a[0] += 1; a[1] += 2; }", part, a(op2.INC, path))
+    check(both, op2.Subset(cells, [0]), a(op2.WRITE, path))
+
+
+def test_elements_of_subsets_are_those_of_their_sets() -> None:
+    nodes = op2.Set(5, "nodes")
+    a = op2.Dat(nodes, name="a")
+    part = op2.Subset(nodes, [1, 3, 4])
+    together = op2.Map(nodes, nodes, 1, [0, 2, 0, 1, 2], "together")
+    with pytest.raises(CheckError, match="elements 1 and 4 both RW entity 2") as caught:
+        check(SET, part, a(op2.RW, together))
+    assert caught.value.element == 4
+    following = op2.Map(nodes, nodes, 1, [1, 2, 3, 4, 0], "following")
+    with pytest.raises(CheckError, match=r"WRITE by element 4 and, as argument 1, .* element 3"):
+        check(COPY, part, a(op2.WRITE), a(op2.READ, following))
+    sparsity = op2.Sparsity((nodes, nodes), [(together, together)])
+    entries = op2.Mat(sparsity)(op2.WRITE, (together, together))
+    with pytest.raises(CheckError, match="elements 1 and 4 both WRITE"):
+        check_entries(op2.ParLoop(op2.Kernel(SET, "k"), part, entries))
+
+
+def test_each_of_two_dats_is_named_with_its_argument() -> None:
+    nodes, memory = op2.Set(4, "nodes"), np.zeros(4)
+    a, b = op2.Dat(nodes, memory, name="a"), op2.Dat(nodes, memory, name="b")
+    shifted = op2.Map(nodes, nodes, 1, [1, 2, 3, 0], "shifted")
+    code = "void k(const double *b, double *a) { a[0] = b[0]; }"
+    with pytest.raises(CheckError, match=r"arg 1: Dat 'a', which .* argument 0, Dat 'b', is used"):
+        check(code, nodes, b(op2.READ, shifted), a(op2.WRITE))
+
+
 def test_a_map_that_changes_is_looked_at_again() -> None:
     edges, nodes = op2.Set(2), op2.Set(3)
     path = op2.Map(edges, nodes, 1, [0, 1])
@@ -60,9 +103,9 @@ def test_one_dat_in_two_ways() -> None:
     a = op2.Dat(nodes, name="a")
     shifted = op2.Map(nodes, nodes, 1, [1, 2, 3, 0], "shifted")
     own = op2.Map(nodes, nodes, 1, [0, 1, 2, 3], "own")
-    with pytest.raises(CheckError, match=r"Dat 'a' is used with WRITE .* and with READ"):
+    with pytest.raises(CheckError, match=r"Dat 'a' is used with WRITE .* with READ"):
         check(COPY, nodes, a(op2.WRITE), a(op2.READ, shifted))
-    with pytest.raises(CheckError, match=r"Dat 'a' is used with WRITE .* and with READ"):
+    with pytest.raises(CheckError, match=r"Dat 'a' is used with WRITE .* with READ"):
         check(COPY, nodes, a(op2.WRITE, shifted), a(op2.READ))
     check(COPY, nodes, a(op2.WRITE), a(op2.READ, own))
     check(COPY, nodes, a(op2.WRITE), a(op2.READ))

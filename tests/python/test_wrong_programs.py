@@ -206,6 +206,22 @@ def inc_multiply(w: World) -> None:
     w.run("void k(double *z) { z[0] *= 2; }", w.z(INC, w.c2n))
 
 
+@program("load", 1, 0, 0)
+def inc_adds_itself(w: World) -> None:
+    w.run("void k(double *z) { z[0] += z[0]; z[1] += 1; }", w.z(INC, w.c2n))
+
+
+@program("load", 1, 0, 0)
+def inc_adds_itself_spelled_out(w: World) -> None:
+    w.run("void k(double *z) { z[0] = z[0] + 3 * z[0]; z[1] += 1; }", w.z(INC, w.c2n))
+
+
+@program("")
+def fine_forms_of_inc(w: World) -> None:
+    code = "void k(double *z) { z[0] = z[0] + 1; z[1] = 2 + z[1] + 1; z[0] = z[0] - 1; z[1]--; }"
+    w.run(code, w.z(INC, w.c2n))
+
+
 @program("store", None, 0, None)
 def inc_memset(w: World) -> None:
     w.run("void k(double *z) { memset(z, 0, 2 * sizeof(double)); z[0] += 1; }", w.z(INC, w.c2n))
@@ -338,6 +354,36 @@ def unset_struct(w: World) -> None:
 def unset_loop(w: World) -> None:
     code = "void k(double *y, int *i) { double t; for (int c = 0; c < i[0]; ++c) t = c; y[0] = t; }"
     w.run(code, w.y(WRITE), w.i(READ))
+
+
+@program("unset", 2, None, 0)
+def unset_sum(w: World) -> None:
+    code = (
+        "void k(double *y, double *x) { double s;\n"
+        "  for (int c = 0; c < 2; ++c) s += x[c];\n  y[0] = s; }"
+    )
+    w.run(code, w.y(WRITE), w.x(READ, w.c2n))
+
+
+@program("unset", 1, None, 0)
+def unset_product(w: World) -> None:
+    code = "void k(double *y, double *x) { double p; p *= x[0]; y[0] = p; }"
+    w.run(code, w.y(WRITE), w.x(READ, w.c2n))
+
+
+@program("unset", 1, None, 0)
+def unset_bits(w: World) -> None:
+    code = "void k(int *j, int *i) { int bits; bits |= i[0]; j[0] = bits; }"
+    w.run(code, w.j(WRITE), w.i(READ))
+
+
+@program("")
+def fine_sum_that_is_begun_in_its_loop(w: World) -> None:
+    code = (
+        "void k(double *y, double *x) { double s; for (int c = 0; c < 2; ++c) { "
+        "if (c == 0) s = 0; s += x[c]; } y[0] = s; }"
+    )
+    w.run(code, w.y(WRITE), w.x(READ, w.c2n))
 
 
 @program("update", None, None, 1)

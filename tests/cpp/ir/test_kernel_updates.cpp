@@ -34,6 +34,14 @@ TEST(Updates, Increments) {
   EXPECT_EQ(use_of(unary(UnaryOp::post_increment, x)), Use::increment);
 }
 
+TEST(Updates, SayWhereTheTargetIsReadForThem) {
+  EXPECT_TRUE(update_of(update(BinaryOp::add, x, x))->own.empty());
+  const Expr sum = assign(x, add(x, mul(x, e)));
+  const auto of_sum = update_of(sum);
+  ASSERT_EQ(of_sum->own.size(), 1U);
+  EXPECT_EQ(of_sum->own[0], &sum.operands[1].operands[0]);
+}
+
 TEST(Updates, NotEverySumIsAnIncrement) {
   EXPECT_EQ(use_of(update(BinaryOp::multiply, x, e)), std::nullopt);
   EXPECT_EQ(use_of(assign(x, binary(BinaryOp::subtract, e, x))), std::nullopt);
