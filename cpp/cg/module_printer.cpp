@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -21,6 +22,11 @@
 
 namespace op2::cg {
 namespace {
+
+/// OpenMP's, by names of our own: its header declares them once more, in C++ as not throwing.
+constexpr std::string_view team_functions =
+    "int op2_thread_number(void) __asm__(\"omp_get_thread_num\");\n"
+    "int op2_n_in_team(void) __asm__(\"omp_get_num_threads\");";
 
 std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
   const bool is_named = type.is_pointer && !dialect.global.empty();
@@ -102,77 +108,140 @@ class Printer {
   }
 
   void launch(const std::string& linkage) {
-    const bool has_team = kir::opens_team(module_);
-    if (has_team) launch_in_team();
+    const std::vector<Stage> stages = kir::opens_team(module_) ? stages_of_launch() : Stages{};
+    for (const Stage& stage : stages) print(stage);
     const Scope scope = context_.function(
         fmt::format("{}int {}(const struct op2_context_v1 *context, long begin, long end,\n"
                     "    void *const *argv, unsigned int argc)",
                     linkage, module_.launch_name));
-    context_.statement("(void)context;\n(void)argc;");
-    if (has_team) {
-      context_.begin_branch("if (context->flags > 1)");
-      context_.statement(fmt::format("return {}(context, begin, end, argv);", in_team_name()));
-      context_.end_branch();
+    context_.statement(stages.empty() ? "(void)context;\n(void)argc;" : "(void)argc;");
+    if (stages.empty()) {
+      unpack_all(kir::names_used(module_.launch));
+      block(module_.launch);
+    } else {
+      print_answers(stages);
     }
-    unpack_all();
-    block(module_.launch);
     context_.statement("return 0;");
   }
 
  private:
-  [[nodiscard]] std::string in_team_name() const { return module_.launch_name + "_in_team"; }
+  /// Statements of a launch function that one thread carries out, or each thread of a team its part
+  /// of. They are a function of their own: with a team, in a team that is there, and without one
+  /// the same lines are printed, and compiled, once.
+  struct Stage {
+    std::string function;
+    bool is_of_team = false;
+    kir::Block body;
+  };
+  using Stages = std::vector<Stage>;
 
-  /// What loops that share one parallel region ask for; base/abi.h says what each flag means.
-  void launch_in_team() {
+  [[nodiscard]] Stages stages_of_launch() const {
+    Stages stages;
+    for (const kir::Stmt& statement : module_.launch) {
+      if (std::holds_alternative<kir::Decl>(statement.node)) continue;
+      const bool is_of_team =
+          std::holds_alternative<kir::Region>(statement.node) || is_of_slots(statement);
+      if (stages.empty() || stages.back().is_of_team != is_of_team) {
+        const std::string number = stages.empty() ? "" : fmt::format("_{}", stages.size() + 1);
+        stages.push_back({module_.launch_name + "_stage" + number, is_of_team, {}});
+      }
+      stages.back().body.push_back(statement);
+    }
+    for (Stage& stage : stages) {
+      kir::Block decls = decls_for(stage.body);
+      stage.body.insert(stage.body.begin(), std::move_iterator(decls.begin()),
+                        std::move_iterator(decls.end()));
+    }
+    return stages;
+  }
+
+  /// What the launch function declares for some of its statements. No statement changes it.
+  [[nodiscard]] kir::Block decls_for(const kir::Block& body) const {
+    std::set<std::string> used = kir::names_used(body);
+    kir::Block decls;
+    for (auto statement = module_.launch.rbegin(); statement != module_.launch.rend();
+         ++statement) {
+      const auto* decl = std::get_if<kir::Decl>(&statement->node);
+      if (decl == nullptr || !used.contains(decl->name)) continue;
+      if (decl->extent > 0 || decl->value.empty()) {
+        throw InternalError(
+            fmt::format("a launch function's variable '{}' is no value", decl->name));
+      }
+      decls.insert(decls.begin(), *statement);
+      used.merge(kir::names_used({*statement}));
+    }
+    return decls;
+  }
+
+  void print(const Stage& stage) {
+    if (stage.is_of_team) context_.top_level_once(team_functions);
     const Scope scope = context_.function(
-        fmt::format("static int {}(const struct op2_context_v1 *context, long begin, long end,\n"
-                    "    void *const *argv)",
-                    in_team_name()));
-    context_.comment("What is asked of a loop that shares a parallel region with others.");
-    context_.statement("int n_shares = 0;");
-    context_.begin_branch(fmt::format("if (context->flags == {})", OP2_OPEN_TEAM));
-    context_.pragma("omp parallel num_threads(context->n_threads)");
-    context_.begin_branch("");
+        fmt::format("static {}void {}(\n    const struct op2_context_v1 *context, long begin, long "
+                    "end, void *const *argv{})",
+                    context_.dialect().keep_apart, stage.function,
+                    stage.is_of_team ? ", long thread, long n_threads" : ""));
+    context_.comment(stage.is_of_team ? "What one of n_threads threads does."
+                                      : "What one thread does, while others wait.");
+    const std::set<std::string> used = kir::names_used(stage.body);
+    context_.statement("(void)context;\n(void)argv;");
+    for (const char* name : {"begin", "end"}) {
+      if (!used.contains(name)) context_.statement(fmt::format("(void){};", name));
+    }
+    unpack_all(used);
+    last_ = last_of(stage.body);
+    for (const kir::Stmt& statement : stage.body) {
+      if (stage.is_of_team && is_of_slots(statement)) {
+        print_shared_for(std::get<kir::For>(statement.node));
+      } else {
+        print(statement);
+      }
+    }
+    last_ = nullptr;
+  }
+
+  /// The statement that the end of a team's stage follows, where all threads wait anyway.
+  [[nodiscard]] static const kir::Stmt* last_of(const kir::Block& statements) {
+    const auto* region = std::get_if<kir::Region>(&statements.back().node);
+    return region == nullptr || region->body.empty() ? nullptr : &region->body.back();
+  }
+
+  /// What the launch function does with the stages, and what it does for loops that share a region;
+  /// base/abi.h says what each flag means.
+  void print_answers(const Stages& stages) {
+    const auto call = [&](const Stage& stage, std::string_view place) {
+      context_.statement(fmt::format("{}(context, begin, end, argv{});", stage.function,
+                                     stage.is_of_team ? place : ""));
+    };
+    constexpr std::string_view here = ", op2_thread_number(), op2_n_in_team()";
+    context_.begin_branch(fmt::format("if (context->flags == {})", OP2_ONE_THREAD));
+    for (const Stage& stage : stages) call(stage, ", 0, 1");
+    context_.else_branch("else if (context->flags == 0)");
+    for (const Stage& stage : stages) {
+      if (stage.is_of_team) open_team();
+      call(stage, here);
+      if (stage.is_of_team) context_.end_branch();
+    }
+    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_IN_TEAM));
+    for (const Stage& stage : stages) {
+      if (!stage.is_of_team) context_.begin_branch("if (op2_thread_number() == 0)");
+      call(stage, here);
+      if (!stage.is_of_team) context_.end_branch();
+      context_.barrier();
+    }
+    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_OPEN_TEAM));
+    open_team();
     context_.statement("(*(void (*const *)(void *))context->parameters)(context->parameters);");
     context_.end_branch();
     context_.else_branch(fmt::format("else if (context->flags == {})", OP2_WAIT_FOR_TEAM));
-    context_.statement(context_.dialect().barrier);
+    context_.barrier();
     context_.else_branch(fmt::format("else if (context->flags == {})", OP2_COUNT_SHARES));
-    context_.pragma("omp for schedule(static) nowait");
-    context_.begin_branch("for (int share = 0; share < context->n_threads; ++share)");
-    context_.statement("++n_shares;");
+    context_.statement("return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();");
     context_.end_branch();
-    context_.else_branch("else");
-    unpack_all();
-    is_in_team_ = true;
-    block_in_team(module_.launch);
-    is_in_team_ = false;
-    context_.end_branch();
-    context_.statement("return n_shares;");
   }
 
-  /// What is behind each other outside of regions is done by one thread, and the others wait; or by
-  /// each for the slots that will be its own.
-  void block_in_team(const kir::Block& statements) {
-    const auto is_serial = [](const kir::Stmt& statement) {
-      return !std::holds_alternative<kir::Decl>(statement.node) &&
-             !std::holds_alternative<kir::Region>(statement.node);
-    };
-    for (auto next = statements.begin(); next != statements.end();) {
-      if (!is_serial(*next)) {
-        print(*next++);
-      } else if (is_of_slots(*next)) {
-        context_.pragma("omp for schedule(static) nowait");
-        print(*next++);
-      } else {
-        context_.pragma("omp single");
-        context_.begin_branch("");
-        do {
-          print(*next++);
-        } while (next != statements.end() && is_serial(*next) && !is_of_slots(*next));
-        context_.end_branch();
-      }
-    }
+  void open_team() {
+    context_.pragma("omp parallel num_threads(context->n_threads)");
+    context_.begin_branch("");
   }
 
   /// Whether iterations write elements of their own, and all loops over threads have as many of
@@ -205,8 +274,7 @@ class Printer {
     return expression;
   }
 
-  void unpack_all() {
-    const std::set<std::string> used = kir::names_used(module_.launch);
+  void unpack_all(const std::set<std::string>& used) {
     for (std::size_t i = 0; i < module_.argv.size(); ++i) {
       if (used.contains(module_.argv[i].name)) unpack(module_.argv[i], i);
     }
@@ -260,15 +328,18 @@ class Printer {
             [this](const kir::Call& call) {
               context_.statement(fmt::format("{}({});", call.function, list(call.arguments)));
             },
-            [this](const kir::For& loop) { print_for(loop); },
+            [&](const kir::For& loop) {
+              if (loop.axis != kir::Axis::thread) return print_for(loop);
+              print_shared_for(loop);
+              if (&statement != last_) wait_for_team();
+            },
             [this](const kir::If& branch) {
               context_.begin_branch(fmt::format("if ({})", expr(branch.condition)));
               block(branch.then);
               context_.end_branch();
             },
-            [this](const kir::Region& region) { print_region(region); },
+            [this](const kir::Region& region) { block(region.body); },
             [this](const kir::Barrier& barrier) {
-              if (is_alone_) return;
               if (barrier.global_memory) {
                 context_.statement(context_.dialect().global_barrier);
               } else {
@@ -369,23 +440,30 @@ class Printer {
     throw InternalError("unknown axis");
   }
 
-  /// Twice: a team of one thread costs OpenMP 0.4 microseconds, plain loops cost nothing.
-  void print_region(const kir::Region& region) {
-    if (is_in_team_) return block(region.body);
-    context_.begin_branch("if (context->flags)");
-    is_alone_ = true;
-    block(region.body);
-    is_alone_ = false;
-    context_.else_branch("else");
-    context_.pragma("omp parallel num_threads(context->n_threads)");
-    context_.begin_branch("");
-    block(region.body);
+  /// The other threads have come here, too. One thread alone may be in a team that does not come.
+  void wait_for_team() {
+    context_.begin_branch("if (n_threads > 1)");
+    context_.barrier();
     context_.end_branch();
+  }
+
+  /// In equal parts that lie behind each other, as many as there are threads.
+  void print_shared_for(const kir::For& loop) {
+    const auto from = [&loop](kir::Expr thread) {
+      const bool is_from_zero = loop.begin == kir::integer(0);
+      kir::Expr n = is_from_zero ? loop.end : loop.end - loop.begin;
+      kir::Expr before = std::move(n) * std::move(thread) / kir::name("n_threads");
+      return is_from_zero ? before : loop.begin + std::move(before);
+    };
+    const kir::Expr thread = kir::name("thread");
+    context_.begin_branch(fmt::format("for ({0} {1} = {2},\n    past = {3}; {1} < past; ++{1})",
+                                      context_.dialect().type_name(loop.index_type), loop.index,
+                                      expr(from(thread)), expr(from(thread + kir::integer(1)))));
+    block(loop.body);
     context_.end_branch();
   }
 
   void print_for(const kir::For& loop) {
-    if (loop.axis == kir::Axis::thread && !is_alone_) context_.pragma("omp for schedule(static)");
     if (loop.axis == kir::Axis::grid && !context_.dialect().grid_loop.empty()) {
       context_.pragma(context_.dialect().grid_loop);
     }
@@ -540,8 +618,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::vector<std::string>& entries_;
-  bool is_alone_ = false;                           // printing what one thread does without a team
-  bool is_in_team_ = false;                         // printing what a team does that is there
+  const kir::Stmt* last_ = nullptr;                 // behind it all threads wait anyway
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
   std::set<std::string> explained_;                 // arrays
 };

@@ -97,12 +97,13 @@ Expr operator%(Expr left, Expr right) {
 
 std::span<const std::string_view> local_names() {
   static constexpr auto names = std::to_array<std::string_view>(
-      {"begin",    "end",        "n",       "i",      "c",          "k",          "t",
-       "o",        "slot",       "n_slots", "colour", "block",      "target",     "first",
-       "last",     "context",    "argv",    "argc",   "scratch",    "lane",       "chunk",
-       "round",    "own_colour", "entry",   "row",    "level",      "n_levels",   "layer",
-       "position", "column",     "part",    "next",   "lane_first", "lane_items", "group",
-       "side",     "at",         "across",  "code",   "place",      "n_here"});
+      {"begin",     "end",        "n",       "i",      "c",          "k",          "t",
+       "o",         "slot",       "n_slots", "colour", "block",      "target",     "first",
+       "last",      "context",    "argv",    "argc",   "scratch",    "lane",       "chunk",
+       "round",     "own_colour", "entry",   "row",    "level",      "n_levels",   "layer",
+       "position",  "column",     "part",    "next",   "lane_first", "lane_items", "group",
+       "side",      "at",         "across",  "code",   "place",      "n_here",     "thread",
+       "n_threads", "past"});
   return names;
 }
 

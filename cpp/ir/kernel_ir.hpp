@@ -241,7 +241,7 @@ struct If {
 };
 
 /// @brief Code that a team of threads runs; `For{thread}` inside shares its iterations out and
-/// ends with a barrier.
+/// ends with a barrier. The launch function's variables are the same for all of them.
 struct Region {
   Block body;
   bool operator==(const Region&) const = default;

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames around generated code. A template and its context must match both ways.
 
-A process with nothing new to generate starts without Jinja2.
+A process with nothing new to generate starts without Jinja2, and so does one that compiles its
+first loop for the host: importing Jinja2 takes as long as all else that is done for its text. The
+template for it lies beside itself as `tools/make_frames.py` prepared it: filled by Jinja2, with a
+gap ``@key@`` for each value. A line whose value is a list stands once for each of its entries.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +21,12 @@ from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.store import files, installed, remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyop2cxx.backends._backend import Backend
+
+
+_GAP = re.compile(r"@(\w+)@")
 
 
 def folders_of(backend: Backend) -> tuple[Path, ...]:
@@ -65,6 +72,9 @@ def render(template: str, context: Mapping[str, object], folders: tuple[Path, ..
     """
     if folders:
         return str(seams.templates().fill_theirs(template, context, folders))
+    prepared = _prepared(template)
+    if prepared and {gap[1] for gap in _GAP.finditer(prepared)} == context.keys():
+        return fill_gaps(prepared, context)
     templates = seams.templates()
     wanted = templates.keys(template)
     if wanted != context.keys():
@@ -73,6 +83,40 @@ def render(template: str, context: Mapping[str, object], folders: tuple[Path, ..
         raise InternalError(f"template {template}: missing keys: {missing}; unused keys: {unused}")
     text: str = templates.fill(template, context)
     return text
+
+
+@cache
+def _prepared(template: str) -> str:
+    """Return one of our templates with gaps; "": there is none, or of an older template."""
+    file = (template_folder() / template).with_suffix(".frame")
+    if not file.is_file():
+        return ""
+    _, made_of, text = file.read_text().split("\n", 2)
+    *sources, digest = made_of.split()
+    return text if digest == digest_of_sources(sources) else ""
+
+
+def digest_of_sources(sources: Sequence[str]) -> str:
+    """Return a digest of what some of our templates hold; paths below the template folder."""
+    return str(_core.digest(repr([(template_folder() / name).read_text() for name in sources])))
+
+
+def fill_gaps(prepared: str, context: Mapping[str, object]) -> str:
+    """Return what Jinja2 makes of the template, from the template with gaps.
+
+    Args:
+        prepared: As `pyop2cxx.runtime.templates.with_gaps` makes it, without the first two lines.
+        context: A value for each gap: a string, or a list of strings.
+    """
+    lines = []
+    for line in prepared.splitlines(keepends=True):
+        gap = _GAP.search(line)
+        value = context[gap[1]] if gap else ""
+        if gap and isinstance(value, (list, tuple)):
+            lines += [line.replace(gap[0], str(one)) for one in value]
+        else:
+            lines.append(_GAP.sub(lambda gap: str(context[gap[1]]), line))
+    return "".join(lines)
 
 
 def render_once(template: str, context: Mapping[str, object]) -> str:

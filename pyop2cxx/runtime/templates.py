@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import jinja2
 import jinja2.meta
+from jinja2 import nodes
 
 from pyop2cxx.base.folders import template_folder
-from pyop2cxx.exceptions import ConfigurationError
+from pyop2cxx.exceptions import ConfigurationError, InternalError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.frames import digest_of_sources
 from pyop2cxx.runtime.store import installed, remembered
 
 if TYPE_CHECKING:
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from jinja2.bccache import Bucket
+
+# What every first loop on the host needs; the others are filled where Jinja2's 20 ms do not count.
+PREPARED = ("host/translation_unit.j2",)
+LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
 
 class _Compiled(jinja2.BytecodeCache):
@@ -96,6 +102,39 @@ def _keys(template: str, environment: jinja2.Environment) -> frozenset[str]:
 def fill(template: str, context: Mapping[str, object]) -> str:
     """Return the text of one of our templates with these values."""
     return _environment().get_template(template).render(context)
+
+
+def with_gaps(template: str) -> str:
+    """Return one of our templates as `pyop2cxx.runtime.frames` fills it without Jinja2.
+
+    Returns:
+        The licence line, what it was made of with a digest, and the text with gaps.
+
+    Raises:
+        InternalError: The template does more with a value than to put it into the text, or each
+            entry of it into a line.
+    """
+    sources, lists = [template], set()
+    for source in sources:  # grows
+        tree = _tree(source)
+        loops = list(tree.find_all(nodes.For))
+        plain = [one for out in tree.find_all(nodes.Output) for one in out.nodes]
+        known = {id(one) for one in (*plain, *(loop.iter for loop in loops))}
+        for name in tree.find_all(nodes.Name):
+            if name.ctx == "load" and id(name) not in known:
+                where = f"{source}, line {name.lineno}"
+                raise InternalError(f"template {where}: '{name.name}' is not simply printed")
+        lists |= {loop.iter.name for loop in loops if isinstance(loop.iter, nodes.Name)}
+        sources += filter(None, jinja2.meta.find_referenced_templates(tree))
+    gaps = {key: [f"@{key}@"] if key in lists else f"@{key}@" for key in keys(template)}
+    made_of = " ".join((*sources, digest_of_sources(sources)))
+    return f"{LICENCE}\n{made_of}\n{fill(template, gaps)}"
+
+
+def _tree(template: str) -> nodes.Template:
+    environment = _environment()
+    assert environment.loader is not None
+    return environment.parse(environment.loader.get_source(environment, template)[0])
 
 
 def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Path, ...]) -> str:

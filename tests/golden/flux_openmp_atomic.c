@@ -56,11 +56,66 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
-static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv) {
-  // What is asked of a loop that shares a parallel region with others.
-  int n_shares = 0;
-  if (context->flags == 4) {
+int op2_thread_number(void) __asm__("omp_get_thread_num");
+int op2_n_in_team(void) __asm__("omp_get_num_threads");
+
+static __attribute__((noinline)) void op2_launch_flux_stage(
+    const struct op2_context_v1 *context, long begin, long end, void *const *argv, long thread, long n_threads) {
+  // What one of n_threads threads does.
+  (void)context;
+  (void)argv;
+  const double *const q = (const double *)argv[0];
+  double *const r = (double *)argv[1];
+  const int *const q_map = (const int *)argv[3];
+  const long n_slots = context->n_threads;
+  double *total_partial = (double *)((char *)context->scratch + 0);
+  for (long slot = n_slots * thread / n_threads,
+      past = n_slots * (thread + 1) / n_threads; slot < past; ++slot) {
+    total_partial[slot * 8] = 0;
+  }
+  for (long slot = context->n_threads * thread / n_threads,
+      past = context->n_threads * (thread + 1) / n_threads; slot < past; ++slot) {
+    wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+        / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
+  }
+}
+
+static __attribute__((noinline)) void op2_launch_flux_stage_2(
+    const struct op2_context_v1 *context, long begin, long end, void *const *argv) {
+  // What one thread does, while others wait.
+  (void)context;
+  (void)argv;
+  (void)begin;
+  (void)end;
+  double *const total = (double *)argv[2];
+  const long n_slots = context->n_threads;
+  double *total_partial = (double *)((char *)context->scratch + 0);
+  // The slots' results, in their order.
+  for (long slot = 0; slot < n_slots; ++slot) {
+    total[0] += total_partial[slot * 8];
+  }
+}
+
+int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)argc;
+  if (context->flags == 1) {
+    op2_launch_flux_stage(context, begin, end, argv, 0, 1);
+    op2_launch_flux_stage_2(context, begin, end, argv);
+  } else if (context->flags == 0) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      op2_launch_flux_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    }
+    op2_launch_flux_stage_2(context, begin, end, argv);
+  } else if (context->flags == 2) {
+    op2_launch_flux_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    #pragma omp barrier
+    if (op2_thread_number() == 0) {
+      op2_launch_flux_stage_2(context, begin, end, argv);
+    }
+    #pragma omp barrier
+  } else if (context->flags == 4) {
     #pragma omp parallel num_threads(context->n_threads)
     {
       (*(void (*const *)(void *))context->parameters)(context->parameters);
@@ -68,71 +123,7 @@ static int op2_launch_flux_in_team(const struct op2_context_v1 *context, long be
   } else if (context->flags == 8) {
     #pragma omp barrier
   } else if (context->flags == 16) {
-    #pragma omp for schedule(static) nowait
-    for (int share = 0; share < context->n_threads; ++share) {
-      ++n_shares;
-    }
-  } else {
-    const double *const q = (const double *)argv[0];
-    double *const r = (double *)argv[1];
-    double *const total = (double *)argv[2];
-    const int *const q_map = (const int *)argv[3];
-    const long n_slots = context->n_threads;
-    double *total_partial = (double *)((char *)context->scratch + 0);
-    #pragma omp for schedule(static) nowait
-    for (long slot = 0; slot < n_slots; ++slot) {
-      total_partial[slot * 8] = 0;
-    }
-    #pragma omp for schedule(static)
-    for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-          / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
-    }
-    #pragma omp single
-    {
-      // The slots' results, in their order.
-      for (long slot = 0; slot < n_slots; ++slot) {
-        total[0] += total_partial[slot * 8];
-      }
-    }
-  }
-  return n_shares;
-}
-
-int op2_launch_flux(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv, unsigned int argc) {
-  (void)context;
-  (void)argc;
-  if (context->flags > 1) {
-    return op2_launch_flux_in_team(context, begin, end, argv);
-  }
-  const double *const q = (const double *)argv[0];
-  double *const r = (double *)argv[1];
-  double *const total = (double *)argv[2];
-  const int *const q_map = (const int *)argv[3];
-  const long n_slots = context->n_threads;
-  double *total_partial = (double *)((char *)context->scratch + 0);
-  for (long slot = 0; slot < n_slots; ++slot) {
-    total_partial[slot * 8] = 0;
-  }
-  if (context->flags) {
-    for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-          / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
-    }
-  } else {
-    #pragma omp parallel num_threads(context->n_threads)
-    {
-      #pragma omp for schedule(static)
-      for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_flux(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-            / context->n_threads, q, q_map, r, q_map, total_partial + slot * 8);
-      }
-    }
-  }
-  // The slots' results, in their order.
-  for (long slot = 0; slot < n_slots; ++slot) {
-    total[0] += total_partial[slot * 8];
+    return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();
   }
   return 0;
 }

@@ -58,11 +58,39 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
-static int op2_launch_layers_in_team(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv) {
-  // What is asked of a loop that shares a parallel region with others.
-  int n_shares = 0;
-  if (context->flags == 4) {
+int op2_thread_number(void) __asm__("omp_get_thread_num");
+int op2_n_in_team(void) __asm__("omp_get_num_threads");
+
+static __attribute__((noinline)) void op2_launch_layers_stage(
+    const struct op2_context_v1 *context, long begin, long end, void *const *argv, long thread, long n_threads) {
+  // What one of n_threads threads does.
+  (void)context;
+  (void)argv;
+  const double *const x = (const double *)argv[0];
+  double *const y = (double *)argv[1];
+  const int *const x_map = (const int *)argv[2];
+  const long *const layers_1 = (const long *)argv[3];
+  for (long slot = context->n_threads * thread / n_threads,
+      past = context->n_threads * (thread + 1) / n_threads; slot < past; ++slot) {
+    wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+        / context->n_threads, x, x_map, y, x_map, layers_1);
+  }
+}
+
+int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)argc;
+  if (context->flags == 1) {
+    op2_launch_layers_stage(context, begin, end, argv, 0, 1);
+  } else if (context->flags == 0) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      op2_launch_layers_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    }
+  } else if (context->flags == 2) {
+    op2_launch_layers_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    #pragma omp barrier
+  } else if (context->flags == 4) {
     #pragma omp parallel num_threads(context->n_threads)
     {
       (*(void (*const *)(void *))context->parameters)(context->parameters);
@@ -70,49 +98,7 @@ static int op2_launch_layers_in_team(const struct op2_context_v1 *context, long 
   } else if (context->flags == 8) {
     #pragma omp barrier
   } else if (context->flags == 16) {
-    #pragma omp for schedule(static) nowait
-    for (int share = 0; share < context->n_threads; ++share) {
-      ++n_shares;
-    }
-  } else {
-    const double *const x = (const double *)argv[0];
-    double *const y = (double *)argv[1];
-    const int *const x_map = (const int *)argv[2];
-    const long *const layers_1 = (const long *)argv[3];
-    #pragma omp for schedule(static)
-    for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-          / context->n_threads, x, x_map, y, x_map, layers_1);
-    }
-  }
-  return n_shares;
-}
-
-int op2_launch_layers(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv, unsigned int argc) {
-  (void)context;
-  (void)argc;
-  if (context->flags > 1) {
-    return op2_launch_layers_in_team(context, begin, end, argv);
-  }
-  const double *const x = (const double *)argv[0];
-  double *const y = (double *)argv[1];
-  const int *const x_map = (const int *)argv[2];
-  const long *const layers_1 = (const long *)argv[3];
-  if (context->flags) {
-    for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-          / context->n_threads, x, x_map, y, x_map, layers_1);
-    }
-  } else {
-    #pragma omp parallel num_threads(context->n_threads)
-    {
-      #pragma omp for schedule(static)
-      for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_layers(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-            / context->n_threads, x, x_map, y, x_map, layers_1);
-      }
-    }
+    return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();
   }
   return 0;
 }

@@ -52,11 +52,53 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
-static int op2_launch_masses_in_team(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv) {
-  // What is asked of a loop that shares a parallel region with others.
-  int n_shares = 0;
-  if (context->flags == 4) {
+int op2_thread_number(void) __asm__("omp_get_thread_num");
+int op2_n_in_team(void) __asm__("omp_get_num_threads");
+
+static __attribute__((noinline)) void op2_launch_masses_stage(
+    const struct op2_context_v1 *context, long begin, long end, void *const *argv, long thread, long n_threads) {
+  // What one of n_threads threads does.
+  (void)context;
+  (void)argv;
+  double *const m = (double *)argv[0];
+  const double *const q = (const double *)argv[1];
+  const int *const m_row_map = (const int *)argv[2];
+  const long *const m_row_start = (const long *)argv[3];
+  const unsigned char *const m_position = (const unsigned char *)argv[4];
+  // sizes [1 or 2]: colours; or rows, and padded columns of a row
+  const long *const sizes = (const long *)argv[5];
+  // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+  const long *const colour_offset = (const long *)argv[6];
+  const int *const element = (const int *)argv[7];
+  // One colour after the other: what one has updates no target twice.
+  for (long colour = 0; colour < sizes[0]; ++colour) {
+    const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
+    const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
+    for (long slot = context->n_threads * thread / n_threads,
+        past = context->n_threads * (thread + 1) / n_threads; slot < past; ++slot) {
+      wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
+          / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
+    }
+    if (n_threads > 1) {
+      #pragma omp barrier
+    }
+  }
+}
+
+int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)argc;
+  if (context->flags == 1) {
+    op2_launch_masses_stage(context, begin, end, argv, 0, 1);
+  } else if (context->flags == 0) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      op2_launch_masses_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    }
+  } else if (context->flags == 2) {
+    op2_launch_masses_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    #pragma omp barrier
+  } else if (context->flags == 4) {
     #pragma omp parallel num_threads(context->n_threads)
     {
       (*(void (*const *)(void *))context->parameters)(context->parameters);
@@ -64,74 +106,7 @@ static int op2_launch_masses_in_team(const struct op2_context_v1 *context, long 
   } else if (context->flags == 8) {
     #pragma omp barrier
   } else if (context->flags == 16) {
-    #pragma omp for schedule(static) nowait
-    for (int share = 0; share < context->n_threads; ++share) {
-      ++n_shares;
-    }
-  } else {
-    double *const m = (double *)argv[0];
-    const double *const q = (const double *)argv[1];
-    const int *const m_row_map = (const int *)argv[2];
-    const long *const m_row_start = (const long *)argv[3];
-    const unsigned char *const m_position = (const unsigned char *)argv[4];
-    // sizes [1 or 2]: colours; or rows, and padded columns of a row
-    const long *const sizes = (const long *)argv[5];
-    // colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
-    const long *const colour_offset = (const long *)argv[6];
-    const int *const element = (const int *)argv[7];
-    // One colour after the other: what one has updates no target twice.
-    for (long colour = 0; colour < sizes[0]; ++colour) {
-      const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
-      const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
-      #pragma omp for schedule(static)
-      for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
-            / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
-      }
-    }
-  }
-  return n_shares;
-}
-
-int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv, unsigned int argc) {
-  (void)context;
-  (void)argc;
-  if (context->flags > 1) {
-    return op2_launch_masses_in_team(context, begin, end, argv);
-  }
-  double *const m = (double *)argv[0];
-  const double *const q = (const double *)argv[1];
-  const int *const m_row_map = (const int *)argv[2];
-  const long *const m_row_start = (const long *)argv[3];
-  const unsigned char *const m_position = (const unsigned char *)argv[4];
-  const long *const sizes = (const long *)argv[5];
-  const long *const colour_offset = (const long *)argv[6];
-  const int *const element = (const int *)argv[7];
-  if (context->flags) {
-    // One colour after the other: what one has updates no target twice.
-    for (long colour = 0; colour < sizes[0]; ++colour) {
-      const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
-      const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
-      for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
-            / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
-      }
-    }
-  } else {
-    #pragma omp parallel num_threads(context->n_threads)
-    {
-      // One colour after the other: what one has updates no target twice.
-      for (long colour = 0; colour < sizes[0]; ++colour) {
-        const long first = (colour_offset[colour] < begin ? begin : colour_offset[colour]);
-        const long last = (colour_offset[colour + 1] < end ? colour_offset[colour + 1] : end);
-        #pragma omp for schedule(static)
-        for (long slot = 0; slot < context->n_threads; ++slot) {
-          wrap_masses(first + (last - first) * slot / context->n_threads, first + (last - first) * (slot + 1)
-              / context->n_threads, m, m_row_map, m_row_map, q, m_row_map, m_row_start, m_position, element);
-        }
-      }
-    }
+    return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();
   }
   return 0;
 }

@@ -105,51 +105,14 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
-static int op2_launch_masses_in_team(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv) {
-  // What is asked of a loop that shares a parallel region with others.
-  int n_shares = 0;
-  if (context->flags == 4) {
-    #pragma omp parallel num_threads(context->n_threads)
-    {
-      (*(void (*const *)(void *))context->parameters)(context->parameters);
-    }
-  } else if (context->flags == 8) {
-    #pragma omp barrier
-  } else if (context->flags == 16) {
-    #pragma omp for schedule(static) nowait
-    for (int share = 0; share < context->n_threads; ++share) {
-      ++n_shares;
-    }
-  } else {
-    double *const m = (double *)argv[0];
-    const double *const q = (const double *)argv[1];
-    const int *const m_row_map = (const int *)argv[2];
-    const long *const m_row_start = (const long *)argv[3];
-    const unsigned char *const m_position = (const unsigned char *)argv[4];
-    const long *const sizes = (const long *)argv[5];
-    const long *const column_offset = (const long *)argv[6];
-    const int *const column_slot = (const int *)argv[7];
-    const int *const incidence = (const int *)argv[8];
-    const int *const row_target = (const int *)argv[9];
-    const int *const q_map_rows = (const int *)argv[10];
-    #pragma omp for schedule(static)
-    for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-          / context->n_threads, m, m_row_map, q, m_row_start, m_position, sizes, column_offset, column_slot, incidence,
-          row_target, q_map_rows);
-    }
-  }
-  return n_shares;
-}
+int op2_thread_number(void) __asm__("omp_get_thread_num");
+int op2_n_in_team(void) __asm__("omp_get_num_threads");
 
-int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end,
-    void *const *argv, unsigned int argc) {
+static __attribute__((noinline)) void op2_launch_masses_stage(
+    const struct op2_context_v1 *context, long begin, long end, void *const *argv, long thread, long n_threads) {
+  // What one of n_threads threads does.
   (void)context;
-  (void)argc;
-  if (context->flags > 1) {
-    return op2_launch_masses_in_team(context, begin, end, argv);
-  }
+  (void)argv;
   double *const m = (double *)argv[0];
   const double *const q = (const double *)argv[1];
   const int *const m_row_map = (const int *)argv[2];
@@ -161,22 +124,36 @@ int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end
   const int *const incidence = (const int *)argv[8];
   const int *const row_target = (const int *)argv[9];
   const int *const q_map_rows = (const int *)argv[10];
-  if (context->flags) {
-    for (long slot = 0; slot < context->n_threads; ++slot) {
-      wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-          / context->n_threads, m, m_row_map, q, m_row_start, m_position, sizes, column_offset, column_slot, incidence,
-          row_target, q_map_rows);
-    }
-  } else {
+  for (long slot = context->n_threads * thread / n_threads,
+      past = context->n_threads * (thread + 1) / n_threads; slot < past; ++slot) {
+    wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
+        / context->n_threads, m, m_row_map, q, m_row_start, m_position, sizes, column_offset, column_slot, incidence,
+        row_target, q_map_rows);
+  }
+}
+
+int op2_launch_masses(const struct op2_context_v1 *context, long begin, long end,
+    void *const *argv, unsigned int argc) {
+  (void)argc;
+  if (context->flags == 1) {
+    op2_launch_masses_stage(context, begin, end, argv, 0, 1);
+  } else if (context->flags == 0) {
     #pragma omp parallel num_threads(context->n_threads)
     {
-      #pragma omp for schedule(static)
-      for (long slot = 0; slot < context->n_threads; ++slot) {
-        wrap_masses(begin + (end - begin) * slot / context->n_threads, begin + (end - begin) * (slot + 1)
-            / context->n_threads, m, m_row_map, q, m_row_start, m_position, sizes, column_offset, column_slot,
-            incidence, row_target, q_map_rows);
-      }
+      op2_launch_masses_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
     }
+  } else if (context->flags == 2) {
+    op2_launch_masses_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
+    #pragma omp barrier
+  } else if (context->flags == 4) {
+    #pragma omp parallel num_threads(context->n_threads)
+    {
+      (*(void (*const *)(void *))context->parameters)(context->parameters);
+    }
+  } else if (context->flags == 8) {
+    #pragma omp barrier
+  } else if (context->flags == 16) {
+    return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();
   }
   return 0;
 }

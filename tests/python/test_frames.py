@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +15,9 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import ConfigurationError, InternalError
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import frames, runtime, templates
 from pyop2cxx.runtime.frames import render, render_once
+from pyop2cxx.runtime.templates import PREPARED, fill, with_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +65,65 @@ def test_a_frame_is_filled() -> None:
 def test_keys_must_match_both_ways(context: dict[str, object], message: str) -> None:
     with pytest.raises(InternalError, match=f"template {TEMPLATE}: {message}"):
         render(TEMPLATE, context)
+
+
+# Without Jinja2
+
+
+@pytest.mark.parametrize("headers", [[], ["<math.h>"], ["<math.h>", '"a@b@.h"', "@kernel@"]])
+def test_a_prepared_frame_is_filled_as_jinja_fills_its_template(headers: list[str]) -> None:
+    context = {**CONTEXT, "headers": headers, "kernel": "@launch@", "wrappers": "", "version": 3}
+    context["kernels"] = "/* {{ launch }} {% @version@ \\1 */\n\nint two(void);\n"
+    assert render(TEMPLATE, context) == fill(TEMPLATE, context)
+
+
+def test_prepared_frames_are_those_of_todays_templates() -> None:
+    for template in PREPARED:
+        file = (template_folder() / template).with_suffix(".frame")
+        assert file.read_text() == with_gaps(template), "run tools/make_frames.py"
+
+
+@pytest.fixture
+def a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of the host's templates that takes their place."""
+    shutil.copytree(template_folder() / "host", tmp_path / "host")
+    for module in ("frames", "templates"):
+        monkeypatch.setattr(f"pyop2cxx.runtime.{module}.template_folder", lambda: tmp_path)
+    caches = (frames._prepared, templates._environment, templates.keys)
+    for known in caches:
+        known.cache_clear()
+    yield tmp_path
+    for known in caches:
+        known.cache_clear()
+
+
+@pytest.mark.parametrize("name", [TEMPLATE, "host/launch_context.j2"])
+def test_a_template_that_was_changed_since_is_filled_by_jinja(a_copy: Path, name: str) -> None:
+    with (a_copy / name).open("a") as file:
+        file.write("/* {{ kernel|upper }} */\n")
+    assert "/* K */" in render(TEMPLATE, CONTEXT)
+
+
+def test_a_template_that_does_more_is_not_prepared(a_copy: Path) -> None:
+    with (a_copy / "host/launch_context.j2").open("a") as file:
+        file.write("{% if kernel %}\n#define HAS_KERNEL\n{% endif %}\n")
+    with pytest.raises(InternalError, match=r"launch_context.j2, line 11: 'kernel' is not simply"):
+        with_gaps(TEMPLATE)
+
+
+def test_a_first_loop_on_the_host_is_compiled_without_jinja(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from pyop2cxx import op2
+op2.init(backend="openmp", cache_dir={str(tmp_path)!r})
+x = op2.Dat(op2.Set(3, "cells"), name="x")
+op2.par_loop(op2.Kernel("void one(double *x) {{ *x = 1; }}", "one"), x.dataset.set, x(op2.WRITE))
+print(x.data_ro.sum(), "jinja2" in sys.modules)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "3.0 False\n"
 
 
 def test_a_frame_is_filled_once_and_then_known(monkeypatch: pytest.MonkeyPatch) -> None:
