@@ -111,7 +111,7 @@ void use_rows(const PlanRequest& request, const std::shared_ptr<const Inverse>& 
   if (request.items != abi::Items::elements) plan.n_items = inverse->n_rows;
   plan.n_bytes = inverse->bytes();
   HostArray touched = array_of(inverse->rows, inverse);
-  if (!inverse->touched_only) touched = {};
+  if (!inverse->lists_rows) touched = {};
   plan.arrays.add(PlanArray::touched, std::move(touched));
 }
 

@@ -242,7 +242,7 @@ InverseMap invert(const InverseSpec& spec, int n_threads) {
   inverse.n_rows = inverse.n_targets;
   inverse.n_occurrences = static_cast<int>(spec.occurrences.size());
   inverse.order = spec.order;
-  inverse.touched_only = spec.touched_only;
+  inverse.lists_rows = spec.touched_only;
   inverse.offset.resize(static_cast<std::size_t>(inverse.n_targets) + 1);
   const Elements& elements = spec.elements;
   const bool is_wide = elements.subset && spec.origin == EntryOrigin::element;
@@ -272,7 +272,7 @@ PaddedInverse pad(const InverseMap& inverse, int n_threads) {
   padded.n_targets = inverse.n_targets;
   padded.n_rows = inverse.n_rows;
   padded.n_occurrences = inverse.n_occurrences;
-  padded.touched_only = inverse.touched_only;
+  padded.lists_rows = inverse.lists_rows;
   padded.rows = inverse.rows;
   padded.width = inverse.degree_max;
   std::visit(

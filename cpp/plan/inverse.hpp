@@ -41,8 +41,8 @@ struct InverseMap {
   int n_occurrences = 0;
   std::int64_t degree_max = 0;
   IncidenceOrder order = IncidenceOrder::by_element;
-  bool touched_only = false;
-  IndexArray rows;                   // [n_rows] target of each row, ascending; touched_only
+  bool lists_rows = false;           ///< otherwise row t is that of target t
+  IndexArray rows;                   // [n_rows] target of each row, ascending; lists_rows
   std::vector<std::int64_t> offset;  // [n_rows + 1] into entries
   IndexArray entries;                // [offset.back()]
 
@@ -58,8 +58,8 @@ struct PaddedInverse {
   std::int64_t n_rows = 0;
   int n_occurrences = 0;
   std::int64_t width = 0;
-  bool touched_only = false;
-  IndexArray rows;     // [n_rows] target of each row; touched_only
+  bool lists_rows = false;
+  IndexArray rows;     // [n_rows] target of each row; lists_rows
   IndexArray columns;  // [width * n_rows] column-major, -1 where there is none
 
   [[nodiscard]] std::int64_t bytes() const;

@@ -99,7 +99,7 @@ void check_shared(const Shared& maps, const InverseMap& inverse) {
 }
 
 std::int64_t target_of_row(const InverseMap& inverse, std::int64_t row) {
-  if (!inverse.touched_only) return row;
+  if (!inverse.lists_rows) return row;
   return std::visit([row](const auto& rows) -> std::int64_t { return rows[at(row)]; },
                     inverse.rows);
 }
@@ -131,7 +131,7 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, i
   PairColumns out;
   out.n_rows = inverse.n_rows;
   out.width = width_of(inverse, width);
-  out.touched_only = inverse.touched_only;
+  out.lists_rows = inverse.lists_rows;
   out.rows = inverse.rows;
   const bool is_wide = std::holds_alternative<std::vector<std::int64_t>>(inverse.entries);
   const std::int64_t most =

@@ -17,8 +17,8 @@ namespace op2::plan {
 struct PairColumns {
   std::int64_t n_rows = 0;
   std::int64_t width = 0;
-  bool touched_only = false;
-  IndexArray rows;        // [n_rows] target of each row; touched_only
+  bool lists_rows = false;
+  IndexArray rows;        // [n_rows] target of each row; lists_rows
   IndexArray neighbours;  // [width * n_rows] column-major, without a sign: the other target * 4 +
                           // the own slot * 2 + 1 if there is no incidence
 

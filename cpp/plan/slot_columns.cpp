@@ -108,7 +108,7 @@ void fill_gaps(Entry* column, int lanes) {
 IndexArray targets_of(const InverseMap& inverse, const std::vector<std::int64_t>& order) {
   IndexArray targets = make_index_array(inverse.n_rows, inverse.n_targets);
   const auto target_of = [&inverse](std::int64_t row) {
-    if (!inverse.touched_only) return row;
+    if (!inverse.lists_rows) return row;
     return std::visit([row](const auto& rows) { return std::int64_t{rows[at(row)]}; },
                       inverse.rows);
   };
@@ -219,7 +219,7 @@ SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout, in
 
 SlotColumns slot_columns_like(const InverseMap& inverse, const SlotColumns& like, int n_threads) {
   SlotColumns columns = no_columns(inverse, like.lanes);
-  if (inverse.touched_only || inverse.n_rows != like.n_rows || like.n_rows != like.n_targets) {
+  if (inverse.lists_rows || inverse.n_rows != like.n_rows || like.n_rows != like.n_targets) {
     throw UsageError(fmt::format("plan: columns like others of {} rows, for an inverse of {} rows",
                                  like.n_rows, inverse.n_rows));
   }

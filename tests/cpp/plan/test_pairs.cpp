@@ -50,7 +50,7 @@ TEST(PairColumns, AreAsWideAsTold) {
 TEST(PairColumns, MayHaveRowsForTouchedTargetsAlone) {
   const TestMap<> edges({7, 2}, 2, 9);
   const PairColumns pairs = pair_columns(inverse_of_all(edges, true), *edges.table, 0, 1);
-  EXPECT_TRUE(pairs.touched_only);
+  EXPECT_TRUE(pairs.lists_rows);
   EXPECT_EQ(testing::widen(pairs.rows), (std::vector<std::int64_t>{2, 7}));
   EXPECT_EQ(testing::widen(pairs.neighbours), (std::vector<std::int64_t>{7 * 4 + 2, 2 * 4}));
 }
