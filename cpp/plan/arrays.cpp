@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/plan_arrays.hpp"
@@ -34,6 +35,7 @@ std::int64_t size_of_blocks(const PlanRequest& request) {
 void use_blocks(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const auto blocks = plans.blocks(request.conflicts, size_of_blocks(request), request.n_threads);
   plan.n_items = static_cast<std::int64_t>(blocks->block_of.size());
+  plan.n_core_items = blocks->n_core_blocks;
   plan.n_colours = static_cast<std::int64_t>(blocks->colour_offset.size()) - 1;
   plan.n_bytes = blocks->bytes();
   plan.arrays.add(PlanArray::sizes, numbers({plan.n_colours}));
@@ -44,6 +46,7 @@ void use_blocks(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
 
 void use_colours(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const auto colours = plans.elements(request.conflicts, request.n_threads);
+  plan.n_core_items = request.conflicts.elements.n_core();
   plan.n_colours = static_cast<std::int64_t>(colours->colour_offset.size()) - 1;
   plan.n_bytes = colours->bytes();
   plan.arrays.add(PlanArray::sizes, numbers({plan.n_colours}));
@@ -59,6 +62,7 @@ void use_staged(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const auto staged =
       plans.staged(request.conflicts, maps, request.spec.block_size, request.n_threads);
   plan.n_items = static_cast<std::int64_t>(staged->block_of.size());
+  plan.n_core_items = staged->n_core_blocks;
   plan.n_colours = static_cast<std::int64_t>(staged->colour_offset.size()) - 1;
   plan.n_bytes = staged->bytes();
   int number = 0;
@@ -80,6 +84,8 @@ void use_staged(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
 void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const abi::PlanSpec& spec = request.spec;
   plan.n_items = (request.n_elements + spec.block_size - 1) / spec.block_size;
+  // a block with elements on both sides is none of the core
+  plan.n_core_items = (request.n_elements - request.n_boundary) / spec.block_size;
   plan.arrays.add(PlanArray::sizes, numbers({request.n_elements}));
   int number = 0;
   for (const abi::ListedMatrix& listed : spec.listed) {
@@ -97,18 +103,24 @@ void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
 
 void use_interleaved(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const MapPointer& by = request.maps[static_cast<std::size_t>(request.spec.interleaved)];
+  const Elements elements{request.n_elements, nullptr, request.n_boundary};
+  plan.n_core_items = elements.n_core();
   for (MapPointer& map : plan.tables) {
-    map = plans.interleaved(map, by, request.n_elements, request.tuning.interleaved_window,
-                            request.n_threads);
+    map =
+        plans.interleaved(map, by, elements, request.tuning.interleaved_window, request.n_threads);
     plan.n_bytes += request.n_elements * map->arity() * map->index_bytes();
   }
 }
 
-/// Work items are rows of an inverse, unless elements come first and rows after them.
+/// Work items are rows of an inverse, unless elements come first and rows after them: these rows
+/// sum what all elements have left.
 template <class Inverse>
 void use_rows(const PlanRequest& request, const std::shared_ptr<const Inverse>& inverse,
               LoopPlan& plan) {
-  if (request.items != abi::Items::elements) plan.n_items = inverse->n_rows;
+  if (request.items != abi::Items::elements) {
+    plan.n_items = inverse->n_rows;
+    plan.n_core_items = inverse->n_core_rows;
+  }
   plan.n_bytes = inverse->bytes();
   HostArray touched = array_of(inverse->rows, inverse);
   if (!inverse->lists_rows) touched = {};
@@ -184,6 +196,7 @@ void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const SlotLayout layout{request.spec.lanes, request.tuning.slot_window};
   const auto columns = plans.columns(request.inverse, layout, request.n_threads);
   plan.n_items = columns->n_groups();
+  plan.n_core_items = columns->n_core_groups;
   plan.n_bytes = columns->bytes();
   plan.arrays.add(PlanArray::sizes, numbers({columns->n_rows}));
   plan.arrays.add(PlanArray::column_offset, array_of(columns->column_offset, columns));
@@ -232,6 +245,28 @@ const HostArray& Arrays::at(const abi::Parameter& parameter) const {
   return found->values;
 }
 
+Arrays Arrays::with_colours_of(std::int64_t begin, std::int64_t end) const {
+  Arrays out = *this;
+  const auto entry_of = [&out](PlanArray array) {
+    return std::find_if(out.entries_.begin(), out.entries_.end(),
+                        [array](const Entry& entry) { return entry.array == array; });
+  };
+  const auto found = entry_of(PlanArray::colour_offset);
+  if (found == out.entries_.end()) return out;
+  HostArray& offset = found->values;
+  const std::span all(static_cast<const std::int64_t*>(offset.data),
+                      plan::at(offset.n_bytes / offset.entry_bytes));
+  const auto colour_at = [&all](std::int64_t item) {
+    return std::lower_bound(all.begin(), all.end(), item) - all.begin();
+  };
+  const std::int64_t first = colour_at(begin);
+  const std::int64_t n_colours = colour_at(end) - first;
+  offset.data = all.data() + first;
+  offset.n_bytes = (n_colours + 1) * offset.entry_bytes;
+  entry_of(PlanArray::sizes)->values = numbers({n_colours});
+  return out;
+}
+
 bool inverts(abi::PlanKind kind) {
   return kind == abi::PlanKind::inverse || kind == abi::PlanKind::padded ||
          kind == abi::PlanKind::columns;
@@ -247,6 +282,7 @@ LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
   plan.tables = request.maps;
   switch (request.spec.kind) {
     case abi::PlanKind::none:
+      plan.n_core_items = request.n_elements - request.n_boundary;
       break;
     case abi::PlanKind::blocks:
       use_blocks(request, plans, plan);
@@ -273,6 +309,9 @@ LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
       use_entries(request, plans, plan);
       break;
   }
+  if (request.n_boundary == 0) plan.n_core_items = plan.n_items;
+  // a row without elements repeats one, though it may be the only one of its part
+  if (request.n_boundary == request.n_elements && request.n_boundary > 0) plan.n_core_items = 0;
   return plan;
 }
 

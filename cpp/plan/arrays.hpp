@@ -49,6 +49,11 @@ class Arrays {
   /// the generated code was told.
   [[nodiscard]] const HostArray& at(const abi::Parameter& parameter) const;
 
+  /// @brief The same arrays for a launch over work items [begin, end), which sees the colours of
+  /// these items only: those of others would be launches of nothing.
+  /// @pre No colour has items on both sides of @p begin or @p end.
+  [[nodiscard]] Arrays with_colours_of(std::int64_t begin, std::int64_t end) const;
+
  private:
   struct Entry {
     abi::PlanArray array;
@@ -69,9 +74,10 @@ struct PlanRequest {
   abi::PlanSpec spec;
   abi::Items items = abi::Items::elements;
   std::int64_t n_elements = 0;
-  std::vector<MapPointer> maps;             ///< unique Maps
-  ConflictSet conflicts;                    ///< by PlanSpec::conflicts
-  InverseSpec inverse;                      ///< by PlanSpec::occurrences, if inverts()
+  std::int64_t n_boundary = 0;   ///< of them, as Elements says; so say those of the fields below
+  std::vector<MapPointer> maps;  ///< unique Maps
+  ConflictSet conflicts;         ///< by PlanSpec::conflicts
+  InverseSpec inverse;           ///< by PlanSpec::occurrences, if inverts()
   std::vector<InverseSpec> further;         ///< by PlanSpec::further
   std::vector<MapPointer> composed;         ///< what PlanSpec::composed leads to
   std::vector<CornerTables> corners = {};   ///< what PlanSpec::corners names
@@ -85,6 +91,9 @@ struct PlanRequest {
 struct LoopPlan {
   Arrays arrays;
   std::int64_t n_items = 0;
+  /// Work items [0, n_core_items) use no element at the boundary. All if there is none; where a
+  /// plan does not know, 0, which is always right.
+  std::int64_t n_core_items = 0;
   std::int64_t n_colours = 0;
   std::int64_t n_bytes = 0;
   std::vector<MapPointer> tables;  ///< [maps] what the loop reads: they, or in the plan's order

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "base/error.hpp"
@@ -36,14 +37,16 @@ void measure_colours(ColourStatistics& statistics, const std::vector<std::int64_
 }
 
 /// Fill the statistics that follow from the colours the targets have seen.
-void measure_targets(ColourStatistics& statistics, const ColourSets& sets, std::int64_t n_targets,
-                     int n_threads) {
+/// @param[in] sets Of each part: their colours are not the same.
+void measure_targets(ColourStatistics& statistics, const std::vector<ColourSets>& sets,
+                     std::int64_t n_targets, int n_threads) {
   std::vector<ColourStatistics> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
   parallel_for(n_threads, n_targets,
                [&sets, &partial](std::int64_t begin, std::int64_t end, int chunk) {
                  ColourStatistics found;
                  for (std::int64_t target = begin; target < end; ++target) {
-                   const std::int64_t n_seen = sets.n_seen(target);
+                   std::int64_t n_seen = 0;
+                   for (const ColourSets& seen : sets) n_seen += seen.n_seen(target);
                    found.n_touched += n_seen > 0 ? 1 : 0;
                    found.n_shared += n_seen > 1 ? 1 : 0;
                  }
@@ -55,18 +58,34 @@ void measure_targets(ColourStatistics& statistics, const ColourSets& sets, std::
   }
 }
 
+/// Items that get colours of their own: [begin, end).
+struct Part {
+  std::int64_t begin;
+  std::int64_t end;
+
+  [[nodiscard]] std::int64_t size() const { return end - begin; }
+};
+
 /// What a colouring gives colours to: element k, or all elements of a block.
 class Items {
  public:
-  Items(const Footprint& footprint, std::int64_t n_elements, std::int64_t block_size)
-      : footprint_(footprint), n_elements_(n_elements), block_size_(block_size) {}
+  Items(const Footprint& footprint, const Elements& elements, std::int64_t block_size)
+      : footprint_(footprint),
+        n_elements_(elements.n),
+        n_core_elements_(elements.n_core()),
+        block_size_(block_size),
+        n_core_(n_blocks(elements.n_core())) {}
 
   [[nodiscard]] std::int64_t size() const {
-    return n_elements_ / block_size_ + (n_elements_ % block_size_ != 0 ? 1 : 0);
+    return n_core_ + n_blocks(n_elements_ - n_core_elements_);
   }
+  /// Those before the boundary come first.
+  [[nodiscard]] std::int64_t n_core() const { return n_core_; }
+  [[nodiscard]] std::array<Part, 2> parts() const { return {{{0, n_core_}, {n_core_, size()}}}; }
 
   [[nodiscard]] std::int64_t begin_of(std::int64_t item) const {
-    return std::min(item * block_size_, n_elements_);
+    if (item <= n_core_) return std::min(item * block_size_, n_core_elements_);
+    return std::min(n_core_elements_ + (item - n_core_) * block_size_, n_elements_);
   }
 
   template <class F>
@@ -75,20 +94,29 @@ class Items {
   }
 
  private:
+  [[nodiscard]] std::int64_t n_blocks(std::int64_t n) const {
+    return n / block_size_ + (n % block_size_ != 0 ? 1 : 0);
+  }
+
   const Footprint& footprint_;
   std::int64_t n_elements_;
+  std::int64_t n_core_elements_;
   std::int64_t block_size_;
+  std::int64_t n_core_;
 };
 
 using Colours = std::vector<std::int32_t>;  // [n_items]
 
-Colours first_fit(const Items& items, ColourSets& sets) {
-  Colours colour_of(static_cast<std::size_t>(items.size()));
-  for (std::int64_t item = 0; item < items.size(); ++item) {
+/// @return The number of colours.
+std::int64_t first_fit(Colours& colour_of, const Items& items, const Part& part, ColourSets& sets) {
+  std::int64_t n_colours = 0;
+  for (std::int64_t item = part.begin; item < part.end; ++item) {
     const auto visit = [&items, item](const auto& f) { items.visit(item, f); };
-    colour_of[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(sets.take_lowest(visit));
+    const std::int64_t colour = sets.take_lowest(visit);
+    colour_of[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(colour);
+    n_colours = std::max(n_colours, colour + 1);
   }
-  return colour_of;
+  return n_colours;
 }
 
 /// The smallest colour below `limit` items that is not busy, or `colour` if there is none.
@@ -107,11 +135,14 @@ std::int32_t smallest_free(const std::vector<std::int64_t>& n_items, std::uint64
 
 /// Move items from colours larger than the mean to the smallest colour that is free for them.
 /// @pre At most 64 colours.
-void balance(Colours& colour_of, std::int64_t n_colours, ColourSets& sets, const Items& items) {
-  const std::int64_t mean = (items.size() + n_colours - 1) / n_colours;
+void balance(Colours& colour_of, std::int64_t n_colours, ColourSets& sets, const Items& items,
+             const Part& part) {
+  const std::int64_t mean = (part.size() + n_colours - 1) / n_colours;
   std::vector<std::int64_t> n_items(static_cast<std::size_t>(n_colours), 0);
-  for (const std::int32_t colour : colour_of) ++n_items[static_cast<std::size_t>(colour)];
-  for (std::int64_t item = items.size() - 1; item >= 0; --item) {
+  for (std::int64_t item = part.begin; item < part.end; ++item) {
+    ++n_items[static_cast<std::size_t>(colour_of[static_cast<std::size_t>(item)])];
+  }
+  for (std::int64_t item = part.end - 1; item >= part.begin; --item) {
     std::int32_t& colour = colour_of[static_cast<std::size_t>(item)];
     if (n_items[static_cast<std::size_t>(colour)] <= mean) continue;
     std::uint64_t busy = 0;
@@ -138,16 +169,31 @@ struct Colouring {
 };
 
 Colouring colour_items(const Footprint& footprint, const Items& items, int n_threads) {
-  ColourSets sets(footprint.n_targets());
   Colouring colouring;
-  colouring.colour_of = first_fit(items, sets);
-  for (const std::int32_t colour : colouring.colour_of) {
-    colouring.n_colours = std::max<std::int64_t>(colouring.n_colours, colour + 1);
+  colouring.colour_of.resize(static_cast<std::size_t>(items.size()));
+  struct Coloured {
+    Part part;
+    std::int64_t n_colours;
+  };
+  std::vector<ColourSets> sets;
+  std::vector<Coloured> coloured;
+  for (const Part& part : items.parts()) {
+    if (part.size() == 0) continue;
+    ColourSets& seen = sets.emplace_back(footprint.n_targets());
+    coloured.push_back({part, first_fit(colouring.colour_of, items, part, seen)});
   }
   measure_targets(colouring.statistics, sets, footprint.n_targets(), n_threads);
-  const bool fits_mask = colouring.n_colours <= 64;
-  if (colouring.n_colours > 1 && fits_mask) {
-    balance(colouring.colour_of, colouring.n_colours, sets, items);
+  for (std::size_t i = 0; i < coloured.size(); ++i) {
+    const auto& [part, n_colours] = coloured[i];
+    const bool fits_mask = n_colours <= 64;
+    if (n_colours > 1 && fits_mask) balance(colouring.colour_of, n_colours, sets[i], items, part);
+    if (colouring.n_colours > 0) {  // behind those of the part before
+      for (std::int64_t item = part.begin; item < part.end; ++item) {
+        colouring.colour_of[static_cast<std::size_t>(item)] +=
+            static_cast<std::int32_t>(colouring.n_colours);
+      }
+    }
+    colouring.n_colours += n_colours;
   }
   return colouring;
 }
@@ -192,11 +238,12 @@ BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size, int n_
   }
   const Footprint footprint = footprint_of(loop, n_threads);
   // A block larger than the loop is the loop; smaller numbers cannot overflow.
-  const Items blocks(footprint, loop.elements.n,
+  const Items blocks(footprint, loop.elements,
                      std::min(block_size, std::max<std::int64_t>(loop.elements.n, 1)));
   const Colouring colouring = colour_items(footprint, blocks, n_threads);
   BlockPlan plan;
   plan.block_size = block_size;
+  plan.n_core_blocks = blocks.n_core();
   for (std::int64_t b = 0; b <= blocks.size(); ++b) plan.block_offset.push_back(blocks.begin_of(b));
   plan.block_of.resize(static_cast<std::size_t>(blocks.size()));
   const auto place = [&plan](std::int64_t where, std::int64_t block) {
@@ -213,7 +260,8 @@ ElementPlan colour_elements(const ConflictSet& loop, int n_threads) {
   const std::int64_t n = loop.elements.n;
   const MapPointer subset =
       loop.origin == EntryOrigin::element ? loop.elements.subset : MapPointer();
-  const Colouring colouring = colour_items(footprint, Items(footprint, n, 1), n_threads);
+  const Colouring colouring =
+      colour_items(footprint, Items(footprint, loop.elements, 1), n_threads);
   ElementPlan plan;
   plan.elements = make_index_array(n, subset ? subset->n_targets() : n);
   plan.colour_offset =

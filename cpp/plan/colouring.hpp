@@ -26,6 +26,7 @@ struct BlockPlan {
   std::vector<std::int64_t> block_offset;   // [n_blocks + 1] positions in the loop's elements
   std::vector<std::int64_t> colour_offset;  // [n_colours + 1] into block_of
   std::vector<std::int64_t> block_of;       // [n_blocks] blocks by colour, ascending within one
+  std::int64_t n_core_blocks = 0;  ///< so many, the first ones of block_of, reach no boundary
   ColourStatistics statistics;
 
   [[nodiscard]] std::int64_t bytes() const;
@@ -45,7 +46,9 @@ struct ElementPlan {
 /// First-fit in order, then evened out: first-fit leaves a few small last colours, each of them a
 /// parallel step with hardly anything to do, so a second sweep moves blocks from large colours to
 /// small ones (with up to 64 colours; beyond that the numbering is the trouble). Independent of
-/// @p n_threads. A target that one block touches more than once is no conflict.
+/// @p n_threads. A target that one block touches more than once is no conflict. No block has
+/// elements on both sides of Elements::n_core, and no colour blocks of both sides: the last block
+/// before it may be shorter, and colours before it come first.
 /// @throws UsageError if block_size < 1, or the conflicts do not fit the elements.
 [[nodiscard]] BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size,
                                       int n_threads);

@@ -76,6 +76,10 @@ bool is_redundant(const std::vector<Space>& spaces, std::size_t i) {
 void check_elements(const Elements& elements, const std::vector<MapPointer>& maps, int n_threads) {
   const std::int64_t n = elements.n;
   if (n < 0) throw UsageError(fmt::format("plan: {} elements", n));
+  if (elements.n_boundary < 0 || elements.n_boundary > n) {
+    throw UsageError(
+        fmt::format("plan: {} of {} elements are at a boundary", elements.n_boundary, n));
+  }
   const MapPointer& subset = elements.subset;
   if (subset) {
     if (subset->arity() != 1 || subset->n_rows() < n) {

@@ -16,6 +16,12 @@ struct Elements {
   std::int64_t n = 0;
   /// Null, or a map of arity 1 from subset positions to elements, without duplicates.
   MapPointer subset;
+  /// How many of the last ones, by position, need values of other processes. Work items of the
+  /// others come first in every plan, so that they can be computed while such values travel.
+  std::int64_t n_boundary = 0;
+
+  /// @brief How many come before the boundary.
+  [[nodiscard]] std::int64_t n_core() const { return n - n_boundary; }
 };
 
 /// @brief What the numbers of elements in a plan count.
@@ -45,7 +51,8 @@ struct ConflictSet {
 };
 
 /// @brief Check elements against the maps they index.
-/// @throws UsageError if the elements are negative in number or not rows of every map.
+/// @throws UsageError if the elements are negative in number or not rows of every map, or more of
+/// them are at the boundary than there are.
 void check_elements(const Elements& elements, const std::vector<MapPointer>& maps, int n_threads);
 
 /// @brief The same conflicts with nothing said twice, spaces numbered by first appearance.

@@ -40,16 +40,19 @@ Keys smallest_targets(const mesh::MapTable& map, std::int64_t n, int n_threads) 
 
 }  // namespace
 
-Interleaved interleave(const mesh::MapTable& map, std::int64_t n, std::int64_t window,
+Interleaved interleave(const mesh::MapTable& map, const Elements& elements, std::int64_t window,
                        int n_threads) {
+  const std::int64_t n = elements.n;
+  if (elements.subset) throw InternalError("interleave: elements of a Subset");
   if (window < 1 || n > map.n_rows()) {
     throw UsageError(
         fmt::format("plan: cannot interleave {} elements of a map of {} rows in windows of {}", n,
                     map.n_rows(), window));
   }
-  const std::array<std::int64_t, 2> whole{0, n};
+  const std::int64_t n_core = elements.n_core();
+  const std::array<std::int64_t, 3> parts{0, n_core, n};
   const Keys smallest = smallest_targets(map, n, n_threads);
-  std::vector<std::int64_t> order = order_by_key(smallest, whole, n_threads);
+  std::vector<std::int64_t> order = order_by_key(smallest, parts, n_threads);
 
   struct Place {
     std::int64_t rank;  // among the elements of its target
@@ -59,8 +62,9 @@ Interleaved interleave(const mesh::MapTable& map, std::int64_t n, std::int64_t w
   std::vector<Place> places;
   const auto end_of_window = [&](std::int64_t first) {
     const std::uint64_t last = smallest[at(order[at(first)])] / static_cast<std::uint64_t>(window);
+    const std::int64_t stop = first < n_core ? n_core : n;
     std::int64_t i = first;
-    while (i < n && smallest[at(order[at(i)])] / static_cast<std::uint64_t>(window) == last) ++i;
+    while (i < stop && smallest[at(order[at(i)])] / static_cast<std::uint64_t>(window) == last) ++i;
     return i;
   };
   for (std::int64_t first = 0; first < n;) {

@@ -21,10 +21,13 @@ struct Interleaved {
 /// An element belongs to its smallest target. Within every @p window of consecutive targets come
 /// first the first elements of each, then the second ones, and so on: lanes side by side then add
 /// to targets side by side, where in natural order many of them wait for each other at one target.
-/// Elements without a target come last. Independent of @p n_threads.
-/// @throws UsageError if the map has fewer than @p n rows, or the window is not positive.
-[[nodiscard]] Interleaved interleave(const mesh::MapTable& map, std::int64_t n, std::int64_t window,
-                                     int n_threads);
+/// Elements without a target come last. Those at the boundary are ordered apart, behind the others.
+/// Independent of @p n_threads.
+/// @param[in] elements All of a Set: no subset.
+/// @throws UsageError if the map has fewer rows than there are elements, or the window is not
+/// positive.
+[[nodiscard]] Interleaved interleave(const mesh::MapTable& map, const Elements& elements,
+                                     std::int64_t window, int n_threads);
 
 /// @brief The rows of @p map in the order of @p plan, as wide as they were.
 ///

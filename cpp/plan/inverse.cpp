@@ -7,11 +7,14 @@
 #include <bit>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "plan/at.hpp"
 #include "plan/bucket_sort.hpp"
 
 namespace op2::plan {
@@ -170,6 +173,10 @@ void check_occurrences(const InverseSpec& spec, int n_threads) {
     }
   }
   check_elements(spec.elements, maps, n_threads);
+  const bool names_elements = spec.elements.subset && spec.origin == EntryOrigin::element;
+  if (spec.elements.n_boundary > 0 && names_elements) {
+    throw UsageError("plan: the boundary of a subset is told by positions, not by elements");
+  }
 }
 
 /// Keep only the rows that have entries; remember whose they are.
@@ -188,6 +195,75 @@ void drop_empty_rows(InverseMap& inverse) {
   inverse.rows = make_index_array(inverse.n_rows, inverse.n_targets);
   std::visit([&touched](auto& rows) { std::copy(touched.begin(), touched.end(), rows.begin()); },
              inverse.rows);
+}
+
+/// For each row whether all of its elements come before the boundary; true of rows without any.
+std::vector<std::uint8_t> core_rows(const InverseMap& inverse, std::int64_t n_core, int n_threads) {
+  std::vector<std::uint8_t> is_core(at(inverse.n_rows));
+  const std::int64_t first_behind = n_core * inverse.n_occurrences;
+  std::visit(
+      [&](const auto& entries) {
+        parallel_for(n_threads, inverse.n_rows, [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t row = begin; row < end; ++row) {
+            is_core[at(row)] = std::all_of(entries.begin() + inverse.offset[at(row)],
+                                           entries.begin() + inverse.offset[at(row + 1)],
+                                           [&](auto entry) { return entry < first_behind; });
+          }
+        });
+      },
+      inverse.entries);
+  return is_core;
+}
+
+/// The rows of @p order, one after the other.
+template <class Entry>
+std::vector<Entry> entries_in_order(const InverseMap& inverse, const std::vector<Entry>& entries,
+                                    const std::vector<std::int64_t>& order,
+                                    const std::vector<std::int64_t>& offset, int n_threads) {
+  std::vector<Entry> out(entries.size());
+  parallel_for(n_threads, inverse.n_rows, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::copy(entries.begin() + inverse.offset[at(order[at(i)])],
+                entries.begin() + inverse.offset[at(order[at(i)] + 1)],
+                out.begin() + offset[at(i)]);
+    }
+  });
+  return out;
+}
+
+/// Rows without an element at the boundary first; otherwise they stay in order.
+void put_core_first(InverseMap& inverse, std::int64_t n_core, int n_threads) {
+  const std::vector<std::uint8_t> is_core = core_rows(inverse, n_core, n_threads);
+  std::vector<std::int64_t> order(at(inverse.n_rows));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  const auto rest = std::stable_partition(
+      order.begin(), order.end(), [&is_core](std::int64_t row) { return is_core[at(row)] != 0; });
+  inverse.n_core_rows = rest - order.begin();
+  std::vector<std::int64_t> offset(inverse.offset.size(), 0);
+  for (std::int64_t i = 0; i < inverse.n_rows; ++i) {
+    const std::int64_t row = order[at(i)];
+    offset[at(i + 1)] = offset[at(i)] + inverse.offset[at(row + 1)] - inverse.offset[at(row)];
+  }
+  std::visit(
+      [&](auto& entries) {
+        entries = entries_in_order(inverse, entries, order, offset, n_threads);
+      },
+      inverse.entries);
+  inverse.offset = std::move(offset);
+  const IndexArray listed = std::move(inverse.rows);
+  inverse.rows = make_index_array(inverse.n_rows, inverse.n_targets);
+  const auto target_of = [&](std::int64_t row) {
+    if (!inverse.lists_rows) return row;
+    return std::visit([row](const auto& rows) { return std::int64_t{rows[at(row)]}; }, listed);
+  };
+  std::visit(
+      [&](auto& rows) {
+        using Index = typename std::decay_t<decltype(rows)>::value_type;
+        std::transform(order.begin(), order.end(), rows.begin(),
+                       [&](std::int64_t row) { return static_cast<Index>(target_of(row)); });
+      },
+      inverse.rows);
+  inverse.lists_rows = true;
 }
 
 std::int64_t longest_row(const std::vector<std::int64_t>& offset, int n_threads) {
@@ -255,6 +331,8 @@ InverseMap invert(const InverseSpec& spec, int n_threads) {
       },
       inverse.entries);
   if (spec.touched_only) drop_empty_rows(inverse);
+  inverse.n_core_rows = inverse.n_rows;
+  if (elements.n_boundary > 0) put_core_first(inverse, elements.n_core(), n_threads);
   inverse.degree_max = longest_row(inverse.offset, n_threads);
   return inverse;
 }
@@ -272,6 +350,7 @@ PaddedInverse pad(const InverseMap& inverse, int n_threads) {
   padded.n_targets = inverse.n_targets;
   padded.n_rows = inverse.n_rows;
   padded.n_occurrences = inverse.n_occurrences;
+  padded.n_core_rows = inverse.n_core_rows;
   padded.lists_rows = inverse.lists_rows;
   padded.rows = inverse.rows;
   padded.width = inverse.degree_max;

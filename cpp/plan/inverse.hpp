@@ -41,8 +41,10 @@ struct InverseMap {
   int n_occurrences = 0;
   std::int64_t degree_max = 0;
   IncidenceOrder order = IncidenceOrder::by_element;
+  std::int64_t n_core_rows = 0;      ///< so many, the first ones, have no element at the boundary
   bool lists_rows = false;           ///< otherwise row t is that of target t
-  IndexArray rows;                   // [n_rows] target of each row, ascending; lists_rows
+  IndexArray rows;                   // [n_rows] target of each row, ascending within what is core
+                                     // and within the rest; lists_rows
   std::vector<std::int64_t> offset;  // [n_rows + 1] into entries
   IndexArray entries;                // [offset.back()]
 
@@ -58,6 +60,7 @@ struct PaddedInverse {
   std::int64_t n_rows = 0;
   int n_occurrences = 0;
   std::int64_t width = 0;
+  std::int64_t n_core_rows = 0;
   bool lists_rows = false;
   IndexArray rows;     // [n_rows] target of each row; lists_rows
   IndexArray columns;  // [width * n_rows] column-major, -1 where there is none
@@ -67,8 +70,10 @@ struct PaddedInverse {
 
 /// @brief Invert the maps: for each target of the occurrences' common target set its incidences.
 ///
-/// Negative map entries have no incidence. Independent of @p n_threads.
-/// @throws UsageError if occurrences end on sets of different size or do not fit the elements.
+/// Negative map entries have no incidence. If some elements are at a boundary, rows that have none
+/// of them come first, and rows are listed. Independent of @p n_threads.
+/// @throws UsageError if occurrences end on sets of different size or do not fit the elements, or
+/// entries name elements of a subset that has a boundary, which counts positions.
 [[nodiscard]] InverseMap invert(const InverseSpec& spec, int n_threads);
 
 /// @brief For each row 1 where it has incidences, else 0.

@@ -131,6 +131,7 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, i
   PairColumns out;
   out.n_rows = inverse.n_rows;
   out.width = width_of(inverse, width);
+  out.n_core_rows = inverse.n_core_rows;
   out.lists_rows = inverse.lists_rows;
   out.rows = inverse.rows;
   const bool is_wide = std::holds_alternative<std::vector<std::int64_t>>(inverse.entries);

@@ -17,6 +17,7 @@ namespace op2::plan {
 struct PairColumns {
   std::int64_t n_rows = 0;
   std::int64_t width = 0;
+  std::int64_t n_core_rows = 0;  ///< as InverseMap says
   bool lists_rows = false;
   IndexArray rows;        // [n_rows] target of each row; lists_rows
   IndexArray neighbours;  // [width * n_rows] column-major, without a sign: the other target * 4 +

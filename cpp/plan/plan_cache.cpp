@@ -72,7 +72,9 @@ class PlanCache::KeyBuilder {
     return number(key_.dependences.back().version);
   }
 
-  KeyBuilder& elements(const Elements& elements) { return number(elements.n).map(elements.subset); }
+  KeyBuilder& elements(const Elements& elements) {
+    return number(elements.n).number(elements.n_boundary).map(elements.subset);
+  }
 
   KeyBuilder& conflicts(const ConflictSet& loop) {
     const std::vector<Conflict> kept = canonical(loop.conflicts);
@@ -343,15 +345,16 @@ std::shared_ptr<const StagedPlan> PlanCache::staged(const ConflictSet& loop,
   });
 }
 
-MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
-                                  std::int64_t window, int n_threads) {
-  const auto order = [&, this] {
-    return find_or_build<Interleaved>(
-        KeyBuilder(KeyBuilder::Kind::interleaved).number(n).number(window).map(by).take(),
-        [&] { return interleave(*by, n, window, n_threads); });
+MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by,
+                                  const Elements& elements, std::int64_t window, int n_threads) {
+  const auto key_of = [&](KeyBuilder::Kind kind) {
+    return KeyBuilder(kind).elements(elements).number(window).map(by);
   };
-  const Key key =
-      KeyBuilder(KeyBuilder::Kind::reordered).number(n).number(window).map(map).map(by).take();
+  const auto order = [&, this] {
+    return find_or_build<Interleaved>(key_of(KeyBuilder::Kind::interleaved).take(),
+                                      [&] { return interleave(*by, elements, window, n_threads); });
+  };
+  const Key key = key_of(KeyBuilder::Kind::reordered).map(map).take();
   const auto owner =
       find_or_build<TargetTable>(key, [&] { return reordered(*map, *order(), n_threads); });
   return {owner, owner->map.get()};

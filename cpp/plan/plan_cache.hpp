@@ -84,10 +84,11 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
                                                          const std::vector<MapPointer>& maps,
                                                          std::int64_t block_size, int n_threads);
-  /// @brief The first @p n rows of a map, interleaved by the targets of @p by, of which @p window
-  /// are as many as lanes add to memory at once. The pointer owns them.
-  [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by, std::int64_t n,
-                                       std::int64_t window, int n_threads);
+  /// @brief The rows of a map for these elements, interleaved by the targets of @p by, of which
+  /// @p window are as many as lanes add to memory at once. The pointer owns them.
+  [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by,
+                                       const Elements& elements, std::int64_t window,
+                                       int n_threads);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.

@@ -57,10 +57,18 @@ std::vector<std::int64_t> order_of(const InverseMap& inverse, const Rows<Entry>&
   std::vector<std::int64_t> order(at(inverse.n_rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   const std::int64_t width = inverse.n_occurrences;
+  const std::int64_t n_core = inverse.n_core_rows;
+  const auto windows_of = [window](std::int64_t n) { return (n + window - 1) / window; };
+  const std::int64_t n_core_windows = windows_of(n_core);
+  const auto begin_of = [&](std::int64_t one) {
+    if (one <= n_core_windows) return std::min(one * window, n_core);
+    return std::min(n_core + (one - n_core_windows) * window, inverse.n_rows);
+  };
   const auto sort_windows = [&](std::int64_t begin, std::int64_t end, int) {
     std::vector<std::int64_t> counts(at(window * width));  // [window, width]
-    for (std::int64_t first = begin * window; first < end * window; first += window) {
-      const std::int64_t last = std::min(first + window, inverse.n_rows);
+    for (std::int64_t one = begin; one < end; ++one) {
+      const std::int64_t first = begin_of(one);
+      const std::int64_t last = begin_of(one + 1);
       std::fill(counts.begin(), counts.end(), 0);
       const auto counts_of = [&](std::int64_t row) { return &counts[at((row - first) * width)]; };
       for (std::int64_t row = first; row < last; ++row) {
@@ -75,7 +83,7 @@ std::vector<std::int64_t> order_of(const InverseMap& inverse, const Rows<Entry>&
                        });
     }
   };
-  parallel_for(n_threads, (inverse.n_rows + window - 1) / window, sort_windows, 16);
+  parallel_for(n_threads, n_core_windows + windows_of(inverse.n_rows - n_core), sort_windows, 16);
   return order;
 }
 
@@ -187,6 +195,12 @@ SlotColumns no_columns(const InverseMap& inverse, int lanes) {
   return columns;
 }
 
+/// A group with rows of both sides is none of the core.
+std::int64_t core_groups(const InverseMap& inverse, const SlotColumns& columns) {
+  if (inverse.n_core_rows == inverse.n_rows) return columns.n_groups();
+  return inverse.n_core_rows / columns.lanes;
+}
+
 }  // namespace
 
 double SlotColumns::fill() const {
@@ -214,6 +228,7 @@ SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout, in
         lay_out(inverse, rows, order, columns, n_threads);
       },
       inverse.entries);
+  columns.n_core_groups = core_groups(inverse, columns);
   return columns;
 }
 

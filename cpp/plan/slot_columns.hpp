@@ -19,7 +19,8 @@ struct SlotColumns {
   std::int64_t n_targets = 0;
   std::int64_t n_rows = 0;
   int n_occurrences = 0;
-  int lanes = 1;  ///< rows of a group; the last one may have fewer
+  int lanes = 1;                   ///< rows of a group; the last one may have fewer
+  std::int64_t n_core_groups = 0;  ///< so many, the first ones, have no element at the boundary
   std::int64_t n_incidences = 0;
   IndexArray targets;                       // [n_rows] of each lane, group by group
   std::vector<std::int64_t> column_offset;  // [n_groups + 1] into slot
@@ -44,7 +45,8 @@ struct SlotLayout {
   std::int64_t window = 256;
 };
 
-/// @brief Lay an inverse out in columns. Independent of @p n_threads.
+/// @brief Lay an inverse out in columns. Independent of @p n_threads. Rows of the core stay before
+/// the others: no window has both.
 /// @throws UsageError if the inverse is not sorted by slot, there are no lanes, or a window is not
 /// a multiple of them.
 [[nodiscard]] SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout,

@@ -163,6 +163,7 @@ StagedPlan stage(const ConflictSet& loop, const std::vector<MapPointer>& staged,
   StagedPlan plan;
   plan.colour_offset = std::move(blocks.colour_offset);
   plan.statistics = blocks.statistics;
+  plan.n_core_blocks = blocks.n_core_blocks;
   plan.block_of.assign(blocks.block_of.begin(), blocks.block_of.end());
   plan.first.assign(blocks.block_offset.begin(), blocks.block_offset.end() - 1);
   plan.n_elements.resize(at(n_blocks));

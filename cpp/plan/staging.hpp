@@ -28,6 +28,7 @@ struct StagedPlan {
   std::vector<std::int32_t> n_targets;         // [n_blocks * n_lists] targets of a block in a list
   std::vector<std::int64_t> first_target;      // [n_blocks * n_lists] where they start in the list
   std::vector<StagingList> lists;              // [n_lists] one for each staged map
+  std::int64_t n_core_blocks = 0;              ///< as BlockPlan says
   ColourStatistics statistics;                 // of the blocks
 
   [[nodiscard]] std::int64_t bytes() const;

@@ -48,6 +48,87 @@ TEST(MakePlan, WithoutAPlanItemsAreElements) {
   EXPECT_EQ(plan.n_bytes, 0);
 }
 
+/// A loop over 20 elements of a path, the last ones of which are at a boundary.
+PlanRequest request_of(const testing::TestMap<>& map, abi::PlanKind kind, std::int64_t n_boundary) {
+  PlanRequest request;
+  request.spec.kind = kind;
+  request.spec.block_size = 3;
+  request.spec.interleaved = 0;
+  request.spec.lanes = 4;
+  request.items = inverts(kind) ? abi::Items::targets : abi::Items::elements;
+  request.n_elements = 20;
+  request.n_boundary = n_boundary;
+  request.maps = {map.table};
+  request.block_size = 3;
+  request.conflicts = {{20, nullptr, n_boundary}, {{map.table, all_slots, 0}}};
+  request.inverse = {{20, nullptr, n_boundary}, {{map.table, 0}, {map.table, 1}}};
+  request.inverse.order = incidence_order(kind);
+  return request;
+}
+
+TEST(MakePlan, WorkItemsOfTheCoreAreCounted) {
+  const auto map = path_map(20);  // 21 targets
+  PlanCache cache;
+  const auto counts = [&](abi::PlanKind kind, std::int64_t n_boundary) {
+    const LoopPlan plan = make_plan(request_of(map, kind, n_boundary), cache);
+    return std::pair(plan.n_core_items, plan.n_items);
+  };
+  using Counts = std::pair<std::int64_t, std::int64_t>;
+  using Kind = abi::PlanKind;
+  for (const Kind kind : {Kind::none, Kind::colours, Kind::interleaved}) {
+    EXPECT_EQ(counts(kind, 0), Counts(20, 20));
+    EXPECT_EQ(counts(kind, 6), Counts(14, 20));
+    EXPECT_EQ(counts(kind, 20), Counts(0, 20));
+  }
+  for (const Kind kind : {Kind::blocks, Kind::staged}) {
+    EXPECT_EQ(counts(kind, 0), Counts(7, 7));
+    EXPECT_EQ(counts(kind, 6), Counts(5, 7));  // of 14 elements and of 6
+    EXPECT_EQ(counts(kind, 20), Counts(0, 7));
+  }
+  EXPECT_EQ(counts(Kind::entries, 0), Counts(7, 7));
+  EXPECT_EQ(counts(Kind::entries, 6), Counts(4, 7));  // the fifth block has two of the core
+  for (const Kind kind : {Kind::inverse, Kind::padded}) {
+    EXPECT_EQ(counts(kind, 0), Counts(21, 21));
+    EXPECT_EQ(counts(kind, 6), Counts(14, 21));
+    EXPECT_EQ(counts(kind, 20), Counts(0, 21));
+  }
+  EXPECT_EQ(counts(Kind::columns, 0), Counts(6, 6));
+  EXPECT_EQ(counts(Kind::columns, 6), Counts(3, 6));  // the fourth group has two of the core
+  EXPECT_EQ(counts(Kind::columns, 20), Counts(0, 6));
+}
+
+TEST(MakePlan, APhaseSeesItsOwnColours) {
+  const auto map = path_map(20);
+  PlanCache cache;
+  const LoopPlan plan = make_plan(request_of(map, abi::PlanKind::colours, 6), cache);
+  const auto offset_of = [](const Arrays& arrays) {
+    const HostArray& array = arrays.at(parameter(PlanArray::colour_offset, DType::int64));
+    const auto* values = static_cast<const std::int64_t*>(array.data);
+    const HostArray& sizes = arrays.at(parameter(PlanArray::sizes, DType::int64));
+    EXPECT_EQ(*static_cast<const std::int64_t*>(sizes.data), array.n_bytes / 8 - 1);
+    return std::vector<std::int64_t>(values, values + array.n_bytes / 8);
+  };
+  using Offsets = std::vector<std::int64_t>;
+  EXPECT_EQ(offset_of(plan.arrays), (Offsets{0, 7, 14, 17, 20}));
+  EXPECT_EQ(offset_of(plan.arrays.with_colours_of(0, 14)), (Offsets{0, 7, 14}));
+  EXPECT_EQ(offset_of(plan.arrays.with_colours_of(14, 20)), (Offsets{14, 17, 20}));
+  const LoopPlan inverse = make_plan(request_of(map, abi::PlanKind::inverse, 6), cache);
+  const Arrays same = inverse.arrays.with_colours_of(0, 14);
+  EXPECT_EQ(same.at(parameter(PlanArray::touched, DType::int32)).data,
+            inverse.arrays.at(parameter(PlanArray::touched, DType::int32)).data);
+}
+
+TEST(MakePlan, SumsOfTargetsBehindAllElementsAreNoneOfTheCore) {
+  const auto map = path_map(20);
+  PlanCache cache;
+  PlanRequest request = request_of(map, abi::PlanKind::inverse, 6);
+  request.items = abi::Items::elements;
+  request.inverse.elements.n_boundary = 0;
+  const LoopPlan plan = make_plan(request, cache);
+  EXPECT_EQ(plan.n_core_items, 0);
+  EXPECT_EQ(plan.n_items, 20);
+}
+
 TEST(MakePlan, ArraysOutliveTheCache) {
   const auto map = path_map(6);
   LoopPlan plan;

@@ -56,7 +56,13 @@ void expect_valid(const ConflictSet& loop, const BlockPlan& plan) {
   for (std::size_t b = 0; b < n_blocks; ++b) {
     const std::int64_t size = plan.block_offset[b + 1] - plan.block_offset[b];
     EXPECT_GT(size, 0);
-    EXPECT_TRUE(size == plan.block_size || (b + 1 == n_blocks && size < plan.block_size));
+    const bool is_last = b + 1 == n_blocks || b + 1 == static_cast<std::size_t>(plan.n_core_blocks);
+    EXPECT_TRUE(size == plan.block_size || (is_last && size < plan.block_size));
+  }
+  const auto n_core = static_cast<std::size_t>(plan.n_core_blocks);
+  EXPECT_EQ(plan.block_offset.at(n_core), loop.elements.n_core());
+  for (std::size_t i = 0; i < n_blocks; ++i) {
+    EXPECT_EQ(plan.block_of[i] < plan.n_core_blocks, i < n_core) << "place " << i;
   }
   std::vector<std::int64_t> blocks = plan.block_of;
   std::sort(blocks.begin(), blocks.end());
@@ -85,6 +91,11 @@ void expect_valid(const ConflictSet& loop, const ElementPlan& plan) {
   std::sort(found.begin(), found.end());
   EXPECT_EQ(found, expected);
   EXPECT_EQ(plan.colour_offset.back(), loop.elements.n);
+  std::set<std::int64_t> core;
+  for (std::int64_t k = 0; k < loop.elements.n_core(); ++k) core.insert(element_at(loop, k));
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    EXPECT_EQ(core.contains(elements[i]), i < core.size()) << "place " << i;
+  }
   for (std::size_t c = 0; c + 1 < plan.colour_offset.size(); ++c) {
     std::vector<std::vector<std::int64_t>> items;
     for (std::int64_t i = plan.colour_offset[c]; i < plan.colour_offset[c + 1]; ++i) {
@@ -113,6 +124,41 @@ TEST(ColourBlocks, ValidForEveryLocalityAndBlockSize) {
     for (const std::int64_t block_size : {1, 7, 64, 1000, 3000, 5000}) {
       expect_valid(loop, colour_blocks(loop, block_size, 1));
     }
+  }
+}
+
+TEST(ColourBlocks, TheCoreComesFirst) {
+  const auto map = path_map(10);
+  const ConflictSet loop{{10, nullptr, 4}, {{map.table, all_slots, 0}}};
+  const BlockPlan plan = colour_blocks(loop, 4, 1);
+  EXPECT_EQ(plan.block_offset, (std::vector<std::int64_t>{0, 4, 6, 10}));
+  EXPECT_EQ(plan.n_core_blocks, 2);
+  EXPECT_EQ(plan.colour_offset, (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(plan.statistics, (ColourStatistics{3, 1, 1, 11, 2}));
+}
+
+TEST(ColourBlocks, ValidForEveryBoundary) {
+  for (const double spread : {0.02, 1.0}) {
+    const auto map = random_map(300, 3, 100, spread, true, 5);
+    for (const std::int64_t n_boundary : {0, 1, 7, 150, 299, 300}) {
+      const ConflictSet loop{{300, nullptr, n_boundary}, {{map.table, all_slots, 0}}};
+      for (const std::int64_t block_size : {1, 7, 300, 1000}) {
+        expect_valid(loop, colour_blocks(loop, block_size, 1));
+      }
+      expect_valid(loop, colour_elements(loop, 3));
+    }
+  }
+}
+
+TEST(ColourBlocks, WithoutConflictsPartsStillHaveColoursOfTheirOwn) {
+  const BlockPlan plan = colour_blocks({{10, nullptr, 3}, {}}, 100, 1);
+  EXPECT_EQ(plan.block_offset, (std::vector<std::int64_t>{0, 7, 10}));
+  EXPECT_EQ(plan.colour_offset, (std::vector<std::int64_t>{0, 1, 2}));
+}
+
+TEST(ColourBlocks, RefuseMoreBoundaryThanElements) {
+  for (const std::int64_t n_boundary : {-1, 11}) {
+    EXPECT_THROW((void)colour_blocks({{10, nullptr, n_boundary}, {}}, 4, 1), UsageError);
   }
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 std::vector<std::int32_t> order_of(const testing::TestMap<>& map, std::int64_t window,
                                    int n_threads = 1) {
-  const Interleaved plan = interleave(*map.table, map.table->n_rows(), window, n_threads);
+  const Interleaved plan =
+      interleave(*map.table, {map.table->n_rows(), nullptr}, window, n_threads);
   return std::get<std::vector<std::int32_t>>(plan.order);
 }
 
@@ -37,6 +38,21 @@ TEST(Interleave, ElementsWithoutATargetComeLast) {
   EXPECT_EQ(order_of(map, 32), (std::vector<std::int32_t>{2, 1, 0}));
 }
 
+TEST(Interleave, OrdersWhatIsBeforeTheBoundaryByItself) {
+  const auto map = testing::random_map(500, 4, 80, 0.2, true, 4);
+  const auto order_with = [&map](std::int64_t n, std::int64_t n_boundary) {
+    const Interleaved plan = interleave(*map.table, {n, nullptr, n_boundary}, 32, 1);
+    return std::get<std::vector<std::int32_t>>(plan.order);
+  };
+  for (const std::int64_t n_core : {0, 1, 250, 499, 500}) {
+    std::vector<std::int32_t> order = order_with(500, 500 - n_core);
+    const std::vector<std::int32_t> core(order.begin(), order.begin() + n_core);
+    EXPECT_EQ(core, order_with(n_core, 0));
+    std::sort(order.begin(), order.end());
+    for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], static_cast<int>(i));
+  }
+}
+
 TEST(Interleave, HasEachElementOnceWhateverTheThreads) {
   const auto map = testing::random_map(5000, 4, 800, 0.05, true, 3);
   const std::vector<std::int32_t> one = order_of(map, 32);
@@ -50,16 +66,16 @@ TEST(Interleave, HasEachElementOnceWhateverTheThreads) {
 
 TEST(Interleave, RefusesWhatTheMapDoesNotHave) {
   const testing::TestMap<> map({0, 1}, 1, 2);
-  EXPECT_THROW((void)interleave(*map.table, 3, 32, 1), UsageError);
-  EXPECT_THROW((void)interleave(*map.table, 2, 0, 1), UsageError);
-  EXPECT_EQ(interleave(*map.table, 0, 32, 1).bytes(), 0);
-  EXPECT_EQ(interleave(*map.table, 2, 32, 1).bytes(), 8);
+  EXPECT_THROW((void)interleave(*map.table, {3, nullptr}, 32, 1), UsageError);
+  EXPECT_THROW((void)interleave(*map.table, {2, nullptr}, 0, 1), UsageError);
+  EXPECT_EQ(interleave(*map.table, {0, nullptr}, 32, 1).bytes(), 0);
+  EXPECT_EQ(interleave(*map.table, {2, nullptr}, 32, 1).bytes(), 8);
 }
 
 TEST(Reordered, HasTheRowsInTheOrderOfThePlan) {
   const testing::TestMap<> map({0, 0, 1, 1}, 1, 2);
   const testing::TestMap<std::int64_t> other({10, 11, 20, 21, 30, 31, 40, 41}, 2, 50);
-  const Interleaved plan = interleave(*map.table, 3, 32, 1);
+  const Interleaved plan = interleave(*map.table, {3, nullptr}, 32, 1);
   const TargetTable found = reordered(*other.table, plan, 2);
   EXPECT_EQ(found.map->index_bytes(), 8);
   EXPECT_EQ(found.map->n_rows(), 3);

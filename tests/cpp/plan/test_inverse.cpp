@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -130,6 +131,65 @@ TEST(Invert, TouchedOnlyNamesTheTargets) {
   const InverseMap inverse = invert(spec, 1);
   EXPECT_EQ(testing::widen(inverse.rows), (std::vector<std::int64_t>{3, 7}));
   EXPECT_EQ(rows_of(inverse), (std::vector<std::vector<std::int64_t>>{{1, 2}, {0}}));
+}
+
+/// The rows of the spec without a boundary, those whose entries are all before it first.
+std::vector<std::vector<std::int64_t>> core_first(const InverseSpec& spec, std::int64_t& n_core) {
+  std::vector<std::vector<std::int64_t>> rows = expected_rows(spec);
+  const auto width = static_cast<std::int64_t>(spec.occurrences.size());
+  const auto rest = std::stable_partition(rows.begin(), rows.end(), [&](const auto& row) {
+    return std::all_of(row.begin(), row.end(),
+                       [&](std::int64_t entry) { return entry / width < spec.elements.n_core(); });
+  });
+  n_core = rest - rows.begin();
+  return rows;
+}
+
+TEST(Invert, RowsOfTheCoreComeFirst) {
+  const auto map = random_map(300, 2, 200, 0.05, true, 4);
+  std::vector<std::int32_t> every_third;
+  for (int e = 0; e < 300; e += 3) every_third.push_back(e);
+  const TestMap<> subset(every_third, 1, 300);
+  for (const bool is_part : {false, true}) {
+    for (const auto order : {IncidenceOrder::by_element, IncidenceOrder::by_slot}) {
+      for (const bool touched_only : {false, true}) {
+        for (const std::int64_t n_boundary : {1, 20, 99, 100}) {
+          InverseSpec spec = spec_of(is_part ? 100 : 300, map.table, order);
+          if (is_part) spec.elements.subset = subset.table;
+          spec.origin = EntryOrigin::position;
+          spec.touched_only = touched_only;
+          spec.elements.n_boundary = n_boundary;
+          const InverseMap inverse = invert(spec, 1);
+          std::int64_t n_core = 0;
+          EXPECT_EQ(rows_of(inverse), core_first(spec, n_core));
+          EXPECT_EQ(rows_of(invert(spec, 3)), rows_of(inverse));
+          EXPECT_EQ(inverse.n_core_rows, n_core);
+          EXPECT_TRUE(inverse.lists_rows);
+          std::set<std::int64_t> targets;
+          for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
+            const std::int64_t target = testing::entry_of(inverse.rows, row);
+            EXPECT_TRUE(targets.insert(target).second);
+            if (inverse.offset[static_cast<std::size_t>(row)] ==
+                inverse.offset[static_cast<std::size_t>(row) + 1]) {
+              continue;
+            }
+            const std::int64_t entry =
+                testing::entry_of(inverse.entries, inverse.offset[static_cast<std::size_t>(row)]);
+            const std::int64_t element = is_part ? 3 * (entry / 2) : entry / 2;
+            EXPECT_EQ(map.table->at(element, static_cast<int>(entry % 2)), target);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Invert, ABoundaryIsToldByPositions) {
+  const auto map = random_map(30, 2, 10, 0.05, false, 4);
+  const TestMap<> subset({3, 4, 9}, 1, 30);
+  InverseSpec spec = spec_of(3, map.table, IncidenceOrder::by_element);
+  spec.elements = {3, subset.table, 1};
+  EXPECT_THROW((void)invert(spec, 1), UsageError);
 }
 
 TEST(Invert, KeepsBothSlotsOnOneTarget) {

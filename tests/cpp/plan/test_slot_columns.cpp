@@ -55,7 +55,7 @@ void expect_every_incidence_once(const InverseSpec& spec, int lanes) {
   const auto rows = met(columns);
   for (std::int64_t i = 0; i < inverse.n_rows; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    const std::int64_t target = spec.touched_only ? entry_of(inverse.rows, i) : i;
+    const std::int64_t target = inverse.lists_rows ? entry_of(inverse.rows, i) : i;
     std::vector<std::int64_t> expected;
     for (std::int64_t e = inverse.offset[row]; e < inverse.offset[row + 1]; ++e) {
       expected.push_back(entry_of(inverse.entries, e));
@@ -75,6 +75,27 @@ TEST(SlotColumns, EveryIncidenceIsMetOnceInTheOrderOfSlots) {
       touched.elements.n = 9;
       touched.touched_only = true;
       expect_every_incidence_once(touched, lanes);
+    }
+  }
+}
+
+TEST(SlotColumns, GroupsOfTheCoreComeFirst) {
+  for (const int lanes : {1, 4, 16}) {
+    for (const std::int64_t n_boundary : {0, 1, 60, 257}) {
+      const TestMap<> map = random_map(257, 3, 400, 0.1, true, 7);
+      InverseSpec spec = sorted_by_slot({map.table});
+      spec.elements.n_boundary = n_boundary;
+      expect_every_incidence_once(spec, lanes);
+      const InverseMap inverse = invert(spec, 1);
+      const SlotColumns columns = slot_columns(inverse, {lanes, 32}, 2);
+      const bool is_all = inverse.n_core_rows == inverse.n_rows;
+      EXPECT_EQ(columns.n_core_groups, is_all ? columns.n_groups() : inverse.n_core_rows / lanes);
+      const std::int64_t n =
+          columns.column_offset.at(static_cast<std::size_t>(columns.n_core_groups));
+      for (std::int64_t i = 0; i < n * lanes; ++i) {
+        const std::int64_t element = entry_of(columns.elements, i);
+        EXPECT_LT(element < 0 ? -1 - element : element, spec.elements.n_core());
+      }
     }
   }
 }

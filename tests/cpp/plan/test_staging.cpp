@@ -119,6 +119,25 @@ TEST(Stage, ColoursTheElementsOfASubset) {
   EXPECT_THROW((void)stage({{4, subset.table}, {}}, {edges.table}, 4, 1), UsageError);
 }
 
+TEST(Stage, BlocksOfTheCoreComeFirst) {
+  const auto map = random_map(200, 3, 90, 0.1, false, 2);
+  for (const std::int64_t n_boundary : {1, 30, 199, 200}) {
+    const ConflictSet loop{{200, nullptr, n_boundary}, {{map.table, all_slots, 0}}};
+    const StagedPlan plan = stage(loop, {map.table}, 16, 1);
+    expect_lists(plan, {map.table});
+    expect_thread_colours(loop, plan);
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(plan.block_of.size()); ++i) {
+      const std::size_t block = at(plan.block_of[at(i)]);
+      const std::int64_t end = plan.first[block] + plan.n_elements[block];
+      if (i < plan.n_core_blocks) {
+        EXPECT_LE(end, loop.elements.n_core());
+      } else {
+        EXPECT_GE(plan.first[block], loop.elements.n_core());
+      }
+    }
+  }
+}
+
 TEST(Stage, NoElements) {
   const TestMap<> edges = path_map(3);
   const StagedPlan plan = stage({{0, nullptr}, {{edges.table}}}, {edges.table}, 4, 1);
