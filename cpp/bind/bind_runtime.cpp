@@ -57,7 +57,7 @@ void bind_runtime(py::module_& core) {
                        ir::Iteration iteration, std::vector<std::shared_ptr<mesh::MapTable>> items,
                        std::vector<plan::PositionSpec> matrices,
                        std::vector<std::pair<int, int>> matrix_paths, std::vector<int> map_users,
-                       std::vector<int> matrix_users) {
+                       std::vector<int> matrix_users, std::int64_t n_boundary) {
              return Binding{std::move(arguments),
                             std::move(constants),
                             std::move(maps),
@@ -69,12 +69,13 @@ void bind_runtime(py::module_& core) {
                             std::move(matrices),
                             std::move(matrix_paths),
                             std::move(map_users),
-                            std::move(matrix_users)};
+                            std::move(matrix_users),
+                            n_boundary};
            }),
            py::arg("arguments"), py::arg("constants"), py::arg("maps"), py::arg("spaces"),
            py::arg("n_elements"), py::arg("paths"), py::arg("iteration"), py::arg("items"),
            py::arg("matrices"), py::arg("matrix_paths"), py::arg("map_users"),
-           py::arg("matrix_users"));
+           py::arg("matrix_users"), py::arg("n_boundary"));
   core.def(
       "column_fill",
       [](const ir::Loop& loop, const Binding& binding, plan::PlanCache& plans, int lanes,
@@ -109,8 +110,13 @@ void bind_runtime(py::module_& core) {
       py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("of_elements"),
       py::arg("of_targets"), py::arg("n_threads"), Unlocked());
   py::class_<LaunchOptions>(core, "LaunchOptions")
-      .def(py::init<int, std::int64_t, std::int64_t, Tuning>(), py::arg("n_threads"),
-           py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"));
+      .def(py::init<int, std::int64_t, std::int64_t, Tuning, bool>(), py::arg("n_threads"),
+           py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"),
+           py::arg("is_deterministic"));
+  py::enum_<runtime::Phase>(core, "Phase")
+      .value("all", runtime::Phase::all)
+      .value("core", runtime::Phase::core)
+      .value("boundary", runtime::Phase::boundary);
   py::class_<runtime::GraphTask, std::shared_ptr<runtime::GraphTask>>(core, "GraphTask");
   py::class_<PreparedLoop, runtime::GraphTask, std::shared_ptr<PreparedLoop>>(core, "PreparedLoop")
       .def(py::init([](std::shared_ptr<exec::Executable> executable, Binding binding,
@@ -123,13 +129,17 @@ void bind_runtime(py::module_& core) {
            }),
            py::arg("executable"), py::arg("binding"), py::arg("options"), py::arg("plans"),
            py::arg("timing"), py::arg("mirror"))
-      .def("run", &PreparedLoop::run, Unlocked())
+      .def("run", py::overload_cast<>(&PreparedLoop::run), Unlocked())
+      .def("run_phase", py::overload_cast<runtime::Phase>(&PreparedLoop::run), py::arg("phase"),
+           Unlocked())
       .def("prepare", &PreparedLoop::prepare, Unlocked())
       .def("run_saving", &PreparedLoop::run_saving, py::arg("also"), Unlocked())
       .def("restore", &PreparedLoop::restore, Unlocked())
       .def("forget_saved", &PreparedLoop::forget_saved, Unlocked())
       .def_property_readonly("n_colours", &PreparedLoop::n_colours)
-      .def_property_readonly("plan_bytes", &PreparedLoop::plan_bytes);
+      .def_property_readonly("plan_bytes", &PreparedLoop::plan_bytes)
+      .def_property_readonly("n_items", &PreparedLoop::n_items)
+      .def_property_readonly("n_core_items", &PreparedLoop::n_core_items);
   py::class_<runtime::TaskRow>(core, "TaskRow")
       .def(py::init<std::vector<std::shared_ptr<runtime::GraphTask>>>(), py::arg("tasks"))
       .def("run", &runtime::TaskRow::run, Unlocked())

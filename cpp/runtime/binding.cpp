@@ -24,7 +24,7 @@ bool has_rows(const Binding& binding, std::size_t i) {
 
 plan::Elements elements_of(const Binding& binding) {
   const bool looked_up = binding.iteration.subset && binding.iteration.layers == Layers::none;
-  return {binding.n_elements, looked_up ? binding.items.front() : nullptr};
+  return {binding.n_elements, looked_up ? binding.items.front() : nullptr, binding.n_boundary};
 }
 
 plan::MapPointer targets_of(const Binding& binding, int map, plan::PlanCache& plans,
@@ -57,6 +57,7 @@ plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& map
                              bool all_targets) {
   plan::InverseSpec spec;
   spec.elements = elements_of(binding);
+  if (all_targets) spec.elements.n_boundary = 0;
   spec.order = order;
   spec.origin = plan::EntryOrigin::position;
   std::int64_t n_targets = 0;

@@ -35,6 +35,7 @@ struct Binding {
   /// For messages: the first argument by each Map, and that of each matrix; empty: unknown.
   std::vector<int> map_users = {};
   std::vector<int> matrix_users = {};
+  std::int64_t n_boundary = 0;  ///< of the work items, the last ones: plan::Elements
 };
 
 /// @brief Do what is done for one of a loop's arguments; what is wrong there names the argument.
@@ -74,7 +75,8 @@ auto for_loop(const std::string& name, const Action& action) -> decltype(action(
 /// @brief The inverse of some Maps of a loop, one slot after the other, by position.
 ///
 /// Only for targets that are touched, where the loop cannot touch all of them.
-/// @param[in] all_targets For all of them whatever is touched.
+/// @param[in] all_targets For all of them whatever is touched, in their order whatever boundary
+/// there is.
 [[nodiscard]] plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& maps,
                                            plan::IncidenceOrder order, plan::PlanCache& plans,
                                            int n_threads, bool all_targets = false);

@@ -37,7 +37,7 @@ DeviceLoop::DeviceLoop(const exec::Executable& executable, std::shared_ptr<Devic
     const std::int64_t n = resident_blocks(*program_, program, rule.n_lanes, info.n_units);
     if (n > 0) rule.max_blocks = n;
   }
-  LaunchInput input{{}, plan.n_items, plan.strides};
+  LaunchInput input{{}, plan.n_items, plan.strides, plan.begin};
   for (const abi::Parameter& argument : executable.arguments) {
     const bool is_of_plan = argument.role == abi::Role::plan;
     input.arrays.push_back(is_of_plan ? plan.arrays.at(argument) : plan::HostArray{});

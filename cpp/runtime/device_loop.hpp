@@ -25,6 +25,7 @@ struct DevicePlan {
   std::vector<plan::HostArray> matrices = {};  ///< by Parameter::index of role matrix
   std::int64_t item_bytes = 0;                 ///< that an item moves; 0: unknown
   Tuning tuning = {};                          ///< for the device's class
+  std::int64_t begin = 0;                      ///< the first item
 };
 
 /// @brief A loop's launches on one device, ready but for the addresses of its Buffers.

@@ -24,7 +24,7 @@ class Evaluator {
       : program_(program),
         input_(input),
         rule_(rule),
-        values_{{"begin", 0}, {"end", input.n_items}} {}
+        values_{{"begin", input.begin}, {"end", input.begin + input.n_items}} {}
 
   LaunchList run() {
     run(program_.steps);

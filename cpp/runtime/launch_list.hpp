@@ -61,8 +61,9 @@ struct LaunchList {
 struct LaunchInput {
   std::vector<plan::HostArray> arrays =
       {};                                  ///< [Executable::arguments] of the plan; others: absent
-  std::int64_t n_items = 0;                ///< what `end` is; `begin` is 0
+  std::int64_t n_items = 0;                ///< from `begin` to `end`
   std::vector<std::int64_t> strides = {};  ///< of each of the loop's arguments the rows of its Dat
+  std::int64_t begin = 0;                  ///< the first item
 };
 
 /// @brief Evaluate what a loop launches for one plan. The plan's arrays are read on the host.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "base/error.hpp"
@@ -24,6 +25,20 @@ constexpr std::size_t scratch_alignment = 64;
 bool is_small(std::int64_t n_elements, const Tuning& tuning) {
   return n_elements < std::int64_t{64} * tuning.thread_elements;
 }
+
+/// Sets the phase that runs, and resets it at the end whatever happens.
+class PhaseScope {
+ public:
+  PhaseScope(Phase& where, Phase phase) : where_(where) { where_ = phase; }
+  ~PhaseScope() { where_ = Phase::all; }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+  PhaseScope(PhaseScope&&) = delete;
+  PhaseScope& operator=(PhaseScope&&) = delete;
+
+ private:
+  Phase& where_;
+};
 
 }  // namespace
 
@@ -44,6 +59,10 @@ PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOpti
     throw InternalError("a loop of a device needs one, and a loop of the host none");
   }
   note_uses();
+  kept_uses_ = uses_;
+  for (mesh::BufferUse& use : kept_uses_) {
+    if (use.use == mesh::Use::write) use.use = mesh::Use::read_write;
+  }
   handles_.resize(uses_.size());
 }
 
@@ -71,12 +90,43 @@ mesh::Use PreparedLoop::use_of(const abi::Parameter& argument) const {
 
 bool PreparedLoop::run() {
   const std::lock_guard lock(mutex_);
+  return run_now();
+}
+
+bool PreparedLoop::run(Phase phase) {
+  const std::lock_guard lock(mutex_);
+  const PhaseScope scope(phase_, phase);
+  return run_now();
+}
+
+bool PreparedLoop::run_now() {
   check_fork();
   const NamedRange range(what_.c_str());
   ensure_plan();
   const bool has_copied = mirror_ ? run_on_device() : run_on_host();
-  count_run();
+  if (phase_ != Phase::core) count_run();
   return has_copied;
+}
+
+PreparedLoop::Range PreparedLoop::range_of(Phase phase) const {
+  switch (phase) {
+    case Phase::all:
+      return {0, plan_.n_items};
+    case Phase::core:
+      return {0, plan_.n_core_items};
+    case Phase::boundary:
+      return {plan_.n_core_items, plan_.n_items};
+  }
+  throw InternalError("range_of: not a Phase");
+}
+
+bool PreparedLoop::is_split() const {
+  return options_.is_deterministic && plan_.n_core_items > 0 && plan_.n_core_items < plan_.n_items;
+}
+
+std::int64_t PreparedLoop::useful_bytes() const {
+  if (phase_ == Phase::all || plan_.n_items == 0) return options_.useful_bytes;
+  return options_.useful_bytes / plan_.n_items * range_of(phase_).size();
 }
 
 void PreparedLoop::count_run() {
@@ -104,12 +154,7 @@ bool PreparedLoop::run_saving(const std::vector<int>& also) {
     const std::lock_guard lock(mutex_);
     saved_.clear();
     save_also_ = also;
-    saving_uses_ = uses_;
-    for (mesh::BufferUse& use : saving_uses_) {
-      // what would be overwritten unseen has to be put back
-      if (use.use == mesh::Use::write) use.use = mesh::Use::read_write;
-    }
-    is_saving_ = true;
+    is_saving_ = true;  // what would be overwritten unseen has to be put back
   }
   try {
     const bool has_copied = run();
@@ -197,17 +242,27 @@ bool PreparedLoop::make_ready_for_team() {
 }
 
 int PreparedLoop::launch(const op2_context_v1& context) {
+  if (phase_ != Phase::all) return launch(context, range_of(phase_));
   // what is asked of a team besides does not depend on this loop's elements
-  if (plan_.n_items == 0 && context.flags <= OP2_IN_TEAM) return 0;
-  return executable_->launch(&context, 0, plan_.n_items, argv_.data(),
+  if (!is_split() || context.flags > OP2_IN_TEAM) return launch(context, range_of(Phase::all));
+  const int status = launch(context, range_of(Phase::core));
+  const int second = launch(context, range_of(Phase::boundary));  // a team's threads do alike
+  return status != 0 ? status : second;
+}
+
+int PreparedLoop::launch(const op2_context_v1& context, Range range) {
+  if (range.size() == 0 && context.flags <= OP2_IN_TEAM) return 0;
+  return executable_->launch(&context, range.begin, range.end, argv_.data(),
                              static_cast<unsigned int>(argv_.size()));
 }
 
 void PreparedLoop::note_launch(std::int64_t start, bool was_alone) {
   const std::int64_t nanoseconds = trace_clock() - start;
-  if (context_.n_threads > 1 && plan_.n_items > 0) team_->note(was_alone, nanoseconds);
+  // a team is chosen by what whole loops take
+  const bool is_whole = phase_ == Phase::all && plan_.n_items > 0;
+  if (context_.n_threads > 1 && is_whole) team_->note(was_alone, nanoseconds);
   timing_->nanoseconds += nanoseconds;
-  note("loop", start, options_.useful_bytes);
+  note("loop", start, useful_bytes());
 }
 
 bool PreparedLoop::is_alone() {
@@ -218,10 +273,10 @@ bool PreparedLoop::is_alone() {
 
 bool PreparedLoop::bring_to_device() {
   // A loop over nothing moves nothing.
-  const bool has_copied =
-      plan_.n_items > 0 &&
-      mirror_->coherence().to_device(mirror_->device(), current_uses(), handles_, {what_});
-  for (std::size_t i = 0; is_saving_ && plan_.n_items > 0 && i < uses_.size(); ++i) save(i);
+  const bool has_items = range_of(phase_).size() > 0;
+  const bool has_copied = has_items && mirror_->coherence().to_device(
+                                           mirror_->device(), current_uses(), handles_, {what_});
+  for (std::size_t i = 0; is_saving_ && has_items && i < uses_.size(); ++i) save(i);
   count_writes();
   return has_copied;
 }
@@ -229,13 +284,17 @@ bool PreparedLoop::bring_to_device() {
 bool PreparedLoop::run_on_device() {
   const bool has_copied = bring_to_device();
   const std::int64_t start = trace_clock();
-  if (plan_.n_items > 0) {
+  if (range_of(phase_).size() > 0) {
     note_parallel_region();  // a driver's threads do not come along either
     Meter& meter = mirror_->meter();
     std::unique_ptr<DeviceSpan> span = is_measured() ? meter.open() : nullptr;
-    device_loop_->run(handles_, executable_->name, span.get());
+    if (phase_ == Phase::all) {
+      for (DeviceLoop* loop : whole_) loop->run(handles_, executable_->name, span.get());
+    } else {
+      device_loop(phase_).run(handles_, executable_->name, span.get());
+    }
     if (span) {
-      meter.close(std::move(span), timing_, executable_->name, options_.useful_bytes);
+      meter.close(std::move(span), timing_, executable_->name, useful_bytes());
     }
   }
   timing_->nanoseconds += trace_clock() - start;
@@ -248,7 +307,15 @@ Device* PreparedLoop::recorder() {
   const std::lock_guard lock(mutex_);
   check_fork();
   ensure_plan();
-  return device_loop_->is_repeatable() ? mirror_->device().get() : nullptr;
+  const bool is_repeatable = std::all_of(
+      whole_.begin(), whole_.end(), [](const DeviceLoop* loop) { return loop->is_repeatable(); });
+  return is_repeatable ? mirror_->device().get() : nullptr;
+}
+
+std::size_t PreparedLoop::n_launches() const {
+  return std::accumulate(
+      whole_.begin(), whole_.end(), std::size_t{0},
+      [](std::size_t n, const DeviceLoop* loop) { return n + loop->n_launches(); });
 }
 
 bool PreparedLoop::make_ready(std::vector<std::uintptr_t>& state) {
@@ -265,7 +332,7 @@ void PreparedLoop::launch_ready() {
   const std::lock_guard lock(mutex_);
   if (plan_.n_items == 0) return;
   note_parallel_region();
-  device_loop_->run(handles_, executable_->name);
+  for (DeviceLoop* loop : whole_) loop->run(handles_, executable_->name);
 }
 
 void PreparedLoop::count_replays(std::int64_t n) {
@@ -276,6 +343,7 @@ void PreparedLoop::count_replays(std::int64_t n) {
 }
 
 void PreparedLoop::count_writes() {
+  if (phase_ == Phase::core) return;
   for (const mesh::BufferUse& use : uses_) {
     if (use.use != mesh::Use::read) use.buffer->increment_version();
   }
@@ -303,20 +371,36 @@ void PreparedLoop::ensure_plan() {
   if (mirror_ == nullptr) {
     size_scratch();
   } else {
-    std::vector<plan::MapPointer> tables = plan_.tables;
-    tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
-    std::vector<std::int64_t> strides;
-    for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
-    const auto item_bytes = options_.useful_bytes / std::max<std::int64_t>(plan_.n_items, 1);
-    device_loop_ = std::make_unique<DeviceLoop>(
-        *executable_, mirror_, tables,
-        DevicePlan{plan_.arrays, plan_.n_items, options_.block_size, std::move(strides),
-                   matrix_arrays_, item_bytes, options_.tuning});
+    device_loops_ = {};
+    whole_.clear();
+    if (is_split()) {
+      whole_ = {&device_loop(Phase::core), &device_loop(Phase::boundary)};
+    } else {
+      whole_ = {&device_loop(Phase::all)};
+    }
     ++n_device_loops_;
   }
   timing_->plan_nanoseconds += trace_clock() - start;
   note("plan", start, plan_.n_bytes);
   has_plan_ = true;
+}
+
+DeviceLoop& PreparedLoop::device_loop(Phase phase) {
+  std::unique_ptr<DeviceLoop>& loop = device_loops_.at(static_cast<std::size_t>(phase));
+  if (loop) return *loop;
+  std::vector<plan::MapPointer> tables = plan_.tables;
+  tables.insert(tables.end(), binding_.items.begin(), binding_.items.end());
+  std::vector<std::int64_t> strides;
+  for (const auto& argument : binding_.arguments) strides.push_back(argument->n_rows());
+  const auto item_bytes = options_.useful_bytes / std::max<std::int64_t>(plan_.n_items, 1);
+  const Range range = range_of(phase);
+  loop = std::make_unique<DeviceLoop>(
+      *executable_, mirror_, tables,
+      DevicePlan{
+          phase == Phase::all ? plan_.arrays : plan_.arrays.with_colours_of(range.begin, range.end),
+          range.size(), options_.block_size, std::move(strides), matrix_arrays_, item_bytes,
+          options_.tuning, range.begin});
+  return *loop;
 }
 
 bool PreparedLoop::plan_is_stale() const {
@@ -339,6 +423,7 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   request.spec = spec;
   request.items = executable_->items;
   request.n_elements = binding_.n_elements;
+  request.n_boundary = binding_.n_boundary;
   request.maps.assign(binding_.maps.begin(), binding_.maps.end());
   request.block_size = options_.block_size;
   request.n_threads = options_.n_threads;
@@ -347,6 +432,9 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   if (plan::inverts(spec.kind)) {
     request.inverse = inverse_of(binding_, spec.occurrences, plan::incidence_order(spec.kind),
                                  *plans_, options_.n_threads, spec.all_targets);
+    // rows that sum what all elements have left are in no phase
+    if (request.items == abi::Items::elements) request.inverse.elements.n_boundary = 0;
+    if (spec.all_targets) request.n_boundary = 0;
   }
   for (const std::vector<int>& maps : spec.further) {
     request.further.push_back(whole_inverse_of(binding_, maps, plan::incidence_order(spec.kind),

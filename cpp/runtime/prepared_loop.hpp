@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,15 @@ struct LaunchOptions {
   std::int64_t block_size = 0;    ///< 0: chosen from the number of elements and threads
   std::int64_t useful_bytes = 0;  ///< a call must move if caches were perfect
   Tuning tuning = {};             ///< for the device's class
+  /// A run is the core and then the boundary: it leaves what the two phases leave, to the bit.
+  bool is_deterministic = false;
+};
+
+/// @brief What of a loop a run carries out.
+enum class Phase : std::uint8_t {
+  all,
+  core,      ///< work items that use no element at the boundary of the Set: LoopPlan::n_core_items
+  boundary,  ///< the others
 };
 
 /// @brief A loop ready to run: resolved, bound and planned. run() costs about a microsecond.
@@ -55,6 +65,11 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   /// threads this loop needs.
   bool run() override;
 
+  /// @brief Carry a part of the loop out; `core` and then `boundary` are a run.
+  ///
+  /// As that, the two are counted once, and so are the writes, with the boundary.
+  bool run(Phase phase);
+
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
@@ -69,9 +84,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   [[nodiscard]] Device* recorder() override;
   bool make_ready(std::vector<std::uintptr_t>& state) override;
   void launch_ready() override;
-  [[nodiscard]] std::size_t n_launches() const override {
-    return device_loop_ ? device_loop_->n_launches() : 0;
-  }
+  [[nodiscard]] std::size_t n_launches() const override;
   void count_replays(std::int64_t n) override;
   [[nodiscard]] TeamLoop* team_loop() override { return mirror_ ? nullptr : this; }
 
@@ -88,9 +101,27 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
 
   [[nodiscard]] std::int64_t n_colours() const { return plan_.n_colours; }
   [[nodiscard]] std::int64_t plan_bytes() const { return plan_.n_bytes; }
+  [[nodiscard]] std::int64_t n_items() const { return plan_.n_items; }
+  [[nodiscard]] std::int64_t n_core_items() const { return plan_.n_core_items; }
   [[nodiscard]] const exec::Executable& executable() const { return *executable_; }
 
  private:
+  /// Work items [begin, end).
+  struct Range {
+    std::int64_t begin;
+    std::int64_t end;
+
+    [[nodiscard]] std::int64_t size() const { return end - begin; }
+  };
+
+  bool run_now();
+  [[nodiscard]] Range range_of(Phase phase) const;
+  /// Whether a run is two launches.
+  [[nodiscard]] bool is_split() const;
+  /// Bytes that the current phase must move.
+  [[nodiscard]] std::int64_t useful_bytes() const;
+  int launch(const op2_context_v1& context, Range range);
+  [[nodiscard]] DeviceLoop& device_loop(Phase phase);
   void ensure_plan();
   void build_plan();
   void find_positions();
@@ -120,7 +151,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   void save(std::size_t use);
   [[nodiscard]] std::unique_ptr<std::byte[]> spare(std::size_t use, std::int64_t n_bytes);
   [[nodiscard]] const std::vector<mesh::BufferUse>& current_uses() const {
-    return is_saving_ ? saving_uses_ : uses_;
+    return is_saving_ || phase_ != Phase::all ? kept_uses_ : uses_;
   }
   bool bring_to_device();
   bool run_on_device();
@@ -130,12 +161,14 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
 
   ExecutablePtr executable_;
   Binding binding_;
-  std::vector<mesh::BufferUse> uses_;  // of arguments and constants
-  std::string what_;                   // "par_loop 'res'"
+  std::vector<mesh::BufferUse> uses_;       // of arguments and constants
+  std::vector<mesh::BufferUse> kept_uses_;  // the same, where not all is overwritten unseen
+  std::string what_;                        // "par_loop 'res'"
   LaunchOptions options_;
   std::shared_ptr<plan::PlanCache> plans_;
 
-  std::mutex mutex_;  // held while running
+  std::mutex mutex_;          // held while running
+  Phase phase_ = Phase::all;  // that runs
   bool has_plan_ = false;
   plan::LoopPlan plan_;
   std::vector<plan::MapPointer> matrix_maps_;   // that positions were found by, if not the Maps
@@ -148,10 +181,11 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   std::shared_ptr<TeamChoice> team_;
   long error_[4] = {0, 0, 0, 0};
 
-  std::shared_ptr<DeviceMirror> mirror_;  // null on the host
-  std::unique_ptr<DeviceLoop> device_loop_;
-  std::uintptr_t n_device_loops_ = 0;  // made so far
-  std::vector<void*> handles_;         // [uses_] on the device
+  std::shared_ptr<DeviceMirror> mirror_;                     // null on the host
+  std::array<std::unique_ptr<DeviceLoop>, 3> device_loops_;  // by Phase, made when first asked for
+  std::vector<DeviceLoop*> whole_;                           // those that are a run
+  std::uintptr_t n_device_loops_ = 0;                        // made so far for runs
+  std::vector<void*> handles_;                               // [uses_] on the device
 
   /// What an argument held, on the host or on the device.
   struct Saved {
@@ -160,8 +194,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
     std::unique_ptr<std::byte[]> on_host;
     std::shared_ptr<void> on_device;
   };
-  std::vector<int> save_also_;                // arguments besides those that are written
-  std::vector<mesh::BufferUse> saving_uses_;  // uses_ while run_saving() runs
+  std::vector<int> save_also_;  // arguments besides those that are written
   bool is_saving_ = false;
   std::vector<Saved> saved_;
   std::vector<Saved> spares_;  // what they were kept in the last time, on the host

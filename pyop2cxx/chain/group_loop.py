@@ -48,7 +48,9 @@ class GroupFacts(LoopFacts):
         dropped: frozenset[int],
         zeroed: frozenset[int],
     ) -> None:
-        super().__init__(main.iterset, main._items, [part for own in parts for part in own])
+        # members run over different Sets, and not in phases
+        items = replace(main._items, n_boundary=0)
+        super().__init__(main.iterset, items, [part for own in parts for part in own])
         self._main = main
         self._loops = loops
         self._parts_of_each = parts

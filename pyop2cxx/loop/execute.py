@@ -332,6 +332,7 @@ def prepared(
             block_size=loop._block_size,
             useful_bytes=facts.useful_bytes,
             tuning=flow.launch_tuning(request, device),
+            is_deterministic=request.options.semantics.deterministic,
         ),
         plans=engine.plans,
         timing=engine.timing(loop.kernel.shown_name, request.backend.name, executable.strategy),

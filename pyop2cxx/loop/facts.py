@@ -121,6 +121,7 @@ class LoopFacts:
             maps=[table_of(map_) for map_ in built.maps],
             spaces=list(built.spaces),
             n_elements=self.items.n,
+            n_boundary=self.items.n_boundary,
             paths=built.loop.maps,
             iteration=built.loop.iteration,
             items=list(self.items.tables),

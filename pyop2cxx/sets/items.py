@@ -34,6 +34,7 @@ class Items:
         whole: The Set that Maps start on.
         tables: Lists that generated code looks elements up in, in its order.
         arrays: The memory of the lists.
+        n_boundary: How many of the items, the last ones, are of entities that are not core.
     """
 
     iteration: _core.Iteration
@@ -43,6 +44,7 @@ class Items:
     whole: Set
     tables: tuple[_core.MapTable, ...] = ()
     arrays: tuple[Array, ...] = ()
+    n_boundary: int = 0
 
     @property
     def extruded(self) -> bool:
@@ -81,7 +83,14 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
         )
     if not isinstance(iterset, Subset):
         n = iterset.size if iterset.is_sized else 0
-        return Items(iteration=_kind(iterset), n=n, facets=False, base=whole, whole=whole)
+        return Items(
+            iteration=_kind(iterset),
+            n=n,
+            facets=False,
+            base=whole,
+            whole=whole,
+            n_boundary=_n_boundary(iterset),
+        )
     return Items(
         iteration=_kind(whole, subset=True),
         n=iterset.size,
@@ -89,7 +98,13 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
         base=whole,
         whole=whole,
         tables=(iterset._table,),
+        n_boundary=_n_boundary(iterset),
     )
+
+
+def _n_boundary(iterset: Set) -> int:
+    """Return how many entities are owned but not core."""
+    return iterset.size - iterset.core_size if iterset.is_sized else 0
 
 
 def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteration:
@@ -164,6 +179,7 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
         visited, first = levels_of(whole, whole.layers - 1, region)
         layers = np.array([[visited, first, 0, whole.layers - 1]], np.int64)
         n = iterset.size * visited if iterset.is_sized else 0
+        n_boundary = _n_boundary(iterset) * visited
         tables, arrays = [_table(layers)], [layers]
         if n > MOST_INT64:
             raise SizeTypeError(
@@ -173,7 +189,7 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
         if isinstance(iterset, Subset):
             tables.append(iterset._table)
     else:
-        n, arrays = _listed_cells(iterset, whole, region)
+        n, n_boundary, arrays = _listed_cells(iterset, whole, region)
         tables = [_table(array) for array in arrays]
     return Items(
         iteration=kind,
@@ -183,12 +199,14 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
         whole=whole,
         tables=tuple(tables),
         arrays=tuple(arrays),
+        n_boundary=n_boundary,
     )
 
 
 def _listed_cells(
     iterset: Set, whole: ExtrudedSet, region: IterationRegion
-) -> tuple[int, list[Array]]:
+) -> tuple[int, int, list[Array]]:
+    """Return how many cells are visited, how many of them are not core, and which they are."""
     owned = isinstance(iterset, Subset)
     columns = iterset.owned_indices if owned else np.arange(whole.size)  # type: ignore[attr-defined]
     bounds = whole.layers_array - [0, 1]  # one past the top cell
@@ -201,7 +219,9 @@ def _listed_cells(
     with waiting(f"extrusion of '{whole.name}': listing {n} cells"):
         levels = np.arange(n) - np.repeat(starts - first, visited)
         found = [np.repeat(columns, visited).astype(index), levels.astype(index)]
-    return n, [found[0].reshape(-1, 1), found[1].reshape(-1, 1), np.ascontiguousarray(bounds)]
+    n_boundary = n - int(visited[: iterset.core_size].sum())
+    arrays = [*(one.reshape(-1, 1) for one in found), np.ascontiguousarray(bounds)]
+    return n, n_boundary, arrays
 
 
 def _table(array: Array) -> _core.MapTable:

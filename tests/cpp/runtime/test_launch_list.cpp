@@ -111,6 +111,15 @@ TEST_F(LaunchListTest, AStrideIsTheRowsOfAnArgument) {
             (std::variant<LaunchSlot, std::int64_t>{std::int64_t{9}}));
 }
 
+TEST_F(LaunchListTest, ItemsMayBeginAnywhere) {
+  code.launch = {launch_stmt("wrap", kir::Grid::items, kir::name("end") - kir::name("begin"),
+                             {kir::name("x"), kir::name("begin"), kir::name("end")})};
+  const LaunchList found = flatten(program(), {arrays, 300, {}, 500}, rule);
+  EXPECT_EQ(
+      found.launches[0],
+      (FlatLaunch{"wrap", {3, 128}, {LaunchSlot{false, 0}, std::int64_t{500}, std::int64_t{800}}}));
+}
+
 TEST_F(LaunchListTest, ValuesAreComputed) {
   code.launch = {
       {kir::Decl{{DType::int64, false, false}, "n", 0, {kir::minimum(integer(7), integer(5))}}},

@@ -227,6 +227,84 @@ TEST_F(PreparedLoopTest, AnEmptySetOfAnInverseNeverLaunches) {
   EXPECT_EQ(seen().n_launches, 0);
 }
 
+TEST_F(PreparedLoopTest, PhasesAreTheWorkItemsBeforeTheBoundaryAndTheRest) {
+  executable.arguments = {data_argument(0, false)};
+  binding.n_boundary = 2;
+  options.useful_bytes = 60;
+  const auto loop = prepared();
+  loop->run(Phase::core);
+  EXPECT_EQ(loop->n_core_items(), 4);
+  EXPECT_EQ(std::pair(seen().begin, seen().end), std::pair(0L, 4L));
+  EXPECT_EQ(binding.arguments[0]->version(), 0);
+  EXPECT_EQ(timing->n_calls, 0);
+  loop->run(Phase::boundary);
+  EXPECT_EQ(std::pair(seen().begin, seen().end), std::pair(4L, 6L));
+  EXPECT_EQ(binding.arguments[0]->version(), 1);
+  EXPECT_EQ(timing->n_calls, 1);
+  EXPECT_EQ(timing->useful_bytes, 60);
+  loop->run();
+  EXPECT_EQ(std::pair(seen().begin, seen().end), std::pair(0L, 6L));
+  EXPECT_EQ(seen().n_launches, 3);
+}
+
+TEST_F(PreparedLoopTest, AnEmptyPhaseLaunchesNothing) {
+  executable.arguments = {data_argument(0, false)};
+  for (const std::int64_t n_boundary : {std::int64_t{0}, n}) {
+    seen().n_launches = 0;
+    binding.n_boundary = n_boundary;
+    const auto loop = prepared();
+    loop->run(n_boundary == 0 ? Phase::boundary : Phase::core);
+    EXPECT_EQ(seen().n_launches, 0);
+    loop->run(n_boundary == 0 ? Phase::core : Phase::boundary);
+    EXPECT_EQ(seen().n_launches, 1);
+    EXPECT_EQ(std::pair(seen().begin, seen().end), std::pair(0L, long{n}));
+  }
+}
+
+TEST_F(PreparedLoopTest, IfDeterministicARunIsBothPhases) {
+  executable.arguments = {data_argument(0, false)};
+  binding.n_boundary = 2;
+  options.is_deterministic = true;
+  const auto loop = prepared();
+  loop->run();
+  EXPECT_EQ(seen().n_launches, 2);
+  EXPECT_EQ(std::pair(seen().begin, seen().end), std::pair(4L, 6L));
+  EXPECT_EQ(binding.arguments[0]->version(), 1);
+  EXPECT_EQ(timing->n_calls, 1);
+  binding.n_boundary = 0;
+  prepared()->run();
+  EXPECT_EQ(seen().n_launches, 3);
+}
+
+TEST_F(PreparedLoopTest, AfterAPhaseThatFailedRunsAreWholeAgain) {
+  executable.arguments = {data_argument(0, false)};
+  executable.launch = fail_if_told;
+  binding.n_boundary = 2;
+  const auto loop = prepared();
+  x[0] = -1.0;
+  EXPECT_THROW(loop->run(Phase::core), ExecutionError);
+  x[0] = 1.0;
+  loop->run();
+  EXPECT_EQ(std::pair(seen().begin, seen().end), std::pair(0L, 6L));
+}
+
+TEST_F(PreparedLoopTest, RowsAreInPhasesUnlessTheySumWhatElementsHaveLeft) {
+  executable.plan.kind = abi::PlanKind::inverse;
+  executable.plan.occurrences = {0};
+  binding.n_boundary = 2;
+  const auto core_items = [this](abi::Items items, bool all_targets) {
+    executable.items = items;
+    executable.plan.all_targets = all_targets;
+    const auto loop = prepared();
+    loop->prepare();
+    return std::pair(loop->n_core_items(), loop->n_items());
+  };
+  using Counts = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(core_items(abi::Items::targets, false), Counts(4, 7));
+  EXPECT_EQ(core_items(abi::Items::targets, true), Counts(7, 7));  // rows in order: no boundary
+  EXPECT_EQ(core_items(abi::Items::elements, false), Counts(0, 6));
+}
+
 TEST_F(PreparedLoopTest, KeepsTheBooks) {
   options.useful_bytes = 100;
   executable.plan.kind = abi::PlanKind::blocks;
