@@ -17,7 +17,13 @@ from pyop2cxx.base.waiting import is_seen, waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.exceptions import HaloFrozenError, StaticModeError, UnsupportedError, user_line
+from pyop2cxx.exceptions import (
+    HaloFrozenError,
+    StaticModeError,
+    UnsupportedError,
+    UsageError,
+    user_line,
+)
 from pyop2cxx.loop.checks import check_values
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parts import Kind
@@ -97,12 +103,30 @@ class Run:
         effects: What is kept up to date beside the values.
         launch: Runs the kernel, and says whether values were copied between host and device.
         watch: Looks at the arguments; None where nothing does.
+        phases: Runs a part of the loop, and says the same; None: it runs as a whole only.
+        overlaps: Whether the core is to be computed while values travel to ghosts.
     """
 
-    __slots__ = ("_assembled", "_effects", "_ghosts", "_launch", "_watch", "_what", "_written")
+    __slots__ = (
+        "_assembled",
+        "_effects",
+        "_ghosts",
+        "_launch",
+        "_overlaps",
+        "_phases",
+        "_watch",
+        "_what",
+        "_written",
+    )
 
     def __init__(
-        self, what: str, effects: Effects, launch: Callable[[], bool], watch: Watch | None = None
+        self,
+        what: str,
+        effects: Effects,
+        launch: Callable[[], bool],
+        watch: Watch | None = None,
+        phases: Callable[[_core.Phase], bool] | None = None,
+        overlaps: bool = False,
     ) -> None:
         self._what = what
         self._effects = effects
@@ -111,6 +135,8 @@ class Run:
         self._ghosts = effects.ghosts
         self._launch = launch
         self._watch = watch
+        self._phases = phases if watch is None else None
+        self._overlaps = overlaps and self._phases is not None
 
     @property
     def launch(self) -> Callable[[], bool]:
@@ -137,14 +163,49 @@ class Run:
         if self._watch is not None:
             self._watch.before()
         if self._ghosts:
-            _bring_to_ghosts(self._ghosts, args)
-        if self._launch():
+            begin_to_bring(self._ghosts, args)
+            if self._overlaps and self._phases is not None:
+                self._phases(_core.Phase.core)
+                end_to_bring(self._ghosts, args)
+                has_copied = self._phases(_core.Phase.boundary)
+            else:
+                end_to_bring(self._ghosts, args)
+                has_copied = self._launch()
+        else:
+            has_copied = self._launch()
+        if has_copied:
             runtime.coherence.attribute(user_line())
         for i in self._written:
             args[i].data.halo_valid = False
         self.note_assembly(args)
         if self._ghosts:
-            _gather_from_ghosts(self._ghosts, args)
+            begin_to_gather(self._ghosts, args)
+            end_to_gather(self._ghosts, args)
+        if self._watch is not None:
+            self._watch.after()
+
+    def part(self, phase: _core.Phase, args: Sequence[Any]) -> None:
+        """Run the core of the loop, or the rest: only computed, and noted with the rest.
+
+        A loop that runs as a whole only does so with the rest.
+
+        Args:
+            phase: Which part.
+            args: As for `once`.
+        """
+        is_last = phase == _core.Phase.boundary
+        if runtime.n_frozen:
+            check_frozen(self._effects, args, self._what)
+        if self._watch is not None and is_last:
+            self._watch.before()
+        run = self._launch if self._phases is None else partial(self._phases, phase)
+        if (is_last or self._phases is not None) and run():
+            runtime.coherence.attribute(user_line())
+        if not is_last:
+            return
+        for i in self._written:
+            args[i].data.halo_valid = False
+        self.note_assembly(args)
         if self._watch is not None:
             self._watch.after()
 
@@ -166,22 +227,30 @@ def check_frozen(effects: Effects, args: Sequence[Arg], what: str) -> None:
                 )
 
 
-def _bring_to_ghosts(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """Bring to ghosts what the loop reads there."""
-    used = [(_field(args[i], k), access) for i, k, access in ghosts]
-    for dat, access in used:
-        dat.global_to_local_begin(access)
-    for dat, access in used:
-        dat.global_to_local_end(access)
+def begin_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
+    """Begin to bring to ghosts what the loop reads there."""
+    for i, k, access in ghosts:
+        _field(args[i], k).global_to_local_begin(access)
 
 
-def _gather_from_ghosts(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """Bring to their owners what the loop gathered in ghosts."""
-    reduced = [(_field(args[i], k), access) for i, k, access in ghosts if access in REDUCED]
-    for dat, access in reduced:
-        dat.local_to_global_begin(access)
-    for dat, access in reduced:
-        dat.local_to_global_end(access)
+def end_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
+    """End what `begin_to_bring` began."""
+    for i, k, access in ghosts:
+        _field(args[i], k).global_to_local_end(access)
+
+
+def begin_to_gather(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
+    """Begin to bring to their owners what the loop gathered in ghosts."""
+    for i, k, access in ghosts:
+        if access in REDUCED:
+            _field(args[i], k).local_to_global_begin(access)
+
+
+def end_to_gather(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
+    """End what `begin_to_gather` began."""
+    for i, k, access in ghosts:
+        if access in REDUCED:
+            _field(args[i], k).local_to_global_end(access)
 
 
 def _field(arg: Any, k: int) -> Dat:
@@ -244,18 +313,24 @@ def prepare(loop: Any) -> None:
     if resting is not None:
         resting.note_look()
     epoch = checked_epoch(loop)
+    phases: Callable[[_core.Phase], bool] | None = None
     if loop._wants_checks() and loop.kernel.core.body is not None:
         checked = seams.checked_run(loop)
         launch, loop._prepared = checked.run, checked.prepared
     else:
         launch = launch_of(loop)
+        phases = partial(run_phase, loop._prepared, loop._lent)
         if loop._items.n >= LARGE and is_seen():
             launch = first_shown(launch, f"{loop._what}: planning {loop._items.n} elements")
     debug, checks = bool(runtime.configuration["debug"]), loop._wants_checks()
     watch: Watch | None = None
     if debug or checks:
         watch = seams.watched_arguments(loop, debug=debug, checked=checks)
-    loop._run, loop._epoch = Run(loop._what, loop._effects, launch, watch), epoch
+    # between two launches on a device a Halo could not tell when it has written to the host
+    device = runtime.engine.chosen_device(runtime.engine.backend(runtime.backend))
+    overlaps = device is None and loop._items.n_boundary > 0
+    loop._run = Run(loop._what, loop._effects, launch, watch, phases, overlaps)
+    loop._epoch = epoch
 
 
 def first_shown(launch: Callable[[], bool], what: str) -> Callable[[], bool]:
@@ -343,7 +418,39 @@ def prepared(
 def run_on_device(prepared: _core.PreparedLoop, lent: tuple[Lent, ...]) -> bool:
     """Run a loop, and end the arrays that were handed out of what it uses."""
     has_copied = prepared.run()
+    _recall(lent)
+    return has_copied
+
+
+def run_phase(prepared: _core.PreparedLoop, lent: tuple[Lent, ...], phase: _core.Phase) -> bool:
+    """Run a part of a loop, and end the arrays that were handed out of what it uses."""
+    has_copied = prepared.run_phase(phase)
+    _recall(lent)
+    return has_copied
+
+
+def phase_of(part: Any, iterset: Any, what: str) -> _core.Phase:
+    """Return which part of a loop is meant.
+
+    Args:
+        part: ``iterset.core_part`` or ``iterset.owned_part``.
+        iterset: The Set that the loop runs over.
+        what: The loop, for messages.
+
+    Raises:
+        UsageError: It is neither of them.
+    """
+    if part == iterset.owned_part:
+        return _core.Phase.boundary
+    if part == iterset.core_part:
+        return _core.Phase.core
+    raise UsageError(
+        f"{what}: a part of the loop is core_part or owned_part of the Set that it runs over, "
+        f"'{iterset.name}', got {part!r}"
+    )
+
+
+def _recall(lent: tuple[Lent, ...]) -> None:
     for arrays in lent:
         if arrays:
             arrays.recall()
-    return has_copied

@@ -32,7 +32,7 @@ from pyop2cxx.loop.checks import (
     checked_strategy,
     kind_of,
 )
-from pyop2cxx.loop.execute import effects_of, prepare
+from pyop2cxx.loop.execute import effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Arg
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.explain import Explanation
+    from pyop2cxx.sets.entities import SetPartition
 
 _GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy", "tuning")
 _LAYER = np.dtype(np.int32)
@@ -377,16 +378,25 @@ class ParLoop(Shown):
 
     # Running
 
-    def compute(self) -> None:
+    def compute(self, part: SetPartition | None = None) -> None:
         """Run the loop once, now.
 
+        Args:
+            part: ``iterset.core_part`` or ``iterset.owned_part``: run a part of it, and exchange
+                no values of ghosts. The core and then the rest are the whole loop; until the rest
+                has run, nothing was read of the entities that are not core. None means all.
+
         Raises:
+            UsageError: It is no such part.
             StaticModeError: Under ``init(static=True)``.
             CompilationError: The compiler rejects the kernel.
             ToolchainError: There is no compiler.
             ExecutionError: The loop failed while it ran.
         """
         try:
+            if part is not None:
+                self._compute_part(part)
+                return
             if runtime.recorders:
                 recorder = runtime.here.recorder
                 if recorder is not None and recorder.takes(self):
@@ -401,6 +411,14 @@ class ParLoop(Shown):
             raise error
 
     __call__ = compute
+
+    def _compute_part(self, part: SetPartition) -> None:
+        phase = phase_of(part, self.iterset, self._what)
+        runtime.settle()
+        with runtime.at_once():
+            if self._epoch != runtime.epoch:
+                self._prepare()
+            self._run.part(phase, self.args)
 
     @property
     def is_kept(self) -> bool:

@@ -8,7 +8,7 @@ Values are brought to the host.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,12 +26,13 @@ from pyop2cxx.sets.items import Items, levels_of, reached
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.mat_args import MatPath
     from pyop2cxx.loop.parts import Arg, Part
+    from pyop2cxx.sets.entities import SetPartition
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
 
@@ -109,15 +110,18 @@ class PythonLoop(ParLoop):
     def _adapt_kernel(self) -> None:
         """Any function takes any arguments."""
 
-    def compute(self) -> None:
+    def compute(self, part: SetPartition | None = None) -> None:
         """Run the loop once, now: a chain runs what it has recorded before.
+
+        Args:
+            part: As for `ParLoop`.
 
         Raises:
             UsageError: A graph is recorded, which takes no functions this way.
         """
         runtime.settle()
         with runtime.at_once():
-            super().compute()
+            super().compute(part)
 
     def _check_bounds(self) -> None:
         """Python checks subscripts itself."""
@@ -126,7 +130,10 @@ class PythonLoop(ParLoop):
         epoch = checked_epoch(self)
         if self._wants_checks():
             note_numberings(numberings_after(self, check=True))
-        self._run, self._epoch = Run(self._what, self._effects, _Calls(self).run), epoch
+        calls = _Calls(self)
+        overlaps = self._items.n_boundary > 0
+        self._run = Run(self._what, self._effects, calls.run, None, calls.run_phase, overlaps)
+        self._epoch = epoch
 
 
 class _Calls:
@@ -138,10 +145,19 @@ class _Calls:
 
     def run(self) -> bool:
         """Call the function for each item; no copies are left for the caller to account for."""
+        return self._over(_items(self._loop))
+
+    def run_phase(self, phase: _core.Phase) -> bool:
+        """Call it for the items of the core, or for the others."""
+        items, n_core = _items(self._loop), self._loop._items.n - self._loop._items.n_boundary
+        is_core = phase == _core.Phase.core
+        return self._over(islice(items, n_core) if is_core else islice(items, n_core, None))
+
+    def _over(self, items: Iterable[_Item]) -> bool:
         loop = self._loop
         by_argument = groupby(loop._parts, key=lambda part: part.number)
         arguments = [_Joined(list(parts), loop._items) for _, parts in by_argument]
-        for item in _items(loop):
+        for item in items:
             packs = [argument.packed(item) for argument in arguments]
             layer = (item.layer,) if loop.pass_layer_arg else ()
             self._function(*packs, *layer)

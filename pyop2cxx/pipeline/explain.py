@@ -57,6 +57,9 @@ class Explanation(Tabled):
         bytes_per_second: What they had to move in that time; None as before.
         colours: Of the plan that this loop ran with; 0 if it has none or has not run.
         plan_bytes: What that plan takes up; 0 as before. Explanations are equal whatever has run.
+        n_items: Its work items, which are elements, blocks, or targets; 0 as before.
+        n_core_items: Those of them that use core elements only, and come first: what
+            ``compute(part=iterset.core_part)`` does.
     """
 
     loop: str
@@ -86,6 +89,8 @@ class Explanation(Tabled):
     bytes_per_second: float | None = field(default=None, compare=False)
     colours: int = field(default=0, compare=False)
     plan_bytes: int = field(default=0, compare=False)
+    n_items: int = field(default=0, compare=False)
+    n_core_items: int = field(default=0, compare=False)
 
     def timed(self) -> Explanation:
         """Return the same with what loops have cost so far."""
@@ -146,13 +151,24 @@ class Explanation(Tabled):
 
     def planned(self, prepared: _core.PreparedLoop) -> Explanation:
         """Return the same with the plan of a loop that is ready to run."""
-        return replace(self, colours=prepared.n_colours, plan_bytes=prepared.plan_bytes)
+        return replace(
+            self,
+            colours=prepared.n_colours,
+            plan_bytes=prepared.plan_bytes,
+            n_items=prepared.n_items,
+            n_core_items=prepared.n_core_items,
+        )
 
     def _plan(self) -> str:
-        if self.plan_bytes == 0:
-            return ""
-        colours = f"{self.colours} colours, " if self.colours > 1 else ""
-        return f"{colours}{_readable(self.plan_bytes)}"
+        said = [
+            (self.colours > 1, f"{self.colours} colours"),
+            (self.plan_bytes > 0, _readable(self.plan_bytes)),
+            (
+                self.n_core_items < self.n_items,
+                f"{self.n_core_items} of {self.n_items} work items are core",
+            ),
+        ]
+        return ", ".join(text for is_so, text in said if is_so)
 
     def _time(self) -> str:
         if self.seconds_per_call is None or self.bytes_per_second is None:

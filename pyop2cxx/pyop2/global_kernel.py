@@ -23,6 +23,12 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.execute import (
+    begin_to_bring,
+    begin_to_gather,
+    end_to_bring,
+    end_to_gather,
+)
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.pyop2 import _global_call as global_call
 from pyop2cxx.pyop2._kernel_args import (
@@ -52,6 +58,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.regions import IterationRegion
     from pyop2cxx.kernel.kernel import LocalKernel
     from pyop2cxx.pipeline.explain import Explanation
+    from pyop2cxx.sets.entities import SetPartition
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
 
@@ -278,6 +285,30 @@ class Parloop(ParLoop):
     def comm(self) -> Any:
         """The communicator of the Set."""
         return self.iterset.comm
+
+    def _compute(self, part: SetPartition) -> None:
+        """Run a part of the loop, as `ParLoop.compute` does.
+
+        Args:
+            part: ``iterset.core_part`` or ``iterset.owned_part``.
+        """
+        self.compute(part=part)
+
+    def global_to_local_begin(self) -> None:
+        """Begin to bring to ghosts what the loop reads there."""
+        begin_to_bring(self._effects.ghosts, self.args)
+
+    def global_to_local_end(self) -> None:
+        """End what `global_to_local_begin` began."""
+        end_to_bring(self._effects.ghosts, self.args)
+
+    def local_to_global_begin(self) -> None:
+        """Begin to bring to their owners what the loop gathered in ghosts."""
+        begin_to_gather(self._effects.ghosts, self.args)
+
+    def local_to_global_end(self) -> None:
+        """End what `local_to_global_begin` began."""
+        end_to_gather(self._effects.ghosts, self.args)
 
     @property
     def zipped_arguments(self) -> tuple[tuple[Any, Any, Any], ...]:

@@ -113,13 +113,18 @@ TEAM: dict[str, Any] = {"tuning": {"short_microseconds": 0}}
 """Else one thread would do loops that are as short as these."""
 
 
-def run(problem: Problem, backend: str, **how: Any) -> list[Array]:
+def run(problem: Problem, backend: str, *, in_parts: bool = False, **how: Any) -> list[Array]:
     """Run the loop and return what it wrote; what it only reads must be unchanged."""
     kept = [(carrier, values_of(carrier).copy()) for carrier in only_read(problem)]
     try:
         with op2.backend(backend):
             how = (TEAM if backend == "openmp" else {}) | problem.options | how
-            op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how).compute()
+            loop = op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **how)
+            if in_parts:
+                loop.compute(part=problem.iterset.core_part)
+                loop.compute(part=problem.iterset.owned_part)
+            else:
+                loop.compute()
     finally:
         for constant in problem.constants:
             constant.remove_from_namespace()
@@ -141,10 +146,7 @@ def compare(found: list[Array], expected: list[Array], tolerance: float) -> None
 
 
 def run_and_check(case: Case, backend: str, **how: Any) -> list[Array]:
-    n_loaded = None
-    if backend in GRIDS and runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu:
-        compile_neighbours(group_of(case), backend, is_deterministic())
-        n_loaded = n_programs()
+    n_loaded = n_programs() if compile_neighbours_on(backend, case) else None
     problem = case.problem()
     found = run(problem, backend, **how)
     assert n_loaded in (None, n_programs()), "the loop is not in the program of its group"
@@ -152,6 +154,16 @@ def run_and_check(case: Case, backend: str, **how: Any) -> list[Array]:
     if problem.check is not None:
         problem.check()
     return found
+
+
+def compile_neighbours_on(backend: str, case: Case) -> bool:
+    """Compile the loops of a group where that takes long; say whether it was done."""
+    if backend not in GRIDS:
+        return False
+    if not runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu:
+        return False
+    compile_neighbours(group_of(case), backend, is_deterministic())
+    return True
 
 
 def n_programs() -> int:
@@ -265,6 +277,9 @@ def test_texts_for_gpus(strategy: str, backend: str, monkeypatch: pytest.MonkeyP
         problem = case.problem()
         found = run(problem, backend, strategy=strategy)
         compare(found, [want for _, want in problem.expected], case.tolerance)
+        n = problem.iterset.size
+        for n_core in (n - n // 3, n - 1):
+            check_parts(case, backend, n_core, strategy=strategy)
 
 
 @pytest.mark.parametrize("backend", PARALLEL)
@@ -307,6 +322,49 @@ def test_deterministic_refuses(case: Case, strategy: str, backend: str) -> None:
         return
     with refused(strategy):
         run(case.problem(), backend, strategy=strategy)
+
+
+# Core and boundary
+
+
+def with_core(case: Case, n_core: int) -> Problem:
+    """Return the problem over a Set of which so many entities are core."""
+    problem = case.problem()
+    iterset: Any = problem.iterset
+    iterset._sizes = (n_core, *iterset.sizes[1:])
+    return problem
+
+
+def check_parts(case: Case, backend: str, n_core: int, **how: Any) -> None:
+    """Check that core and boundary leave what the whole loop leaves."""
+    problem = with_core(case, n_core)
+    found = run(problem, backend, in_parts=True, **how)
+    compare(found, [want for _, want in problem.expected], case.tolerance)
+    if problem.check is not None:
+        problem.check()
+    if is_deterministic() and problem.check is None:
+        whole = run(with_core(case, n_core), backend, **how)
+        assert [one.tobytes() for one in found] == [one.tobytes() for one in whole]
+
+
+@pytest.mark.parametrize(
+    ("backend", "deterministic"),
+    [*((name, False) for name in BACKENDS), *((name, True) for name in PARALLEL)],
+)
+@each_case
+def test_core_and_boundary_are_the_whole(case: Case, backend: str, deterministic: bool) -> None:
+    if case.needs & lacks(backend):
+        return
+    op2.init(threads=3, deterministic=deterministic)
+    compile_neighbours_on(backend, case)
+    n = case.problem().iterset.size
+    edges = [0, 1, n - 1, n]  # of what is core
+    strategies = [None, *sorted(legal(case, backend, deterministic=deterministic))]
+    for i, strategy in enumerate(strategies):
+        for n_core in {n - n // 3, min(max(edges[i % len(edges)], 0), n)}:
+            check_parts(case, backend, n_core, strategy=strategy)
+    if "block" in strategies:
+        check_parts(case, backend, n - n // 3, strategy="block", block_size=7)
 
 
 # Several calls

@@ -258,3 +258,19 @@ def test_arguments_side_by_side() -> None:
     [first, *_] = loop.zipped_arguments
     assert (first[0].access, first[1], first[2].data) == (READ, ARGUMENTS[0], x)
     assert loop.global_kernel.zipped_arguments[0][1] is ARGUMENTS[0]
+
+
+def test_a_loop_in_the_steps_of_pyop2() -> None:
+    edges = op2.Set((2, 3, 3))
+    ends = op2.Map(edges, NODES, 2, E2N.values)
+    x, y, g = data()
+    args = [op2.DatParloopArg(x, ends), op2.DatParloopArg(y, ends), op2.GlobalParloopArg(g)]
+    loop = op2.Parloop(op2.GlobalKernel(LOCAL, ARGUMENTS), edges, args)
+    loop.global_to_local_begin()
+    loop._compute(edges.core_part)
+    assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([1, 2, 1, 0], [2])
+    loop.global_to_local_end()
+    loop._compute(edges.owned_part)
+    loop.local_to_global_begin()
+    loop.local_to_global_end()
+    assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([1, 2, 4, 2], [3])
