@@ -119,8 +119,8 @@ class Capture:
         if self._is_own_thread():
             raise UsageError(
                 f"record: '{self._name}' does something that all loops before it must have run "
-                "for: it changes options, waits, runs a kernel of Python or submits a graph; take "
-                "that out of the function"
+                "for: it changes options, waits, runs a kernel of Python or a part of a loop, or "
+                "submits a graph; take that out of the function"
             )
 
     def _is_own_thread(self) -> bool:

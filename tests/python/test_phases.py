@@ -267,3 +267,32 @@ def test_the_core_is_computed_while_values_travel() -> None:
         np.testing.assert_array_equal(first[N_CORE:], 0.0)
         np.testing.assert_array_equal(r.data_ro, expected)
         assert not halo.between
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("strategy", ["owner", "colour"])
+def test_graphs_replay_both_parts(backend: str, strategy: str) -> None:
+    op2.init(deterministic=True, threads=2)
+    found = []
+    for is_recorded in (False, True):
+        strip = Strip()
+        strip.w_values = np.random.default_rng(1).random(N)
+        strip.show_boundary()
+        with op2.backend(backend):
+            loop = strip.loop(strategy=strategy)
+            if is_recorded:
+                graph = op2.record(loop.compute, name="parts")
+                graph.submit(2)
+                graph.wait()
+            else:
+                loop.compute()
+                loop.compute()
+        found.append([strip.sum.data_ro.tobytes(), strip.r.data_ro_with_halos.tobytes()])
+    assert found[0] == found[1]
+
+
+def test_graphs_take_no_parts() -> None:
+    strip = Strip()
+    loop = strip.loop()
+    with pytest.raises(UsageError, match="a part of a loop"):
+        op2.record(lambda: loop.compute(part=strip.edges.core_part), name="parts")
