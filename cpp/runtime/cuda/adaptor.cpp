@@ -135,7 +135,8 @@ gpu::Vendor vendor() {
           .own_version = "/sys/module/nvidia/version",
           .dlpack = 2,
           .version = version_text,
-          .architecture = architecture,
+          .architecture = [](gpu::DeviceOrdinal /*device*/, int major,
+                             int minor) { return architecture(major, minor); },
           .advice_on_code = advice_on_code,
           .deciding_code = deciding_code(),
           .repeats_from = 12040};
