@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "api/columns.hpp"
 #include "api/object_states.hpp"
@@ -87,6 +88,20 @@ plan::MapPointer from_cells(const std::string& name, const MapState& map, const 
   return {table, table->map.get()};
 }
 
+/// A table of one column that owns its values.
+std::shared_ptr<mesh::MapTable> copied_table(const View& values, std::int64_t n_targets) {
+  struct Owned {
+    std::vector<std::byte> values;
+    mesh::MapTable table;
+  };
+  const auto* first = static_cast<const std::byte*>(values.data);
+  std::vector<std::byte> own(first, first + values.size * values.scalar_bytes);
+  const mesh::MapTable table(own.data(), static_cast<int>(values.scalar_bytes),
+                             static_cast<std::int64_t>(values.size), 1, n_targets);
+  const auto owned = std::make_shared<Owned>(Owned{std::move(own), table});
+  return {owned, &owned->table};
+}
+
 }  // namespace
 
 SetPointer made_extruded(const SetPointer& base, std::int64_t layers, bool periodic) {
@@ -127,9 +142,7 @@ SetPointer made_extruded(const SetPointer& base, const View& layers, bool period
 }
 
 SubsetPointer made_subset(const SetPointer& whole, const View& indices, std::string name) {
-  auto table =
-      std::make_shared<mesh::MapTable>(indices.data, static_cast<int>(indices.scalar_bytes),
-                                       static_cast<std::int64_t>(indices.size), 1, whole->size);
+  std::shared_ptr<mesh::MapTable> table = copied_table(indices, whole->size);
   std::int64_t last = -1;
   for (std::int64_t i = 0; i < table->n_rows(); ++i) {
     const std::int64_t index = table->at(i, 0);

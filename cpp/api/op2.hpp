@@ -16,12 +16,12 @@
 /// Loops that `pyop2cxx generate` has written, for programs in C++.
 ///
 /// Sets, Subsets, Maps, Dats, Mats, Globals and Consts are handles: copies are the same object.
-/// Values stay where they are, in memory of the program, which must outlive every object and Loop
-/// that sees them. A device has copies of them: whoever reads memory after a loop has run there
-/// asks for it by read(), and who writes it by values(), each time. The last handle of an object
-/// brings back what a device has newer. What is wrong is an exception: UsageError of what a caller
-/// did, UnsupportedError of what the generated code cannot do, ExecutionError of a loop that
-/// failed. All are op2::Error.
+/// Values of Maps, Dats, Mats, Globals and Consts stay where they are, in memory of the program,
+/// which must outlive every object and Loop that sees them. A device has copies of them: whoever
+/// reads memory after a loop has run there asks for it by read(), and who writes it by values(),
+/// each time. The last handle of an object brings back what a device has newer. What is wrong is an
+/// exception: UsageError of what a caller did, UnsupportedError of what the generated code cannot
+/// do, ExecutionError of a loop that failed. All are op2::Error.
 namespace op2 {
 
 /// @brief What a loop runs on.
@@ -91,7 +91,7 @@ class ExtrudedSet : public Set {
 /// @brief Some entities of a Set: loops over it visit only these.
 class Subset {
  public:
-  /// @param[in] indices Ascending, each once, in [0, whole.size()).
+  /// @param[in] indices Copied. Ascending, each once, in [0, whole.size()).
   /// @throws UsageError if they are not.
   Subset(const Set& whole, std::span<const std::int32_t> indices, std::string name = "subset");
   Subset(const Set& whole, std::span<const std::int64_t> indices, std::string name = "subset");

@@ -147,6 +147,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     for loop in loops:
         if loop is not None:
             checked_epoch(loop)
+    of_program = tuple(loops)  # without those that will stand for actions
     schedule, built = _scheduled(entries, loops, passes)
     if "fuse" in passes and _put_zeros_into_loops(entries, loops, schedule):
         schedule, built = _scheduled(entries, loops, passes)
@@ -170,14 +171,10 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         steps=rows.calls(),
         functions=tuple(functions),
         names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
-        codes={
-            loop.kernel.name: loop.kernel.code
-            for loop in _of_program(entries, loops)
-            if loop is not None
-        },
+        codes={loop.kernel.name: loop.kernel.code for loop in of_program if loop is not None},
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
-        left_out=lines_on([entry.key for entry in entries], _of_program(entries, loops), reports),
+        left_out=lines_on([entry.key for entry in entries], of_program, reports),
         eager_bytes=eager_bytes,
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
@@ -186,13 +183,6 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         eager_seconds=eager_seconds,
         saved_seconds=eager_seconds - seconds,
     )
-
-
-def _of_program(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[ParLoop | None]:
-    """Return None for loops that stand for actions, too."""
-    return [
-        None if entry.recorded is None else loop for entry, loop in zip(entries, loops, strict=True)
-    ]
 
 
 def _scheduled(

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pyop2cxx.chain.known import Counts
     from pyop2cxx.chain.worth import Place
     from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.dats import Dat
     from pyop2cxx.data.globals import Global
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -318,13 +319,8 @@ class Chain(_core.chain.Block):
         self._add(Entry(recorded, loop.args, loop))
         return True
 
-    def takes_zero(self, carrier: DataCarrier, zero: Callable[[], None]) -> bool:
-        """Record that all values of an object are set to zero.
-
-        Args:
-            carrier: The object.
-            zero: Does it.
-        """
+    def takes_zero(self, carrier: Dat | Global) -> bool:
+        """Record that all values of an object are set to zero."""
         seen = self._prefix
         longer = seen.next.get(-carrier._uid)
         is_alone = get_ident() == self._thread and not runtime.has_several
@@ -333,7 +329,7 @@ class Chain(_core.chain.Block):
                 return False
             if not (self._queue or self._begins_with_zeros()):
                 return False  # nothing has to come before it
-            self._add(Action(f"zero {carrier._name}", zero, ((carrier, True),), True))
+            self._add(Action(f"zero {carrier._name}", carrier.zero, ((carrier, True),), True))
             return True
         self._prefix = longer
         self._queue.append(carrier)

@@ -32,7 +32,7 @@ from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets import from_hdf5
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import ArrayLike, DTypeLike
     from typing_extensions import Self
@@ -219,16 +219,12 @@ class DataCarrier(Shown):
         if runtime.has_several or (own is None and runtime.recorders):
             runtime.settle_others((self, write))
 
-    def _zero_waits(self, zero: Callable[[], None]) -> bool:
-        """Let a chain set all values to zero in its place among the loops, if it can.
-
-        Args:
-            zero: Does it.
-        """
+    def _zero_waits(self) -> bool:
+        """Let a chain set all values to zero in its place among the loops, if it can."""
         recorder = runtime.recorder
         if recorder is None or (self._lent_out and Lent.any_held((self._lent_out,))):
             return False
-        return recorder.takes_zero(self, zero)
+        return recorder.takes_zero(self)
 
     def _host_array(self, member: str) -> Array:
         """Return all values as they lie on the host, up to date or not."""

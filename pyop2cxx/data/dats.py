@@ -481,7 +481,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             MapValueError: The subset is a part of another Set.
         """
         runtime.require_running(self._what, "zero")
-        if subset is None and self._zero_waits(self.zero):
+        if subset is None and self._zero_waits():
             return
         self._settle(write=True)
         if subset is None:

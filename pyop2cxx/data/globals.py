@@ -137,7 +137,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def zero(self) -> None:
         """Set the values to zero."""
-        if self._zero_waits(self.zero):
+        if self._zero_waits():
             return
         self._settle(write=True)
         self._zero_values()

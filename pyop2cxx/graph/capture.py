@@ -56,9 +56,9 @@ class Capture:
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
         """Remember nothing."""
 
-    def takes_zero(self, carrier: Any, zero: Callable[[], None]) -> bool:
+    def takes_zero(self, carrier: Any) -> bool:
         """Record that all values of an object are set to zero."""
-        return self.takes_action(f"zero {carrier.name}", zero, (carrier, True), zeroes=True)
+        return self.takes_action(f"zero {carrier.name}", carrier.zero, (carrier, True), zeroes=True)
 
     def takes_action(
         self,

@@ -96,7 +96,7 @@ class Recorder(Protocol):
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
         """Remember a loop that is about to be recorded."""
 
-    def takes_zero(self, carrier: Any, zero: Callable[[], None]) -> bool:
+    def takes_zero(self, carrier: Any) -> bool:
         """Record that all values of an object are set to zero."""
 
     def takes_action(

@@ -15,6 +15,7 @@ from pyop2cxx.base import extras
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "benchmarks" / "run.py"
+COMPARE = ROOT / "benchmarks" / "compare.py"
 
 ALL = """
 import runpy, sys
@@ -52,6 +53,28 @@ def test_what_is_missing_is_said_and_the_others_run() -> None:
         assert device == "==> device"
     else:
         assert re.match(r"==> device: not run, it needs backend 'cuda', which does not", device)
+
+
+def test_two_trees_are_compared_by_turns(tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec env PYTHONPATH="{ROOT}" {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    names = ("--only", "compute()", "import", "--rounds", "3")
+    done = started(str(COMPARE), str(tmp_path), str(tmp_path), *names)
+    assert done.returncode == 0, done.stderr
+    head, *rows = done.stdout.splitlines()
+    assert head.split()[:2] == ["first", "second"]
+    assert [re.split(r"  +", row)[0] for row in rows] == ["latency, compute()", "latency, import"]
+    for row in rows:
+        ratio, low, high = map(float, re.findall(r"(\S+) \((\S+)-(\S+)\)", row)[0])
+        assert low <= ratio <= high
+
+
+def test_a_tree_that_is_not_built_is_named(tmp_path: Path) -> None:
+    done = started(str(COMPARE), str(tmp_path), str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == f"{tmp_path}: no .venv/bin/python there; run make build in it\n"
 
 
 def test_an_unknown_name_is_an_error() -> None:

@@ -29,6 +29,7 @@ from ring import (
     assert_alike,
     heavy,
     kernel,
+    record_all_blocks,
 )
 
 from pyop2cxx import op2
@@ -103,7 +104,7 @@ def test_zeros_are_stored_where_the_values_were_used_last(backend: str) -> None:
     eager, lazy = Ring(None), Ring(None)
     names = ("twice p q", "spread", "step", "least", "zero s", "twice p q", "spread s")
     for ring in (eager, lazy):
-        runtime.of(ChainState).places = Places()
+        record_all_blocks()
         for _ in range(3):
             with op2.chain(passes=None if ring is lazy else []) as chain:
                 actions = ring.actions() | {"zero s": ring.dats["s"].zero}
@@ -1384,7 +1385,7 @@ def _random_chain(
     """Run it twice, as what is known is recorded and run in another way."""
     eager, lazy = Ring(strategy, is_heavy), Ring(strategy, is_heavy)
     actions = lazy.actions(kept=kept)
-    runtime.of(ChainState).places = Places()  # each is recorded, however little it saves
+    record_all_blocks()
     for _ in range(2):
         for name in names:
             eager.actions()[name]()

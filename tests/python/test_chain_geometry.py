@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import has_nvrtc
+from ring import record_all_blocks
 from sided import Sided
 
 from pyop2cxx import _core, op2
@@ -18,8 +19,6 @@ from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.chain import compare
 from pyop2cxx.chain.compiled import PASSES
 from pyop2cxx.chain.group_loop import GroupFacts
-from pyop2cxx.chain.recorder import ChainState
-from pyop2cxx.chain.worth import Places
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
@@ -70,7 +69,7 @@ def chained(
 ) -> Report:
     """Run the loops in a chain, compare what they make, and return the report."""
     expected = expected or wanted(mesh)
-    runtime.of(ChainState).places = Places()
+    record_all_blocks()
     with op2.backend(backend):
         with op2.chain(passes=passes) as chain:
             for loop in mesh.loops(**more):

@@ -4,15 +4,12 @@
 from __future__ import annotations
 
 import pytest
-from ring import Ring, kernel
+from ring import Ring, kernel, record_all_blocks
 
 from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES
 from pyop2cxx.chain.left_out import NO_PASSES, lines_on
-from pyop2cxx.chain.recorder import ChainState
-from pyop2cxx.chain.worth import Places
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.runtime import runtime
 
 
 @pytest.mark.parametrize("name", sorted(NO_PASSES))
@@ -24,7 +21,7 @@ def test_who_asks_for_what_is_no_pass_is_told_what_there_is(name: str) -> None:
 
 
 def _explained(ring: Ring, *names: str) -> str:
-    runtime.of(ChainState).places = Places()
+    record_all_blocks()
     with op2.backend("sequential"), op2.chain() as chain:
         for name in names:
             ring.actions()[name]()
@@ -69,7 +66,7 @@ def test_operations_are_compared_with_bytes(make: str) -> None:
             _BOTH, ring.edges, r(op2.INC, ring.ends), p(op2.READ, ring.ends), q(op2.READ, ring.ends)
         ),
     ]
-    runtime.of(ChainState).places = Places()
+    record_all_blocks()
     with op2.backend("sequential"), op2.chain() as chain:
         for loop in loops:
             loop.compute()

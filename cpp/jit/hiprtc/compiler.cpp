@@ -18,8 +18,13 @@ const char* const install_hiprtc =
 
 /// Older releases have it in the run-time library itself.
 std::vector<std::string> candidates() {
-  return {"libhiprtc.so.6",   "libhiprtc.so.5", "libhiprtc.so", "/opt/rocm/lib/libhiprtc.so",
-          "libamdhip64.so.5", "libamdhip64.so"};
+  return {"libhiprtc.so.7",
+          "libhiprtc.so.6",
+          "libhiprtc.so.5",
+          "libhiprtc.so",
+          "/opt/rocm/lib/libhiprtc.so",
+          "libamdhip64.so.5",
+          "libamdhip64.so"};
 }
 
 std::vector<std::string> default_options() {

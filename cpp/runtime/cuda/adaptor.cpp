@@ -113,9 +113,8 @@ std::string architecture(int major, int minor) {
 
 std::string advice_on_code(int version) {
   // From 13 on the package's name no longer says the version.
-  const std::string package = version < 13000
-                                  ? fmt::format("nvidia-cuda-nvrtc-cu{}", version / 1000)
-                                  : fmt::format("nvidia-cuda-nvrtc=={}.*", version / 1000);
+  const std::string package = fmt::format("nvidia-cuda-nvrtc{}=={}.*",
+                                          version < 13000 ? "-cu12" : "", version_text(version));
   return fmt::format(
       "NVRTC may be newer than the driver, which runs code made by CUDA {} or older: "
       "install a newer driver, or an NVRTC of that version (pip install '{}')",
@@ -135,7 +134,8 @@ gpu::Vendor vendor() {
           .own_version = "/sys/module/nvidia/version",
           .dlpack = 2,
           .version = version_text,
-          .architecture = architecture,
+          .architecture = [](gpu::DeviceOrdinal /*device*/, int major,
+                             int minor) { return architecture(major, minor); },
           .advice_on_code = advice_on_code,
           .deciding_code = deciding_code(),
           .repeats_from = 12040};

@@ -47,7 +47,7 @@ DeviceInfo describe_device(const Driver& driver, int index, const std::string& v
   info.platform = driver.vendor.platform;
   info.name = name.data();
   info.driver = version;
-  info.capability = driver.vendor.architecture(attribute(compute_capability_major),
+  info.capability = driver.vendor.architecture(ordinal, attribute(compute_capability_major),
                                                attribute(compute_capability_minor));
   info.memory_bytes = static_cast<std::int64_t>(n_bytes);
   info.largest_bytes = info.memory_bytes;

@@ -108,7 +108,7 @@ struct Vendor {
   /// The version of the driver's functions as people write it.
   std::string (*version)(int version) = nullptr;
   /// The name of code for a GPU, as compilers want it: "sm_90".
-  std::string (*architecture)(int major, int minor) = nullptr;
+  std::string (*architecture)(DeviceOrdinal device, int major, int minor) = nullptr;
   /// Why a driver of this version may refuse code, and what to do.
   std::string (*advice_on_code)(int version) = nullptr;
   /// Code for any GPU with the kernel that decides whether a graph repeats itself; null if none

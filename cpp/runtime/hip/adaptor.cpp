@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
 #include "base/error.hpp"
 #include "base/vendor_library.hpp"
 #include "runtime/gpu/device.hpp"
@@ -24,6 +29,8 @@ struct Reshaped {
   const char* (*error_string)(Result error) = nullptr;
   Result (*attribute)(int* value, int attribute, gpu::DeviceOrdinal device) = nullptr;
   Result (*pointer_attribute)(void* data, int attribute, void* pointer) = nullptr;
+  Result (*properties)(void* properties, gpu::DeviceOrdinal device) = nullptr;
+  int version = 0;
 };
 Reshaped reshaped;
 
@@ -41,18 +48,24 @@ Result device_get_attribute(int* value, gpu::DeviceAttribute attribute, gpu::Dev
   return reshaped.attribute(value, attribute_number(attribute), device);
 }
 
-/// HIP counts the types of memory from 0 and CUDA from 1.
 Result pointer_get_attribute(void* data, gpu::PointerAttribute attribute,
                              gpu::DeviceAddress pointer) {
   const Result found =
       reshaped.pointer_attribute(data, attribute, reinterpret_cast<void*>(pointer));
   if (found == gpu::success && attribute == gpu::pointer_memory_type) {
-    *static_cast<unsigned*>(data) += 1;
+    auto& type = *static_cast<unsigned*>(data);
+    type = memory_type(type, reshaped.version);
   }
   return found;
 }
 
-std::string architecture(int major, int minor) {
+/// Major and minor are alike for GPUs that need different code: gfx906, gfx908, gfx90a.
+std::string architecture(gpu::DeviceOrdinal device, int major, int minor) {
+  std::array<char, 8192> properties = {};  // they are 1 to 2 kB
+  if (reshaped.properties != nullptr &&
+      reshaped.properties(properties.data(), device) == gpu::success) {
+    if (std::string found = architecture_in(properties); !found.empty()) return found;
+  }
   return fmt::format("gfx{}.{}", major, minor);
 }
 
@@ -70,6 +83,10 @@ void resolve_devices(const VendorLibrary& library, Driver& driver) {
   library.require(reshaped.error_string, "hipGetErrorString");
   library.require(reshaped.attribute, "hipDeviceGetAttribute");
   library.require(reshaped.pointer_attribute, "hipPointerGetAttribute");
+  library.look_up(reshaped.properties, "hipGetDevicePropertiesR0600");
+  if (reshaped.properties == nullptr) {
+    library.look_up(reshaped.properties, "hipGetDeviceProperties");
+  }
   driver.get_error_name = get_error_name;
   driver.get_error_string = get_error_string;
   driver.device_get_attribute = device_get_attribute;
@@ -147,11 +164,21 @@ gpu::Vendor vendor() {
 }  // namespace
 
 std::vector<std::string> driver_candidates() {
-  return {"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"};
+  return {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so",
+          "/opt/rocm/lib/libamdhip64.so"};
 }
 
 std::string version_text(int version) {
   return fmt::format("{}.{}.{}", version / 10'000'000, version / 100'000 % 100, version % 100'000);
+}
+
+std::string architecture_in(std::span<const char> properties) {
+  constexpr std::size_t n_name = 256;
+  const std::string_view rest = std::string_view(properties.data(), properties.size())
+                                    .substr(std::min(n_name, properties.size()));
+  const std::size_t begin = rest.find("gfx");
+  if (begin == std::string_view::npos) return "";
+  return std::string(rest.substr(begin, rest.find('\0', begin) - begin));
 }
 
 gpu::Driver load_driver(const std::vector<std::string>& candidates) {
@@ -163,6 +190,7 @@ gpu::Driver load_driver(const std::vector<std::string>& candidates) {
   resolve_memory(library, driver);
   resolve_code(library, driver);
   gpu::start(driver);
+  driver.driver_get_version(&reshaped.version);
   return driver;
 }
 

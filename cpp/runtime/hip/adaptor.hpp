@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,19 @@ namespace op2::runtime::hip {
   }
   return -1;
 }
+
+/// @brief CUDA's number for a type of memory: 0 for memory that nobody registered, and others.
+/// @param[in] version HIP's. Before 6.0 its numbers began with the host's at 0, and other memory
+/// was an error; from then on they are CUDA's.
+[[nodiscard]] constexpr unsigned memory_type(unsigned type, int version) {
+  return version < 60'000'000 ? type + 1 : type;
+}
+
+/// @brief The name of code for a GPU among its properties: "gfx90a:sramecc+:xnack-"; empty if there
+/// is none. Releases of HIP have it in different places, so it is looked for.
+/// @param[in] properties What hipGetDeviceProperties wrote, with the GPU's own name in the first
+/// 256 characters.
+[[nodiscard]] std::string architecture_in(std::span<const char> properties);
 
 /// @brief What each AMD GPU of this machine says of itself.
 /// @throws ToolchainError if there is no library or no GPU.

@@ -76,6 +76,10 @@ TEST(Objects, SubsetsAreAscendingPartsOfTheirSet) {
   };
   const std::vector<std::int32_t> two{1, 3};
   EXPECT_EQ(Subset(cells, std::span<const std::int32_t>(two)).size(), 2);
+  std::vector<std::int32_t> changed{1, 2};
+  const Subset part(cells, changed);
+  changed = {0, 99};
+  EXPECT_EQ(part.state()->table->at(1, 0), 2);
   EXPECT_EQ(message({1, 4}), "Subset 'some': index 1 is 4, but Set 'cells' has entities 0 to 3");
   EXPECT_EQ(message({-1}), "Subset 'some': index 0 is -1, but Set 'cells' has entities 0 to 3");
   EXPECT_EQ(message({2, 2}),

@@ -36,7 +36,13 @@ TEST(GpuProgram, CodeThatTheDriverIsTooOldForSaysWhatToInstall) {
   gpu.refuses_programs = no_binary_for_gpu;
   const std::string message =
       message_of<ToolchainError>([&] { const LoadedProgram program(context, "loop_res"); });
-  EXPECT_TRUE(contains(message, "newer than the driver", "CUDA 13.0", "nvidia-cuda-nvrtc==13.*"));
+  EXPECT_TRUE(contains(message, "newer than the driver", "CUDA 13.0", "nvidia-cuda-nvrtc==13.0.*"));
+  gpu.version = 12020;
+  gpu.refuses_programs = unsupported_ptx_version;
+  const std::string older =
+      message_of<ToolchainError>([&] { const LoadedProgram program(context, "loop_res"); });
+  EXPECT_TRUE(
+      contains(older, "newer than the driver", "CUDA 12.2", "nvidia-cuda-nvrtc-cu12==12.2.*"));
 }
 
 }  // namespace

@@ -43,6 +43,29 @@ TEST(HipAdaptor, EveryAttributeHasANumberOfItsOwn) {
   }
 }
 
+TEST(HipAdaptor, MemoryThatNobodyRegisteredIsNoHostMemoryOfTheDriver) {
+  constexpr int rocm_5 = 50221153;
+  constexpr int rocm_6 = 60140092;
+  EXPECT_EQ(memory_type(0, rocm_5), 1U);  // the host's
+  EXPECT_EQ(memory_type(1, rocm_5), 2U);  // the device's
+  EXPECT_EQ(memory_type(0, rocm_6), 0U);  // nobody's
+  EXPECT_EQ(memory_type(1, rocm_6), 1U);
+  EXPECT_EQ(memory_type(2, rocm_6), 2U);
+}
+
+TEST(HipAdaptor, TheArchitectureIsFoundWhereverItIs) {
+  const std::string name = "gfx, a name";
+  const std::string architecture = "gfx90a:sramecc+:xnack-";
+  for (const std::size_t at : {256, 396, 1160}) {
+    std::string properties(2048, '\0');
+    properties.replace(0, name.size(), name);
+    properties.replace(at, architecture.size(), architecture);
+    EXPECT_EQ(architecture_in(properties), architecture);
+  }
+  EXPECT_EQ(architecture_in(std::string(100, 'x')), "");
+  EXPECT_EQ(architecture_in(std::string(2048, '\0')), "");
+}
+
 /// With an AMD GPU its memory works; without, the errors say what is missing.
 TEST(HipAdaptor, ADeviceOrAnErrorThatSaysWhatIsMissing) {
   try {
