@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.loop.check_mode import CheckedRun
 from pyop2cxx.mesh import airfoil_mesh
 from pyop2cxx.mesh.files import read_hdf5, write_mesh
 from pyop2cxx.reports.bandwidth import Stream
@@ -166,6 +167,25 @@ def test_forms_converge_as_they_should(monkeypatch, name, backend, capsys):
     out = capsys.readouterr().out
     assert "check: passed" in out
     assert all(times_of_loops(out, backend))
+
+
+IN_CHECK_MODE = {"jacobi": [], "column_sum": [], "shallow_water": [], "wave": ["--cells", "6"]}
+
+
+@pytest.mark.parametrize("name", IN_CHECK_MODE)
+def test_demos_raise_no_alarm_in_check_mode(monkeypatch, name, capsys):
+    """All of them, and the tests of forms: `PYOP2CXX_CHECK=1 pytest tests/python/test_demos.py`."""
+    if name in FORMS:
+        for package in ("basix", "ffcx", "scipy", "ufl"):
+            pytest.importorskip(package)
+    monkeypatch.setenv("PYOP2CXX_CHECK", "1")
+    op2.exit()  # then the environment's options hold
+    checked, run = [], CheckedRun.run
+    monkeypatch.setattr(CheckedRun, "run", lambda loop: checked.append(loop) or run(loop))
+    argv = ["--backend", "sequential", *IN_CHECK_MODE[name]]
+    assert demo(name, monkeypatch).main(argv) == 0, capsys.readouterr().out
+    assert "check: passed" in capsys.readouterr().out
+    assert checked
 
 
 def times_of_loops(out: str, backend: str) -> list[bool]:
