@@ -28,7 +28,7 @@ sanitized_build() {
     -DPYOP2CXX_SANITIZE="$sanitizers" -DPYOP2CXX_WERROR=ON -DPYOP2CXX_FMT_LIBRARY=ON \
     -DPYOP2CXX_UNITY=ON \
     -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 "${@:3}" &&
-    cmake --build "$folder" -- -k 0
+    cmake --build "$folder" -j "$(nproc)" -- -k 0
 }
 build_sanitized() { sanitized_build "$sanitized" address,undefined; }
 build_threads() { sanitized_build "$threads" thread -DPYOP2CXX_ROOMS="$concrete_rooms"; }
