@@ -3,10 +3,10 @@
 
 Usage: ``python tools/compile_check.py COMPILER [--built FOLDER]``. A header that is the first
 thing a unit includes is compiled alone with that unit. FOLDER is a build with errors on warnings by
-the same compiler: units that were built there by themselves are left out; those that were built in
-batches, where one may live on what another includes, are compiled as there, with the precompiled
-headers, but alone. A unit that passed is not compiled again until it, something it includes, or the
-command changes.
+the same compiler: units that were built there by themselves are left out, as are those that begin
+a batch; the others of a batch, which may live on what one before them includes, are compiled as
+there, with the precompiled headers, but alone. A unit that passed is not compiled again until it,
+something it includes, or the command changes.
 """
 
 from __future__ import annotations
@@ -70,14 +70,17 @@ def built_units(folder: Path) -> dict[Path, tuple[str, ...] | None]:
     """The sources that a build folder's list of commands names.
 
     Returns:
-        For each that is in a batch the flags it was compiled with; None if it was built by itself.
+        For each that is in a batch the flags it was compiled with; None if it was built by itself,
+        or before the others of its batch.
     """
     found: dict[Path, tuple[str, ...] | None] = {}
     for command in json.loads((folder / "compile_commands.json").read_text()):
         file = Path(command["file"]).resolve()
         if file.parent.name == "Unity":  # CMake put the units together in a file of its own
             included = re.findall(r'^#include "(.+)"', file.read_text(), re.MULTILINE)
-            found |= dict.fromkeys(map(Path, included), flags_of(command["command"]))
+            first, *others = map(Path, included)
+            found[first] = None
+            found |= dict.fromkeys(others, flags_of(command["command"]))
         else:
             found[file] = None
     return found

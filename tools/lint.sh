@@ -16,7 +16,7 @@ check() {
   "$@" || failed+=("$name")
 }
 
-# What takes one core runs beside the compilers: check_beside NAME COMMAND..., then check_finished.
+# What takes one core runs beside the compiler: check_beside NAME COMMAND..., then check_finished.
 besides=() beside_names=()
 check_beside() {
   local log=$logs/beside-${#besides[@]}.txt
@@ -53,10 +53,10 @@ gnu_compiles() { "$venv_python" tools/compile_check.py g++; }
 
 manual() { "$venv_python" -m sphinx -W --keep-going -q -b html docs build/docs; }
 
-check "ruff check" "$venv_python" -m ruff check --quiet "${python_sources[@]}"
-check "ruff format" "$venv_python" -m ruff format --check --quiet "${python_sources[@]}"
-check "clang-format" clang_format
-check "stub of the extension" tools/make_stubs.sh --check
+check_beside "ruff check" "$venv_python" -m ruff check --quiet "${python_sources[@]}"
+check_beside "ruff format" "$venv_python" -m ruff format --check --quiet "${python_sources[@]}"
+check_beside "clang-format" clang_format
+check_beside "stub of the extension" tools/make_stubs.sh --check
 check_beside "mypy --strict" "$venv_python" -m mypy --no-error-summary
 check_beside "the manual" manual
 check "-Wall -Wextra -Werror, clang++-14" clang_compiles

@@ -1,21 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Set up what one make target needs: system packages, the virtual environment, the build.
-# Usage: tools/setup.sh demo|test|lint|bench|docs     (quick when there is nothing to do)
+# Set up what one make target needs, or several: system packages, the virtual environment, the build.
+# Usage: tools/setup.sh [--packages] demo|test|lint|bench|docs...     (quick when there is nothing to do)
+#   --packages               only the system's packages
 #   PYTHON=/path/to/python   make the virtual environment with this interpreter (>= 3.10)
 #   VENV=/path/to/venv       keep it there instead of in .venv
 #   UNITY=ON                 compile in batches, in a third of the time: for a build that is made once
 . "$(dirname "$0")/lib.sh"
 
-readonly target=${1:-}
-case $target in
-  demo) tools=(build python) extras=demo tests=OFF ;;
-  bench) tools=(build python) extras=demo,fem,solve tests=OFF ;;
-  test) tools=(build python gtest sanitizers opencl browser) extras=test tests=ON ;;
-  lint) tools=(build python gtest sanitizers format) extras=docs,lint tests=ON ;;
-  docs) tools=(build python) extras=docs tests=OFF ;;
-  *) fail "usage: tools/setup.sh demo|test|lint|bench|docs (got '$target')" ;;
-esac
+only_packages=
+if [[ ${1:-} == --packages ]]; then
+  only_packages=yes
+  shift
+fi
+readonly target=$*
+tools=(build python) extras=() tests=OFF
+for name in "${@:-}"; do
+  case $name in
+    demo) extras+=(demo) ;;
+    bench) extras+=(demo fem solve) ;;
+    test) tools+=(gtest sanitizers opencl browser) extras+=(test) tests=ON ;;
+    lint) tools+=(gtest sanitizers format) extras+=(docs lint) tests=ON ;;
+    docs) extras+=(docs) ;;
+    *) fail "usage: tools/setup.sh [--packages] demo|test|lint|bench|docs... (got '$target')" ;;
+  esac
+done
 
 # --- system packages ---------------------------------------------------------------------------
 
@@ -62,7 +71,7 @@ need_python() {
 find_missing() {
   local tool
   missing=() wanted=()
-  for tool in "${tools[@]}"; do
+  for tool in $(printf '%s\n' "${tools[@]}" | sort -u); do
     case $tool in
       build)
         need_command c++ g++
@@ -122,6 +131,7 @@ install_wanted() { apt_install "${wanted[@]}" || true; }
 if ((${#wanted[@]})) && [[ ! -e $logs/apt-wanted.txt ]] && may_install; then
   step apt-wanted "installing, if there is such a package: ${wanted[*]}" install_wanted
 fi
+[[ -z $only_packages ]] || exit 0
 
 # --- virtual environment -----------------------------------------------------------------------
 
@@ -144,7 +154,7 @@ readonly pip=("$venv_python" -m pip --disable-pip-version-check)
 export PIP_PROGRESS_BAR=off
 
 # Extras and tests only ever grow, so that `make lint` and `make test` do not undo each other.
-all_extras=$({ cat "$had_extras" 2>/dev/null || true; echo "$extras"; } | sort -u)
+all_extras=$({ cat "$had_extras" 2>/dev/null || true; printf '%s\n' "${extras[@]}"; } | sort -u)
 if grep -qs 'PYOP2CXX_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; then tests=ON; fi
 # Who runs the tests changes something: then units are compiled by themselves, and warnings are errors.
 unity=${UNITY:-$([[ $tests == ON ]] && echo OFF || echo ON)}

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +15,8 @@ from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 FIRST = (
@@ -25,6 +29,35 @@ FIRST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; else one of several workers ends alone."""
     items.sort(key=lambda item: item.path.name not in FIRST)
+
+
+@pytest.fixture(scope="session")
+def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """A function that builds and installs the run-time of programs in C++, once for all workers.
+
+    It takes the folder `runtime` of a generated project, which is the same in all of them, and
+    returns where `CMAKE_PREFIX_PATH` is to lead.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def install(sources: Path) -> Path:
+        out, prefix = shared / "runtime", shared / "installed"
+        with (shared / "runtime.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not prefix.exists():
+                quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0"
+                for command in (
+                    ["cmake", "-S", sources, "-B", out, quick],
+                    ["cmake", "--build", out],
+                    ["cmake", "--install", out, "--prefix", prefix],
+                ):
+                    made = subprocess.run(command, capture_output=True, text=True, check=False)
+                    assert made.returncode == 0, made.stdout + made.stderr
+        return prefix
+
+    return install
 
 
 @pytest.fixture

@@ -601,7 +601,9 @@ def done(*command: object) -> str:
 
 @pytest.mark.slow
 @needs_program("cmake")
-def test_programs_in_cpp_replay_graphs(tmp_path: Path) -> None:
+def test_programs_in_cpp_replay_graphs(
+    tmp_path: Path, installed_runtime: Callable[[Path], Path]
+) -> None:
     wanted = {}
     for backend in ("sequential", "openmp"):
         op2.init(backend=backend, deterministic=True, threads=2)
@@ -616,7 +618,9 @@ def test_programs_in_cpp_replay_graphs(tmp_path: Path) -> None:
     (tmp_path / "program.cpp").write_text(CPP)
     (tmp_path / "CMakeLists.txt").write_text(CMAKE)
     checks = ["-Dboth_CHECK=ON", "-Dmatrix_CHECK=ON", "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]
-    done("cmake", "-S", tmp_path, "-B", tmp_path / "out", *checks)
+    checks.append(f"-DCMAKE_PREFIX_PATH={installed_runtime(tmp_path / 'saved' / 'runtime')}")
+    said = done("cmake", "-S", tmp_path, "-B", tmp_path / "out", *checks)
+    assert "both: the run-time is that of" in said
     done("cmake", "--build", tmp_path / "out")
     for backend, values in wanted.items():
         out = tmp_path / "out.bin"

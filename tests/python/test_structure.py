@@ -405,3 +405,24 @@ def test_constants_and_locals_are_no_state(tmp_path: Path) -> None:
     )
     write(tmp_path, "pyop2cxx/kernel.py", text)
     assert structure.state_breaches(tmp_path) == []
+
+
+def test_rooms_whose_tests_run_without_tsan_have_no_threads() -> None:
+    text = (ROOT / "tools" / "lib.sh").read_text()
+    built, run = (
+        set(re.search(rf"{name}_rooms='(.+)'", text)[1].split(";"))
+        for name in ("concrete", "threaded")
+    )
+    threads = re.compile(
+        r"std::\w*(thread|mutex|atomic|async|call_once|once_flag|condition_variable|lock)\w*"
+        r"|\bthread_local\b|\bpthread|<execution>"
+    )
+    with_threads = {
+        room
+        for room in built
+        for folder in (ROOT / "cpp" / room, ROOT / "tests" / "cpp" / room)
+        for source in folder.rglob("*.[ch]pp")
+        if threads.search(source.read_text())
+    }
+    assert run <= built
+    assert with_threads <= run
