@@ -49,7 +49,8 @@ TEST(MakePlan, WithoutAPlanItemsAreElements) {
 }
 
 /// A loop over 20 elements of a path, the last ones of which are at a boundary.
-PlanRequest request_of(const testing::TestMap<>& map, abi::PlanKind kind, std::int64_t n_boundary) {
+PlanRequest request_with(const testing::TestMap<>& map, abi::PlanKind kind,
+                         std::int64_t n_boundary) {
   PlanRequest request;
   request.spec.kind = kind;
   request.spec.block_size = 3;
@@ -70,7 +71,7 @@ TEST(MakePlan, WorkItemsOfTheCoreAreCounted) {
   const auto map = path_map(20);  // 21 targets
   PlanCache cache;
   const auto counts = [&](abi::PlanKind kind, std::int64_t n_boundary) {
-    const LoopPlan plan = make_plan(request_of(map, kind, n_boundary), cache);
+    const LoopPlan plan = make_plan(request_with(map, kind, n_boundary), cache);
     return std::pair(plan.n_core_items, plan.n_items);
   };
   using Counts = std::pair<std::int64_t, std::int64_t>;
@@ -100,7 +101,7 @@ TEST(MakePlan, WorkItemsOfTheCoreAreCounted) {
 TEST(MakePlan, APhaseSeesItsOwnColours) {
   const auto map = path_map(20);
   PlanCache cache;
-  const LoopPlan plan = make_plan(request_of(map, abi::PlanKind::colours, 6), cache);
+  const LoopPlan plan = make_plan(request_with(map, abi::PlanKind::colours, 6), cache);
   const auto offset_of = [](const Arrays& arrays) {
     const HostArray& array = arrays.at(parameter(PlanArray::colour_offset, DType::int64));
     const auto* values = static_cast<const std::int64_t*>(array.data);
@@ -112,7 +113,7 @@ TEST(MakePlan, APhaseSeesItsOwnColours) {
   EXPECT_EQ(offset_of(plan.arrays), (Offsets{0, 7, 14, 17, 20}));
   EXPECT_EQ(offset_of(plan.arrays.with_colours_of(0, 14)), (Offsets{0, 7, 14}));
   EXPECT_EQ(offset_of(plan.arrays.with_colours_of(14, 20)), (Offsets{14, 17, 20}));
-  const LoopPlan inverse = make_plan(request_of(map, abi::PlanKind::inverse, 6), cache);
+  const LoopPlan inverse = make_plan(request_with(map, abi::PlanKind::inverse, 6), cache);
   const Arrays same = inverse.arrays.with_colours_of(0, 14);
   EXPECT_EQ(same.at(parameter(PlanArray::touched, DType::int32)).data,
             inverse.arrays.at(parameter(PlanArray::touched, DType::int32)).data);
@@ -121,7 +122,7 @@ TEST(MakePlan, APhaseSeesItsOwnColours) {
 TEST(MakePlan, SumsOfTargetsBehindAllElementsAreNoneOfTheCore) {
   const auto map = path_map(20);
   PlanCache cache;
-  PlanRequest request = request_of(map, abi::PlanKind::inverse, 6);
+  PlanRequest request = request_with(map, abi::PlanKind::inverse, 6);
   request.items = abi::Items::elements;
   request.inverse.elements.n_boundary = 0;
   const LoopPlan plan = make_plan(request, cache);
