@@ -277,8 +277,12 @@ void bind_bounds(py::module_& core) {
                              [](const ir::CheckInput& input) { return input.run.extents; })
       .def_readonly("accesses", &ir::CheckInput::accesses)
       .def("key", [](const ir::CheckInput& input) {
+        std::vector<int> bases;  // of the constants, in the order of their names
+        for (const ir::Variable& constant : input.constants) {
+          bases.push_back(static_cast<int>(constant.type.base));
+        }
         return py::make_tuple(input.accesses, input.run.extents, input.run.uniform,
-                              input.run.constants);
+                              input.run.constants, bases);
       });
   py::class_<ir::CheckSite>(core, "CheckSite")
       .def_property_readonly(

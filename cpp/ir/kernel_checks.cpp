@@ -59,6 +59,16 @@ CheckedBody checked(const KernelBody& named, const CheckInput& input, const Kern
   return made;
 }
 
+/// The kernel with names that stand for one variable each; what is computed from Consts has types.
+KernelBody prepared(const KernelBody& body, const CheckInput& input) {
+  KernelBody typed = body;
+  const auto n = static_cast<std::ptrdiff_t>(input.constants.size());
+  typed.tables.insert(typed.tables.begin(), input.constants.begin(), input.constants.end());
+  typed = infer_types(std::move(typed));
+  typed.tables.erase(typed.tables.begin(), typed.tables.begin() + n);
+  return with_addressed_arrays(with_unique_names(std::move(typed)));
+}
+
 std::set<std::string> calls_in(const std::vector<FunctionDef>& functions) {
   std::set<std::string> names;
   for (const FunctionDef& function : functions) {
@@ -81,7 +91,7 @@ bool leaves_some_unwritten(const KernelProofs& proofs, const CheckInput& input) 
 }  // namespace
 
 CheckedBody with_checks(const KernelBody& body, const CheckInput& input) {
-  const KernelBody named = with_addressed_arrays(with_unique_names(body));
+  const KernelBody named = prepared(body, input);
   const KernelProofs proofs(named, input.run);
   bool needs_bits = leaves_some_unwritten(proofs, input);
   bool asks = false;
@@ -95,7 +105,7 @@ CheckedBody with_checks(const KernelBody& body, const CheckInput& input) {
 }
 
 std::optional<CheckedBody> with_suspicion(const KernelBody& body, const CheckInput& input) {
-  const KernelBody named = with_addressed_arrays(with_unique_names(body));
+  const KernelBody named = prepared(body, input);
   const KernelProofs proofs(named, input.run);
   if (leaves_some_unwritten(proofs, input)) return std::nullopt;
   bool asks = false;

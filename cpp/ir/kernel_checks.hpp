@@ -42,6 +42,7 @@ struct CheckSite {
 struct CheckInput {
   std::vector<std::optional<Access>> accesses;  ///< [parameters] nothing: not looked at
   RunInput run;
+  std::vector<Variable> constants = {};  ///< the Consts that the kernel uses, with their types
 };
 
 /// @brief A kernel that watches itself.

@@ -33,6 +33,12 @@ CheckInput check_input(const Loop& loop) {
   }
   for (const ConstRef& constant : loop.constants) {
     input.run.constants.emplace(constant.name, constant.dim);
+    Type type = scalar(base_of(constant.dtype));
+    if (constant.dim != 1) {
+      type.derivation.push_back({.kind = Derivation::Kind::array, .extent = constant.dim});
+    }
+    input.constants.push_back(
+        {.name = constant.name, .type = type, .value = std::nullopt, .line = 0});
   }
   return input;
 }

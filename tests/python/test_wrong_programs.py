@@ -552,6 +552,27 @@ def memcpy_into_read(w: World) -> None:
     w.run(code, w.y(WRITE), w.x(READ, w.c2n))
 
 
+@program("overflow", None, None, 2)
+def const_product(w: World) -> None:
+    op2.Const(1, 1000000000, "hostile_n", dtype=np.int32)
+    w.run("void k(int *j, int *i) { j[0] = (i[0] + 1) * hostile_n; }", w.j(WRITE), w.i(READ))
+
+
+@program("divisor", None, None, 0)
+def const_divided(w: World) -> None:
+    op2.Const(2, [6, 7], "hostile_d", dtype=np.int32)
+    w.run("void k(int *j, int *i) { j[0] = hostile_d[1] / i[0]; }", w.j(WRITE), w.i(READ))
+
+
+@program("conversion", None, None, 0)
+def const_among_unsigned(w: World) -> None:
+    op2.Const(1, 3, "hostile_u", dtype=np.int32)
+    count = op2.Dat(w.cells, dtype=np.int64)
+    many = op2.Dat(w.cells, np.array([7, 7, 7, 7], np.uint64))
+    code = "void k(long *n, unsigned long *u) { n[0] -= (u[0] - hostile_u) & 7; }"
+    w.run(code, count(INC), many(READ))
+
+
 @program("")
 def fine_hash(w: World) -> None:
     code = (
