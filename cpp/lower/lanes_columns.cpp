@@ -70,7 +70,7 @@ kir::Block over_columns(const kir::For& loop, const ColumnLoop& found, const Col
   // the column that the range ends in, perhaps before its first cell
   const kir::Expr open = declare(out, "open", end / n);
   const kir::Expr past =
-      declare(out, "past", open + kir::select(kir::less(open * n, end), one, zero));
+      declare(out, "past_row", open + kir::select(kir::less(open * n, end), one, zero));
   if (found.first_level) {
     out.push_back(index_decl(names.bottom, *found.first_level));
   }

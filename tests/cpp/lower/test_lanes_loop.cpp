@@ -69,7 +69,7 @@ ir::Loop column_loop_of(ir::Layers layers) {
 TEST(LanesLoop, LanesLieSideBySideInColumnsOfEqualHeight) {
   const std::string text =
       strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, on(2));
-  EXPECT_TRUE(has(text, "for serial row in [(first_cell / n_cells), past) by live")) << text;
+  EXPECT_TRUE(has(text, "for serial row in [(first_cell / n_cells), past_row) by live")) << text;
   EXPECT_FALSE(has(text, "level1")) << text;
   // rows are known by column; what a cell adds is one in `step`
   EXPECT_TRUE(has(text, "decl const float64* x_rows[4]")) << text;
