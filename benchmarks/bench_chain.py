@@ -230,10 +230,11 @@ def _run_lazy(program: Program, form: Form, n_steps: int) -> None:
     """Do what `init(lazy=True)` does, which forgets what was learnt when it is set again."""
     lazy = program.lazy
     is_resting = bool(lazy.explain().why_at_once)
-    runtime.recorder, runtime.resting = (None, lazy) if is_resting else (lazy, None)
+    runtime.lazy_recorder = lazy  # which it asks for when it looks again
+    runtime.recorder, runtime.here.resting = (None, lazy) if is_resting else (lazy, None)
     _run(program, form, n_steps)
     runtime.settle()
-    runtime.recorder = runtime.resting = None
+    runtime.recorder = runtime.here.resting = runtime.lazy_recorder = None
 
 
 CLOCK = {"now": time.perf_counter}
