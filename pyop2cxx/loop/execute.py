@@ -165,9 +165,11 @@ class Run:
         if self._ghosts:
             begin_to_bring(self._ghosts, args)
             if self._overlaps and self._phases is not None:
-                self._phases(_core.Phase.core)
-                end_to_bring(self._ghosts, args)
-                has_copied = self._phases(_core.Phase.boundary)
+                try:
+                    has_copied = self._phases(_core.Phase.core)
+                finally:  # what was begun is ended, also if the loop fails
+                    end_to_bring(self._ghosts, args)
+                has_copied = self._phases(_core.Phase.boundary) or has_copied
             else:
                 end_to_bring(self._ghosts, args)
                 has_copied = self._launch()
@@ -327,8 +329,7 @@ def prepare(loop: Any) -> None:
     if debug or checks:
         watch = seams.watched_arguments(loop, debug=debug, checked=checks)
     # between two launches on a device a Halo could not tell when it has written to the host
-    device = runtime.engine.chosen_device(runtime.engine.backend(runtime.backend))
-    overlaps = device is None and loop._items.n_boundary > 0
+    overlaps = loop._items.n_boundary > 0 and runtime.device is None
     loop._run = Run(loop._what, loop._effects, launch, watch, phases, overlaps)
     loop._epoch = epoch
 

@@ -269,6 +269,23 @@ def test_the_core_is_computed_while_values_travel() -> None:
         assert not halo.between
 
 
+def test_an_exchange_that_was_begun_is_ended_if_the_core_fails() -> None:
+    halo = Delayed()
+    strip = Strip()
+    cells = op2.Set(strip.cells.sizes, "cells", halo=halo)
+    ends = op2.Map(strip.edges, cells, 2, strip.ends.values_with_halo)
+    q, r = op2.Dat(cells, strip.q_values.copy()), op2.Dat(strip.edges)
+    halo.watched, halo.values = r, strip.q_values
+    q.halo_valid = False
+
+    def fails(r: Array, q: Array) -> None:
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        PythonLoop(fails, strip.edges, r(op2.WRITE), q(op2.READ, ends)).compute()
+    assert len(halo.between) == 1
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("strategy", ["owner", "colour"])
 def test_graphs_replay_both_parts(backend: str, strategy: str) -> None:
