@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -82,10 +83,31 @@ def line_of(text: str, line: int) -> str:
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
+def as_written(name: str, text: str, line: int) -> str:
+    """Return a variable as a kernel writes it: ``v_x``, made of a structure, is its ``v.x``.
+
+    Args:
+        name: In the kernel without structures; a member's may end with more underscores.
+        text: Of the kernel.
+        line: Where it was used.
+    """
+    if re.search(rf"\b{re.escape(name)}\b", text):
+        return name
+    of_a_member = r"(?:_|(?:\s*\[[^\[\]]*\])*\s*(?:\.|->)\s*)"
+    parts = map(re.escape, name.rstrip("_").split("_"))
+    written = rf"\b{of_a_member.join(parts)}\b"
+    for where in (line_of(text, line), text):
+        for found in re.finditer(written, where):
+            if not found.group().isidentifier():  # a name of its own is another variable
+                return found.group()
+    return name
+
+
 def _message(kernel: Kernel, found: _core.OutOfBounds, arguments: Sequence[str], what: str) -> str:
     name, parameter = found.array, found.parameter
     if kernel.calls is not None:
         name, parameter = users_name(kernel.calls, name) or (name, parameter)
+    name = as_written(name, kernel.shown_code, found.line)
     array = f"'{name}'" if name else "an array"
     last = found.extent - 1
     holds = f"holds {found.extent} values, 0 to {last}" if found.extent > 0 else "holds no values"
