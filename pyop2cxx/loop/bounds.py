@@ -47,7 +47,7 @@ def check_bounds(
     if kernel.core.body is None:
         return
     given = loop.check_input()
-    for found in _found(kernel.core, _Key(given)):
+    for found in _found(kernel.core, Given(given)):
         message = _message(kernel, found, arguments, what)
         if not found.is_guarded:
             raise UsageError(message)
@@ -57,22 +57,27 @@ def check_bounds(
         warnings.warn(message, KernelWarning, stacklevel=stacklevel)
 
 
-class _Key:
-    """What a loop passes, compared by value."""
+class Given:
+    """What a loop passes, compared by value.
 
-    def __init__(self, given: _core.CheckInput) -> None:
+    Args:
+        given: What it passes.
+        code: Of the kernel: equal kernels may have other lines.
+    """
+
+    def __init__(self, given: _core.CheckInput, code: str = "") -> None:
         self.given = given
-        self._text = repr(given.key())
+        self._text = f"{given.key()!r}{code}"
 
     def __hash__(self) -> int:
         return hash(self._text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._text == other._text
+        return isinstance(other, Given) and self._text == other._text
 
 
 @until_exit(512)
-def _found(core: _core.Kernel, key: _Key) -> list[_core.OutOfBounds]:
+def _found(core: _core.Kernel, key: Given) -> list[_core.OutOfBounds]:
     assert core.body is not None
     return _core.out_of_bounds(core.body, key.given)
 

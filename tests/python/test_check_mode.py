@@ -721,6 +721,15 @@ def test_members_are_named_as_the_user_wrote_them(before: str, line: str, name: 
         run(World(), Bug("", code, "y(WRITE), x(READ, ends), i(READ)", ""))
 
 
+@pytest.mark.parametrize("line", ["y[0] = x[2 * i[0]];", "y[0] = x[2];"])
+def test_equal_kernels_have_lines_of_their_own(line: str) -> None:
+    op2.init(backend="sequential", check=True)
+    for n in (1, 3):
+        code = f"void k(double *y, double *x, int *i) {{{chr(10) * (n - 1)} {line} }}"
+        with pytest.raises((CheckError, UsageError), match=f"kernel line {n}:"):
+            run(World(), Bug("", code, "y(WRITE), x(READ, ends), i(READ)", ""))
+
+
 @each_backend
 def test_what_comes_in_is_no_finding(backend: str) -> None:
     op2.init(backend=backend, check=True)
