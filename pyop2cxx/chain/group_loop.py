@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.chain.spares import Spares
-    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.data.dats import Dat
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.pipeline.request import Choice, Corners

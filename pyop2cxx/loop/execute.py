@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from pyop2cxx.backends._devices import OpenDevice
-    from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import Request
@@ -459,5 +459,5 @@ def phase_of(part: Any, iterset: Any, what: str) -> _core.Phase:
 
 def _recall(lent: tuple[Lent, ...]) -> None:
     for arrays in lent:
-        if arrays:
+        if arrays.is_open:
             arrays.recall()

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.regions import IterationRegion
-    from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.execute import Run
     from pyop2cxx.loop.parts import Arg
     from pyop2cxx.loop.symbolic import Symbolic
