@@ -88,7 +88,7 @@ CPP_LINES = {
     "cg": 5900,
     "chain": 1050,
     "dispatch": 500,
-    "exec": 1800,
+    "exec": 1750,
     "graph": 350,
     "ir": 8900,
     "jit": 2450,
