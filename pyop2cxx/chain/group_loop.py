@@ -76,7 +76,7 @@ class GroupFacts(LoopFacts):
         ]
         writers = [loop for writes, loop in users if writes]
         loop = writers[0] if writers else users[0][1] if users else self._main
-        return loop._facts.map_facts(map_)
+        return loop._map_facts(map_)
 
     def longest_row(self) -> int:
         """Return it for the loop whose incidences come first."""

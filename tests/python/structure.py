@@ -62,7 +62,7 @@ CODE_LINES = {
     "data": 3700,
     "kernel": 2850,
     "pipeline": 950,
-    "loop": 3000,
+    "loop": 3050,
     "chain": 2200,
     "graph": 1700,
     "ahead": 2750,
