@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What issue 17 asks for, sentence by sentence, and the tests that prove it.
+"""What is promised of check mode, faults, devices and machines, and the tests that prove it.
 
 Tests are ``file::function``, or ``file::suite.test`` of C++; paths are relative to `tests`.
 """
