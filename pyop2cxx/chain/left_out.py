@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What could be done with a chain beyond its passes, and why it is not."""
+"""What joins the step before, and what could be done beyond the passes, and why it is not."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pyop2cxx.chain.periods import period_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pyop2cxx import _core
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
 NO_PASSES = {
-    "rotate": "the end of a time step joins the beginning of the next one by the passes that there "
-    "are, if both are in one block: put the time loop into it, or give it several steps",
     "recompute": "what neighbours need is stored; explain() says for each value what it would take "
     "to compute it again",
     "tile": "loops that are not combined run one after the other over all elements",
@@ -39,7 +38,11 @@ class Step(Protocol):
 
 
 def lines_on(
-    keys: Sequence[object], loops: Sequence[ParLoop | None], reports: Sequence[Step]
+    keys: Sequence[object],
+    loops: Sequence[ParLoop | None],
+    reports: Sequence[Step],
+    names: Sequence[str],
+    decisions: Sequence[_core.chain.Decision],
 ) -> tuple[str, ...]:
     """Return what `explain` says of rotation and of values computed again.
 
@@ -47,18 +50,27 @@ def lines_on(
         keys: Of the entries.
         loops: Those of the program; None for actions.
         reports: The functions.
+        names: Of the entries.
+        decisions: What was tried.
     """
-    lines = [*_on_rotation(keys), *_on_recomputing(loops, reports)]
+    lines = [*_on_rotation(keys, names, decisions), *_on_recomputing(loops, reports)]
     return tuple(dict.fromkeys(lines))
 
 
-def _on_rotation(keys: Sequence[object]) -> Iterator[str]:
+def _on_rotation(
+    keys: Sequence[object], names: Sequence[str], decisions: Sequence[_core.chain.Decision]
+) -> Iterator[str]:
     period = period_of(keys)
     if period < len(keys):
-        yield (
-            f"rotate: the same comes again after {period} loops, and joins the end of what was "
-            "before it where it may"
-        )
+        joined = [one.loops for one in decisions if one.passed == "rotate" and one.applied]
+        for *before, loop in joined:
+            members = " + ".join(names[i] for i in before)
+            yield f"rotate: {names[loop]} joins {members} of the step before"
+        if not joined:
+            yield (
+                f"rotate: the same comes again after {period} loops, and none of them joins those "
+                "of the step before"
+            )
     elif len(keys) > 1:
         yield (
             "rotate: these loops come once; of several steps in one block the end of each could "

@@ -32,7 +32,9 @@ def test_a_chain_of_one_step_says_that_several_could_be_joined() -> None:
     once = _explained(Ring(), "twice p q", "more r")
     assert "rotate: these loops come once" in once
     twice = _explained(Ring(), "twice p q", "more r", "twice p q", "more r")
-    assert "rotate: the same comes again after 2 loops" in twice
+    assert "rotate: twice joins twice + more of the step before" in twice
+    apart = _explained(Ring(), "gather", "more q", "gather", "more q")
+    assert "rotate: the same comes again after 2 loops, and none of them joins" in apart
     assert "rotate" not in _explained(Ring(), "more r")
 
 
@@ -77,4 +79,4 @@ def test_operations_are_compared_with_bytes(make: str) -> None:
 
 
 def test_nothing_is_said_of_nothing() -> None:
-    assert lines_on([], [], []) == ()
+    assert lines_on([], [], [], [], []) == ()
