@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from programs import needs_program, with_program
+from ring import Ring
 from sided import Sided
 from small_world import FLUX, World, run_python
 
@@ -173,13 +174,32 @@ def corner_texts() -> dict[str, GeneratedCode]:
     return found
 
 
+def wall_texts() -> dict[str, GeneratedCode]:
+    """A function of a chain for GPUs, where few cells have elements of a second loop."""
+    ring, found = Ring(), {}
+    loops = [op2.ParLoop(*ring.loops()[name]) for name in ("spread", "wall", "more r")]
+    group = GroupLoop(loops, [0, 1], [], [], [], [], Spares())
+    for backend in ("opencl", "cuda"):
+        request = group._request(group._built, {"backend": backend})
+        found[f"walls_{backend}_owner"] = flow.generate(request, flow.choose(request))
+    return found
+
+
+def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed() -> None:
+    """Behind the first one all would wait for memory once more."""
+    for text in map(str, wall_texts().values()):
+        body = text[text.index("double r_own") :]
+        read = body.index("is_present = has_incidences[t]")
+        assert read < body.index("spread(") < body.index("if (0 < is_present)")
+
+
 def test_texts_are_the_golden_ones() -> None:
     """After a change that is meant: UPDATE_GOLDEN=1 pytest ..., then read the difference."""
     found = {
         f"{name}{Path(next(iter(code.files))).suffix}": re.sub(
             r"^/\* pyop2cxx \S+:", "/* pyop2cxx VERSION:", code
         )
-        for name, code in (texts(GOLDENS) | corner_texts()).items()
+        for name, code in (texts(GOLDENS) | corner_texts() | wall_texts()).items()
     }
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)
@@ -193,7 +213,7 @@ def test_texts_are_the_golden_ones() -> None:
 
 
 def test_texts_fit_a_screen_and_have_no_loop_of_one_step() -> None:
-    for name, text in (texts(GOLDENS) | corner_texts()).items():
+    for name, text in (texts(GOLDENS) | corner_texts() | wall_texts()).items():
         assert max(map(len, text.splitlines())) <= 120, name
         assert not re.search(r"for \(\w+ (\w+) = (\d+); \1 < 1;", text), name
 
