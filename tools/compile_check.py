@@ -5,8 +5,9 @@ Usage: ``python tools/compile_check.py COMPILER [--built FOLDER]``. A header tha
 thing a unit includes is compiled alone with that unit. FOLDER is a build with errors on warnings by
 the same compiler: units that were built there by themselves are left out, as are those that begin
 a batch; the others of a batch, which may live on what one before them includes, are compiled as
-there, with the precompiled headers, but alone. A unit that passed is not compiled again until it,
-something it includes, or the command changes.
+there, with the precompiled headers, but alone. The bindings, which no sanitized build has, share
+headers that are precompiled here. A unit that passed is not compiled again until it, something it
+includes, or the command changes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Icpp")
 DEFINES = ("-DFMT_HEADER_ONLY=1", '-DPYOP2CXX_VERSION="0"')
 SYSTEM = ("-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include"))
 STAMPS = Path("build/lint")
+OF_BINDINGS = "#include <pybind11/numpy.h>\n#include <pybind11/stl.h>\n"
+"""What clang reads once for all units of `bind`, as CMakeLists.txt has it."""
 
 
 class Unit(NamedTuple):
@@ -41,11 +44,13 @@ class Unit(NamedTuple):
         compiler: Its name or path.
         source: Path from the root of the repository.
         flags: All of them, but for those that say where dependencies are written.
+        language: What the compiler is told that it is.
     """
 
     compiler: str
     source: Path
     flags: tuple[str, ...] = (*FLAGS, *DEFINES, *SYSTEM)
+    language: str = "c++"
 
     @property
     def stamp(self) -> Path:
@@ -63,7 +68,7 @@ class Unit(NamedTuple):
         """The command line."""
         rules = ("-MD", "-MF", str(self.stamp.with_suffix(".new")), "-MT", "unit")
         source = "-" if self.is_header else str(self.source)
-        return [self.compiler, *self.flags, *rules, "-x", "c++", source]
+        return [self.compiler, *self.flags, *rules, "-x", self.language, source]
 
 
 def built_units(folder: Path) -> dict[Path, tuple[str, ...] | None]:
@@ -103,13 +108,35 @@ def first_include(source: Path) -> str:
     return found[1] if found else ""
 
 
+def precompiled(compiler: str) -> tuple[str, ...]:
+    """Flags for units that include pybind11, whose headers clang then reads once.
+
+    A header that cannot be compiled is left to the units, which say why.
+    """
+    flags: tuple[str, ...] = Unit._field_defaults["flags"]
+    name = Path(compiler).name
+    if "clang" not in name:  # GCC gains little
+        return flags
+    header = STAMPS / name / "bindings.hpp"
+    if not header.exists() or header.read_text() != OF_BINDINGS:
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(OF_BINDINGS)
+    made = header.with_suffix(".pch")
+    kept = tuple(flag for flag in flags if flag != "-fsyntax-only")
+    if check(Unit(compiler, header, (*kept, "-o", str(made)), "c++-header")) or not made.exists():
+        return flags
+    return (*flags, "-include-pch", str(made))
+
+
 def units(compiler: str, built: dict[Path, tuple[str, ...] | None]) -> Iterator[Unit]:
     """Every source that is to be compiled here."""
     folders = (Path("cpp"), Path("tests/cpp"))
     sources = [source for folder in folders for source in sorted(folder.rglob("*.cpp"))]
     leading = {first_include(source) for source in sources}
+    of_bindings = precompiled(compiler)
     for source in sources:
-        flags = built.get(source.resolve(), Unit._field_defaults["flags"])
+        alone = of_bindings if source.parent.name == "bind" else Unit._field_defaults["flags"]
+        flags = built.get(source.resolve(), alone)
         if flags is not None:
             yield Unit(compiler, source, flags)
     for pattern in ("*.hpp", "*.h"):

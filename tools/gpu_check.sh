@@ -7,7 +7,8 @@
 #   test-cuda     the suites with CUDA; includes the loops of the corpus by every strategy
 #   test-opencl   the same with the driver's OpenCL
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
-#   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side
+#   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side;
+#                 SHARDS=8  the corpus in so many parts, by turns on the GPUs that there are
 #   fuzz          random loops on cuda and the host's backends, FUZZ_MINUTES long; records as JSON
 #   fuzz-chains   random chains, and random loops called in chains, as long as fuzz
 #   fuzz-calls    10^6 hostile calls, 200 kills while loops are compiled for cuda and for openmp, and
@@ -295,27 +296,34 @@ phase_ahead() {
 
 # --- sanitizer ---------------------------------------------------------------------------------
 
+# sanitize_with TOOL PART: a tool over every SHARDS-th case of the corpus
 sanitize_with() {
-  local tool=$1
-  export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
+  local tool=$1 part=$2
+  export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 CUDA_VISIBLE_DEVICES=$((part % gpus))
   local -a options=()
   # drivers' calls that fail and are handled are no faults of ours
   [[ $tool != memcheck ]] || options=(--report-api-errors no)
+  split -n "r/$((part + 1))/$shards" "$out/cases.txt" >"$out/cases-$part-$tool.txt"
   timeout 570 compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 --print-limit 20 \
     python3 -m pytest -q -x -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider \
-    --timeout 540 -W default::DeprecationWarning -k "${CASES:-cuda and not random}" \
-    tests/python/test_corpus.py
+    --timeout 540 -W default::DeprecationWarning "@$out/cases-$part-$tool.txt"
 }
 
 phase_sanitize() {
   command -v compute-sanitizer >/dev/null || PATH=$PATH:/usr/local/cuda/bin
-  local tool
+  local tool part gpus shards=${SHARDS:-1}
   local -a waiting=()
+  gpus=$(nvidia-smi -L | wc -l)
+  mkdir -p "$out"
+  tests --collect-only -k "${CASES:-cuda and not random}" tests/python/test_corpus.py |
+    grep '::' >"$out/cases.txt" || fail "sanitize: no case of the corpus is selected"
   # Each beside the others: they are bound by the processor, not by the GPU. Subshells cannot count
   # our failures, so these are read off the table.
   for tool in ${TOOLS:-memcheck racecheck initcheck}; do
-    measured "sanitize-$tool" sanitize_with "$tool" &
-    waiting+=($!)
+    for ((part = 0; part < shards; part++)); do
+      measured "sanitize-$tool-$part" sanitize_with "$tool" "$part" &
+      waiting+=($!)
+    done
   done
   wait "${waiting[@]}"
   if grep -q '^sanitize-.*FAILED' "$summary"; then failures=$((failures + 1)); fi

@@ -72,6 +72,8 @@ void bind_mesh(py::module_& core) {
       .def_property(
           "is_strict", [](const Coherence& coherence) { return coherence.is_strict.load(); },
           [](Coherence& coherence, bool is_strict) { coherence.is_strict = is_strict; })
+      .def("watch_all", &Coherence::watch_all, py::arg("is_on"), Unlocked())
+      .def("written_in_vain", &Coherence::written_in_vain, Unlocked())
       .def_property(
           "n_threads", [](const Coherence& coherence) { return coherence.n_threads.load(); },
           [](Coherence& coherence, int n_threads) { coherence.n_threads = n_threads; })
@@ -141,7 +143,7 @@ void bind_mesh(py::module_& core) {
             buffer.set_on_device(device, std::as_bytes(std::span(given)));
           },
           py::arg("device"), py::arg("value"))
-      .def("watch", &Buffer::watch, Unlocked())
+      .def("watch", &Buffer::watch, py::arg("is_on"), Unlocked())
       .def("zero_on_device", &Buffer::zero_on_device, Unlocked())
       .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked());
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include <memory>
 #include <optional>
@@ -14,6 +15,42 @@
 #include "runtime/task_row.hpp"
 
 namespace op2::bind {
+namespace {
+
+using LoopPointer = std::shared_ptr<runtime::PreparedLoop>;
+
+PyObject* run_once(PyObject* self, PyObject* /*unused*/) {
+  const auto& loop = *static_cast<LoopPointer*>(PyCapsule_GetPointer(self, nullptr));
+  try {
+    bool has_copied = false;
+    {
+      const py::gil_scoped_release unlocked;
+      has_copied = loop->run();
+    }
+    return PyBool_FromLong(has_copied ? 1 : 0);
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (...) {
+    py::detail::try_translate_exceptions();
+  }
+  return nullptr;
+}
+
+/// A function of CPython that runs @p loop: pybind11 makes lists of arguments on the heap for each
+/// call, which takes as long as a loop over nothing.
+py::typing::Callable<bool()> launch_of(const LoopPointer& loop) {
+  static PyMethodDef definition{"launch", &run_once, METH_NOARGS, nullptr};
+  auto kept = std::make_unique<LoopPointer>(loop);
+  const py::capsule held(kept.get(), [](void* pointer) {
+    const std::unique_ptr<LoopPointer> owned(static_cast<LoopPointer*>(pointer));
+  });
+  (void)kept.release();  // the capsule's now
+  PyObject* made = PyCFunction_New(&definition, held.ptr());
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::typing::Callable<bool()>>(made);
+}
+
+}  // namespace
 
 void bind_runtime(py::module_& core) {
   using runtime::Binding;
@@ -130,6 +167,7 @@ void bind_runtime(py::module_& core) {
            py::arg("executable"), py::arg("binding"), py::arg("options"), py::arg("plans"),
            py::arg("timing"), py::arg("mirror"))
       .def("run", py::overload_cast<>(&PreparedLoop::run), Unlocked())
+      .def_property_readonly("launch", &launch_of)
       .def("run_phase", py::overload_cast<runtime::Phase>(&PreparedLoop::run), py::arg("phase"),
            Unlocked())
       .def("prepare", &PreparedLoop::prepare, Unlocked())

@@ -72,6 +72,11 @@ class Scope {
 /// resolves name conflicts, places declarations, lifts helper functions out of open bodies and
 /// groups statements. A subgenerator writes inside its own section and uses the names that
 /// `declare` returns; variables and functions that bypass `declare` and `function` are not seen.
+///
+/// The printer of loops uses names, functions, helpers, branches, statements that stay where they
+/// are, comments, pragmas and barriers. It has no need of the rest, which is for subgenerators from
+/// elsewhere: sections and what moves statements in them (schedule.hpp), sharing of variables
+/// (declare.cpp), budget and measuring.
 class Context {
  public:
   explicit Context(const Dialect& dialect, Options options = {});

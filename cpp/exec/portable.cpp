@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,182 +20,143 @@ namespace {
 constexpr std::array<std::string_view, 8> roles = {"data",  "constant", "map",   "matrix",
                                                    "items", "plan",     "local", "stride"};
 
-/// Numbers of enumerators are written as they are: the version of what is written changes with
-/// them.
+/// An enumerator that is written as a number: the version of what is written changes with them.
 template <class Enum>
-std::int64_t number_of(Enum value) {
-  return static_cast<std::int64_t>(value);
+struct Numbered {
+  Numbered(Enum& of, std::remove_const_t<Enum> last_one) : value(of), last(last_one) {}
+  Enum& value;
+  std::remove_const_t<Enum> last;
+};
+
+/// A record of equal parts.
+template <class Items>
+struct List {
+  List(std::string_view called, Items& of) : name(called), items(of) {}
+  std::string_view name;
+  Items& items;
+};
+
+template <class T, class Known>
+concept Is = std::same_as<std::remove_const_t<T>, Known>;
+
+// Which parts records have, and in which order: said once, for who writes and for who reads them.
+
+void fields(auto& record, Is<abi::CornerMaps> auto& maps) {
+  record("numbers", maps.of_elements, maps.of_targets);
 }
 
-void write(Canonical& out, const std::vector<int>& numbers) {
-  out.open("numbers");
-  for (const int number : numbers) out.number(number);
-  out.close();
+void fields(auto& record, Is<abi::ListedMatrix> auto& one) {
+  record("numbers", one.matrix, one.row_dim, one.col_dim);
 }
 
-void write(Canonical& out, const abi::Parameter& parameter) {
-  out.open("parameter").text(parameter.name).text(name_of(parameter.type.dtype));
-  out.flag(parameter.type.is_const).flag(parameter.type.is_pointer).number(parameter.type.lanes);
-  out.flag(parameter.is_restrict).text(name_of(parameter.role)).number(parameter.index);
-  out.number(number_of(parameter.array)).close();
+void fields(auto& record, Is<abi::Parameter> auto& parameter) {
+  record("parameter", parameter.name, parameter.type.dtype, parameter.type.is_const,
+         parameter.type.is_pointer, parameter.type.lanes, parameter.is_restrict, parameter.role,
+         parameter.index, Numbered{parameter.array, abi::PlanArray::summand});
 }
 
-void write(Canonical& out, const DataUse& use) {
-  out.open("use").number(number_of(use.access)).text(name_of(use.storage)).text(name_of(use.seen));
-  out.flag(use.is_overwritten).close();
+void fields(auto& record, Is<DataUse> auto& use) {
+  record("use", Numbered{use.access, Access::max}, use.storage, use.seen, use.is_overwritten);
 }
 
-void write(Canonical& out, const abi::PlanSpec& plan) {
-  out.open("plan").number(number_of(plan.kind));
-  write(out, plan.conflicts);
-  write(out, plan.occurrences);
-  out.number(plan.block_size).flag(plan.single_block);
-  write(out, plan.staged);
-  out.number(plan.interleaved).number(plan.lanes);
-  write(out, plan.composed);
-  out.number(plan.composed_bytes).flag(plan.pairs).number(plan.columns);
-  out.open("corners");
-  for (const abi::CornerMaps& maps : plan.corners) {
-    write(out, std::vector<int>{maps.of_elements, maps.of_targets});
-  }
-  out.close().flag(plan.all_targets);
-  out.open("further");
-  for (const std::vector<int>& maps : plan.further) write(out, maps);
-  out.close().open("listed");
-  for (const abi::ListedMatrix& one : plan.listed) {
-    write(out, std::vector<int>{one.matrix, one.row_dim, one.col_dim});
-  }
-  out.close().number(plan.place_bytes).close();
+void fields(auto& record, Is<abi::PlanSpec> auto& plan) {
+  record("plan", Numbered{plan.kind, abi::PlanKind::entries}, plan.conflicts, plan.occurrences,
+         plan.block_size, plan.single_block, plan.staged, plan.interleaved, plan.lanes,
+         plan.composed, plan.composed_bytes, plan.pairs, plan.columns,
+         List{"corners", plan.corners}, plan.all_targets, List{"further", plan.further},
+         List{"listed", plan.listed}, plan.place_bytes);
 }
 
-class ExecutableReader {
+void fields(auto& record, Is<abi::ScratchSpec> auto& scratch) {
+  record("scratch", scratch.per_slot, scratch.per_item, scratch.chunk);
+}
+
+/// @param[in] launch What a device launches, written by itself; empty on the host.
+void fields(auto& record, Is<Executable> auto& executable, Is<std::string> auto& launch) {
+  record("executable", executable.name, executable.strategy, executable.is_parallel,
+         Numbered{executable.items, abi::Items::groups}, List{"arguments", executable.arguments},
+         List{"data", executable.data}, executable.plan, executable.scratch, launch);
+}
+
+class RecordWriter {
  public:
-  explicit ExecutableReader(std::string_view text) : in_(text) {}
+  template <class... Parts>
+  void operator()(std::string_view name, const Parts&... parts) {
+    out_.open(name);
+    (part(parts), ...);
+    out_.close();
+  }
 
-  std::shared_ptr<Executable> executable() {
-    auto made = std::make_shared<Executable>();
-    in_.open("executable");
-    made->name = in_.text();
-    made->strategy = in_.text();
-    made->is_parallel = in_.flag();
-    made->items = enumerator<abi::Items>(4);
-    in_.open("arguments");
-    while (!in_.is_at_close()) made->arguments.push_back(parameter());
+  [[nodiscard]] const std::string& text() const { return out_.str(); }
+
+ private:
+  void part(const std::string& text) { out_.text(text); }
+  void part(bool flag) { out_.flag(flag); }
+  void part(std::int64_t number) { out_.number(number); }
+  void part(int number) { out_.number(number); }
+  void part(DType dtype) { out_.text(op2::name_of(dtype)); }
+  void part(abi::Role role) { out_.text(name_of(role)); }
+  void part(const std::vector<int>& numbers) { part(List{"numbers", numbers}); }
+  template <class Enum>
+  void part(Numbered<Enum> one) {
+    out_.number(static_cast<std::int64_t>(one.value));
+  }
+  template <class Items>
+  void part(List<Items> list) {
+    out_.open(list.name);
+    for (const auto& one : list.items) part(one);
+    out_.close();
+  }
+  template <class Record>
+  void part(const Record& record) {
+    fields(*this, record);
+  }
+
+  Canonical out_;
+};
+
+class RecordReader {
+ public:
+  explicit RecordReader(std::string_view text) : in_(text) {}
+
+  template <class... Parts>
+  void operator()(std::string_view name, Parts&&... parts) {
+    in_.open(name);
+    (part(parts), ...);
     in_.close();
-    in_.open("data");
-    while (!in_.is_at_close()) made->data.push_back(use());
-    in_.close();
-    made->plan = plan();
-    in_.open("scratch");
-    made->scratch.per_slot = in_.number();
-    made->scratch.per_item = in_.number();
-    made->scratch.chunk = in_.number();
-    in_.close();
-    const std::string launch = in_.text();
-    if (!launch.empty()) {
-      made->device =
-          std::make_shared<const DeviceCode>(DeviceCode{nullptr, read_launch_program(launch)});
-    }
-    in_.close();
+  }
+
+  void end() const {
     if (!in_.is_at_end()) in_.fail("nothing more");
-    return made;
   }
 
  private:
-  template <class Enum>
-  Enum enumerator(int n) {
-    const int number = in_.small();
-    if (number < 0 || number >= n) in_.fail("a known number before");
-    return static_cast<Enum>(number);
-  }
-
-  DType dtype() { return dtype_from_name(in_.text()); }
-
-  std::vector<int> numbers() {
-    std::vector<int> found;
-    in_.open("numbers");
-    while (!in_.is_at_close()) found.push_back(in_.small());
-    in_.close();
-    return found;
-  }
-
-  abi::Parameter parameter() {
-    abi::Parameter made;
-    in_.open("parameter");
-    made.name = in_.text();
-    made.type.dtype = dtype();
-    made.type.is_const = in_.flag();
-    made.type.is_pointer = in_.flag();
-    made.type.lanes = in_.small();
-    made.is_restrict = in_.flag();
-    const std::string role = in_.text();
-    const auto* known = std::ranges::find(roles, role);
+  void part(std::string& text) { text = in_.text(); }
+  void part(bool& flag) { flag = in_.flag(); }
+  void part(std::int64_t& number) { number = in_.number(); }
+  void part(int& number) { number = in_.small(); }
+  void part(DType& dtype) { dtype = dtype_from_name(in_.text()); }
+  void part(abi::Role& role) {
+    const auto* known = std::ranges::find(roles, in_.text());
     if (known == roles.end()) in_.fail("a role before");
-    made.role = static_cast<abi::Role>(known - roles.begin());
-    made.index = in_.small();
-    made.array = enumerator<abi::PlanArray>(number_of(abi::PlanArray::summand) + 1);
-    in_.close();
-    return made;
+    role = static_cast<abi::Role>(known - roles.begin());
   }
-
-  DataUse use() {
-    DataUse made;
-    in_.open("use");
-    made.access = enumerator<Access>(number_of(Access::max) + 1);
-    made.storage = dtype();
-    made.seen = dtype();
-    made.is_overwritten = in_.flag();
-    in_.close();
-    return made;
+  void part(std::vector<int>& numbers) { part(List{"numbers", numbers}); }
+  template <class Enum>
+  void part(Numbered<Enum> one) {
+    const int number = in_.small();
+    if (number < 0 || number > static_cast<int>(one.last)) in_.fail("a known number before");
+    one.value = static_cast<Enum>(number);
   }
-
-  abi::ListedMatrix listed() {
-    in_.open("numbers");
-    abi::ListedMatrix made;
-    made.matrix = in_.small();
-    made.row_dim = in_.small();
-    made.col_dim = in_.small();
+  template <class Items>
+  void part(List<Items> list) {
+    in_.open(list.name);
+    while (!in_.is_at_close()) part(list.items.emplace_back());
     in_.close();
-    return made;
   }
-
-  abi::CornerMaps corner_maps() {
-    in_.open("numbers");
-    abi::CornerMaps made;
-    made.of_elements = in_.small();
-    made.of_targets = in_.small();
-    in_.close();
-    return made;
-  }
-
-  abi::PlanSpec plan() {
-    abi::PlanSpec made;
-    in_.open("plan");
-    made.kind = enumerator<abi::PlanKind>(number_of(abi::PlanKind::entries) + 1);
-    made.conflicts = numbers();
-    made.occurrences = numbers();
-    made.block_size = in_.small();
-    made.single_block = in_.flag();
-    made.staged = numbers();
-    made.interleaved = in_.small();
-    made.lanes = in_.small();
-    made.composed = numbers();
-    made.composed_bytes = in_.small();
-    made.pairs = in_.flag();
-    made.columns = in_.small();
-    in_.open("corners");
-    while (!in_.is_at_close()) made.corners.push_back(corner_maps());
-    in_.close();
-    made.all_targets = in_.flag();
-    in_.open("further");
-    while (!in_.is_at_close()) made.further.push_back(numbers());
-    in_.close();
-    in_.open("listed");
-    while (!in_.is_at_close()) made.listed.push_back(listed());
-    in_.close();
-    made.place_bytes = in_.small();
-    in_.close();
-    return made;
+  template <class Record>
+  void part(Record& record) {
+    fields(*this, record);
   }
 
   CanonicalReader in_;
@@ -205,23 +169,23 @@ std::string_view name_of(abi::Role role) {
 }
 
 std::string canonical(const Executable& executable) {
-  Canonical out;
-  out.open("executable").text(executable.name).text(executable.strategy);
-  out.flag(executable.is_parallel).number(number_of(executable.items));
-  out.open("arguments");
-  for (const abi::Parameter& parameter : executable.arguments) write(out, parameter);
-  out.close().open("data");
-  for (const DataUse& use : executable.data) write(out, use);
-  out.close();
-  write(out, executable.plan);
-  const abi::ScratchSpec& scratch = executable.scratch;
-  out.open("scratch").number(scratch.per_slot).number(scratch.per_item).number(scratch.chunk);
-  out.close().text(executable.device ? canonical(executable.device->launch) : "").close();
-  return out.str();
+  RecordWriter writer;
+  const std::string launch = executable.device ? canonical(executable.device->launch) : "";
+  fields(writer, executable, launch);
+  return writer.text();
 }
 
 std::shared_ptr<Executable> read_executable(std::string_view text) {
-  return ExecutableReader(text).executable();
+  RecordReader reader(text);
+  auto made = std::make_shared<Executable>();
+  std::string launch;
+  fields(reader, *made, launch);
+  reader.end();
+  if (!launch.empty()) {
+    made->device =
+        std::make_shared<const DeviceCode>(DeviceCode{nullptr, read_launch_program(launch)});
+  }
+  return made;
 }
 
 }  // namespace op2::exec

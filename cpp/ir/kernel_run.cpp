@@ -159,6 +159,13 @@ class Machine {
     if (++n_steps_ > max_steps) throw TooLong{};
   }
 
+  // The state where two paths part. Where nobody listens, what it costs to copy and to join counts:
+  // kernels of check mode have thousands of variables and conditions.
+  [[nodiscard]] Reached parted() {
+    if (now_ && listener_ == nullptr) n_steps_ += static_cast<int>(now_->variables.size());
+    return now_;
+  }
+
   void call(const std::string& name, const std::vector<Value>& arguments) {
     const FunctionDef& function = *body_.function(name);
     const FunctionDef* outer_function = std::exchange(function_, &function);
@@ -320,7 +327,7 @@ class Machine {
       return;
     }
     const Guard guard(n_guards_, condition.is_uniform);
-    const Reached before = now_;
+    const Reached before = parted();
     statements(node.then_body);
     Reached after_then = std::exchange(now_, before);
     statements(node.else_body);
@@ -643,7 +650,7 @@ class Machine {
   Value perhaps(const Expr& expr, bool is_sure, bool is_uniform = false) {
     if (is_sure) return evaluate(expr);
     const Guard guard(n_guards_, is_uniform);
-    const Reached before = now_;
+    const Reached before = parted();
     const Value value = evaluate(expr);
     now_ = joined(std::move(now_), before);
     return value;

@@ -45,9 +45,11 @@ void Buffer::reset(void* data, std::int64_t n_bytes, bool is_zero) {
   zero_version_ = is_zero ? version_ : -1;
 }
 
-void Buffer::release(bool is_kept) {
+bool Buffer::release(bool is_kept) {
+  bool is_in_vain = false;
   if (memory_ != nullptr) {
     const std::lock_guard lock(coherence_->mutex_);
+    is_in_vain = is_written_in_vain(*memory_);
     const bool is_last = memory_->n_buffers == 1;
     const bool is_seen = is_kept || !memory_->overlapping.empty();
     if (is_last && is_seen && !memory_->host_is_valid) {
@@ -57,6 +59,7 @@ void Buffer::release(bool is_kept) {
   }
   data_ = nullptr;
   n_bytes_ = 0;
+  return is_in_vain;
 }
 
 bool Buffer::on_host(Use use, const TransferCause& cause) {
@@ -110,10 +113,13 @@ std::shared_ptr<void> Buffer::memory_on(const Device& device) {
   return copy == nullptr ? nullptr : copy->memory;
 }
 
-void Buffer::watch() {
+void Buffer::watch(bool is_on) {
   if (!is_tracked() || n_bytes_ == 0) return;
   const std::lock_guard lock(coherence_->mutex_);
-  if (memory_ != nullptr) mesh::watch(*memory_);
+  if (memory_ == nullptr) return;
+  memory_->is_watched = is_on || coherence_->watches_all();
+  if (!memory_->is_watched) memory_->witness.reset();
+  take_witness(*memory_);
 }
 
 void Buffer::adopt(const std::shared_ptr<Device>& device, std::shared_ptr<void> memory) {
@@ -157,7 +163,7 @@ void Buffer::set_on_device(const std::shared_ptr<Device>& device,
   Memory& mine = coherence_->attached(*this);
   const DeviceCopy& copy = ensure_copy(mine, device, what_);
   device->set(copy.memory.get(), value);
-  mine.witness.clear();
+  mine.witness.reset();
   std::memcpy(data_, value.data(), value.size());
   mark_written_on_device(mine, *device);
   mine.host_is_valid = true;

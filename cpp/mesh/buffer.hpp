@@ -51,7 +51,8 @@ class Buffer {
 
   /// @brief The host memory is going: forget it and the copies.
   /// @param[in] is_kept Someone else will read that memory: download what is newer on a device.
-  void release(bool is_kept);
+  /// @return Whether somebody wrote to watched values in vain, which is gone if they are newer there.
+  bool release(bool is_kept);
 
   /// @brief Whether on_host() has to be asked before the host touches data().
   [[nodiscard]] bool is_tracked() const { return coherence_ != nullptr && coherence_->is_active(); }
@@ -71,9 +72,10 @@ class Buffer {
   [[nodiscard]] Where where();
   [[nodiscard]] bool is_valid_on(const Device& device);
 
-  /// @brief Arrays of the host's values are held that cannot be ended: the next on_host() throws
-  /// UsageError if somebody has written through them since.
-  void watch();
+  /// @brief Arrays of the host's values are held that cannot be ended, or are no longer: while
+  /// they are, uses on the host, and those on a device that copy or end something, throw UsageError
+  /// if somebody has written through them since a device took the values.
+  void watch(bool is_on);
 
   /// @brief The newest values are on @p device only, in @p memory, laid out as layout() says.
   void adopt(const std::shared_ptr<Device>& device, std::shared_ptr<void> memory);

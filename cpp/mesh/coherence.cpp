@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "mesh/buffer.hpp"
 
@@ -44,20 +44,24 @@ DeviceCopy& valid_copy(Memory& memory) {
   throw InternalError("values that are valid nowhere");
 }
 
-/// All copies of this range, and of all that overlap it, are out of date.
-void invalidate_copies(Memory& memory) {
-  const auto invalidate = [](Memory& one) {
-    one.is_zero = false;
-    for (DeviceCopy& copy : one.copies) copy.is_valid = false;
-  };
-  invalidate(memory);
-  for (Memory* other : memory.overlapping) invalidate(*other);
+std::uint64_t fingerprint_of(const Memory& memory) {
+  return fingerprint({memory.begin, static_cast<std::size_t>(memory.n_bytes)});
 }
 
-/// Overlapping values that were newer lie within this range by now, so they are overwritten too.
-void outdate_others(Memory& memory) {
+void invalidate_copies(Memory& memory) {
+  memory.is_zero = false;
+  for (DeviceCopy& copy : memory.copies) copy.is_valid = false;
+}
+
+/// All copies of this range, and of all that overlap it, are out of date. Overlapping values that
+/// were newer lie within this range by now, so they are overwritten too.
+void outdate_copies(Memory& memory) {
   invalidate_copies(memory);
-  for (Memory* other : memory.overlapping) other->host_is_valid = true;
+  for (Memory* other : memory.overlapping) {
+    invalidate_copies(*other);
+    other->host_is_valid = true;
+    other->witness.reset();
+  }
 }
 
 /// Whether a use needs no copy, no memory and no mark.
@@ -106,34 +110,27 @@ bool device_needs_copy(Memory& memory, const Device& device, Use use) {
 }
 
 void mark_written_on_host(Memory& memory) {
-  outdate_others(memory);
+  outdate_copies(memory);
   memory.host_is_valid = true;
-}
-
-void watch(Memory& memory) {
-  const bool is_on_device = std::any_of(memory.copies.begin(), memory.copies.end(),
-                                        [](const DeviceCopy& copy) { return copy.is_valid; });
-  if (!is_on_device || !memory.overlapping.empty()) return;
-  memory.witness.assign(memory.begin, memory.begin + memory.n_bytes);
-}
-
-void check_witness(Memory& memory, std::string_view what) {
-  if (memory.witness.empty()) return;
-  const std::vector<std::byte> before = std::exchange(memory.witness, {});
-  if (!memory.overlapping.empty()) return;  // whoever they belong to may have written
-  if (std::memcmp(before.data(), memory.begin, before.size()) == 0) return;
-  std::memcpy(memory.begin, before.data(), before.size());
-  throw UsageError(fmt::format(
-      "{}: somebody wrote into its values on the host after a device had taken them, through an "
-      "array from before, such as a part of 'data' that was kept; the device never saw it, and it "
-      "is undone. Ask for 'data' again after the loop, and write through that",
-      what));
+  memory.witness.reset();
 }
 
 void mark_written_on_device(Memory& memory, const Device& device) {
-  outdate_others(memory);
+  outdate_copies(memory);
   memory.host_is_valid = false;
   find_copy(memory, device)->is_valid = true;
+  take_witness(memory);
+}
+
+void take_witness(Memory& memory) {
+  if (!memory.is_watched || memory.witness) return;
+  if (std::ranges::any_of(memory.copies, &DeviceCopy::is_valid)) {
+    memory.witness = fingerprint_of(memory);
+  }
+}
+
+bool is_written_in_vain(const Memory& memory) {
+  return memory.witness && fingerprint_of(memory) != *memory.witness;
 }
 
 DeviceCopy& ensure_copy(Memory& memory, const std::shared_ptr<Device>& device,
@@ -146,7 +143,7 @@ DeviceCopy& ensure_copy(Memory& memory, const std::shared_ptr<Device>& device,
 bool Coherence::to_device(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
                           std::span<void*> handles, const TransferCause& cause) {
   const std::lock_guard lock(mutex_);
-  bool all_settled = true;
+  bool all_settled = !watches_all();
   for (std::size_t i = 0; i < uses.size(); ++i) {
     Buffer& buffer = *uses[i].buffer;
     handles[i] = nullptr;
@@ -167,6 +164,7 @@ bool Coherence::settle_on_device(const std::shared_ptr<Device>& device,
   for (const BufferUse& use : uses) {
     if (use.buffer->n_bytes_ == 0) continue;
     Memory& memory = attached(*use.buffer);
+    check_witness(*use.buffer, cause);
     if (!device_needs_copy(memory, *device, use.use)) continue;
     copies = true;
     check_allowed(*device, Direction::to_device, use.buffer->what_, memory.n_bytes,
@@ -201,7 +199,7 @@ bool Coherence::to_host(std::span<const BufferUse> uses, const TransferCause& ca
   for (const BufferUse& use : uses) {
     if (!keeps(*use.buffer)) continue;
     Memory& memory = attached(*use.buffer);
-    check_witness(memory, use.buffer->what_);
+    check_witness(*use.buffer, cause);
     if (!host_needs_copy(memory, use.use)) continue;
     copies = true;
     Memory* newer = newer_on_device(memory);
@@ -218,11 +216,54 @@ bool Coherence::to_host(std::span<const BufferUse> uses, const TransferCause& ca
     }
   }
   for (const BufferUse& use : uses) {
-    if (use.use != Use::read && keeps(*use.buffer)) {
-      mark_written_on_host(*use.buffer->memory_);
+    if (!keeps(*use.buffer)) continue;
+    Memory& memory = *use.buffer->memory_;
+    if (use.use == Use::read) {
+      take_witness(memory);
+      for (Memory* other : memory.overlapping) take_witness(*other);
+    } else {
+      mark_written_on_host(memory);
     }
   }
   return copies;
+}
+
+void Coherence::check_witness(const Buffer& buffer, const TransferCause& cause) {
+  Memory& memory = *buffer.memory_;
+  Memory* found = is_written_in_vain(memory) ? &memory : nullptr;
+  for (Memory* other : memory.overlapping) {
+    if (found == nullptr && is_written_in_vain(*other)) found = other;
+  }
+  if (found == nullptr) return;
+  if (found->host_is_valid) download(buffer, *found, {cause.where, cause.argument, true});
+  found->witness = fingerprint_of(*found);
+  throw UsageError(fmt::format(
+      "{}: {}: somebody wrote into its values on the host after a device had taken them, through "
+      "an array from before: a part of 'data' that was kept, a memoryview of it, or the array that "
+      "it was made from. The device never saw it, and it is undone. Ask for 'data' again after the "
+      "loop, and write through that",
+      cause.where, found->what));
+}
+
+void Coherence::watch_all(bool is_on) {
+  const std::lock_guard lock(mutex_);
+  watches_all_ = is_on;
+  if (!is_on) return;
+  for (auto& [begin, memory] : ranges_) {
+    memory->is_watched = true;
+    take_witness(*memory);
+  }
+}
+
+std::vector<std::string> Coherence::written_in_vain() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> found;
+  for (auto& [begin, memory] : ranges_) {
+    if (!is_written_in_vain(*memory)) continue;
+    found.push_back(memory->what);
+    memory->witness = fingerprint_of(*memory);
+  }
+  return found;
 }
 
 void Coherence::check_allowed(const Device& device, Direction direction, std::string_view what,
@@ -289,10 +330,11 @@ void Coherence::upload(const Buffer& buffer, DeviceCopy& copy, const TransferCau
     record(device, Direction::to_device, buffer.what_, memory.n_bytes, now() - start, cause);
   }
   copy.is_valid = true;
+  take_witness(memory);
 }
 
 void Coherence::download(const Buffer& buffer, Memory& memory, const TransferCause& cause) {
-  memory.witness.clear();
+  memory.witness.reset();
   const DeviceCopy& copy = valid_copy(memory);
   const std::int64_t start = now();
   if (memory.layout.is_soa) {
@@ -341,6 +383,8 @@ Memory& Coherence::attached(Buffer& buffer) {
   made->n_bytes = buffer.n_bytes_;
   made->layout = buffer.layout_;
   made->n_buffers = 1;
+  made->what = buffer.what_;
+  made->is_watched = watches_all();
   made->overlapping = ranges_overlapping(*made);
   made->is_zero = buffer.zero_version_ == buffer.version_ && made->overlapping.empty();
   for (Memory* other : made->overlapping) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,7 +59,9 @@ struct Memory {
   int n_buffers = 0;
   std::vector<DeviceCopy> copies;
   std::vector<Memory*> overlapping;
-  std::vector<std::byte> witness;  ///< what the host's values were when they were watched, if so
+  std::string what;         ///< whose values they are, for messages: of the first Buffer
+  bool is_watched = false;  ///< others may write to the host's values without a word
+  std::optional<std::uint64_t> witness;  ///< of the host's values since a device took them
 };
 
 /// @brief The copy on a device, valid or not; null if there is none.
@@ -80,13 +83,12 @@ struct Memory {
 void mark_written_on_device(Memory& memory, const Device& device);
 void mark_written_on_host(Memory& memory);
 
-/// @brief Remember the host's values: who still has an array of them would write in vain.
-/// Nothing happens if they are valid on the host alone, or overlap with others.
-void watch(Memory& memory);
+/// @brief Remember what the host's values are, if they are watched and a device has taken them:
+/// who still has an array of them writes in vain from now on.
+void take_witness(Memory& memory);
 
-/// @brief End that, with the values as they were.
-/// @throws UsageError, naming @p what, if somebody has written since; what was written is gone.
-void check_witness(Memory& memory, std::string_view what);
+/// @brief Whether somebody has written to the host's values since.
+[[nodiscard]] bool is_written_in_vain(const Memory& memory);
 
 /// @brief The copy on a device, allocated but not valid if there was none.
 /// @param[in] what Whose memory it is, for the message of a full device.
@@ -113,6 +115,7 @@ class Coherence {
   /// were.
   /// @param[out] handles One for each use: the memory on the device; null for no bytes.
   /// @return Whether anything was copied, and so recorded in transfers().
+  /// @throws UsageError if somebody wrote to watched values in vain; what was written is gone.
   /// @throws TransferError under is_strict, if something would be copied.
   /// @throws UnsupportedError if a use writes memory that overlaps another use's in part: each has
   /// a copy of its own on the device.
@@ -126,6 +129,14 @@ class Coherence {
 
   /// @brief Whether implicit copies are refused; see to_device.
   std::atomic<bool> is_strict = false;
+
+  /// @brief Watch all values from now on, and look at them before each use on a device, too.
+  void watch_all(bool is_on);
+  [[nodiscard]] bool watches_all() const { return watches_all_.load(std::memory_order_relaxed); }
+
+  /// @brief Whose values were written on the host since a device has taken them, of all that are
+  /// watched. The next call names none of them again.
+  [[nodiscard]] std::vector<std::string> written_in_vain();
 
   /// @brief Threads that rearrange rows into columns.
   std::atomic<int> n_threads = 1;
@@ -147,6 +158,7 @@ class Coherence {
   // All of these expect the mutex to be held.
   bool settle_on_device(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
                         std::span<void*> handles, const TransferCause& cause);
+  void check_witness(const Buffer& buffer, const TransferCause& cause);
   static void check_overlaps(std::span<const BufferUse> uses, std::string_view where);
   void upload(const Buffer& buffer, DeviceCopy& copy, const TransferCause& cause);
   void download(const Buffer& buffer, Memory& memory, const TransferCause& cause);
@@ -159,6 +171,7 @@ class Coherence {
 
   std::mutex mutex_;
   std::atomic<bool> is_active_ = false;
+  std::atomic<bool> watches_all_ = false;
   std::multimap<std::uintptr_t, std::unique_ptr<Memory>> ranges_;  // by their begin
   std::uintptr_t longest_ = 0;                                     // bytes of any range so far
   Transfers transfers_;

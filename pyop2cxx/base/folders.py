@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where this package lies: found here, so that modules may move."""
 
+import os
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -9,8 +10,8 @@ BACKENDS = PACKAGE / "backends"
 
 def backend_names(folder: Path = BACKENDS) -> tuple[str, ...]:
     """Return the backends of a folder, sorted: its Python files without leading underscore."""
-    found = (path.stem for path in folder.glob("*.py"))
-    return tuple(sorted(name for name in found if not name.startswith("_")))
+    files = (name for name in os.listdir(folder) if name.endswith(".py"))
+    return tuple(sorted(name.removesuffix(".py") for name in files if not name.startswith("_")))
 
 
 def template_folder() -> Path:

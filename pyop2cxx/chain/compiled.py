@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
     from pyop2cxx.chain.entries import Entry, Waiting
     from pyop2cxx.chain.spares import Spares
-    from pyop2cxx.data.carrier import DataCarrier, Lent
+    from pyop2cxx.data.carrier import DataCarrier
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parloop import ParLoop
 
 Call = Callable[[], bool | None]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.chain.spares import Spares
-    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.data.dats import Dat
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.pipeline.request import Choice, Corners
@@ -76,7 +76,7 @@ class GroupFacts(LoopFacts):
         ]
         writers = [loop for writes, loop in users if writes]
         loop = writers[0] if writers else users[0][1] if users else self._main
-        return loop._facts.map_facts(map_)
+        return loop._map_facts(map_)
 
     def longest_row(self) -> int:
         """Return it for the loop whose incidences come first."""

@@ -32,6 +32,7 @@ def zeroing(entry: Entry) -> ParLoop | None:
         return None
     if dat.dtype.kind not in "fiu" or not dat.cdim:
         return None
+    dat._allocated("zero")  # no loop that waits has done so where that behind it may not wait
     return ParLoop(_kernel(str(dat.dtype.name), dat.cdim, is_copy=False), dat._set, dat(WRITE))
 
 

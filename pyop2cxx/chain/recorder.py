@@ -30,7 +30,7 @@ from pyop2cxx.chain.periods import whole_periods
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places, number_of
-from pyop2cxx.data.carrier import Lent
+from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import CompilationError, UsageError
 from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.backends._devices import OpenDevice
     from pyop2cxx.chain.entries import Entry
-    from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.lent import Lent
 
 
 def row(tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> Callable[[], bool]:
@@ -35,7 +35,7 @@ def row(tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> Callable[[], 
     def run_and_recall() -> bool:
         has_copied = run()
         for arrays in ended:
-            if arrays._out:
+            if arrays.is_open:
                 arrays.recall()
         return has_copied
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import MOST_INT64, address_of, core_dtype
-from pyop2cxx.data.carrier import Lent
+from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from dataclasses import dataclass
 from math import prod
 from time import perf_counter_ns
@@ -25,7 +24,14 @@ from pyop2cxx.base.arrays import (
     as_zeros,
     c_name,
 )
-from pyop2cxx.exceptions import ContractError, IndexValueError, NoDataError, UsageError, user_line
+from pyop2cxx.data.lent import Lent, given_values, is_shared
+from pyop2cxx.exceptions import (
+    ContractError,
+    IndexValueError,
+    NoDataError,
+    UsageError,
+    user_line,
+)
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
@@ -38,92 +44,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.base.arrays import Array
-
-
-class Lent:
-    """Writeable arrays of a carrier's values that were handed out and are still held.
-
-    They are writeable as long as what is written there counts: from when the host is asked for the
-    values until a device takes them. Parts of them that the program has made, such as
-    ``dat.data[1:3]``, cannot be ended: if there are any, the values are watched.
-    """
-
-    __slots__ = ("_carrier", "_ended", "_n_to_sweep", "_out", "_readers", "is_watching")
-
-    def __init__(self, carrier: DataCarrier) -> None:
-        self._carrier = weakref.ref(carrier)
-        self._out: list[weakref.ref[Array]] = []
-        self._ended: list[weakref.ref[Array]] = []
-        self._readers: list[weakref.ref[Array]] = []
-        self._n_to_sweep = 8
-        self.is_watching = False
-
-    def __bool__(self) -> bool:
-        return bool(self._out)
-
-    @staticmethod
-    def any_held(of: Iterable[Lent]) -> bool:
-        """Say whether somebody has an array of one of these that may be written now."""
-        for one in of:  # generators would cost half of what recording a loop does
-            if not one._out:
-                continue
-            one._sweep()
-            if one._out:
-                return True
-        return False
-
-    def lend(self, view: Array) -> Array:
-        """Hand out an array; those that a device has ended are writeable again, too."""
-        if self._ended:
-            self._out.extend(self._set_writeable(self._ended, writeable=True))
-            self._ended = []
-        self._out.append(weakref.ref(view))
-        if len(self._out) > self._n_to_sweep:
-            self._sweep()
-            self._n_to_sweep = 2 * len(self._out) + 8
-        return view
-
-    def recall(self) -> None:
-        """A device has taken the values: what the host wrote from now on would be lost."""
-        self._ended += self._set_writeable(self._out, writeable=False)
-        self._out.clear()
-        self._watch()
-
-    def _sweep(self) -> None:
-        """Forget arrays that nobody holds any more. The list stays the same: chains look at it."""
-        self._out[:] = [known for known in self._out if known() is not None]
-
-    def _watch(self) -> None:
-        """Let the next use on the host see whether somebody wrote in vain, if there are parts."""
-        carrier = self._carrier()
-        self._readers = [one for one in self._readers if one() is not None]
-        known = [*self._ended, *self._readers]
-        self.is_watching = carrier is not None and _n_strangers(carrier, known) > 0
-        if carrier is not None and self.is_watching:
-            carrier._buffer.watch()
-
-    def used(self, use: _core.Use) -> None:
-        """The host has used the values, which were watched: reading them ends nothing."""
-        self.is_watching = False
-        if use == _core.Use.read:
-            self._watch()
-
-    def read(self, view: Array) -> None:
-        """An array that nobody can write through is handed out while the values are watched."""
-        self._readers.append(weakref.ref(view))
-
-    @staticmethod
-    def _set_writeable(
-        known: Iterable[weakref.ref[Array]], *, writeable: bool
-    ) -> list[weakref.ref[Array]]:
-        """Mark the arrays that are held, and return them; those the program changed are left."""
-        marked = []
-        for one in known:
-            view = one()
-            if view is not None and view.flags.writeable != writeable:
-                view.flags.writeable = writeable
-                marked.append(one)
-        return marked
 
 
 class DataCarrier(Shown):
@@ -222,7 +142,7 @@ class DataCarrier(Shown):
     def _zero_waits(self) -> bool:
         """Let a chain set all values to zero in its place among the loops, if it can."""
         recorder = runtime.recorder
-        if recorder is None or (self._lent_out and Lent.any_held((self._lent_out,))):
+        if recorder is None or Lent.any_held((self._lent_out,)):
             return False
         return recorder.takes_zero(self)
 
@@ -320,7 +240,7 @@ class DataCarrier(Shown):
         if coherence.is_active and self._buffer.on_host(use, f"{self._kind}.{member}", is_explicit):
             coherence.attribute(user_line())
         if self._lent_out.is_watching:
-            self._lent_out.used(use)
+            self._lent_out.used()
 
     def _zero_values(self) -> None:
         """Set all values to zero where they are."""
@@ -406,13 +326,15 @@ class SetFreeCarrier(DataCarrier):
                 self._dim, as_dtype("float64" if dtype is None else dtype, self._what), self._what
             )
             if data is None
-            else as_values(data, dtype, self._dim, self._what)
+            else given_values(data, dtype, self._dim, self._what)
         )
         self._dtype = self._values.dtype
         self._buffer = self._make_buffer(self._cdim)
         self._buffer.reset(
             address=address_of(self._values), n_bytes=self._values.nbytes, is_zero=data is None
         )
+        if data is not None:
+            self._lent_out.give(data, self._values)
         if shared is not None:
             self._adopt_on_device(shared)
 
@@ -567,39 +489,9 @@ def _release(carrier: DataCarrier) -> None:
     except (AttributeError, KeyError):  # it was refused while it was made
         return
     is_only_there = is_allocated and buffer.where == _core.Where.device
-    buffer.release(is_kept=is_only_there and is_shared(holder))
-
-
-def is_shared(holder: dict[str, Any]) -> bool:
-    """Say whether others hold the memory of the array ``holder["_values"]``.
-
-    Memory that is not NumPy's own, such as a file's or another library's, counts as held.
-    """
-    owner = holder["_values"]
-    if owner.base is not None:
-        owner = owner.base
-    if not isinstance(owner, np.ndarray) or not owner.flags.owndata:
-        return True
-    del owner
-    return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
-
-
-def _n_strangers(carrier: DataCarrier, known: Iterable[weakref.ref[Array]]) -> int:
-    """Return how many arrays show a carrier's memory besides its own and those that are known."""
-    if carrier._values is None:
-        return 0
-    memory = carrier._values if carrier._values.base is None else carrier._values.base
-    n_known = sum(view is not None and view.base is memory for view in (one() for one in known))
-    del memory
-    n_holders = _n_holders(carrier.__dict__)
-    return n_holders - _n_holders({"_values": np.zeros(1)}) - n_known
-
-
-def _n_holders(holder: dict[str, Any]) -> int:
-    owner = holder["_values"]
-    if owner.base is not None:
-        owner = owner.base
-    return sys.getrefcount(owner)
+    if buffer.release(is_kept=is_only_there and is_shared(holder)):
+        runtime.warn_of_vain_write(carrier._what)
+    carrier._lent_out.end()
 
 
 @dataclass(frozen=True, slots=True)

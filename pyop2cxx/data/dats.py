@@ -18,20 +18,13 @@ from pyop2cxx.base.arrays import (
     as_dtype,
     as_name,
     as_numpy,
-    as_values,
     as_zeros,
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
-from pyop2cxx.data.carrier import (
-    Argument,
-    DataCarrier,
-    Lent,
-    OlderForm,
-    is_shared,
-    older_form,
-)
+from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
 from pyop2cxx.data.ghosts import HaloExchange
+from pyop2cxx.data.lent import Lent, given_values, is_shared
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.data.whole import WholeValues
 from pyop2cxx.exceptions import (
@@ -153,6 +146,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._buffer = self._make_buffer(self._cdim, is_soa=self._layout == "soa")
         if self._values is not None:
             self._point_at(self._values, is_zero=False)
+            self._lent_out.give(data, self._values)
         if shared is not None:
             self._adopt_on_device(shared)
         self._checked: dict[int, Access] = {}
@@ -395,6 +389,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             theirs[...] = before
         else:
             self._values, other._values = theirs, mine
+            self._lent_out.trade(other._lent_out)
             self._point_at(theirs, is_zero=False)
             other._point_at(mine, is_zero=False)
         self._buffer.increment_version()
@@ -406,7 +401,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
                 f"{self._what}: data were given, but the Set has no size to compare theirs with; "
                 "give both or neither"
             )
-        return as_values(data, dtype, self._shape("data"), self._what)
+        return given_values(data, dtype, self._shape("data"), self._what)
 
     def _taken(self, data: ArrayLike, dtype: DTypeLike | None) -> _core.exchange.SharedArray:
         """Return memory of a device as it is; nothing converts it."""

@@ -11,9 +11,10 @@ from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.base.arrays import as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit
 from pyop2cxx.data.algebra import Algebra, at_device
-from pyop2cxx.data.carrier import Lent, SetFreeCarrier, copied
+from pyop2cxx.data.carrier import SetFreeCarrier, copied
 from pyop2cxx.data.conditions import Condition
 from pyop2cxx.data.constants import Constant, GlobalArg
+from pyop2cxx.data.lent import Lent
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.exceptions import DataValueError, DatTypeError
 from pyop2cxx.runtime import communicators, runtime

@@ -11,7 +11,8 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros
-from pyop2cxx.data.carrier import DataCarrier, Lent
+from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
     AssemblyStateError,
     IndexValueError,

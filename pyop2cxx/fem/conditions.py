@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.arrays import distinct
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataValueError, IndexValueError, MapValueError, UsageError
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.interpolation import interpolate
@@ -67,7 +68,8 @@ class DirichletBC:
                 f"DirichletBC: there is no component {component}; dofs have {part.dim} of them"
             )
         components = np.arange(part.dim) if component is None else np.array([component])
-        held = _held(part, where)
+        with waiting(f"DirichletBC: finding dofs among {part.dof_set.size}"):
+            held = _held(part, where)
         self._part = part
         self._own = (held[:, None] * part.dim + components).reshape(-1)
         self._components = components

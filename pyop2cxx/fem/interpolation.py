@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import basix, elements, ufl
@@ -47,6 +48,12 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
         raise UsageError(
             f"interpolate: expected a Function or a FunctionSpace, got {type(target).__name__}"
         )
+    with waiting(f"interpolate: {function.space.size} values"):
+        _interpolate(given, function)
+    return function
+
+
+def _interpolate(given: Any, function: Function) -> None:
     space = function.space
     if space.parts:
         if not isinstance(given, list | tuple) or len(given) != len(space.parts):
@@ -67,7 +74,6 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
             raise DataValueError(f"interpolate: expected {size} numbers, got {given!r}")
         flat = np.broadcast_to(values.reshape(-1, 1), (size, 1))
         _set_by_call(function, lambda x: np.broadcast_to(flat, (size, x.shape[1])))
-    return function
 
 
 def on_mesh(u: Function) -> Dat:

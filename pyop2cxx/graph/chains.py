@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.chain.compiled import Compiled
-    from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.graph.operations import Replaced
     from pyop2cxx.loop.parloop import ParLoop
 

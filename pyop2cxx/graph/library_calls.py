@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.data.carrier import Lent
     from pyop2cxx.data.globals import Global
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.graph.operations import Operation, Replaced
 
 

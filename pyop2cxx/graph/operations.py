@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
-    from pyop2cxx.data.carrier import DataCarrier, Lent
+    from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.data.conditions import Condition
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parloop import ParLoop
 
     Replaced = Mapping[int, Any]

@@ -133,7 +133,7 @@ class Piece:
         if has_copied:
             runtime.coherence.attribute(user_line())
         for arrays in self._lent:
-            if arrays:
+            if arrays.is_open:
                 arrays.recall()
         for note in self._notes:
             note()

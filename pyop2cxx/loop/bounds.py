@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def check_bounds(
     if kernel.core.body is None:
         return
     given = loop.check_input()
-    for found in _found(kernel.core, _Key(given)):
+    for found in _found(kernel.core, Given(given)):
         message = _message(kernel, found, arguments, what)
         if not found.is_guarded:
             raise UsageError(message)
@@ -56,22 +57,27 @@ def check_bounds(
         warnings.warn(message, KernelWarning, stacklevel=stacklevel)
 
 
-class _Key:
-    """What a loop passes, compared by value."""
+class Given:
+    """What a loop passes, compared by value.
 
-    def __init__(self, given: _core.CheckInput) -> None:
+    Args:
+        given: What it passes.
+        code: Of the kernel: equal kernels may have other lines.
+    """
+
+    def __init__(self, given: _core.CheckInput, code: str = "") -> None:
         self.given = given
-        self._text = repr(given.key())
+        self._text = f"{given.key()!r}{code}"
 
     def __hash__(self) -> int:
         return hash(self._text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._text == other._text
+        return isinstance(other, Given) and self._text == other._text
 
 
 @until_exit(512)
-def _found(core: _core.Kernel, key: _Key) -> list[_core.OutOfBounds]:
+def _found(core: _core.Kernel, key: Given) -> list[_core.OutOfBounds]:
     assert core.body is not None
     return _core.out_of_bounds(core.body, key.given)
 
@@ -82,10 +88,31 @@ def line_of(text: str, line: int) -> str:
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
+def as_written(name: str, text: str, line: int) -> str:
+    """Return a variable as a kernel writes it: ``v_x``, made of a structure, is its ``v.x``.
+
+    Args:
+        name: In the kernel without structures; a member's may end with more underscores.
+        text: Of the kernel.
+        line: Where it was used.
+    """
+    if re.search(rf"\b{re.escape(name)}\b", text):
+        return name
+    of_a_member = r"(?:_|(?:\s*\[[^\[\]]*\])*\s*(?:\.|->)\s*)"
+    parts = map(re.escape, name.rstrip("_").split("_"))
+    written = rf"\b{of_a_member.join(parts)}\b"
+    for where in (line_of(text, line), text):
+        for found in re.finditer(written, where):
+            if not found.group().isidentifier():  # a name of its own is another variable
+                return found.group()
+    return name
+
+
 def _message(kernel: Kernel, found: _core.OutOfBounds, arguments: Sequence[str], what: str) -> str:
     name, parameter = found.array, found.parameter
     if kernel.calls is not None:
         name, parameter = users_name(kernel.calls, name) or (name, parameter)
+    name = as_written(name, kernel.shown_code, found.line)
     array = f"'{name}'" if name else "an array"
     last = found.extent - 1
     holds = f"holds {found.extent} values, 0 to {last}" if found.extent > 0 else "holds no values"

@@ -21,7 +21,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.kernel.shapes import users_name
-from pyop2cxx.loop.bounds import line_of
+from pyop2cxx.loop.bounds import as_written, line_of
 from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked, suspicious
 from pyop2cxx.loop.checked_sums import REAL, WHOLE, Sums, WrongSum, are_finite, first_element
 from pyop2cxx.loop.parts import parts_of
@@ -228,7 +228,7 @@ class _FullRun:
         _give(self._wanted, [wanted, last])
         has_copied = self.prepared.run_saving(self._also)
         for arrays in self._lent:
-            if arrays:
+            if arrays.is_open:
                 arrays.recall()
         self._found._on_host(_core.Use.read, "check", is_explicit=True)
         number, value = self._found._values
@@ -263,6 +263,7 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
     parameter, index = found.place(value)
     if loop.kernel.calls is not None:
         found, parameter = _as_users_kernel(loop.kernel.calls, found, parameter)
+    found = replace(found, name=as_written(found.name, loop.kernel.shown_code, found.line))
     where = f"{loop._what}: {_element(loop, element)}: kernel line {found.line}"
     shown = line_of(loop.kernel.shown_code, found.line)
     array = _array(loop, found, parameter)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
+from pyop2cxx.loop.bounds import Given
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 
@@ -82,8 +83,15 @@ def checked(
         sums: Parameters of access INC whose shares are added up as numbers of type double, too: of
             real numbers how far they are from finite, 0 or NaN.
     """
+    return _checked(kernel, Given(loop.check_input(), kernel.code), layer, matrices, sums)
+
+
+@until_exit(128)
+def _checked(
+    kernel: Kernel, key: Given, layer: bool, matrices: frozenset[int], sums: tuple[int, ...]
+) -> CheckedKernel:
     assert kernel.core.body is not None
-    given = loop.check_input()
+    given = key.given
     made = _core.with_checks(kernel.core.body, given)
     sites = [Site(s.check, s.line, s.name, s.parameter, s.extent) for s in made.sites]
     text = _shell(kernel, made, given, sites, layer=layer, matrices=matrices, sums=sums)
@@ -106,8 +114,13 @@ def suspicious(kernel: Kernel, loop: _core.Loop) -> CheckedKernel | None:
         argument of access INC, where a value is not finite. Nothing if checks may fail for other
         reasons. Without `sites` none can fail.
     """
+    return _suspicious(kernel, Given(loop.check_input(), kernel.code))
+
+
+@until_exit(128)
+def _suspicious(kernel: Kernel, key: Given) -> CheckedKernel | None:
     assert kernel.core.body is not None
-    given = loop.check_input()
+    given = key.given
     made = _core.with_suspicion(kernel.core.body, given)
     if made is None or any(access in _WRONG_WAY for access in given.accesses):
         return None

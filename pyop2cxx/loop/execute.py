@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from pyop2cxx.backends._devices import OpenDevice
-    from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import Request
@@ -111,6 +111,7 @@ class Run:
         "_assembled",
         "_effects",
         "_ghosts",
+        "_is_plain",
         "_launch",
         "_overlaps",
         "_phases",
@@ -137,6 +138,8 @@ class Run:
         self._watch = watch
         self._phases = phases if watch is None else None
         self._overlaps = overlaps and self._phases is not None
+        # most loops are: what the others need is asked about once a run
+        self._is_plain = not (self._ghosts or self._assembled or watch is not None)
 
     @property
     def launch(self) -> Callable[[], bool]:
@@ -160,31 +163,34 @@ class Run:
         """
         if runtime.n_frozen:
             check_frozen(self._effects, args, self._what)
-        if self._watch is not None:
-            self._watch.before()
-        if self._ghosts:
-            begin_to_bring(self._ghosts, args)
-            if self._overlaps and self._phases is not None:
-                try:
-                    has_copied = self._phases(_core.Phase.core)
-                finally:  # what was begun is ended, also if the loop fails
-                    end_to_bring(self._ghosts, args)
-                has_copied = self._phases(_core.Phase.boundary) or has_copied
-            else:
-                end_to_bring(self._ghosts, args)
-                has_copied = self._launch()
-        else:
-            has_copied = self._launch()
-        if has_copied:
+        if self._launch() if self._is_plain else self._launch_with_ghosts(args):
             runtime.coherence.attribute(user_line())
         for i in self._written:
             args[i].data.halo_valid = False
+        if self._is_plain:
+            return
         self.note_assembly(args)
         if self._ghosts:
             begin_to_gather(self._ghosts, args)
             end_to_gather(self._ghosts, args)
         if self._watch is not None:
             self._watch.after()
+
+    def _launch_with_ghosts(self, args: Sequence[Any]) -> bool:
+        """Look at the arguments, bring to ghosts what is read there, and run the kernel."""
+        if self._watch is not None:
+            self._watch.before()
+        if not self._ghosts:
+            return self._launch()
+        begin_to_bring(self._ghosts, args)
+        if not self._overlaps or self._phases is None:
+            end_to_bring(self._ghosts, args)
+            return self._launch()
+        try:
+            has_copied = self._phases(_core.Phase.core)
+        finally:  # what was begun is ended, also if the loop fails
+            end_to_bring(self._ghosts, args)
+        return self._phases(_core.Phase.boundary) or has_copied
 
     def part(self, phase: _core.Phase, args: Sequence[Any]) -> None:
         """Run the core of the loop, or the rest: only computed, and noted with the rest.
@@ -370,7 +376,7 @@ def launch_of(loop: Any) -> Callable[[], bool]:
     if runtime.on_loop is not None:
         runtime.on_loop(loop)
     if device is None:
-        launch: Callable[[], bool] = loop._prepared.run
+        launch: Callable[[], bool] = loop._prepared.launch
         return launch
     carriers: list[Any] = [*(part.data for part in loop._parts), *built.constants]
     loop._lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
@@ -453,5 +459,5 @@ def phase_of(part: Any, iterset: Any, what: str) -> _core.Phase:
 
 def _recall(lent: tuple[Lent, ...]) -> None:
     for arrays in lent:
-        if arrays:
+        if arrays.is_open:
             arrays.recall()

@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx.exceptions import (
     IndexValueError,
     KernelTypeError,
+    MapValueError,
     Op2Error,
     SetTypeError,
     UsageError,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.regions import IterationRegion
-    from pyop2cxx.data.carrier import Lent
+    from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.execute import Run
     from pyop2cxx.loop.parts import Arg
     from pyop2cxx.loop.symbolic import Symbolic
@@ -452,13 +453,23 @@ class ParLoop(Shown):
             kernel=self.kernel,
             loop=built.loop,
             backend=backend,
-            map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
+            map_facts=tuple(self._map_facts(map_) for map_ in built.maps),
             options=self._facts.options(built, backend, given | {"tuning": tuning}),
             strategy=given.get("strategy", self._strategy),
             lanes=given.get("lanes", self._lanes),
             tuning=tuning,
             column_fill=partial(self._facts.column_fill, built),
         )
+
+    def _map_facts(self, map_: Any) -> _core.plan.MapFacts:
+        try:
+            return self._facts.map_facts(map_)
+        except UsageError as error:  # the program has changed an array that the Map shares
+            number = next(part.number for part in self._parts if part.target is map_)
+            raise MapValueError(
+                f"{self._what}: arg {number}: Map '{map_.name}': {error}; pass changed values to "
+                "Map.update_values"
+            ) from None
 
     @property
     def useful_bytes(self) -> int:

@@ -82,7 +82,8 @@ def par_loop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return
-        loops, recorder = runtime.engine.loops, runtime.here.recorder
+        loops = runtime.engine.loops
+        recorder = runtime.here.recorder if runtime.recorders else None
         key: tuple[object, ...]
         try:
             # access first: what is no argument has none, and asking a Dat for data is a use

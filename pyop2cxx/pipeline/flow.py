@@ -7,6 +7,7 @@ could change.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,6 +31,9 @@ from pyop2cxx.runtime.store import files, remembered
 if TYPE_CHECKING:
     from pyop2cxx.backends._devices import OpenDevice
 
+
+_OF_OTHER_TEXTS = ("ahead", "kernels")
+"""Folders of templates that no text of a loop is framed by."""
 
 _DUMPS = ("lower", *_core.PASSES, "source")
 
@@ -401,11 +405,12 @@ def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
 def _printer() -> tuple[object, ...]:
     """What a text depends on besides its key: the core, the dialects and the templates.
 
-    Templates of kernels are not among them: a kernel's text is in the key.
+    Templates of kernels are not among them: a kernel's text is in the key. Nor are those of files
+    beside compiled loops.
     """
-    folders = (folder for folder in template_folder().iterdir() if folder.name != "kernels")
-    templates = [folder for folder in folders if folder.is_dir()]
-    core = Path(_core.__file__).stat()
+    folders = (folder for folder in os.scandir(template_folder()) if folder.is_dir())
+    templates = [folder.path for folder in folders if folder.name not in _OF_OTHER_TEXTS]
+    core = os.stat(_core.__file__)
     return (_core.__version__, core.st_size, core.st_mtime_ns, files([BACKENDS, *templates]))
 
 

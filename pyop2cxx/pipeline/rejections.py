@@ -71,7 +71,7 @@ def refused(request: Request, message: str) -> str:
 
 def _name_strangers(request: Request, said: str) -> str:
     """Say of names that nobody declares that Consts are meant to be used like that."""
-    if "undeclared" not in said and "not declared" not in said:
+    if not any(words in said for words in ("undeclared", "not declared", "is undefined")):
         return ""
     names = [
         name
@@ -94,16 +94,18 @@ def _about_the_user(request: Request, said: str) -> list[str]:
 
 def _quote(request: Request, said: str) -> str:
     """Quote the user's line that the first error is about, with a caret where that is known."""
-    found = re.search(rf"<kernel {re.escape(request.name)}>:(\d+)(?::(\d+))?:? *(.*)", said)
+    # `file:5:14: error` of GCC and Clang, `file:5: error`, and `file(5): error` of NVRTC
+    place = r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<only_line>\d+)\)):? *(?P<message>.*)"
+    found = re.search(f"<kernel {re.escape(request.name)}>{place}", said)
     if found is None:
         return ""
-    number, column = int(found.group(1)), int(found.group(2) or 0)
+    number, column = int(found["line"] or found["only_line"]), int(found["column"] or 0)
     lines = request.kernel.shown_code.splitlines()
     if number > len(lines):  # something is missing where the text ends
         number = max((n for n, line in enumerate(lines, 1) if line.strip()), default=0)
         column = len(lines[number - 1]) + 1 if number else 0
     elif request.kernel.core.body is not None:
-        column = _column_of(lines[number - 1], found.group(3))
+        column = _column_of(lines[number - 1], found["message"])
     shown = quoted(request.kernel.shown_code, number, column)
     return f"kernel '{request.name}', line {number}:\n{shown}\n" if shown else ""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx import _core
 from pyop2cxx.base.arrays import is_integer
 from pyop2cxx.data import mat_paths
 from pyop2cxx.data.dats import Dat
@@ -90,7 +91,8 @@ def call(kernel: Any, args: Sequence[Any]) -> None:
     loop.compute()
     for part in loop._parts:
         if part.kind is not Kind.HANDLE and not part.is_of_matrix:
-            part.data.to_host()
+            # the memory is the program's again, which may change it, or give it to others
+            part.data._on_host(_core.Use.read_write, "GlobalKernel", is_explicit=True)
 
 
 def text(kernel: Any) -> str:

@@ -7,11 +7,12 @@ import atexit
 import itertools
 import logging
 import threading
+import warnings
 from contextlib import contextmanager
 from threading import get_ident
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakSet, WeakValueDictionary
 
 from pyop2cxx import _core
 from pyop2cxx.backends._plugged import entry_points
@@ -20,6 +21,7 @@ from pyop2cxx.exceptions import (
     NonUniqueNameError,
     StaticModeError,
     UnknownBackendError,
+    user_stacklevel,
 )
 from pyop2cxx.runtime.communicators import checked_comm
 from pyop2cxx.runtime.engine import Bounded, Engine
@@ -63,6 +65,8 @@ class Runtime:
         n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
         program_options: Names of the program's own options, which `init` is handed with its own.
         coherence: Keeps values the same on the host and on devices.
+        ended: Arrays, by their `id`, that values were made of without a copy, and that nobody may
+            write to while a device has the values.
         here: What each thread has for itself.
         recorders: For each thread that has one, what takes its loops, to run later; see
             `pyop2cxx.chain`.
@@ -90,6 +94,7 @@ class Runtime:
         self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
         self.coherence = _core.Coherence()
+        self.ended: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._device: _core.Device | None = None
         self._device_epoch = -1  # it was asked for then
         self.backend_folder = BACKENDS
@@ -105,7 +110,7 @@ class Runtime:
         self.configuration.before_change = self.settle
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
-        self.coherence.is_strict = self.configuration["strict_residency"]
+        self._set_up_coherence()
         self._apply_log_level()
         self._engine: Engine | None = None
         self._making = threading.Lock()
@@ -232,6 +237,8 @@ class Runtime:
         it used anything that has to be left in order. Loops that wait in a chain run first.
         """
         self.settle()
+        for what in self.coherence.written_in_vain():
+            self.warn_of_vain_write(what)
         self.here = Here()  # of all threads
         self.recorders.clear()
         self.has_several = False
@@ -249,6 +256,21 @@ class Runtime:
         self.epoch += 1
         self.configuration.reset()
         self.follow_lazy()  # also if the option is what it was before
+
+    @staticmethod
+    def warn_of_vain_write(what: str) -> None:
+        """Warn of values that nobody asks for any more, and that loops have not seen.
+
+        Args:
+            what: Whose they are.
+        """
+        warnings.warn(
+            f"{what}: somebody wrote into its values on the host after a device had taken them, "
+            "through an array from before; loops on the device never saw it. Ask for 'data' again "
+            "after a loop, and write through that",
+            RuntimeWarning,
+            stacklevel=user_stacklevel(),
+        )
 
     def forget_at_exit(self, remembered: Bounded | Callable[[], None]) -> None:
         """Let `exit` clear what holds objects of a program; see `pyop2cxx.runtime.memo`.
@@ -278,11 +300,16 @@ class Runtime:
         self.epoch += 1
         self._usual_backend = ""
         self.static = self.configuration["static"]
-        self.coherence.is_strict = self.configuration["strict_residency"]
+        self._set_up_coherence()
         if "log_level" in names:
             self._apply_log_level()
         if "lazy" in names:
             self.follow_lazy()
+
+    def _set_up_coherence(self) -> None:
+        options = self.configuration
+        self.coherence.is_strict = options["strict_residency"]
+        self.coherence.watch_all(options["check"] or options["debug"])
 
     def follow_lazy(self) -> None:
         """Let all loops wait, or no longer, as the option 'lazy' says; blocks stay as they are."""

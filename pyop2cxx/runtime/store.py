@@ -57,7 +57,10 @@ def installed(package: str) -> tuple[tuple[str, int, int], ...]:
 
 def files(folders: Iterable[str | Path]) -> tuple[tuple[str, int, int], ...]:
     """Identify what lies in some folders, not below them: see `installed`."""
-    entries = [entry for folder in folders for entry in os.scandir(folder) if entry.is_file()]
-    return tuple(
-        sorted((entry.path, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries)
-    )
+    found = []
+    for folder in folders:
+        for entry in os.scandir(folder):
+            if entry.is_file():
+                about = entry.stat()
+                found.append((entry.path, about.st_size, about.st_mtime_ns))
+    return tuple(sorted(found))

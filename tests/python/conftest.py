@@ -8,6 +8,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
+import older_tree
 import pytest
 
 from pyop2cxx import _core, op2
@@ -29,6 +30,17 @@ FIRST = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; else one of several workers ends alone."""
     items.sort(key=lambda item: item.path.name not in FIRST)
+
+
+@pytest.fixture(autouse=True)
+def without_the_older_tree(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hide the folder `pyop2cxx/pyop2` from the core's tests, except from those marked `pyop2`."""
+    is_marked = request.node.get_closest_marker("pyop2") is not None
+    if is_marked or request.path not in older_tree.core_suite():
+        yield
+    else:
+        with older_tree.hidden():
+            yield
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -694,6 +695,39 @@ def test_debug_includes_it() -> None:
     (from_data,) = (bug for bug in BUGS if bug.name == "an index from data")
     with pytest.raises(CheckError, match="element 4"):
         run(World(), from_data)
+
+
+MEMBERS = [  # what messages call a member of a structure: as the kernel writes it
+    ("struct s v;", "y[0] = v.n;", "'v.n'"),
+    ("struct s v; struct s *p = &v;", "y[0] = p->n;", "'p->n'"),
+    ("struct s v; v.w[0] = x[0];", "y[0] = v.w[i[0] + 4];", "'v.w'"),
+    ("struct s v[2]; v[0].w[0] = x[0];", "y[0] = v [0] . w[i[0] + 4];", "'v [0] . w'"),
+    ("struct t { struct s in_x; } a_b;", "y[0] = a_b.in_x.n;", "'a_b.in_x.n'"),
+    ("struct s v; double v_n = 1;", "y[0] = v_n + v.n;", "'v.n'"),
+    ("struct s v; v.n = 1; v.w[0] = x[0];", "y[0] = v.w[2] + v.n;", "'v.w'"),
+]
+
+
+@pytest.mark.parametrize(("before", "line", "name"), MEMBERS)
+def test_members_are_named_as_the_user_wrote_them(before: str, line: str, name: str) -> None:
+    op2.init(backend="sequential", check=True)
+    code = (
+        "struct s { double n, w[2]; };\n"
+        f"void k(double *y, double *x, int *i) {{ {before}\n  {line}\n}}"
+    )
+    with pytest.raises(
+        (CheckError, UsageError), match=f"kernel line 3: '{re.escape(line)}'.*{re.escape(name)}"
+    ):
+        run(World(), Bug("", code, "y(WRITE), x(READ, ends), i(READ)", ""))
+
+
+@pytest.mark.parametrize("line", ["y[0] = x[2 * i[0]];", "y[0] = x[2];"])
+def test_equal_kernels_have_lines_of_their_own(line: str) -> None:
+    op2.init(backend="sequential", check=True)
+    for n in (1, 3):
+        code = f"void k(double *y, double *x, int *i) {{{chr(10) * (n - 1)} {line} }}"
+        with pytest.raises((CheckError, UsageError), match=f"kernel line {n}:"):
+            run(World(), Bug("", code, "y(WRITE), x(READ, ends), i(READ)", ""))
 
 
 @each_backend

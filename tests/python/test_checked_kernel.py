@@ -46,6 +46,14 @@ def test_texts_of_equal_kernels_have_one_key() -> None:
     assert one.kernel.key != made(code, op2.RW).kernel.key
 
 
+def test_a_kernel_is_made_once_but_lines_are_each_ones_own() -> None:
+    code = "void k(double *y, double *x) { double t; if (x[0] > 0) t = 1; y[0] = t; }"
+    one, again, lower = made(code), made(code), made("\n\n" + code)
+    assert one is again
+    assert [site.line for site in one.sites] == [1]
+    assert [site.line for site in lower.sites] == [3]
+
+
 def test_locals_of_one_name_stay_apart() -> None:
     found = made(
         "void k(double *y, double *x) { double t; { double t = x[0]; y[0] = t; }"

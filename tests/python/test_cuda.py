@@ -14,10 +14,13 @@ from kernel_shapes import Shapes
 from programs import has_nvrtc
 from test_frames import MOVES
 from test_kernel_shapes import N_STATEMENTS, loop_over
+from test_rejections import BAD, QUOTED
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends import _nvrtc as nvrtc
-from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.exceptions import CompilationError, UnsupportedError
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.rejections import explain_rejection
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -26,6 +29,8 @@ from corpus import CASES, Case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pyop2cxx.pipeline.request import Choice, GeneratedCode, Request
 
 STRATEGIES = (None, *_core.STRATEGIES)
 TRANSLATED = [case for case in CASES if not case.needs & {"cpp", "headers"}]
@@ -129,6 +134,34 @@ def test_tables_larger_than_constant_memory_are_elsewhere(service: _core.DeviceS
     assert storage == ["static __constant__", "static __device__", "static __constant__"]
     flags = runtime.engine.backend("cuda").toolchain.flags
     service.compile(nvrtc.compiler("sm_90"), text, flags, "")
+
+
+@needs_nvrtc
+def test_what_nvrtc_rejects_is_quoted_from_the_users_text(
+    service: _core.DeviceService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Request, Choice]] = []
+    generate = flow.generate
+
+    def remember(request: Request, choice: Choice) -> GeneratedCode:
+        asked.append((request, choice))
+        return generate(request, choice)
+
+    monkeypatch.setattr(flow, "generate", remember)
+    x = op2.Dat(op2.Set(2, "cells"), [1.0, 1.0])
+    with op2.backend("cuda"):
+        text = str(op2.ParLoop(op2.Kernel(BAD, "bad"), x.dataset.set, x(op2.RW)).generate())
+    (request, choice) = asked[0]
+    flags, compiler = request.backend.toolchain.flags, nvrtc.compiler("sm_90")
+    with pytest.raises(CompilationError) as caught:
+        service.compile(compiler, text, flags, "")
+    marked = flow._marked(request, choice)
+    error = explain_rejection(
+        request, caught.value, lambda: service.compile(compiler, marked, flags, "diagnostic")
+    )
+    assert '<kernel bad>(5): error: identifier "zeta" is undefined' in str(error)
+    assert QUOTED in str(error)
+    assert "no Const has the name zeta" in str(error)
 
 
 @needs_nvrtc

@@ -217,6 +217,49 @@ def test_what_is_derived_from_a_map_follows_its_values(backend: str, kind: str) 
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_rows_with_gaps_beside_a_reduced_global(backend: str) -> None:
+    path, total = Path("base"), op2.Global(1, 0.0, name="total")
+    path.change(partial=True)
+    every = op2.Map(op2.Set(1), path.end, M, range(M))
+    mat = op2.Mat(op2.Sparsity((path.end, path.end), [(path.base, path.base), (every, every)]))
+    weight = op2.Dat(path.start, np.arange(1.0, N + 1), name="weight")
+    code = "void k(double a[3][3], double *total, const double *w) { total[0] += w[0]; "
+    code += "for (int i = 0; i < 9; ++i) a[i / 3][i % 3] += w[0] * (i + 1); }"
+    wanted = np.zeros((M, M))
+    for element, row in enumerate(path.base.values_with_halo):
+        for entry, (i, j) in enumerate(np.ndindex(3, 3)):
+            if row[i] >= 0 and row[j] >= 0:
+                wanted[row[i], row[j]] += (entry + 1) * (element + 1)
+    args = mat(op2.INC, (path.base, path.base)), total(op2.INC), weight(op2.READ)
+    done = 0
+    with op2.backend(backend):
+        for strategy in STRATEGIES:
+            mat.zero()
+            total.zero()
+            try:
+                op2.par_loop(op2.Kernel(code, "k"), path.start, *args, strategy=strategy)
+            except UnsupportedError:
+                continue
+            mat.assemble()
+            np.testing.assert_array_equal(mat.values, wanted)
+            assert total.data_ro[0] == N * (N + 1) / 2
+            done += 1
+    assert done >= 3
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_target_beyond_the_set_names_loop_argument_map_and_row(backend: str) -> None:
+    own = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
+    edges, nodes = op2.Set(3, "edges"), op2.Set(4, "nodes")
+    ends, w, y = op2.Map(edges, nodes, 2, own, "ends"), op2.Dat(edges), op2.Dat(nodes)
+    own[1, 1] = 77  # the Map shares this array, and is not told
+    kernel = op2.Kernel("void k(double *w, double *y) { y[0] += 1; y[1] += w[0]; }", "k")
+    where = r"par_loop 'k': arg 1: Map 'ends': .*row 1, slot 1: value 77 is outside"
+    with op2.backend(backend), pytest.raises(MapValueError, match=where):
+        op2.par_loop(kernel, edges, w(op2.READ), y(op2.INC, ends))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_columns_that_lead_nowhere_leave_their_entries_out(backend: str) -> None:
     base, nodes = op2.Set(3), op2.Set(12)
     columns = op2.ExtrudedSet(base, 4)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.base.access import INC, READ, WRITE
+from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.exceptions import HaloFrozenError
 from pyop2cxx.loop.execute import Effects, Run, effects_of
 from pyop2cxx.loop.parts import Part, parts_of
@@ -126,3 +127,21 @@ def test_a_frozen_field_is_named_by_its_argument(world: Any) -> None:
         op2.par_loop(give, links, *args)
         with y.frozen_halo(INC), pytest.raises(HaloFrozenError, match=r"give': arg 0: .* 'y'"):
             op2.par_loop(give, links, *args)
+
+
+def test_what_runs_a_loop_outlives_it() -> None:
+    """Remembered loops have nothing else; it is a function of CPython, which knows its loop."""
+    cells = op2.Set(3)
+    x = op2.Dat(cells, [1.0, 2.0, 3.0])
+    twice = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+    with op2.backend("sequential"):
+        loop = op2.ParLoop(twice, cells, x(RW))
+        loop.compute()
+        launch, version = loop._run.launch, x.dat_version
+        del loop
+        gc.collect()
+        assert launch() is False  # nothing was copied to a device or from one
+    assert x.dat_version == version + 1
+    assert x.data_ro.tolist() == [4.0, 8.0, 12.0]
+    with pytest.raises(TypeError, match="takes no arguments"):
+        launch(1)  # type: ignore[call-arg]

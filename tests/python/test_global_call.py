@@ -168,6 +168,18 @@ def test_matrices(backend: str) -> None:
         assert mat.assembly_state is op2.Mat.ADD_VALUES
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_memory_is_the_programs_between_calls(backend: str) -> None:
+    local = op2.LocalKernel("void f(double *y) { y[0] += 1; y[1] += 1; }", "f", [INC], [float])
+    kernel = op2.GlobalKernel(local, [op2.DatKernelArg((1,), ENDS)])
+    y = np.zeros(4)
+    with op2.backend(backend):
+        for n in range(3):
+            y[:] = 10 * n
+            kernel(COMM, 1, 3, y, E2N)
+            assert y.tolist() == [10 * n, 10 * n + 1, 10 * n + 2, 10 * n + 1]
+
+
 @pytest.mark.parametrize("nest", [True, False])
 def test_mixed_matrices(nest: bool) -> None:
     cells, nodes = op2.Set(2), op2.Set(3)

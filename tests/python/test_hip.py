@@ -14,6 +14,7 @@ from test_flow import texts
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.reports.cli import main
 from pyop2cxx.runtime import runtime
 
 TESTS = Path(__file__).parents[1]
@@ -103,3 +104,20 @@ def test_without_a_gpu_it_says_what_is_missing() -> None:
 
 def test_it_says_that_it_has_never_run() -> None:
     assert "has never run" in runtime.engine.backend("hip").summary
+
+
+def test_it_is_one_python_file_one_template_folder_and_one_adaptor() -> None:
+    """What a backend over the table of GPUs costs; comments are counted."""
+    root = TESTS.parent
+    units = [*root.glob("cpp/runtime/hip/*"), *root.glob("cpp/jit/hiprtc/*")]
+    assert sum(len(unit.read_text().splitlines()) for unit in units) <= 400
+    assert {unit.stem for unit in units} == {"adaptor", "compiler"}
+    for template in root.glob("templates/hip/*"):
+        assert len(template.read_text().splitlines()) <= 2, template.name
+    assert [path.name for path in root.glob("pyop2cxx/**/*hip*.py")] == ["hip.py"]
+
+
+def test_info_says_that_it_has_never_run(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["info"])
+    (line,) = [row for row in capsys.readouterr().out.splitlines() if row.split()[:1] == ["hip"]]
+    assert "has never run" in line

@@ -284,6 +284,15 @@ def test_facts_of_finite_elements() -> None:
     assert not aero[3].commutes(INC)
 
 
+@pytest.mark.parametrize(("n", "surely"), [(50, 1), (1000, 0)])
+def test_what_takes_long_to_find_out_is_taken_for_unknown(n: int, surely: int) -> None:
+    """Kernels of check mode have thousands of variables and conditions; this was quadratic."""
+    lines = [f"double t{i} = x[0] > {i} ? 1 : 2;" for i in range(n)]
+    facts = facts_of(f"void k(double *y, double *x) {{ y[0] = 1; {' '.join(lines)} }}", "k")
+    assert [one.n_surely_written for one in facts.parameters] == [surely, 0]
+    assert [one.is_written for one in facts.parameters] == [True, False]
+
+
 def test_operations_are_counted_with_their_loops() -> None:
     code = (
         "static double sq(double x) { return x * x; }\n"

@@ -42,3 +42,19 @@ def test_what_is_no_plain_dat_stays_an_action() -> None:
     assert zeroing(_zero_of(op2.Dat(cells, dtype="complex128"))) is None
     assert zeroing(_zero_of(op2.Dat(op2.Set((2, 3, 5))))) is None
     assert zeroing(Action("copy", whole.zero, ((whole, True),), False)) is None
+
+
+@pytest.mark.usefixtures("exits")
+@pytest.mark.parametrize("check", [False, True])
+def test_dats_that_nobody_has_asked_for_are_set_to_zero(backend: str, check: bool) -> None:
+    """In check mode zeros wait and the loop behind them does not: they run without it."""
+    op2.configuration["check"] = check
+    cells = op2.Set(100)
+    kernel = op2.Kernel("void k(double *x, double *y) { x[0] += 1; y[0] += 2; }", "k")
+    for _ in range(2):
+        x, y = op2.Dat(cells), op2.Dat(cells)
+        with op2.chain():
+            x.zero()
+            y.zero()
+            op2.par_loop(kernel, cells, x(op2.INC), y(op2.INC))
+        assert (x.data_ro.tolist(), y.data_ro.tolist()) == ([1.0] * 100, [2.0] * 100)

@@ -170,7 +170,7 @@ def test_without_a_boundary_the_core_is_all() -> None:
     strip.check()
     loop.compute(part=strip.edges.owned_part)
     strip.check()
-    assert "core" not in str(loop.explain())
+    assert "work items are core" not in str(loop.explain())
 
 
 def test_explain_counts_the_work_items_of_the_core() -> None:

@@ -137,7 +137,13 @@ op2.Mat(op2.Sparsity((mesh.vertices, mesh.vertices), [(c2v, c2v, None)], name="s
 NUMBERED = """
 from pyop2cxx.fem import spaces
 slowly(spaces, "_place")
-spaces.FunctionSpace(mesh, ("P", 2))
+space = spaces.FunctionSpace(mesh, ("P", 2))
+"""
+CONDITIONED = """
+from pyop2cxx.fem import conditions, interpolation
+slowly(conditions, "_on_facets")
+slowly(interpolation, "_set_by_call")
+conditions.DirichletBC(space, 1.0)
 """
 
 
@@ -199,9 +205,11 @@ def test_files_meshes_and_numberings_say_how_far_they_are(tmp_path: Path) -> Non
 def test_sparsities_and_spaces_say_what_they_do() -> None:
     for package in ("tqdm", "ufl", "basix"):
         pytest.importorskip(package)
-    shown = on_terminal(BEGIN.replace("SOON", "0.05") + ASSEMBLED + NUMBERED)
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + ASSEMBLED + NUMBERED + CONDITIONED)
     assert "Sparsity 'stiff': finding entries of 25 rows: 0 s" in shown
     assert "FunctionSpace: numbering dofs of 32 cells: 0 s" in shown
+    assert "DirichletBC: finding dofs among 81: 0 s" in shown
+    assert "interpolate: 81 values: 0 s" in shown
 
 
 def test_all_of_the_work_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

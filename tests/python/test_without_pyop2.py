@@ -1,35 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The core does without the folder that bears PyOP2's tree: its suite runs where that is gone.
+"""The core does without the folder that bears PyOP2's tree.
 
 The core's suite is the corpus and every test of a module of the core, by the table of
-`structure.tests_of_units`. Left out is what imports the folder and what bears the mark `pyop2`; a
-test that needs the folder and says so in neither way fails here.
-
-What is to be found is an import or a file that is missing, so not every case runs a second time:
-none on OpenCL or OpenMP, none that is slow, and of those with the same first parameter, such as a
-loop of the corpus, one.
+`structure.tests_of_units`. Left out is what imports the folder and what bears the mark `pyop2`.
+From all others, each time they run, the folder is hidden (`older_tree.hidden`, by a fixture of
+`conftest.py`): a test that needs it and does not say so fails, and so does the core where it does.
+That hides modules, so tests here look for what else might lead to the folder: names in strings, and
+what a process does that has never seen it, for which the package is copied without the folder, all
+of its modules are imported, and of each file of the suite one test is run.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import importlib.util
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import older_tree
 import pytest
 import structure
 
 import pyop2cxx
-from pyop2cxx import _core
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
-N_PARTS = 6  # that workers may share, as one would take minutes
 ROOT = TESTS.parents[1]
 
 RUN = """
@@ -42,16 +45,29 @@ assert pyop2cxx.__file__.startswith({root!r}), pyop2cxx.__file__
 assert importlib.util.find_spec("pyop2cxx.pyop2") is None
 
 
-class OneCaseEach:
+class OneOfEachFile:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
         first = {{}}
         for item in items:
-            first.setdefault(item.nodeid.partition("-")[0], item)
+            first.setdefault(item.path, item)
         items[:] = first.values()
 
 
-sys.exit(pytest.main({arguments!r}, plugins=[OneCaseEach()]))
+sys.exit(pytest.main({arguments!r}, plugins=[OneOfEachFile()]))
+"""
+
+IMPORT_ALL = """
+import pkgutil, sys
+sys.meta_path = [f for f in sys.meta_path if "editable" not in type(f).__module__]
+sys.path.insert(0, {root!r})
+import importlib, pyop2cxx
+assert pyop2cxx.__file__.startswith({root!r}), pyop2cxx.__file__
+found = [m.name for m in pkgutil.walk_packages(pyop2cxx.__path__, "pyop2cxx.")]
+for name in found:
+    if not name.endswith("__main__"):
+        importlib.import_module(name)
+print(len(found))
 """
 
 
@@ -85,33 +101,89 @@ def run(root: Path, program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def core_suite() -> list[Path]:
-    """Return the corpus, and the tests of all modules but PyOP2's."""
-    units = structure.tests_of_units(ROOT)
-    of_core = {unit for unit in units if unit.startswith("pyop2cxx/")}
-    of_core -= {unit for unit in of_core if unit.startswith("pyop2cxx/pyop2/")}
-    found = {ROOT / test for unit in of_core for test in units[unit]} | {TESTS / "test_corpus.py"}
-    return sorted(path for path in found if path.exists() and not needs_folder(path))
-
-
-def needs_folder(path: Path) -> bool:
-    """Whether a test imports the folder at its top."""
-    body = ast.parse(path.read_text()).body
-    imports = [ast.unparse(n) for n in body if isinstance(n, ast.Import | ast.ImportFrom)]
-    return any("pyop2cxx.pyop2" in line or "pyop2cxx import pyop2" in line for line in imports)
-
-
 def test_the_suite_is_chosen_by_rooms() -> None:
-    names = {path.name for path in core_suite()}
+    names = {path.name for path in older_tree.core_suite()}
     assert {"test_corpus.py", "test_dats.py", "test_parloop.py", "test_chain.py"} <= names
     assert not {"test_caching.py", "test_conventions.py", "test_structure.py"} & names
 
 
-@pytest.mark.parametrize("part", range(N_PARTS))
-def test_the_cores_suite_passes_without_it(part: int, root: Path, config: Path) -> None:
+def old_kernel() -> None:
+    x = op2.Dat(op2.Set(3))
+    old = op2.Kernel("void f(double *x) { *x = 1; }", "f", abi="2016")
+    op2.par_loop(old, x.dataset.set, x(op2.WRITE))
+
+
+def test_what_is_hidden_is_as_if_it_were_not_there() -> None:
+    for _ in range(2):  # whatever was imported before, and after it came back
+        with older_tree.hidden():
+            assert importlib.util.find_spec("pyop2cxx.pyop2") is None
+            for name in ("pyop2cxx.pyop2", "pyop2cxx.pyop2.utils"):
+                with pytest.raises(ModuleNotFoundError):
+                    importlib.import_module(name)
+            with pytest.raises(ImportError):
+                from pyop2cxx import pyop2  # noqa: F401
+            with pytest.raises(AttributeError, match="no attribute 'GlobalKernel'"):
+                _ = op2.GlobalKernel
+            with pytest.raises(UnsupportedError, match="which this installation lacks"):
+                old_kernel()
+        before = importlib.import_module("pyop2cxx.pyop2.global_kernel")
+        assert op2.GlobalKernel is before.GlobalKernel
+        with older_tree.hidden():
+            pass
+        assert importlib.import_module("pyop2cxx.pyop2.global_kernel") is before
+        old_kernel()
+
+
+@pytest.mark.parametrize("mark", ["", "@pytest.mark.pyop2\n"])
+def test_a_test_that_needs_it_must_say_so(tmp_path: Path, mark: str) -> None:
+    """A file of the core's suite, with one test that imports the folder."""
+    copy = tmp_path / "tests" / "python"
+    copy.mkdir(parents=True)
+    for name in ("conftest.py", "older_tree.py", "structure.py"):
+        shutil.copy(TESTS / name, copy)
+    # the suite is told by the package's modules
+    (tmp_path / "pyop2cxx" / "data").mkdir(parents=True)
+    (tmp_path / "pyop2cxx" / "data" / "dats.py").touch()
+    text = f"import pytest\n{mark}def test_it():\n    import pyop2cxx.pyop2.utils\n"
+    (copy / "test_dats.py").write_text(text)
+    (copy / "test_others.py").write_text(text)  # no module is called so
+    settings = "[pytest]\nmarkers =\n  pyop2\n"
+    (tmp_path / "pytest.ini").write_text(settings)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(copy)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    n_failed = 0 if mark else 1
+    assert done.returncode == n_failed, done.stdout + done.stderr
+    assert mark or "1 failed, 1 passed" in done.stdout
+    assert mark or "test_dats.py::test_it - ModuleNotFoundError" in done.stdout
+
+
+def test_two_modules_of_the_core_name_it() -> None:
+    """Both are known to `older_tree.hidden`, which makes them forget what they have found."""
+    names = set()
+    for path in structure.python_modules(ROOT):
+        inside = path.relative_to(ROOT / "pyop2cxx")
+        strings = {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        if inside.parts[0] != "pyop2" and any(
+            text.startswith(("pyop2.", "pyop2cxx.pyop2")) for text in strings
+        ):
+            names.add(str(inside))
+    assert names == {"op2.py", "runtime/seams.py"}
+
+
+def test_all_other_modules_can_be_imported(root: Path) -> None:
+    done = run(root, IMPORT_ALL.format(root=str(root)))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 150
+
+
+def test_the_core_does_without_it_in_a_new_process(root: Path, config: Path) -> None:
     arguments = ["-q", "-x", "-p", "no:cacheprovider", "-c", str(config), f"--rootdir={TESTS}"]
     arguments += ["-m", "not pyop2 and not slow", "-k", "not opencl and not openmp"]
-    arguments += map(str, core_suite()[part::N_PARTS])
+    arguments += map(str, sorted(older_tree.core_suite()))
     done = run(root, RUN.format(root=str(root), arguments=arguments))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 

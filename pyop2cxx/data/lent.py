@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who else holds the memory of values, and what becomes of that while a device has them."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from pyop2cxx.base.arrays import as_values
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from pyop2cxx import _core
+    from pyop2cxx.base.arrays import Array
+
+
+class Holder(Protocol):
+    """What a carrier of values is to those who look after its memory."""
+
+    _values: Array | None
+    _buffer: _core.Buffer
+
+
+class Lent:
+    """Writeable arrays of a carrier's values that were handed out, or given to it, and are held.
+
+    They are writeable as long as what is written there counts: from when the host is asked for the
+    values until a device takes them. What the program has made of them, such as
+    ``dat.data[1:3]`` or a memoryview, cannot be ended: while there may be any, the values are
+    watched.
+
+    Attributes:
+        is_open: Whether there may be arrays to end since a device took the values last.
+        is_watching: Whether the next uses see that somebody wrote in vain.
+    """
+
+    __slots__ = (
+        *("_carrier", "_ended", "_given", "_n_to_sweep", "_out", "_readers"),
+        *("is_open", "is_watching"),
+    )
+
+    def __init__(self, carrier: Holder) -> None:
+        self._carrier = weakref.ref(carrier)
+        self._out: list[weakref.ref[Array]] = []
+        self._ended: list[weakref.ref[Array]] = []
+        self._readers: list[weakref.ref[Array]] = []
+        self._given: weakref.ref[Array] | None = None
+        self._n_to_sweep = 8
+        self.is_open = False
+        self.is_watching = False
+
+    @staticmethod
+    def any_held(of: Iterable[Lent]) -> bool:
+        """Say whether somebody has an array of one of these that may be written now."""
+        for one in of:  # generators would cost half of what recording a loop does
+            if not one._out:
+                continue
+            one._sweep()
+            if one._out:
+                return True
+        return False
+
+    def lend(self, view: Array) -> Array:
+        """Hand out an array; those that a device has ended are writeable again, too."""
+        self._reopen()
+        self._out.append(weakref.ref(view))
+        self.is_open = True
+        if len(self._out) > self._n_to_sweep:
+            self._sweep()
+            self._n_to_sweep = 2 * len(self._out) + 8
+        return view
+
+    def give(self, data: object, values: Array) -> None:
+        """Note that the values lie in memory that the program has given, if they do.
+
+        Args:
+            data: What it has given.
+            values: The carrier's array, made of that.
+        """
+        if isinstance(data, np.ndarray):
+            if not np.may_share_memory(data, values):
+                return  # converted: the memory is ours
+            self._given = weakref.ref(data)
+        self.is_open = True
+
+    def recall(self) -> None:
+        """A device has taken the values: what the host wrote from now on would be lost."""
+        self._ended += self._set_writeable(self._out, writeable=False)
+        self._out.clear()
+        self.is_open = False
+        self._end_given()
+        self._watch()
+
+    def trade(self, other: Lent) -> None:
+        """The carriers exchange their memory, which nobody else holds."""
+        self._given, other._given = other._given, self._given
+
+    def end(self) -> None:
+        """The carrier is going: what is held of its memory is the program's alone."""
+        self._reopen()
+
+    def _end_given(self) -> None:
+        given = None if self._given is None else self._given()
+        if given is not None and given.flags.writeable:
+            given.flags.writeable = False
+            runtime.ended[id(given)] = given
+
+    def _reopen(self) -> None:
+        given = None if self._given is None else self._given()
+        if given is not None and runtime.ended.pop(id(given), None) is given:
+            given.flags.writeable = True  # first, or NumPy refuses the others, which it owns
+        if self._ended:
+            self._out.extend(self._set_writeable(self._ended, writeable=True))
+            self._ended = []
+
+    def _sweep(self) -> None:
+        """Forget arrays that nobody holds any more. The list stays the same: chains look at it."""
+        self._out[:] = [known for known in self._out if known() is not None]
+
+    def _watch(self) -> None:
+        """Let the next uses see whether somebody wrote in vain, if somebody could."""
+        carrier = self._carrier()
+        self._readers = [one for one in self._readers if one() is not None]
+        self._ended = [one for one in self._ended if one() is not None]
+        # a memoryview keeps the array that it was made of
+        is_held = bool(self._ended) or (
+            carrier is not None and has_strangers(carrier, self._readers)
+        )
+        if carrier is not None and (is_held or self.is_watching):
+            carrier._buffer.watch(is_held)
+        self.is_watching = is_held
+
+    def used(self) -> None:
+        """The host has used the values, which were watched."""
+        self._watch()
+
+    def read(self, view: Array) -> None:
+        """An array that nobody can write through is handed out while the values are watched."""
+        self._readers.append(weakref.ref(view))
+
+    @staticmethod
+    def _set_writeable(
+        known: Iterable[weakref.ref[Array]], *, writeable: bool
+    ) -> list[weakref.ref[Array]]:
+        """Mark the arrays that are held, and return them; those the program changed are left."""
+        marked = []
+        for one in known:
+            view = one()
+            if view is not None and view.flags.writeable != writeable:
+                with suppress(ValueError):  # a device has the values of an array that owns these
+                    view.flags.writeable = writeable
+                    marked.append(one)
+        return marked
+
+
+def given_values(
+    data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str
+) -> Array:
+    """Return what a program gives as values, as `as_values` does.
+
+    An array that is read-only because a device has the values of another carrier of the same memory
+    fits as if it were not.
+    """
+    if not (isinstance(data, np.ndarray) and runtime.ended.get(id(data)) is data):
+        return as_values(data, dtype, shape, what)
+    data.flags.writeable = True
+    try:
+        return as_values(data, dtype, shape, what)
+    finally:
+        data.flags.writeable = False
+
+
+def is_shared(holder: dict[str, Any]) -> bool:
+    """Say whether others hold the memory of the array ``holder["_values"]``.
+
+    Memory that is not NumPy's own, such as a file's or another library's, counts as held.
+    """
+    owner = holder["_values"]
+    if owner.base is not None:
+        owner = owner.base
+    if not isinstance(owner, np.ndarray) or not owner.flags.owndata:
+        return True
+    del owner
+    return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
+
+
+def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
+    """Say whether arrays may show a carrier's memory besides its own and those that are known.
+
+    Memory that is not NumPy's own counts as shown.
+    """
+    values = carrier._values
+    if values is None:
+        return False
+    memory = values if values.base is None else values.base
+    if not isinstance(memory, np.ndarray) or not memory.flags.owndata:
+        return True
+    n_known = sum(view is not None and view.base is memory for view in (one() for one in known))
+    del memory, values
+    return _n_holders(carrier.__dict__) - _n_holders({"_values": np.zeros(1)}) > n_known
+
+
+def _n_holders(holder: dict[str, Any]) -> int:
+    owner = holder["_values"]
+    if owner.base is not None:
+        owner = owner.base
+    return sys.getrefcount(owner)

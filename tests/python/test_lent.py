@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is written on the host while a device has the values is refused, or reported: never lost."""
+
+from __future__ import annotations
+
+import array
+import gc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.usefixtures("exits")
+
+N = 6
+WROTE = "Dat 'x' on Set 'cells': somebody wrote into its values on the host after a device had"
+TWICE = op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+ADD = op2.Kernel("void add(const double *x, double *total) { *total += *x; }", "add")
+DERIVED: dict[str, Callable[[Any], Any]] = {
+    "memoryview": memoryview,
+    "memoryview of bytes": lambda values: memoryview(values).cast("B").cast("d"),
+    "array over a memoryview": lambda values: np.asarray(memoryview(values)),
+    "frombuffer": np.frombuffer,
+    "part": lambda values: values[:2],
+    "part of a part": lambda values: values[1:][:2][::-1],
+    "reshaped": lambda values: values.reshape(1, -1)[0],
+    "ctypes": lambda values: np.ctypeslib.as_array(np.ctypeslib.as_ctypes(values)),
+}
+"""Ways to write to an array that NumPy does not end with it."""
+
+
+def dat(values: Any, name: str = "x") -> op2.Dat:
+    return op2.Dat(op2.Set(N, "cells"), values, "float64", name)
+
+
+def doubled(x: op2.Dat) -> None:
+    op2.par_loop(TWICE, x.dataset.set, x(op2.RW))
+
+
+def summed(x: op2.Dat) -> float:
+    total = op2.Global(1, 0.0, name="total")
+    op2.par_loop(ADD, x.dataset.set, x(op2.READ), total(op2.INC))
+    return float(total.data_ro[0])
+
+
+@pytest.fixture(params=["doubled", "summed"])
+def loop(request: pytest.FixtureRequest) -> Callable[[op2.Dat], Any]:
+    """A loop that writes the values, and one that leaves them valid on both sides."""
+    return {"doubled": doubled, "summed": summed}[request.param]
+
+
+@pytest.mark.parametrize("how", DERIVED)
+@pytest.mark.parametrize("is_own", [False, True])
+def test_what_numpy_cannot_end_is_watched(
+    device: _core.Device, loop: Callable[[op2.Dat], Any], how: str, is_own: bool
+) -> None:
+    given = np.ones(N)
+    x = dat(given)
+    derived = DERIVED[how](given if is_own else x.data)
+    del given
+    gc.collect()
+    for _ in range(2):
+        loop(x)
+        wanted = x.data_ro.copy()
+        loop(x)
+        derived[0] = 77.0
+        with pytest.raises(UsageError, match=WROTE):
+            x.data_ro  # noqa: B018
+        after = 2 * wanted if loop is doubled else wanted
+        np.testing.assert_array_equal(x.data_ro, after)
+    x.data  # noqa: B018 # asked for again: it counts
+    derived[0] = 77.0
+    assert 77.0 in x.data_ro
+    assert summed(x) == x.data_ro.sum()
+
+
+def test_an_array_that_a_dat_was_made_from_ends(
+    device: _core.Device, loop: Callable[[op2.Dat], Any]
+) -> None:
+    own = np.ones(N)
+    x = dat(own)
+    own[0] = 2.0
+    loop(x)
+    with pytest.raises(ValueError, match="read-only"):
+        own[0] = 7.0
+    assert x.data[0] == own[0]
+    own[1] = 7.0
+    assert summed(x) == own.sum()
+    with pytest.raises(ValueError, match="read-only"):
+        own += 1
+    wanted = own.copy()
+    del x
+    own += 1  # nobody has newer values any more
+    np.testing.assert_array_equal(own, wanted + 1)
+
+
+def test_an_array_on_the_host_stays_the_programs() -> None:
+    with op2.backend("sequential"):
+        own = np.ones(N)
+        x = dat(own)
+        doubled(x)
+        own[0] = 7.0
+        assert summed(x) == 2 * (N - 1) + 7
+
+
+@pytest.mark.parametrize("what", ["Global", "Constant"])
+def test_arrays_of_what_has_no_set_end(device: _core.Device, what: str) -> None:
+    own = np.ones(1)
+    cells = op2.Set(N)
+    y = op2.Dat(cells, np.ones(N), name="y")
+    value = op2.Global(1, own, name="a") if what == "Global" else op2.Constant(1, own, name="a")
+    scale = op2.Kernel("void scale(double *y, const double *a) { *y *= *a; }", "scale")
+    op2.par_loop(scale, cells, y(op2.RW), value(op2.READ))
+    with pytest.raises(ValueError, match="read-only"):
+        own[0] = 7.0
+    value.data[0] = 3.0
+    op2.par_loop(scale, cells, y(op2.RW), value(op2.READ))
+    assert y.data_ro.tolist() == [3.0] * N
+
+
+def test_a_second_dat_over_an_array_that_has_ended_shares_it(device: _core.Device) -> None:
+    own = np.ones(N)
+    x = dat(own)
+    doubled(x)
+    y = dat(own, "y")
+    assert not own.flags.writeable
+    assert y.data_ro.tolist() == [2.0] * N
+    doubled(y)
+    assert x.data_ro.tolist() == [4.0] * N
+    y.data[0] = 5.0
+    own[1] = 6.0
+    assert x.data_ro.tolist() == [5.0, 6.0, *[4.0] * (N - 2)]
+
+
+def test_parts_of_one_array_are_watched_together(device: _core.Device) -> None:
+    own = np.ones(2 * N)
+    x, y = dat(own[:N]), dat(own[3 : N + 3], "y")
+    part = own[4:5]
+    doubled(x)
+    held = x.data
+    doubled(y)
+    held[4] = 9.0  # belongs to both, and y is newer on the device
+    with pytest.raises(UsageError, match=r"Dat 'y'.*: somebody wrote"):
+        x.data_ro  # noqa: B018
+    assert x.data_ro.tolist() == [2.0] * 3 + [4.0] * 3
+    doubled(y)
+    part[0] = 9.0
+    with pytest.raises(UsageError, match=r"Dat 'y'.*: somebody wrote"):
+        doubled(x)
+
+
+def test_memory_of_others_is_watched(device: _core.Device) -> None:
+    own = array.array("d", [1.0] * N)
+    x = dat(own)
+    summed(x)
+    own[0] = 7.0
+    with pytest.raises(UsageError, match=WROTE):
+        x.data_ro  # noqa: B018
+    assert own[0] == 1.0
+    x.data[0] = 3.0
+    assert own[0] == 3.0
+    assert summed(x) == N + 2
+
+
+def test_host_loops_end_the_watch_and_device_loops_begin_it_again(device: _core.Device) -> None:
+    x = dat(np.ones(N))
+    part = x.data[:2]
+    doubled(x)
+    with op2.backend("sequential"):
+        doubled(x)
+    part[0] = 5.0  # the host has the values: this counts
+    doubled(x)
+    part[0] = 7.0
+    with pytest.raises(UsageError, match=WROTE):
+        x.data_ro  # noqa: B018
+    assert x.data_ro.tolist() == [10.0, *[8.0] * (N - 1)]
+
+
+def test_a_loop_that_writes_looks_before(device: _core.Device) -> None:
+    x = dat(np.ones(N))
+    part = x.data[:2]
+    summed(x)
+    part[0] = 7.0
+    with pytest.raises(UsageError, match="par_loop 'twice': " + WROTE):
+        doubled(x)
+    doubled(x)
+    assert x.data_ro.tolist() == [2.0] * N
+
+
+@pytest.mark.parametrize("option", ["check", "debug"])
+def test_in_check_mode_every_loop_looks(device: _core.Device, option: str) -> None:
+    x = dat(np.ones(N))
+    summed(x)
+    op2.configuration[option] = True  # what is on a device by now is looked at, too
+    x._values[0] = 7.0  # type: ignore[index] # as nobody may, and nobody holds an array
+    with pytest.raises(UsageError, match=WROTE):
+        summed(x)
+    assert summed(x) == N
+
+
+def test_the_end_reports_what_nobody_asked_for(device: _core.Device) -> None:
+    x = dat(np.ones(N))
+    part = x.data[:2]
+    doubled(x)
+    part[0] = 7.0
+    with pytest.warns(RuntimeWarning, match=WROTE):
+        op2.exit()
+    op2.exit()  # once
+
+
+@pytest.mark.parametrize("is_newer", [True, False])
+def test_the_end_of_a_dat_reports_too(device: _core.Device, is_newer: bool) -> None:
+    x = dat(np.ones(N))
+    part = x.data[:2]
+    if is_newer:
+        doubled(x)
+    else:
+        summed(x)
+    part[0] = 7.0
+    with pytest.warns(RuntimeWarning, match=WROTE):
+        del x
+    assert part[0] == (2.0 if is_newer else 7.0)
+
+
+def test_nothing_is_watched_that_nobody_holds(device: _core.Device) -> None:
+    x = dat(np.ones(N))
+    for _ in range(3):
+        x.data[0] = 1.0
+        doubled(x)
+        assert not x._lent_out.is_watching
+        assert not x._lent_out.is_open
+    held = x.data
+    doubled(x)
+    assert x._lent_out.is_watching
+    del held
+    x.data_ro  # noqa: B018
+    assert not x._lent_out.is_watching
+
+
+def test_ended_arrays_are_forgotten(device: _core.Device) -> None:
+    own = np.ones(N)
+    x = dat(own)
+    doubled(x)
+    number = id(own)
+    assert runtime.ended[number] is own
+    del x
+    assert number not in runtime.ended
+    x = dat(own)
+    doubled(x)
+    assert number in runtime.ended
+    del x, own
+    gc.collect()
+    assert number not in runtime.ended
