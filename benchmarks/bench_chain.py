@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FROM_ZERO = ("fuse", "invert", "rename", "drop", "zero")
-_BUT_GEOMETRY = (*_FROM_ZERO, "copy")
+_ROTATED = (*_FROM_ZERO, "rotate")
+_BUT_ROTATE = (*_FROM_ZERO, "copy", "geometry")
+_BUT_GEOMETRY = (*_ROTATED, "copy")
 _ALL = (*_BUT_GEOMETRY, "geometry")
 
 
@@ -77,7 +79,8 @@ FORMS = {
     "fused": Form(("fuse", "drop")),
     "inverted, too": Form(("fuse", "invert", "rename", "drop")),
     "from zero, too": Form(_FROM_ZERO),
-    "rotated, too": Form(_FROM_ZERO, 8),
+    "rotated, too": Form(_ROTATED, 8),
+    "not rotated": Form(_BUT_ROTATE, 8),
     "no geometry": Form(_BUT_GEOMETRY, 8),
     "all, 1 step": Form(_ALL),
     "all, 8 steps": Form(_ALL, 8),

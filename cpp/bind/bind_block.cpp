@@ -30,6 +30,7 @@ struct Block {
 struct Names {
   PyObject* here;
   PyObject* recorder;
+  PyObject* recorders;
   PyObject* epoch;
   PyObject* f_lasti;
   PyObject* configure;
@@ -41,6 +42,7 @@ struct Names {
 struct Asked {
   Names names{};
   PyObject* runtime = nullptr;
+  PyObject* recorders = nullptr;  // a dict of what records in threads, the same for good
 };
 
 Asked& asked() {
@@ -64,8 +66,10 @@ py::object taken(PyObject* made) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-/// Whether nothing records in this thread.
+/// Whether nothing records in this thread. Where nothing does in any, what threads have for
+/// themselves need not be looked up, which would take as long as all the rest.
 bool is_free(const Asked& state) {
+  if (PyDict_GET_SIZE(state.recorders) == 0) return true;
   const py::object here = taken(PyObject_GetAttr(state.runtime, state.names.here));
   if (!here) return false;
   return taken(PyObject_GetAttr(here.ptr(), state.names.recorder)).is_none();
@@ -83,8 +87,12 @@ bool notes_line(Block& block) {
   PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
   block.line.code = code;
   Py_DECREF(code);  // the frame keeps it
+#if PY_VERSION_HEX >= 0x030B0000
+  block.line.at = PyFrame_GetLasti(frame);
+#else
   block.line.at =
       static_cast<int>(number_of(reinterpret_cast<PyObject*>(frame), asked().names.f_lasti));
+#endif
   return true;
 }
 
@@ -115,7 +123,7 @@ PyObject* block_enter(PyObject* self, PyObject* /*unused*/) {
   return self;
 }
 
-PyObject* block_exit(PyObject* self, PyObject* args) {
+PyObject* block_exit(PyObject* self, PyObject* const* args, Py_ssize_t n_args) {
   Block& block = *block_of(self);
   if (block.is_at_once != 0) {
     block.is_at_once = 0;
@@ -123,7 +131,8 @@ PyObject* block_exit(PyObject* self, PyObject* args) {
   }
   const py::object end =
       py::reinterpret_steal<py::object>(PyObject_GetAttr(self, asked().names.end));
-  return end ? PyObject_Call(end.ptr(), args, nullptr) : nullptr;
+  return end ? PyObject_Vectorcall(end.ptr(), args, static_cast<std::size_t>(n_args), nullptr)
+             : nullptr;
 }
 
 /// Make the class Block.
@@ -140,7 +149,8 @@ PyObject* block_type() {
   static std::array<PyMethodDef, 3> methods{{
       {"__enter__", &block_enter, METH_NOARGS,
        "__enter__(self) -> typing.Any\n\nBegin, at once or by what `_begin_block` does."},
-      {"__exit__", &block_exit, METH_VARARGS,
+      {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&block_exit)),
+       METH_FASTCALL,
        "__exit__(self, *args: typing.Any) -> None\n\nEnd, or do what `_end_block` does."},
       {nullptr, nullptr, 0, nullptr},
   }};
@@ -159,9 +169,9 @@ PyObject* block_type() {
 
 void note_names() {
   const auto interned = [](const char* text) { return PyUnicode_InternFromString(text); };
-  asked().names = {interned("here"),      interned("recorder"),   interned("epoch"),
-                   interned("f_lasti"),   interned("_configure"), interned("_begin_block"),
-                   interned("_end_block")};
+  asked().names = {interned("here"),         interned("recorder"),  interned("recorders"),
+                   interned("epoch"),        interned("f_lasti"),   interned("_configure"),
+                   interned("_begin_block"), interned("_end_block")};
 }
 
 }  // namespace
@@ -188,6 +198,8 @@ void bind_block(py::module_& room) {
       "use",
       [](std::shared_ptr<AtOnce> lines, const py::object& runtime) {
         lines_here() = std::move(lines);
+        if (asked().runtime == runtime.ptr()) return;
+        asked().recorders = py::object(runtime.attr("recorders")).release().ptr();
         asked().runtime = py::object(runtime).release().ptr();  // kept: it is never gone before
       },
       py::arg("lines"), py::arg("runtime"));

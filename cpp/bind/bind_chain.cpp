@@ -17,7 +17,7 @@ void bind_chain(py::module_& core) {
       .def(py::init([](const ir::Loop& loop, std::string why_alone, std::string why_no_invert,
                        double n_bytes, std::string why_no_join, int entry_bytes, bool is_empty,
                        int part, int lanes, std::string why_no_lanes, std::string why_no_columns,
-                       bool zeroes) {
+                       bool zeroes, int repetition) {
              chain::Entry made{loop,    std::move(why_alone),   std::move(why_no_invert),
                                n_bytes, std::move(why_no_join), entry_bytes};
              made.is_empty = is_empty;
@@ -26,15 +26,18 @@ void bind_chain(py::module_& core) {
              made.why_no_lanes = std::move(why_no_lanes);
              made.why_no_columns = std::move(why_no_columns);
              made.zeroes = zeroes;
+             made.repetition = repetition;
              return made;
            }),
            py::arg("loop"), py::arg("why_alone"), py::arg("why_no_invert"), py::arg("n_bytes"),
            py::arg("why_no_join"), py::arg("entry_bytes"), py::arg("is_empty"), py::arg("part"),
-           py::arg("lanes"), py::arg("why_no_lanes"), py::arg("why_no_columns"), py::arg("zeroes"));
-  room.def("action", &chain::action, py::arg("uses"), py::arg("zeroes"));
+           py::arg("lanes"), py::arg("why_no_lanes"), py::arg("why_no_columns"), py::arg("zeroes"),
+           py::arg("repetition"));
+  room.def("action", &chain::action, py::arg("uses"), py::arg("zeroes"), py::arg("repetition"));
   py::class_<chain::Passes>(room, "Passes")
-      .def(py::init<bool, bool, bool, bool, bool, bool, bool>(), py::arg("fuse"), py::arg("invert"),
-           py::arg("rename"), py::arg("drop"), py::arg("copy"), py::arg("zero"), py::arg("total"));
+      .def(py::init<bool, bool, bool, bool, bool, bool, bool, bool>(), py::arg("fuse"),
+           py::arg("invert"), py::arg("rename"), py::arg("drop"), py::arg("copy"), py::arg("zero"),
+           py::arg("total"), py::arg("rotate"));
   py::class_<chain::Renamed>(room, "Renamed")
       .def_readonly("loop", &chain::Renamed::loop)
       .def_readonly("arg", &chain::Renamed::arg)

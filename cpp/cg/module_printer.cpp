@@ -15,6 +15,7 @@
 #include "cg/array_comments.hpp"
 #include "cg/atomics.hpp"
 #include "cg/kernel_printer.hpp"
+#include "cg/kernel_start.hpp"
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
 #include "ir/kir_verify.hpp"
@@ -89,8 +90,8 @@ class Printer {
     const Scope scope = context_.function(prototype(context_.dialect(), function));
     for (const kir::Parameter& parameter : function.parameters) explain(parameter);
     if (function.is_kernel) {
-      const std::string_view start = context_.dialect().kernel_start;
-      if (!start.empty()) context_.statement(start);
+      n_before_start_ = context_.dialect().kernel_start.empty() ? 0 : n_before_start(function);
+      if (n_before_start_ == 0) start_kernel();
       assume_aligned(function.parameters);
     } else {
       note_unused(function);
@@ -309,6 +310,21 @@ class Printer {
     for (const kir::Stmt& statement : statements) print(statement);
   }
 
+  /// Wait for the kernels that were launched before, where they may still run.
+  void start_kernel() {
+    const std::string_view start = context_.dialect().kernel_start;
+    if (!start.empty()) context_.statement(start);
+  }
+
+  /// The body of a loop over the grid, which may begin before other kernels are through.
+  void block_on_grid(const kir::Block& statements) {
+    const std::size_t n_before = std::exchange(n_before_start_, 0);
+    for (std::size_t i = 0; i < statements.size(); ++i) {
+      if (n_before > 0 && i == n_before) start_kernel();
+      print(statements[i]);
+    }
+  }
+
   void print(const kir::Stmt& statement) {
     if (!statement.comment.empty()) context_.comment(statement.comment);
     std::visit(
@@ -478,7 +494,7 @@ class Printer {
     context_.begin_branch(fmt::format("{5}for ({1} {0} = {2}; {0} < {3}; {4})", loop.index,
                                       context_.dialect().type_name(loop.index_type), expr(begin),
                                       expr(loop.end), step, rolled_if_gathering(loop)));
-    block(loop.body);
+    loop.axis == kir::Axis::grid ? block_on_grid(loop.body) : block(loop.body);
     context_.end_branch();
   }
 
@@ -621,6 +637,7 @@ class Printer {
   const kir::Stmt* last_ = nullptr;                 // behind it all threads wait anyway
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
   std::set<std::string> explained_;                 // arrays
+  std::size_t n_before_start_ = 0;                  // statements of the kernel's loop
 };
 
 }  // namespace

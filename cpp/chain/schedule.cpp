@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,7 @@ using ir::Arg;
 /// and the work for a long chain stays bounded.
 constexpr std::size_t most_groups_asked = 16;
 
+constexpr const char* is_switched_off = "the pass is switched off";
 constexpr const char* must_be_apart =
     "what must come between them depends on one and is needed by the other";
 
@@ -130,7 +132,24 @@ class Scheduler {
       note("rename", joined.loops, loop, "");
     }
     put_group(*best, std::move(joined));
+    note_rotated(groups_[*best].loops, loop);
     if (inverts) take_in_others(*best);
+  }
+
+  /// Does one of some loops belong to another repetition than this loop?
+  bool is_of_other_repetition(const std::vector<std::size_t>& loops, std::size_t loop) const {
+    return std::ranges::any_of(loops, [&](std::size_t member) {
+      return chain_[member].repetition != chain_[loop].repetition;
+    });
+  }
+
+  /// Note that a loop has joined some of the repetition before.
+  void note_rotated(const std::vector<std::size_t>& loops, std::size_t loop) {
+    std::vector<std::size_t> before;
+    std::ranges::copy_if(loops, std::back_inserter(before), [&](std::size_t member) {
+      return chain_[member].repetition < chain_[loop].repetition;
+    });
+    if (!before.empty()) note("rotate", std::move(before), loop, "");
   }
 
   /// Loops that add to the Set which a group visits now, and were left alone so far.
@@ -145,9 +164,13 @@ class Scheduler {
           (order_.leads_around(group, other) || order_.leads_around(other, group))) {
         found.why = must_be_apart;
       }
-      note("invert", found.loops, loop, found.why);
+      const bool is_rotated =
+          found.why.empty() && is_of_other_repetition(groups_[group].loops, loop);
+      if (is_rotated && !passes_.rotate) found.why = is_switched_off;
+      note(is_rotated && !passes_.rotate ? "rotate" : "invert", found.loops, loop, found.why);
       if (!found.why.empty()) continue;
       put_group(group, std::move(found));
+      note_rotated(groups_[group].loops, loop);
       erase_group(other);
       if (other < group) --group;
     }
@@ -188,12 +211,14 @@ class Scheduler {
       const std::size_t end = std::min(groups_.size(), from + 1 + most_groups_asked);
       for (std::size_t to = from - std::min(from, most_groups_asked); to < end; ++to) {
         if (to == from || !is_of_same_items(loop, from, to)) continue;
+        if (!passes_.rotate && is_of_other_repetition(groups_[to].loops, loop)) continue;
         std::vector<std::size_t> more = groups_[to].loops;
         more.insert(std::ranges::lower_bound(more, loop), loop);
         const std::int64_t grown_bytes = item_bytes(more);
         if (left_bytes + grown_bytes >= bytes[from] + bytes[to]) continue;
         if (!try_to_move(from, less, to, more)) continue;
         note("fuse", more, loop, "");
+        note_rotated(more, loop);
         group_of[loop] = to;
         bytes[from] = left_bytes;
         bytes[to] = grown_bytes;
@@ -293,9 +318,13 @@ class Scheduler {
     if (!is_worth_asking(group, loop)) return {{}, {}, {}, "they share no Set"};
     Candidate found = candidate(groups_[group], loop);
     if (found.why.empty() && is_apart) found.why = must_be_apart;
-    if (!found.why.empty()) {
-      note(found.inverted.empty() ? "fuse" : "invert", groups_[group].loops, loop, found.why);
+    const char* pass = found.inverted.empty() ? "fuse" : "invert";
+    if (found.why.empty() && !passes_.rotate &&
+        is_of_other_repetition(groups_[group].loops, loop)) {
+      pass = "rotate";
+      found.why = is_switched_off;
     }
+    if (!found.why.empty()) note(pass, groups_[group].loops, loop, found.why);
     return found;
   }
 
@@ -333,7 +362,7 @@ class Scheduler {
     out.loops.push_back(loop);
     if (!is_direct) out.inverted = {adds_to(loop, set) ? out.loops.size() - 1 : 0};
     out.why = why_not_together(out, loop);
-    if (out.why.empty() && is_direct && !passes_.fuse) out.why = "the pass is switched off";
+    if (out.why.empty() && is_direct && !passes_.fuse) out.why = is_switched_off;
     if (out.why.empty()) rename_and_check(out);
     return out;
   }
@@ -800,9 +829,10 @@ class Scheduler {
 
 }  // namespace
 
-Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses, bool zeroes) {
+Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses, bool zeroes, int repetition) {
   Entry out{{}, "it is no loop", "it is no loop"};
   out.zeroes = zeroes;
+  out.repetition = repetition;
   for (const auto& [alias, is_written] : uses) {
     if (is_written) {
       out.loop.args.push_back(ir::GlobalReduce{DType::float64, 1, Access::write, alias});

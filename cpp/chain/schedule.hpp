@@ -30,13 +30,15 @@ struct Entry {
   int lanes = 0;  ///< elements side by side, if that pays for the loop alone; 0: it does not
   std::string why_no_lanes = "";    ///< why it cannot have any; empty: it can
   std::string why_no_columns = "";  ///< the same where it is visited from its targets
+  int repetition = 0;  ///< of a chain whose loops come again and again, such as time steps
 };
 
 /// @brief Something else that is done between loops, such as setting a Global to zero.
 /// @param[in] uses Memory, and whether all of it is written.
 /// @param[in] zeroes Whether it sets all that it writes to 0.
-[[nodiscard]] Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses,
-                           bool zeroes = false);
+/// @param[in] repetition As Entry::repetition.
+[[nodiscard]] Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses, bool zeroes = false,
+                           int repetition = 0);
 
 /// @brief What is looked for. Each can be switched off.
 struct Passes {
@@ -47,6 +49,7 @@ struct Passes {
   bool copy = true;    ///< copies are not made whose values can be read elsewhere
   bool zero = true;    ///< sums that start where a loop or an action left 0 do not read it
   bool total = true;   ///< `drop` and `zero` for sums into Globals, also where a loop runs alone
+  bool rotate = true;  ///< loops join those of the repetition before, as a step's end the next one
 };
 
 /// @brief An argument of a step that uses the second buffer of its Dat.
@@ -80,7 +83,7 @@ struct Step {
 
 /// @brief Something that was tried, and what came of it.
 struct Decision {
-  std::string pass;                ///< fuse, invert, rename, copy, zero or drop
+  std::string pass;                ///< fuse, invert, rename, rotate, copy, zero or drop
   std::vector<std::size_t> loops;  ///< that it is about, ascending
   bool applied;
   std::string why;

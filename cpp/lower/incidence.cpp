@@ -214,6 +214,7 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   if (!is_first && builder.is_grid()) {
     incidence.present =
         builder.plan_array(kir::PlanArray::has_incidences, "has_incidences", DType::uint8);
+    incidence.is_present = builder.packed().names.take("is_present");
   }
   if (is_first) {
     incidence.target = builder.plan_array(kir::PlanArray::touched, "touched",
@@ -323,6 +324,12 @@ kir::Stmt add_share(Builder& builder, const Incidence& incidence, std::size_t ar
   return where_slot_is(incidence, slots, {std::move(add)});
 }
 
+kir::Block load_presence(const Incidence& incidence) {
+  if (incidence.present.name.empty()) return {};
+  const kir::Expr byte = kir::element(incidence.present.name, kir::name("t"));
+  return {{kir::Decl{{incidence.present.type.dtype, true}, incidence.is_present, 0, {byte}}}};
+}
+
 kir::Block for_incidences(Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr k = kir::name("k");
   if (incidence.is_paired) return along_pairs(incidence, std::move(body));
@@ -336,7 +343,7 @@ kir::Block for_incidences(Builder& builder, const Incidence& incidence, kir::Blo
                          std::move(declared)}};
   if (incidence.present.name.empty()) return {std::move(all)};
   // few targets have any: the others do not read where theirs would begin
-  const kir::Expr is_there = kir::less(kir::integer(0), kir::element(incidence.present.name, t));
+  const kir::Expr is_there = kir::less(kir::integer(0), kir::name(incidence.is_present));
   return {{kir::If{is_there, {std::move(all)}}}};
 }
 

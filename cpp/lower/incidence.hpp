@@ -38,6 +38,7 @@ struct Incidence {
   kir::Parameter offset;     ///< [n_targets + 1] into entry; not padded
   kir::Parameter entry;      ///< [n_incidences] element * n_slots + slot; padded: by column
   kir::Parameter present;    ///< [n_targets] 1 where there are incidences; of further ones on grids
+  std::string is_present;    ///< private: that of the target, read before anything is computed
   kir::Parameter target;     ///< [n_targets] the targets that are touched; null: all of them;
                              ///< of the first inverse
   kir::Parameter n_columns;  ///< padded: columns, each of n_rows entries, -1 where there is none
@@ -88,8 +89,13 @@ enum class Sizes : std::uint8_t { always, if_padded };
 [[nodiscard]] kir::Block of_target(const Builder& builder, const Incidence& incidence,
                                    kir::Block body);
 
+/// @brief Read whether target `t` has any incidences, where for_incidences() asks for that. It goes
+/// in front of all that is computed for the target: in the branch itself everybody would wait for
+/// memory once more.
+[[nodiscard]] kir::Block load_presence(const Incidence& incidence);
+
 /// @brief Loop over the incidences of target `t` with the item's position and `o`, its slot,
-/// declared, around @p body.
+/// declared, around @p body. After load_presence().
 [[nodiscard]] kir::Block for_incidences(Builder& builder, const Incidence& incidence,
                                         kir::Block body);
 

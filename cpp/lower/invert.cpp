@@ -142,6 +142,7 @@ kir::Block visit_members(Builder& builder, const std::vector<Incidence>& inciden
                          const Owned& owned) {
   const std::vector<std::size_t> inverted = ir::inverted_members(builder.request().loop);
   kir::Block out;
+  for (const Incidence& incidence : incidences) append(out, load_presence(incidence));
   std::size_t next = 0;
   for (std::size_t i = 0; i < inverted.size(); ++i) {
     append(out, of_members(builder.packed(), next, inverted[i]));

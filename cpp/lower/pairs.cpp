@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/column_layout.hpp"
 #include "ir/group.hpp"
 #include "lower/corners.hpp"
 #include "lower/make.hpp"
@@ -66,6 +67,8 @@ kir::Block in_order(const kir::Gather& gather, const std::string& own, const std
 
 /// Where target `t` has its entry of column `k`.
 kir::Expr at_column(const Incidence& incidence) {
+  const int n_told = incidence.pairs.n_columns;
+  if (abi::is_by_rows(n_told)) return kir::name("t") * kir::integer(n_told) + kir::name("k");
   return kir::name("k") * kir::name(incidence.n_rows.name) + kir::name("t");
 }
 

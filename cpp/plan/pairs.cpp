@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/column_layout.hpp"
 #include "base/corner_codes.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -38,15 +39,30 @@ std::int64_t width_of(const InverseMap& inverse, int wanted) {
                                   inverse.degree_max, wanted));
 }
 
-/// Call @p fill(place in the columns, incidence) for all of them.
+/// How columns lie in memory.
+struct Layout {
+  std::int64_t width;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+};
+
+Layout layout_of(const InverseMap& inverse, int wanted) {
+  const std::int64_t width = width_of(inverse, wanted);
+  if (abi::is_by_rows(wanted)) return {width, width, 1};
+  return {width, 1, inverse.n_rows};
+}
+
+/// Call @p fill(place in the columns, row, incidence) for all of them.
 template <class Fill>
-void over_columns(const InverseMap& inverse, std::int64_t width, int n_threads, const Fill& fill) {
+void over_columns(const InverseMap& inverse, const Layout& layout, int n_threads,
+                  const Fill& fill) {
   std::visit(
       [&](const auto& entries) {
         parallel_for(n_threads, inverse.n_rows, [&](std::int64_t begin, std::int64_t end, int) {
-          for (std::int64_t column = 0; column < width; ++column) {
+          for (std::int64_t column = 0; column < layout.width; ++column) {
             for (std::int64_t row = begin; row < end; ++row) {
-              fill(column * inverse.n_rows + row, incidence_at(inverse, entries, row, column));
+              fill(row * layout.row_stride + column * layout.column_stride, row,
+                   incidence_at(inverse, entries, row, column));
             }
           }
         });
@@ -63,16 +79,18 @@ void check_element(std::int64_t element, const mesh::MapTable& map) {
 
 template <class Index>
 std::vector<Index> composed_as(const mesh::MapTable& map, const InverseMap& inverse,
-                               std::int64_t width, int n_threads) {
+                               const Layout& layout, int n_threads) {
   const std::int64_t arity = map.arity();
-  std::vector<Index> out(at(width * inverse.n_rows * arity));
-  over_columns(inverse, width, n_threads, [&](std::int64_t to, const Incident& place) {
-    const std::int64_t element = place.entry / inverse.n_occurrences;
-    check_element(element, map);
-    for (std::int64_t slot = 0; slot < arity; ++slot) {
-      out[at(to * arity + slot)] = static_cast<Index>(map.at(element, static_cast<int>(slot)));
-    }
-  });
+  std::vector<Index> out(at(layout.width * inverse.n_rows * arity));
+  over_columns(inverse, layout, n_threads,
+               [&](std::int64_t to, std::int64_t /*row*/, const Incident& place) {
+                 const std::int64_t element = place.entry / inverse.n_occurrences;
+                 check_element(element, map);
+                 for (std::int64_t slot = 0; slot < arity; ++slot) {
+                   out[at(to * arity + slot)] =
+                       static_cast<Index>(map.at(element, static_cast<int>(slot)));
+                 }
+               });
   return out;
 }
 
@@ -130,7 +148,8 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, i
   }
   PairColumns out;
   out.n_rows = inverse.n_rows;
-  out.width = width_of(inverse, width);
+  const Layout layout = layout_of(inverse, width);
+  out.width = layout.width;
   out.n_core_rows = inverse.n_core_rows;
   out.lists_rows = inverse.lists_rows;
   out.rows = inverse.rows;
@@ -141,11 +160,14 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, i
   std::visit(
       [&](auto& neighbours) {
         using Index = typename std::decay_t<decltype(neighbours)>::value_type;
-        over_columns(inverse, out.width, n_threads, [&](std::int64_t to, const Incident& place) {
-          const std::int64_t slot = place.entry % 2;
-          const std::int64_t across = map.at(place.entry / 2, static_cast<int>(1 - slot));
-          neighbours[at(to)] = static_cast<Index>(across * 4 + slot * 2 + (place.is_there ? 0 : 1));
-        });
+        over_columns(inverse, layout, n_threads,
+                     [&](std::int64_t to, std::int64_t /*row*/, const Incident& place) {
+                       const std::int64_t slot = place.entry % 2;
+                       const std::int64_t across =
+                           map.at(place.entry / 2, static_cast<int>(1 - slot));
+                       neighbours[at(to)] =
+                           static_cast<Index>(across * 4 + slot * 2 + (place.is_there ? 0 : 1));
+                     });
       },
       out.neighbours);
   return out;
@@ -157,9 +179,9 @@ IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int wid
     throw UsageError(
         fmt::format("plan: targets below {} do not fit indices of 4 bytes", map.n_targets()));
   }
-  const std::int64_t n = width_of(inverse, width);
-  if (index_bytes == 4) return composed_as<std::int32_t>(map, inverse, n, n_threads);
-  return composed_as<std::int64_t>(map, inverse, n, n_threads);
+  const Layout layout = layout_of(inverse, width);
+  if (index_bytes == 4) return composed_as<std::int32_t>(map, inverse, layout, n_threads);
+  return composed_as<std::int64_t>(map, inverse, layout, n_threads);
 }
 
 std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
@@ -167,13 +189,14 @@ std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
                                        int width, int n_threads) {
   const Shared maps{of_elements, of_targets};
   check_shared(maps, inverse);
-  const std::int64_t n = width_of(inverse, width);
-  std::vector<std::uint8_t> codes(at(n * inverse.n_rows));
-  over_columns(inverse, n, n_threads, [&](std::int64_t to, const Incident& place) {
-    const std::int64_t element = place.entry / inverse.n_occurrences;
-    check_element(element, of_elements);
-    codes[at(to)] = corner_code(maps, element, target_of_row(inverse, to % inverse.n_rows));
-  });
+  const Layout layout = layout_of(inverse, width);
+  std::vector<std::uint8_t> codes(at(layout.width * inverse.n_rows));
+  over_columns(inverse, layout, n_threads,
+               [&](std::int64_t to, std::int64_t row, const Incident& place) {
+                 const std::int64_t element = place.entry / inverse.n_occurrences;
+                 check_element(element, of_elements);
+                 codes[at(to)] = corner_code(maps, element, target_of_row(inverse, row));
+               });
   return codes;
 }
 
@@ -182,13 +205,14 @@ double part_elsewhere(const mesh::MapTable& of_elements, const mesh::MapTable& o
   const Shared maps{of_elements, of_targets};
   check_shared(maps, inverse);
   std::atomic<std::int64_t> n_elsewhere{0};
-  over_columns(inverse, inverse.degree_max, n_threads, [&](std::int64_t to, const Incident& place) {
-    if (!place.is_there) return;
-    const std::int64_t element = place.entry / inverse.n_occurrences;
-    check_element(element, of_elements);
-    const std::int64_t target = target_of_row(inverse, to % inverse.n_rows);
-    if (corner_code(maps, element, target) == 1) ++n_elsewhere;
-  });
+  over_columns(inverse, layout_of(inverse, 0), n_threads,
+               [&](std::int64_t /*to*/, std::int64_t row, const Incident& place) {
+                 if (!place.is_there) return;
+                 const std::int64_t element = place.entry / inverse.n_occurrences;
+                 check_element(element, of_elements);
+                 const std::int64_t target = target_of_row(inverse, row);
+                 if (corner_code(maps, element, target) == 1) ++n_elsewhere;
+               });
   const std::int64_t n = inverse.n_entries();
   return n == 0 ? 0.0 : static_cast<double>(n_elsewhere) / static_cast<double>(n);
 }

@@ -20,8 +20,9 @@ struct PairColumns {
   std::int64_t n_core_rows = 0;  ///< as InverseMap says
   bool lists_rows = false;
   IndexArray rows;        // [n_rows] target of each row; lists_rows
-  IndexArray neighbours;  // [width * n_rows] column-major, without a sign: the other target * 4 +
-                          // the own slot * 2 + 1 if there is no incidence
+  IndexArray neighbours;  // [width * n_rows] column by column, or row by row as is_by_rows() of
+                          // base/column_layout.hpp says, without a sign: the other target * 4 + the
+                          // own slot * 2 + 1 if there is no incidence
 
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -36,7 +37,7 @@ struct PairColumns {
 /// to.
 /// @param[in] index_bytes 4 or 8, of the result: whoever reads it was told before.
 /// @param[in] width Of the columns; 0: of the longest row.
-/// @return Shape (width, n_rows, arity), row-major.
+/// @return Shape (width, n_rows, arity), or (n_rows, width, arity) as neighbours.
 /// @throws UsageError if elements are no rows of the map, or a target does not fit.
 [[nodiscard]] IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width,
                                  int index_bytes, int n_threads);
@@ -46,7 +47,7 @@ struct PairColumns {
 /// @param[in] of_elements Rows of the elements.
 /// @param[in] of_targets Rows of the targets; where one names an entry twice, the first one counts.
 /// @param[in] width Of the columns; 0: of the longest row.
-/// @return Shape (width, n_rows).
+/// @return Shape (width, n_rows), or (n_rows, width) as neighbours.
 /// @throws InternalError if a code does not fit a byte, or rows are longer than @p width.
 /// @throws UsageError if elements or targets are no rows of the Maps, or the Maps end on Sets of
 /// different size.

@@ -15,7 +15,9 @@ namespace op2::runtime {
 namespace {
 
 std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
-  return std::clamp<std::int64_t>((n_items + rule.n_lanes - 1) / rule.n_lanes, 1, rule.max_blocks);
+  std::int64_t n = (n_items + rule.n_lanes - 1) / rule.n_lanes;
+  if (rule.few_blocks > 0 && n > rule.few_blocks) n = std::max(rule.few_blocks, (n + 1) / 2);
+  return std::clamp<std::int64_t>(n, 1, rule.max_blocks);
 }
 
 class Evaluator {
@@ -196,7 +198,9 @@ GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop, const Tunin
   const bool is_bounded = loop.has_partials || device.is_cpu;
   return {static_cast<int>(n_lanes),
           is_bounded ? n_units * per_unit : std::int64_t{tuning.most_blocks},
-          is_bounded && is_by_residence};
+          is_bounded && is_by_residence,
+          // the last block adds up what all have left: it takes longer than a second item of each
+          is_light && loop.has_partials && !device.is_cpu ? n_units * per_unit / 2 : 0};
 }
 
 LaunchList flatten(const exec::LaunchProgram& program, const LaunchInput& input,

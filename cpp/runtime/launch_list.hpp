@@ -18,6 +18,7 @@ struct GridRule {
   int n_lanes = 1;               ///< of a block; a power of two
   std::int64_t max_blocks = 1;   ///< beyond, lanes stride
   bool is_by_residence = false;  ///< as many blocks are better as the device holds at a time
+  std::int64_t few_blocks = 0;   ///< beyond, each lane takes two items first; 0: one is enough
   bool operator==(const GridRule&) const = default;
 };
 

@@ -70,6 +70,7 @@ class Entry:
         why_no_lanes: str,
         why_no_columns: str,
         zeroes: bool,
+        repetition: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
 class Passes:
@@ -82,6 +83,7 @@ class Passes:
         copy: bool,
         zero: bool,
         total: bool,
+        rotate: bool,
     ) -> None: ...
 
 class Renamed:
@@ -137,7 +139,9 @@ class Schedule:
     def steps(self) -> list[Step]: ...
 
 def action(
-    uses: collections.abc.Sequence[tuple[pyop2cxx._core.Alias, bool]], zeroes: bool
+    uses: collections.abc.Sequence[tuple[pyop2cxx._core.Alias, bool]],
+    zeroes: bool,
+    repetition: typing.SupportsInt | typing.SupportsIndex,
 ) -> Entry: ...
 def group_of(
     loops: collections.abc.Sequence[pyop2cxx._core.Loop],

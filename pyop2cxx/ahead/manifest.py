@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FORMAT = 5
+FORMAT = 6
 MANIFEST = "manifest.json"
 
 

@@ -15,6 +15,7 @@ from pyop2cxx.chain.entries import action_of
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
 from pyop2cxx.chain.left_out import lines_on
 from pyop2cxx.chain.own_loops import copying, zeroing
+from pyop2cxx.chain.periods import period_of
 from pyop2cxx.chain.refusals import (
     Visited,
     lanes_of,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 Call = Callable[[], bool | None]
 """What runs a part of a chain, and may say that values were copied between host and device."""
-_SCHEDULED = ("fuse", "invert", "rename", "drop", "copy", "zero")
+_SCHEDULED = ("fuse", "invert", "rename", "drop", "copy", "zero", "rotate")
 PASSES = (*_SCHEDULED, "geometry")
 _CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
 """A loop that does nothing, on the host and on a GPU."""
@@ -163,6 +164,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
             is_task = not is_seen and not (isinstance(function, Task) and function.trades)
             functions.append(function if is_task else None)
             reports.append(report)
+    names = tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
     is_cached = eager_bytes <= _CACHE_BYTES
     n_bytes = sum(report.n_bytes for report in reports)
@@ -171,11 +173,13 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     return Compiled(
         steps=rows.calls(),
         functions=tuple(functions),
-        names=tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries),
+        names=names,
         codes={loop.kernel.name: loop.kernel.code for loop in of_program if loop is not None},
         reports=tuple(reports),
         decisions=tuple(schedule.decisions),
-        left_out=lines_on([entry.key for entry in entries], of_program, reports),
+        left_out=lines_on(
+            [entry.key for entry in entries], of_program, reports, names, schedule.decisions
+        ),
         eager_bytes=eager_bytes,
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
@@ -387,12 +391,13 @@ def _numbered(
         0 if loop is None or why else lanes_of(loop) for loop, why in zip(loops, alone, strict=True)
     ]
     most = max(lanes, default=0)
+    period = period_of([entry.key for entry in entries])
     found, visited = [], Visited()
     for i, (entry, loop, one) in enumerate(zip(entries, loops, built, strict=True)):
         if loop is None:
             writes = [is_written for _, is_written in entry.uses]
             uses = list(zip(one.aliases, writes, strict=True))
-            found.append(_core.chain.action(uses, entry.zeroes))
+            found.append(_core.chain.action(uses, entry.zeroes, i // period))
         else:
             asks = most > 0 and lanes[i] == 0 and not alone[i]
             found.append(
@@ -409,6 +414,7 @@ def _numbered(
                     why_no_lanes=why_no_lanes(loop, most) if asks else "",
                     why_no_columns=why_no_columns(loop, most) if most and not alone[i] else "",
                     zeroes=entry.zeroes,
+                    repetition=i // period,
                 )
             )
     return found, built

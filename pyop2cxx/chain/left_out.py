@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What could be done with a chain beyond its passes, and why it is not."""
+"""What joins the step before, and what could be done beyond the passes, and why it is not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.chain.periods import period_of
+from pyop2cxx.loop.facts import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pyop2cxx import _core
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
 NO_PASSES = {
-    "rotate": "the end of a time step joins the beginning of the next one by the passes that there "
-    "are, if both are in one block: put the time loop into it, or give it several steps",
     "recompute": "what neighbours need is stored; explain() says for each value what it would take "
     "to compute it again",
     "tile": "loops that are not combined run one after the other over all elements",
@@ -39,7 +39,11 @@ class Step(Protocol):
 
 
 def lines_on(
-    keys: Sequence[object], loops: Sequence[ParLoop | None], reports: Sequence[Step]
+    keys: Sequence[object],
+    loops: Sequence[ParLoop | None],
+    reports: Sequence[Step],
+    names: Sequence[str],
+    decisions: Sequence[_core.chain.Decision],
 ) -> tuple[str, ...]:
     """Return what `explain` says of rotation and of values computed again.
 
@@ -47,18 +51,27 @@ def lines_on(
         keys: Of the entries.
         loops: Those of the program; None for actions.
         reports: The functions.
+        names: Of the entries.
+        decisions: What was tried.
     """
-    lines = [*_on_rotation(keys), *_on_recomputing(loops, reports)]
+    lines = [*_on_rotation(keys, names, decisions), *_on_recomputing(loops, reports)]
     return tuple(dict.fromkeys(lines))
 
 
-def _on_rotation(keys: Sequence[object]) -> Iterator[str]:
+def _on_rotation(
+    keys: Sequence[object], names: Sequence[str], decisions: Sequence[_core.chain.Decision]
+) -> Iterator[str]:
     period = period_of(keys)
     if period < len(keys):
-        yield (
-            f"rotate: the same comes again after {period} loops, and joins the end of what was "
-            "before it where it may"
-        )
+        joined = [one.loops for one in decisions if one.passed == "rotate" and one.applied]
+        for *before, loop in joined:
+            members = " + ".join(names[i] for i in before)
+            yield f"rotate: {names[loop]} joins {members} of the step before"
+        if not joined:
+            yield (
+                f"rotate: the same comes again after {period} loops, and none of them joins those "
+                "of the step before"
+            )
     elif len(keys) > 1:
         yield (
             "rotate: these loops come once; of several steps in one block the end of each could "
@@ -70,16 +83,19 @@ def _on_recomputing(loops: Sequence[ParLoop | None], reports: Sequence[Step]) ->
     step_of = {loop: number for number, step in enumerate(reports) for loop in step.loops}
     for at, writer in enumerate(loops):
         for made in [] if writer is None else _made(writer):
+            assert writer is not None
+            readers: list[ParLoop] = []
             for later, reader in enumerate(loops[at + 1 :], at + 1):
-                assert writer is not None
                 if reader is None:
                     continue
                 used = [part for part in reader._parts if part.data is made.data]
                 is_gathered = any(part.map_ is not None and part.access == READ for part in used)
                 if is_gathered and step_of[at] != step_of[later]:
-                    yield _why_stored(writer, made, reader)
+                    readers.append(reader)
                 if any(part.access != READ for part in used):
                     break
+            if readers:
+                yield _why_stored(writer, made, readers)
 
 
 def _made(loop: ParLoop) -> list[Part]:
@@ -93,42 +109,69 @@ def _made(loop: ParLoop) -> list[Part]:
     ]
 
 
-def _why_stored(writer: ParLoop, made: Part, reader: ParLoop) -> str:
-    what = f"recompute: {made.data.name}, which {reader.kernel.name} reads through a Map, is stored"
-    for part in writer._parts:
-        if part.map_ is not None:
-            return (
-                f"{what}: {writer.kernel.name} reads {part.data.name} through Map "
-                f"'{part.map_.name}', and no Map leads there from the elements of "
-                f"{reader.kernel.name}"
-            )
-    saved, added, n_operations = _costs(writer, made, reader)
-    if added >= saved:
-        return (
-            f"{what}: what it is made of would be {added / 1e6:.1f} MB to read, and "
-            f"{saved / 1e6:.1f} MB are saved"
+def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
+    cost = _costs(writer, made, readers)
+    names = " and ".join(dict.fromkeys(reader.kernel.name for reader in readers))
+    said = (
+        f"recompute: {made.data.name}, which {names} read{'s' * (len(readers) == 1)} through a "
+        f"Map, is stored: {cost.saved / 1e6:.1f} MB to write and read; to compute it again, "
+        f"{cost.added / 1e6:.1f} MB would be read in their place"
+    )
+    if cost.added >= cost.saved:
+        return said + "".join(
+            f", {part.data.name} by a Map that leads where {writer.kernel.name} goes by "
+            f"'{part.map_.name}'"
+            for part in writer._parts
+            if part.map_ is not None
         )
-    each = n_operations / (saved - added)
-    said = f"{what}: to compute it again would take {each:.1f} operations for each byte saved"
+    each = cost.n_operations / (cost.saved - cost.added)
+    said += f", and it would take {each:.1f} operations for each byte saved"
     if each > _OPERATIONS_A_BYTE:
-        return f"{said}, and {_OPERATIONS_A_BYTE:.0f} is what a GPU has"
+        return f"{said}, where {_OPERATIONS_A_BYTE:.0f} is what a GPU has"
     return f"{said}, which could pay, but there is no such pass"
 
 
-def _costs(writer: ParLoop, made: Part, reader: ParLoop) -> tuple[int, int, int]:
-    """Return the bytes that are neither stored nor read, those read instead, and operations."""
-    gathering = [part for part in reader._parts if part.map_ is not None]
-    n_calls = sum(
-        reader._items.n * part.map_.arity
-        for part in gathering
-        if part.map_ is not None and part.data is made.data
-    )
-    rows = min(writer._items.n, n_calls)
-    known = {id(part.data) for part in gathering}
-    added = sum(
-        rows * part.dim * part.dtype.itemsize
-        for part in writer._parts
-        if part.access == READ and part.home is not None and id(part.data) not in known
-    )
-    saved = (writer._items.n + rows) * made.dim * made.dtype.itemsize
-    return saved, added, writer.kernel.num_flops * n_calls
+class _Costs(NamedTuple):
+    """What it takes to compute values again.
+
+    Attributes:
+        saved: Bytes that are neither stored nor read.
+        added: Bytes that are read in their place.
+        n_operations: Of all readers together.
+    """
+
+    saved: int
+    added: int
+    n_operations: int
+
+
+def _costs(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> _Costs:
+    saved = writer._items.n * made.dim * made.dtype.itemsize
+    added = n_operations = 0
+    for reader in readers:
+        gathering = [part for part in reader._parts if part.map_ is not None]
+        n_calls = sum(
+            reader._items.n * part.map_.arity
+            for part in gathering
+            if part.map_ is not None and part.data is made.data
+        )
+        saved += min(writer._items.n, n_calls) * made.dim * made.dtype.itemsize
+        added += _read_again(writer, n_calls, {id(part.data) for part in gathering})
+        n_operations += writer.kernel.num_flops * n_calls
+    return _Costs(saved, added, n_operations)
+
+
+def _read_again(writer: ParLoop, n_calls: int, known: set[int]) -> int:
+    """Return the bytes that a reader reads of what values are made of, beyond what it has."""
+    n_bytes, maps = 0, set()
+    for part in writer._parts:
+        if part.access != READ or part.home is None:
+            continue
+        row, n_rows = part.dim * part.dtype.itemsize, min(writer._items.n, n_calls)
+        if part.map_ is not None:  # readers have no such Map: it is made, and read for each call
+            n_rows = min(n_calls * part.map_.arity, part.home.total_size)
+            if part.map_ not in maps:
+                maps.add(part.map_)
+                n_bytes += n_calls * part.map_.arity * table_of(part.map_).index_bytes
+        n_bytes += 0 if id(part.data) in known else n_rows * row
+    return n_bytes

@@ -101,9 +101,10 @@ class Chain(_core.chain.Block):
             a second buffer where old ones are still read), 'drop' (values that are overwritten
             before they are read are not stored), 'copy' (a Dat that is a copy of another one is
             read there, and not stored), 'zero' (sums that start where a loop or ``zero()`` left
-            zeros do not read them), 'geometry' (what the elements of a loop that runs over its
-            targets lead to is taken from what the targets lead to, as edges have nodes of their
-            cells). None means all of them.
+            zeros do not read them), 'rotate' (where loops repeat, as those of several time steps,
+            they may join loops of the step before), 'geometry' (what the elements of a loop that
+            runs over its targets lead to is taken from what the targets lead to, as edges have
+            nodes of their cells). None means all of them.
         bound: How many loops wait at most. Where they repeat, as those of a time loop do that is
             within the block, whole repetitions of them run then.
         compare: Whether the loops also run one after the other, from the same values, and a

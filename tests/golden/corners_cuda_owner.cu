@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: flux, strategy owner */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -38,12 +40,14 @@ extern "C" __global__ void __launch_bounds__(128, 7) wrap_flux_advance(
     const unsigned int *__restrict__ neighbour,
     const int *__restrict__ x_map_rows,
     const unsigned char *__restrict__ x_map_corner,
-    long n_rows,
     long begin,
     long end) {
-  // neighbour [width, n_rows]: the element's other target * 4 + the own slot * 2 + 1 where there is none
-  // x_map_rows [n_columns, lanes, arity] or [width, n_rows, arity]: where the elements of the columns lead by a Map
-  // x_map_corner [width, n_rows]: 1 where the element's entries are looked up; or 2 * which of the target's they are
+  // neighbour [width, n_rows], or [n_rows, width] if a text reads an even number of columns ahead: the element's other
+  // target * 4 + the own slot * 2 + 1 where there is none
+  // x_map_rows [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]: where the elements of the
+  // columns lead by a Map
+  // x_map_corner [width, n_rows] or [n_rows, width]: 1 where the element's entries are looked up; or 2 * which of the
+  // target's they are
   op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   q = (const double *)__builtin_assume_aligned(q, 16);
@@ -67,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(128, 7) wrap_flux_advance(
     unsigned int x_map_corner_fetched[4];
     #pragma unroll 4
     for (int k = 0; k < 4; ++k) {
-      const int at = k * n_rows + t;
+      const int at = t * 4 + k;
       neighbour_fetched[k] = neighbour[at];
       x_map_corner_fetched[k] = x_map_corner[at];
     }
@@ -90,8 +94,8 @@ extern "C" __global__ void __launch_bounds__(128, 7) wrap_flux_advance(
           (x_map_code / 16 % 2 == 0 ? (x_map_code / 8 % 2 == 0 ? x_map_own[0] : x_map_own[1])
           : (x_map_code / 8 % 2 == 0 ? x_map_own[2] : x_map_own[3]));
       if (x_map_code % 2 == 1) {
-        x_map_entry[0] = x_map_rows[(k * n_rows + t) * 2];
-        x_map_entry[1] = x_map_rows[(k * n_rows + t) * 2 + 1];
+        x_map_entry[0] = x_map_rows[(t * 4 + k) * 2];
+        x_map_entry[1] = x_map_rows[(t * 4 + k) * 2 + 1];
       }
       double x_pack[4];
       const double *x_pack_from0 = x + x_map_entry[0] * 2;

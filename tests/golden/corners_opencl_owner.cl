@@ -29,12 +29,14 @@ __kernel void wrap_flux_advance(
     __global const uint *restrict neighbour,
     __global const int *restrict x_map_rows,
     __global const uchar *restrict x_map_corner,
-    long n_rows,
     long begin,
     long end) {
-  // neighbour [width, n_rows]: the element's other target * 4 + the own slot * 2 + 1 where there is none
-  // x_map_rows [n_columns, lanes, arity] or [width, n_rows, arity]: where the elements of the columns lead by a Map
-  // x_map_corner [width, n_rows]: 1 where the element's entries are looked up; or 2 * which of the target's they are
+  // neighbour [width, n_rows], or [n_rows, width] if a text reads an even number of columns ahead: the element's other
+  // target * 4 + the own slot * 2 + 1 where there is none
+  // x_map_rows [n_columns, lanes, arity], [width, n_rows, arity] or [n_rows, width, arity]: where the elements of the
+  // columns lead by a Map
+  // x_map_corner [width, n_rows] or [n_rows, width]: 1 where the element's entries are looked up; or 2 * which of the
+  // target's they are
   for (int t = begin + (int)get_global_id(0); t < end; t += (int)get_global_size(0)) {
     const int target = t;
     double r_own[1];
@@ -48,7 +50,7 @@ __kernel void wrap_flux_advance(
     uint x_map_corner_fetched[4];
     #pragma unroll 4
     for (int k = 0; k < 4; ++k) {
-      const int at = k * n_rows + t;
+      const int at = t * 4 + k;
       neighbour_fetched[k] = neighbour[at];
       x_map_corner_fetched[k] = x_map_corner[at];
     }
@@ -71,8 +73,8 @@ __kernel void wrap_flux_advance(
           (x_map_code / 16 % 2 == 0 ? (x_map_code / 8 % 2 == 0 ? x_map_own[0] : x_map_own[1])
           : (x_map_code / 8 % 2 == 0 ? x_map_own[2] : x_map_own[3]));
       if (x_map_code % 2 == 1) {
-        x_map_entry[0] = x_map_rows[(k * n_rows + t) * 2];
-        x_map_entry[1] = x_map_rows[(k * n_rows + t) * 2 + 1];
+        x_map_entry[0] = x_map_rows[(t * 4 + k) * 2];
+        x_map_entry[1] = x_map_rows[(t * 4 + k) * 2 + 1];
       }
       double x_pack[4];
       __global const double *x_pack_from0 = x + x_map_entry[0] * 2;

@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: layers, strategy colour */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -25,7 +27,6 @@ extern "C" __global__ void wrap_layers(
     long begin,
     long end) {
   // element [n_elements]: elements by colour
-  op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   y = (double *)__builtin_assume_aligned(y, 16);
   x_map = (const int *)__builtin_assume_aligned(x_map, 16);
@@ -38,6 +39,7 @@ extern "C" __global__ void wrap_layers(
     const int n = row;
     const int level = layers_1[1] + (position - row * layers_1[0]);
     double x_pack[4];
+    op2_start();
     const double *x_pack_from0 = x + x_map[n * 4] + level;
     x_pack[0] = x_pack_from0[0];
     const double *x_pack_from1 = x + x_map[n * 4 + 1] + level;

@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: layers, strategy owner */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -29,7 +31,6 @@ extern "C" __global__ void wrap_layers(
   // incidence_offset [n_rows + 1]: where the incidences of each target begin
   // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
   // touched [n_rows]: the target of each row; absent: all in order
-  op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   y = (double *)__builtin_assume_aligned(y, 16);
   x_map = (const int *)__builtin_assume_aligned(x_map, 16);
@@ -42,6 +43,7 @@ extern "C" __global__ void wrap_layers(
     const int target = (touched ? touched[t] : t);
     double y_own[1];
     y_own[0] = 0;
+    op2_start();
     // Every element that leads to the target, for what the target gets of it.
     for (int k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const int position = incidence[k] / 4;

@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: layers, strategy scratch */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -23,7 +25,6 @@ extern "C" __global__ void wrap_layers(
     double *__restrict__ y_scratch,
     long begin,
     long end) {
-  op2_start();
   x = (const double *)__builtin_assume_aligned(x, 16);
   x_map = (const int *)__builtin_assume_aligned(x_map, 16);
   layers_1 = (const long *)__builtin_assume_aligned(layers_1, 16);
@@ -36,6 +37,7 @@ extern "C" __global__ void wrap_layers(
     const int level = layers_1[1] + (position - row * layers_1[0]);
     double x_pack[4];
     const int x_pack_from0 = x_map[n * 4] + level;
+    op2_start();
     x_pack[0] = x[x_pack_from0];
     const int x_pack_from1 = x_map[n * 4 + 1] + level;
     x_pack[1] = x[x_pack_from1];
@@ -62,7 +64,6 @@ extern "C" __global__ void sum_layers(
   // incidence_offset [n_rows + 1]: where the incidences of each target begin
   // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
   // touched [n_rows]: the target of each row; absent: all in order
-  op2_start();
   y = (double *)__builtin_assume_aligned(y, 16);
   incidence_offset = (const long *)__builtin_assume_aligned(incidence_offset, 16);
   incidence = (const int *)__builtin_assume_aligned(incidence, 16);
@@ -73,6 +74,7 @@ extern "C" __global__ void sum_layers(
     const int target = (touched ? touched[t] : t);
     double y_own[1];
     y_own[0] = 0;
+    op2_start();
     for (int k = incidence_offset[t]; k < incidence_offset[t + 1]; ++k) {
       const int position = incidence[k] / 4;
       const int o = incidence[k] - position * 4;

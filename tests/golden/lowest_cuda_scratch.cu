@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: lowest, strategy scratch */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -172,7 +174,6 @@ extern "C" __global__ void sum_lowest(
     long end) {
   // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
   // touched [n_rows]: the target of each row; absent: all in order
-  op2_start();
   low = (double *)__builtin_assume_aligned(low, 16);
   incidence = (const int *)__builtin_assume_aligned(incidence, 16);
   touched = (const int *)__builtin_assume_aligned(touched, 16);
@@ -181,6 +182,7 @@ extern "C" __global__ void sum_lowest(
   for (int t = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); t < end; t += (int)(gridDim.x * blockDim.x)) {
     const int target = (touched ? touched[t] : t);
     double low_own[1];
+    op2_start();
     low_own[0] = low[target];
     long next = (0 < n_columns ? incidence[t] : -1);
     for (int k = 0; k < n_columns; ++k) {

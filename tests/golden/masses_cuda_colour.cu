@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: masses, strategy colour */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -31,7 +33,6 @@ extern "C" __global__ void wrap_masses(
   // m_row_start [n_rows + 1]: where the blocks of each row begin
   // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   // element [n_elements]: elements by colour
-  op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   m_row_map = (const int *)__builtin_assume_aligned(m_row_map, 16);
   m = (double *)__builtin_assume_aligned(m, 16);
@@ -43,6 +44,7 @@ extern "C" __global__ void wrap_masses(
     const int n = element[k];
     double m_pack[4] = {0};
     double q_pack[4];
+    op2_start();
     const double *q_pack_from0 = q + m_row_map[n * 2] * 2;
     q_pack[0] = q_pack_from0[0];
     q_pack[1] = q_pack_from0[1];

@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: masses, strategy owner */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -35,7 +37,6 @@ extern "C" __global__ void wrap_masses(
   // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
   // touched [n_rows]: the target of each row; absent: all in order
-  op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   m_row_map = (const int *)__builtin_assume_aligned(m_row_map, 16);
   m = (double *)__builtin_assume_aligned(m, 16);
@@ -46,6 +47,7 @@ extern "C" __global__ void wrap_masses(
   #pragma unroll 1
   for (int t = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); t < end; t += (int)(gridDim.x * blockDim.x)) {
     const int target = (touched ? touched[t] : t);
+    op2_start();
     double *m_row = m + m_row_start[target];
     // Every element that leads to the target, for what the target gets of it.
     long next = (0 < n_columns ? incidence[t] : -1);

@@ -1,11 +1,13 @@
 /* pyop2cxx VERSION: masses, strategy scratch */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
+   one start as soon as all of its own blocks have, as none of them waits for a place then. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -25,7 +27,6 @@ extern "C" __global__ void wrap_masses(
     double *__restrict__ m_scratch,
     long begin,
     long end) {
-  op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   m_row_map = (const int *)__builtin_assume_aligned(m_row_map, 16);
   m_scratch = (double *)__builtin_assume_aligned(m_scratch, 16);
@@ -34,6 +35,7 @@ extern "C" __global__ void wrap_masses(
     double m_pack[4] = {0};
     double q_pack[4];
     const int q_pack_from0 = m_row_map[n * 2] * 2;
+    op2_start();
     q_pack[0] = q[q_pack_from0];
     q_pack[1] = q[q_pack_from0 + 1];
     const int q_pack_from1 = m_row_map[n * 2 + 1] * 2;
@@ -61,7 +63,6 @@ extern "C" __global__ void sum_masses(
   // m_position [n_elements, row slots * column slots]: where in its row an entry's block is
   // incidence [n_incidences] or [width, n_rows]: element * slots + slot; -1 where a padded column has none
   // touched [n_rows]: the target of each row; absent: all in order
-  op2_start();
   m = (double *)__builtin_assume_aligned(m, 16);
   m_row_start = (const long *)__builtin_assume_aligned(m_row_start, 16);
   m_position = (const unsigned char *)__builtin_assume_aligned(m_position, 16);
@@ -71,6 +72,7 @@ extern "C" __global__ void sum_masses(
   #pragma unroll 1
   for (int t = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); t < end; t += (int)(gridDim.x * blockDim.x)) {
     const int target = (touched ? touched[t] : t);
+    op2_start();
     double *m_row = m + m_row_start[target];
     long next = (0 < n_columns ? incidence[t] : -1);
     for (int k = 0; k < n_columns; ++k) {

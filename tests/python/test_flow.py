@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from programs import needs_program, with_program
+from ring import Ring
 from sided import Sided
 from small_world import FLUX, World, run_python
 
@@ -173,13 +174,58 @@ def corner_texts() -> dict[str, GeneratedCode]:
     return found
 
 
+def waiting_texts() -> dict[str, GeneratedCode]:
+    """The same where sums start at zero, so that nothing is read at first but the plan."""
+    loops, found = Sided(3).loops()[:2], {}
+    sums = [k for k, part in enumerate(loops[0]._parts) if part.access == op2.INC]
+    group = GroupLoop(loops, [0], [], [], [(0, sums[0])], [], Spares(), has_geometry=True)
+    for backend in ("opencl", "cuda"):
+        request = group._request(group._built, {"backend": backend})
+        found[f"waiting_{backend}_owner"] = flow.generate(request, flow.choose(request))
+    return found
+
+
+def test_kernels_of_cuda_read_the_plan_before_they_wait_for_others() -> None:
+    text = str(waiting_texts()["waiting_cuda_owner"])
+    body = text[text.index("for (int t") :]
+    start = body.index("op2_start();")
+    assert body.index("neighbour_fetched[k] = neighbour[at]") < start < body.index("= q + ")
+    assert text.count("op2_start();") == 1
+    summed = str(corner_texts()["corners_cuda_owner"])  # reads sums at first
+    assert summed.index("op2_start();") < summed.index("for (int t")
+
+
+def wall_texts() -> dict[str, GeneratedCode]:
+    """A function of a chain for GPUs, where few cells have elements of a second loop."""
+    ring, found = Ring(), {}
+    loops = [op2.ParLoop(*ring.loops()[name]) for name in ("spread", "wall", "more r")]
+    group = GroupLoop(loops, [0, 1], [], [], [], [], Spares())
+    for backend in ("opencl", "cuda"):
+        request = group._request(group._built, {"backend": backend})
+        found[f"walls_{backend}_owner"] = flow.generate(request, flow.choose(request))
+    return found
+
+
+def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed() -> None:
+    """Behind the first one all would wait for memory once more."""
+    for text in map(str, wall_texts().values()):
+        body = text[text.index("double r_own") :]
+        read = body.index("is_present = has_incidences[t]")
+        assert read < body.index("spread(") < body.index("if (0 < is_present)")
+
+
+def all_texts() -> dict[str, GeneratedCode]:
+    """Those that are kept as golden ones."""
+    return texts(GOLDENS) | corner_texts() | waiting_texts() | wall_texts()
+
+
 def test_texts_are_the_golden_ones() -> None:
     """After a change that is meant: UPDATE_GOLDEN=1 pytest ..., then read the difference."""
     found = {
         f"{name}{Path(next(iter(code.files))).suffix}": re.sub(
             r"^/\* pyop2cxx \S+:", "/* pyop2cxx VERSION:", code
         )
-        for name, code in (texts(GOLDENS) | corner_texts()).items()
+        for name, code in all_texts().items()
     }
     if os.environ.get("UPDATE_GOLDEN"):
         GOLDEN.mkdir(exist_ok=True)
@@ -193,7 +239,7 @@ def test_texts_are_the_golden_ones() -> None:
 
 
 def test_texts_fit_a_screen_and_have_no_loop_of_one_step() -> None:
-    for name, text in (texts(GOLDENS) | corner_texts()).items():
+    for name, text in all_texts().items():
         assert max(map(len, text.splitlines())) <= 120, name
         assert not re.search(r"for \(\w+ (\w+) = (\d+); \1 < 1;", text), name
 

@@ -32,7 +32,9 @@ def test_a_chain_of_one_step_says_that_several_could_be_joined() -> None:
     once = _explained(Ring(), "twice p q", "more r")
     assert "rotate: these loops come once" in once
     twice = _explained(Ring(), "twice p q", "more r", "twice p q", "more r")
-    assert "rotate: the same comes again after 2 loops" in twice
+    assert "rotate: twice joins twice + more of the step before" in twice
+    apart = _explained(Ring(), "gather", "more q", "gather", "more q")
+    assert "rotate: the same comes again after 2 loops, and none of them joins" in apart
     assert "rotate" not in _explained(Ring(), "more r")
 
 
@@ -72,9 +74,31 @@ def test_operations_are_compared_with_bytes(make: str) -> None:
             loop.compute()
     text = str(chain.explain())
     assert "operations for each byte saved" in text
-    assert ("7 is what a GPU has" in text) == (make == "hard")
+    assert ("where 7 is what a GPU has" in text) == (make == "hard")
     assert ("could pay" in text) == (make == "twice")
 
 
+def test_bytes_decide_where_readers_lack_what_values_are_made_of() -> None:
+    """Of all readers together: the value is stored as long as one of them reads it."""
+    ring = Ring()
+    p, q, r, _ = ring.dats.values()
+    pair = kernel("void pair(double *p, const double *e) { p[0] = e[0] + e[1]; }")
+    sides = op2.Map(ring.cells, ring.edges, 2, [[i, (i + 1) % 64] for i in range(64)], "sides")
+    loops = [
+        op2.ParLoop(pair, ring.cells, p(op2.WRITE), ring.flux(op2.READ, sides)),
+        op2.ParLoop(*ring.loops()["spread s"]),
+        op2.ParLoop(
+            _BOTH, ring.edges, r(op2.INC, ring.ends), p(op2.READ, ring.ends), q(op2.READ, ring.ends)
+        ),
+    ]
+    record_all_blocks()
+    with op2.backend("sequential"), op2.chain() as chain:
+        for loop in loops:
+            loop.compute()
+    (line,) = [line for line in str(chain.explain()).splitlines() if "recompute:" in line]
+    assert "p, which spread and both read through a Map, is stored" in line
+    assert "flux by a Map that leads where pair goes by 'sides'" in line
+
+
 def test_nothing_is_said_of_nothing() -> None:
-    assert lines_on([], [], []) == ()
+    assert lines_on([], [], [], [], []) == ()

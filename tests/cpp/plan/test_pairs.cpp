@@ -47,6 +47,27 @@ TEST(PairColumns, AreAsWideAsTold) {
   EXPECT_THROW((void)pair_columns(inverse, *edges.table, 1, 1), InternalError);
 }
 
+TEST(PairColumns, StandSideBySideIfTextsReadAnEvenNumberAhead) {
+  const TestMap<> edges = random_map(1000, 2, 900, 1.0, false, 7);
+  const TestMap<> nodes = random_map(1000, 3, 500, 1.0, true, 8);
+  const InverseMap inverse = inverse_of_all(edges);
+  const int even = static_cast<int>(inverse.degree_max + inverse.degree_max % 2);
+  const PairColumns one_by_one = pair_columns(inverse, *edges.table, even + 1, 2);
+  const PairColumns side_by_side = pair_columns(inverse, *edges.table, even, 2);
+  const IndexArray rows_apart = compose(*nodes.table, inverse, even + 1, 4, 2);
+  const IndexArray rows_beside = compose(*nodes.table, inverse, even, 4, 2);
+  for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
+    for (std::int64_t column = 0; column < even; ++column) {
+      const std::int64_t apart = column * inverse.n_rows + row;
+      const std::int64_t beside = row * even + column;
+      EXPECT_EQ(entry_of(side_by_side.neighbours, beside), entry_of(one_by_one.neighbours, apart));
+      for (int slot = 0; slot < 3; ++slot) {
+        EXPECT_EQ(entry_of(rows_beside, beside * 3 + slot), entry_of(rows_apart, apart * 3 + slot));
+      }
+    }
+  }
+}
+
 TEST(PairColumns, MayHaveRowsForTouchedTargetsAlone) {
   const TestMap<> edges({7, 2}, 2, 9);
   const PairColumns pairs = pair_columns(inverse_of_all(edges, true), *edges.table, 0, 1);
@@ -131,9 +152,8 @@ TEST(CornerCodes, SayWhichEntriesOfTheTargetElementsHave) {
   const std::vector<std::uint8_t> codes =
       corner_codes(*mesh.edge_nodes.table, *mesh.cell_nodes.table, inverse, 4, 2);
   ASSERT_EQ(codes.size(), 12U);
-  const auto column = [&codes](std::size_t k) {
-    return std::vector<std::uint8_t>(codes.begin() + static_cast<std::ptrdiff_t>(3 * k),
-                                     codes.begin() + static_cast<std::ptrdiff_t>(3 * k + 3));
+  const auto column = [&codes](std::size_t k) {  // four of them stand side by side
+    return std::vector<std::uint8_t>{codes[k], codes[4 + k], codes[8 + k]};
   };
   // cell 0: edges 0, 1 from both sides, 3; cell 1: edges 0, 2 from both sides, 3; cell 2: edge 0
   EXPECT_EQ(column(0), (std::vector<std::uint8_t>{code_of(2, 1), code_of(3, 0), 1}));

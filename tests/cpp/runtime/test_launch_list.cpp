@@ -111,6 +111,18 @@ TEST_F(LaunchListTest, AStrideIsTheRowsOfAnArgument) {
             (std::variant<LaunchSlot, std::int64_t>{std::int64_t{9}}));
 }
 
+TEST_F(LaunchListTest, LanesTakeTwoItemsBeforeManyBlocksBecomeMore) {
+  code.launch = {launch_stmt("wrap", kir::Grid::items, kir::name("end"),
+                             {kir::name("x"), kir::name("begin"), kir::name("end")})};
+  rule = {128, 8, false, 4};
+  const auto n_blocks = [this](std::int64_t n) { return list(n).launches[0].grid.n_blocks; };
+  EXPECT_EQ(n_blocks(3 * 128), 3);
+  EXPECT_EQ(n_blocks(4 * 128 + 1), 4);
+  EXPECT_EQ(n_blocks(8 * 128), 4);
+  EXPECT_EQ(n_blocks(11 * 128), 6);
+  EXPECT_EQ(n_blocks(99 * 128), 8);
+}
+
 TEST_F(LaunchListTest, ItemsMayBeginAnywhere) {
   code.launch = {launch_stmt("wrap", kir::Grid::items, kir::name("end") - kir::name("begin"),
                              {kir::name("x"), kir::name("begin"), kir::name("end")})};
@@ -175,6 +187,8 @@ TEST(GridRule, FollowsTheDevice) {
   EXPECT_EQ(rule_of(gpu, {0, true, true, 136}), bounded);
   const GridRule light = rule_of(gpu, {0, true, true, 16});
   EXPECT_GT(light.n_lanes * light.max_blocks, bounded.n_lanes * bounded.max_blocks);
+  EXPECT_EQ(light.few_blocks, light.max_blocks / 2);
+  EXPECT_EQ(bounded.few_blocks, 0);
   const GridRule gathering = rule_of(gpu, {0, false, true});
   EXPECT_EQ(rule_of(gpu, {0, false, true, 16}), gathering);
   EXPECT_GT(gathering.max_blocks, bounded.max_blocks);
