@@ -1,13 +1,11 @@
 /* pyop2cxx VERSION: flux, strategy owner */
 
-/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. It lets the next
-   one start as soon as all of its own blocks have, as none of them waits for a place then. */
+/* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900
 extern "C" __device__ const char op2_waits = 1;
 #endif
 static __device__ inline void op2_start() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }

@@ -58,14 +58,14 @@ TEST_F(CoherenceTest, IsInactiveUntilADeviceIsUsed) {
 TEST_F(CoherenceTest, WritesThatADeviceNeverSawAreToldAndUndone) {
   loop({{qa.get(), Use::read}});
   for (const Use use : {Use::read, Use::read_write}) {
-    qa->watch();
+    qa->watch(true);
     a[2] = 77;
     EXPECT_THROW(qa->on_host(use, in_loop), UsageError);
     EXPECT_EQ(a[2], 3);
     EXPECT_FALSE(qa->on_host(Use::read, in_loop));  // said once
   }
   loop({{qa.get(), Use::read_write}});
-  qa->watch();
+  qa->watch(true);
   a[2] = 77;
   EXPECT_THROW(qa->on_host(Use::read, in_loop), UsageError);
   EXPECT_TRUE(qa->on_host(Use::read, in_loop));
@@ -73,14 +73,38 @@ TEST_F(CoherenceTest, WritesThatADeviceNeverSawAreToldAndUndone) {
 }
 
 TEST_F(CoherenceTest, WatchedValuesThatStayAreNoFault) {
-  qa->watch();  // on the host alone they may be written
+  qa->watch(true);  // on the host alone they may be written
   a[2] = 7;
   EXPECT_FALSE(qa->on_host(Use::read, in_loop));
   loop({{qa.get(), Use::read_write}});
-  qa->watch();
+  qa->watch(true);
   EXPECT_TRUE(qa->on_host(Use::read_write, in_loop));
   a[2] = 8;
   EXPECT_FALSE(qa->on_host(Use::read, in_loop));
+}
+
+TEST_F(CoherenceTest, ALoopThatChangesWatchedValuesSaysWhatWasWrittenInVain) {
+  loop({{qa.get(), Use::read}});
+  qa->watch(true);
+  a[2] = 77;
+  EXPECT_THROW(loop({{qa.get(), Use::read_write}}), UsageError);
+  EXPECT_EQ(a[2], 3);
+  EXPECT_EQ(qa->where(), Where::both);  // the loop did not run
+  a[2] = 77;
+  EXPECT_EQ(coherence->written_in_vain().size(), 1U);
+  EXPECT_TRUE(coherence->written_in_vain().empty());  // said once
+  qa->watch(false);
+  a[2] = 77;
+  EXPECT_TRUE(coherence->written_in_vain().empty());
+  EXPECT_FALSE(qa->on_host(Use::read, in_loop));
+}
+
+TEST_F(CoherenceTest, AllValuesCanBeWatched) {
+  coherence->watch_all(true);
+  loop({{qa.get(), Use::read}});
+  a[2] = 77;
+  EXPECT_THROW(loop({{qa.get(), Use::read}}), UsageError);
+  EXPECT_EQ(a[2], 3);
 }
 
 TEST_F(CoherenceTest, ALoopMovesWhatIsStaleAndMarksWhatItWrites) {
