@@ -51,7 +51,8 @@ class Buffer {
 
   /// @brief The host memory is going: forget it and the copies.
   /// @param[in] is_kept Someone else will read that memory: download what is newer on a device.
-  /// @return Whether somebody wrote to watched values in vain, which is gone if they are newer there.
+  /// @return Whether somebody wrote to watched values in vain, which is gone if they are newer
+  /// there.
   bool release(bool is_kept);
 
   /// @brief Whether on_host() has to be asked before the host touches data().
