@@ -170,7 +170,7 @@ TEST(Corners, ArePickedOrLookedUp) {
                        "    decl uint32 neighbour_fetched[4]\n"
                        "    decl uint32 x_map_corner_fetched[4]\n"
                        "    for serial k in [0, 4)\n"
-                       "      decl const int64 at = ((k * n_rows) + t)\n"
+                       "      decl const int64 at = ((t * 4) + k)\n"
                        "      neighbour_fetched[k] = neighbour[at]\n"
                        "      x_map_corner_fetched[k] = x_map_corner[at]\n"))
       << text;
@@ -185,8 +185,8 @@ TEST(Corners, ArePickedOrLookedUp) {
       << text;
   EXPECT_TRUE(contains(text,
                        "      if ((x_map_code % 2) == 1)\n"
-                       "        x_map_entry[0] = x_map_rows[(((k * n_rows) + t) * 2)]\n"
-                       "        x_map_entry[1] = x_map_rows[((((k * n_rows) + t) * 2) + 1)]\n"))
+                       "        x_map_entry[0] = x_map_rows[(((t * 4) + k) * 2)]\n"
+                       "        x_map_entry[1] = x_map_rows[((((t * 4) + k) * 2) + 1)]\n"))
       << text;
   EXPECT_TRUE(
       contains(text, "gather x_pack = float64 x[long(x_map_entry[0]), long(x_map_entry[1])] x2"))

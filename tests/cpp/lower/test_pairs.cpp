@@ -78,7 +78,7 @@ TEST(Pairs, AreReadAheadWhereTheyAreFew) {
                        "    decl uint32 neighbour_fetched[4]\n"
                        "    decl int32 x_map_rows_fetched[8]\n"
                        "    for serial k in [0, 4)\n"
-                       "      decl const int64 at = ((k * n_rows) + t)\n"
+                       "      decl const int64 at = ((t * 4) + k)\n"
                        "      neighbour_fetched[k] = neighbour[at]\n"
                        "      x_map_rows_fetched[(k * 2)] = x_map_rows[(at * 2)]\n"
                        "      x_map_rows_fetched[((k * 2) + 1)] = x_map_rows[((at * 2) + 1)]\n"))
