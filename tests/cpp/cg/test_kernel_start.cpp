@@ -16,7 +16,7 @@ kir::Parameter array_in_role(const std::string& name, kir::Role role) {
 }
 
 /// `const int to = from[t];`
-kir::Stmt assigned(const std::string& to, const std::string& from) {
+kir::Stmt const_from(const std::string& to, const std::string& from) {
   return {kir::Decl{{DType::int32, true}, to, 0, {kir::element(from, kir::name("t"))}}};
 }
 
@@ -30,24 +30,24 @@ kir::Function over_grid(kir::Block body) {
 }
 
 TEST(KernelStart, StandsBehindWhatTheHostMakes) {
-  EXPECT_EQ(n_before_start(
-                over_grid({assigned("a", "neighbour"), assigned("b", "map"), assigned("c", "q")})),
+  EXPECT_EQ(n_before_start(over_grid(
+                {const_from("a", "neighbour"), const_from("b", "map"), const_from("c", "q")})),
             2U);
-  EXPECT_EQ(n_before_start(over_grid({assigned("c", "q"), assigned("a", "neighbour")})), 0U);
-  EXPECT_EQ(n_before_start(
-                over_grid({assigned("a", "map"), assigned("c", "partial"), assigned("b", "map")})),
+  EXPECT_EQ(n_before_start(over_grid({const_from("c", "q"), const_from("a", "neighbour")})), 0U);
+  EXPECT_EQ(n_before_start(over_grid(
+                {const_from("a", "map"), const_from("c", "partial"), const_from("b", "map")})),
             1U);
 }
 
 TEST(KernelStart, StandsInFrontWhereNothingIsReadAhead) {
   const kir::Stmt zero{kir::Decl{{DType::int32}, "sum", 0, {kir::integer(0)}}};
-  EXPECT_EQ(n_before_start(over_grid({zero, assigned("c", "q")})), 0U);
-  EXPECT_EQ(n_before_start(over_grid({assigned("a", "map")})), 0U);  // it is never reached
+  EXPECT_EQ(n_before_start(over_grid({zero, const_from("c", "q")})), 0U);
+  EXPECT_EQ(n_before_start(over_grid({const_from("a", "map")})), 0U);  // it is never reached
 }
 
 TEST(KernelStart, StandsInFrontWhereMoreThanALoopFollows) {
-  kir::Function summed = over_grid({assigned("a", "neighbour"), assigned("c", "q")});
-  summed.body.push_back(assigned("b", "partial"));
+  kir::Function summed = over_grid({const_from("a", "neighbour"), const_from("c", "q")});
+  summed.body.push_back(const_from("b", "partial"));
   EXPECT_EQ(n_before_start(summed), 0U);
 }
 
