@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Icpp")
 DEFINES = ("-DFMT_HEADER_ONLY=1", '-DPYOP2CXX_VERSION="0"')
 SYSTEM = ("-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include"))
+ALONE = (*FLAGS, *DEFINES, *SYSTEM)
+"""All flags of a unit that is in no batch."""
 STAMPS = Path("build/lint")
 OF_BINDINGS = "#include <pybind11/numpy.h>\n#include <pybind11/stl.h>\n"
 """What clang reads once for all units of `bind`, as CMakeLists.txt has it."""
@@ -49,7 +51,7 @@ class Unit(NamedTuple):
 
     compiler: str
     source: Path
-    flags: tuple[str, ...] = (*FLAGS, *DEFINES, *SYSTEM)
+    flags: tuple[str, ...] = ALONE
     language: str = "c++"
 
     @property
@@ -113,19 +115,18 @@ def precompiled(compiler: str) -> tuple[str, ...]:
 
     A header that cannot be compiled is left to the units, which say why.
     """
-    flags: tuple[str, ...] = Unit._field_defaults["flags"]
     name = Path(compiler).name
     if "clang" not in name:  # GCC gains little
-        return flags
+        return ALONE
     header = STAMPS / name / "bindings.hpp"
     if not header.exists() or header.read_text() != OF_BINDINGS:
         header.parent.mkdir(parents=True, exist_ok=True)
         header.write_text(OF_BINDINGS)
     made = header.with_suffix(".pch")
-    kept = tuple(flag for flag in flags if flag != "-fsyntax-only")
+    kept = tuple(flag for flag in ALONE if flag != "-fsyntax-only")
     if check(Unit(compiler, header, (*kept, "-o", str(made)), "c++-header")) or not made.exists():
-        return flags
-    return (*flags, "-include-pch", str(made))
+        return ALONE
+    return (*ALONE, "-include-pch", str(made))
 
 
 def units(compiler: str, built: dict[Path, tuple[str, ...] | None]) -> Iterator[Unit]:
@@ -135,7 +136,7 @@ def units(compiler: str, built: dict[Path, tuple[str, ...] | None]) -> Iterator[
     leading = {first_include(source) for source in sources}
     of_bindings = precompiled(compiler)
     for source in sources:
-        alone = of_bindings if source.parent.name == "bind" else Unit._field_defaults["flags"]
+        alone = of_bindings if source.parent.name == "bind" else ALONE
         flags = built.get(source.resolve(), alone)
         if flags is not None:
             yield Unit(compiler, source, flags)

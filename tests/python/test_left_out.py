@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from ring import Ring, kernel, record_all_blocks
 
@@ -10,6 +12,9 @@ from pyop2cxx import op2
 from pyop2cxx.chain.compiled import PASSES
 from pyop2cxx.chain.left_out import NO_PASSES, lines_on
 from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 @pytest.mark.parametrize("name", sorted(NO_PASSES))
@@ -20,12 +25,16 @@ def test_who_asks_for_what_is_no_pass_is_told_what_there_is(name: str) -> None:
     assert NO_PASSES[name] in str(raised.value)
 
 
-def _explained(ring: Ring, *names: str) -> str:
+def _explained_actions(actions: Iterable[Callable[[], object]]) -> str:
     record_all_blocks()
     with op2.backend("sequential"), op2.chain() as chain:
-        for name in names:
-            ring.actions()[name]()
+        for do in actions:
+            do()
     return str(chain.explain())
+
+
+def _explained(ring: Ring, *names: str) -> str:
+    return _explained_actions(ring.actions()[name] for name in names)
 
 
 def test_a_chain_of_one_step_says_that_several_could_be_joined() -> None:
@@ -68,11 +77,7 @@ def test_operations_are_compared_with_bytes(make: str) -> None:
             _BOTH, ring.edges, r(op2.INC, ring.ends), p(op2.READ, ring.ends), q(op2.READ, ring.ends)
         ),
     ]
-    record_all_blocks()
-    with op2.backend("sequential"), op2.chain() as chain:
-        for loop in loops:
-            loop.compute()
-    text = str(chain.explain())
+    text = _explained_actions(loop.compute for loop in loops)
     assert "operations for each byte saved" in text
     assert ("where 7 is what a GPU has" in text) == (make == "hard")
     assert ("could pay" in text) == (make == "twice")
@@ -91,11 +96,8 @@ def test_bytes_decide_where_readers_lack_what_values_are_made_of() -> None:
             _BOTH, ring.edges, r(op2.INC, ring.ends), p(op2.READ, ring.ends), q(op2.READ, ring.ends)
         ),
     ]
-    record_all_blocks()
-    with op2.backend("sequential"), op2.chain() as chain:
-        for loop in loops:
-            loop.compute()
-    (line,) = [line for line in str(chain.explain()).splitlines() if "recompute:" in line]
+    text = _explained_actions(loop.compute for loop in loops)
+    (line,) = [line for line in text.splitlines() if "recompute:" in line]
     assert "p, which spread and both read through a Map, is stored" in line
     assert "flux by a Map that leads where pair goes by 'sides'" in line
 
