@@ -369,6 +369,7 @@ class Printer {
             },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },
+            [](const kir::Copy&) { not_expanded("Copy"); },
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
             [](const kir::MatInsert&) { not_expanded("MatInsert"); },

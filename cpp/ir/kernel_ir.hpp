@@ -197,6 +197,17 @@ struct Assign {
   bool operator==(const Assign&) const = default;
 };
 
+/// @brief `target op= value` for components [0, n), which both say in terms of `c`; becomes a loop
+/// in `expand`.
+struct Copy {
+  static constexpr const char* index = "c";
+  int n;
+  Expr target;
+  Update update;
+  Expr value;
+  bool operator==(const Copy&) const = default;
+};
+
 /// @brief An indivisible update of memory that other lanes may touch.
 struct Atomic {
   DType dtype;
@@ -220,6 +231,18 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
+/// @brief What a loop over positions says of what is there: the cells of columns of equal height,
+/// column by column, from the bottom to the top. These variables of its body are, if it has them,
+/// `row = index / n_cells` and `level = first_level + (index - row * n_cells)`.
+struct Columns {
+  Expr n_cells;      ///< of a column that are visited
+  Expr first_level;  ///< of the first one of them
+  std::string row;
+  std::string level;
+  std::string element;  ///< which element `row` is: it depends on nothing else in the loop
+  bool operator==(const Columns&) const = default;
+};
+
 struct For {
   Axis axis;
   std::string index;
@@ -231,6 +254,7 @@ struct For {
   std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
   bool is_rolled = false;      ///< unrolling it would only cost the compiler time
   int unrolled = 0;            ///< on a grid: so many steps side by side; 0: the compiler's choice
+  std::vector<Columns> columns = {};  // [0 or 1]
   bool operator==(const For&) const = default;
 };
 
@@ -306,6 +330,10 @@ struct Rows {
   int component = 0;               ///< of the row, where the scalars begin
   std::string columns = {};        ///< a number's name; empty: a row's components stand together
   bool is_shared = false;          ///< data is a variable of the block
+  /// [0 or 1] What `entries[i]` is for each i, if one expression of `i` says it.
+  std::vector<Expr> any_entry = {};
+  /// [arity] How many rows further the entry is with each level; empty: not known.
+  std::vector<std::int64_t> climbs = {};
   bool operator==(const Rows&) const = default;
 };
 
@@ -441,7 +469,7 @@ struct LaneFold {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Launch,
+  std::variant<Decl, Assign, Copy, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Launch,
                Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
                LaneShare, LaneFold>
       node;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/overload.hpp"
@@ -109,7 +110,12 @@ std::string dump(const Rows& rows) {
     for (const Expr& entry : rows.entries) {
       out += fmt::format("{}{}", &entry == &rows.entries.front() ? "" : ", ", dump(entry));
     }
-    return out + fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
+    out += fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
+    if (rows.arity > 1 && !rows.any_entry.empty()) out += " any " + dump(rows.any_entry.front());
+    if (std::ranges::any_of(rows.climbs, [](std::int64_t by) { return by != 0; })) {
+      out += fmt::format(" climbing {}", fmt::join(rows.climbs, ", "));
+    }
+    return out;
   }
   const std::string by = rows.columns.empty() ? "" : fmt::format(" by {}", rows.columns);
   if (rows.map.empty()) {
@@ -141,6 +147,13 @@ std::string step_of(const For& loop) {
   return loop.step == 1 ? "" : fmt::format(" by {}", loop.step);
 }
 
+std::string columns_of(const For& loop) {
+  if (loop.columns.empty()) return "";
+  const Columns& columns = loop.columns.front();
+  return fmt::format(" of columns of {} from {} ({}, {}, {})", dump(columns.n_cells),
+                     dump(columns.first_level), columns.row, columns.level, columns.element);
+}
+
 void dump(std::string& out, const Block& block, int depth);
 
 void dump(std::string& out, const Stmt& stmt, int depth) {
@@ -161,6 +174,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("{} {} {}", dump(assign.target), symbol(assign.update),
                              dump(assign.value)));
           },
+          [&line](const Copy& copy) {
+            line(fmt::format("copy {} of {} {} {}", copy.n, dump(copy.target), symbol(copy.update),
+                             dump(copy.value)));
+          },
           [&line](const Atomic& atomic) {
             line(fmt::format("atomic {} {} {}", dump(atomic.target), symbol(atomic.update),
                              dump(atomic.value)));
@@ -173,8 +190,8 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
             line(fmt::format("call {}({})", call.function, list(call.arguments)));
           },
           [&line, &out, depth](const For& loop) {
-            line(fmt::format("for {} {} in [{}, {}){}", symbol(loop.axis), loop.index,
-                             dump(loop.begin), dump(loop.end), step_of(loop)));
+            line(fmt::format("for {} {} in [{}, {}){}{}", symbol(loop.axis), loop.index,
+                             dump(loop.begin), dump(loop.end), step_of(loop), columns_of(loop)));
             dump(out, loop.body, depth + 1);
           },
           [&line, &out, depth](const If& branch) {

@@ -120,6 +120,7 @@ class Checker {
     std::visit(overload{
                    [this](const Decl& decl) { declaration(decl); },
                    [this](const Assign& assign) { store(assign.target, assign.value); },
+                   [this](const Copy& copy) { check_copy(copy); },
                    [this](const Atomic& atomic) {
                      store(atomic.target, atomic.value);
                      if (kind(atomic.target).dtype != atomic.dtype)
@@ -197,9 +198,17 @@ class Checker {
     declare(decl.name, {whole, is_fixed, decl.extent});
   }
 
+  void check_copy(const Copy& copy) {
+    scope_.enter();
+    declare_index(Copy::index);
+    store(copy.target, copy.value);
+    scope_.leave();
+  }
+
   void check_loop(const For& loop) {
     index(loop.begin);
     index(loop.end);
+    for (const Columns& columns : loop.columns) check_columns(loop, columns);
     if (!loop.step_name.empty()) index(name(loop.step_name));
     scope_.enter();
     declare_index(loop.index);
@@ -208,6 +217,36 @@ class Checker {
     block(loop.body);
     is_side_by_side_ = was_side_by_side;
     scope_.leave();
+  }
+
+  /// What is said of the body's variables is what they are declared to be.
+  void check_columns(const For& loop, const Columns& columns) const {
+    index(columns.n_cells);
+    index(columns.first_level);
+    const Expr at = name(loop.index);
+    const Expr row = name(columns.row);
+    bool has_row = false;
+    for (const Stmt& stmt : loop.body) {
+      const auto* decl = std::get_if<Decl>(&stmt.node);
+      if (decl == nullptr) continue;
+      const bool is_row = decl->name == columns.row;
+      has_row |= is_row;
+      if (is_row) check_value(*decl, at / columns.n_cells);
+      if (decl->name == columns.level) {
+        check_value(*decl, columns.first_level + (at - row * columns.n_cells));
+      }
+      if (decl->name == columns.element && any_expr(decl->value.front(), [&](const Expr& part) {
+            return part == at || part == name(columns.level);
+          })) {
+        fail(fmt::format("'{}' depends on more than the column", decl->name));
+      }
+    }
+    if (!has_row) fail(fmt::format("columns, but no '{}'", columns.row));
+  }
+
+  static void check_value(const Decl& decl, const Expr& expected) {
+    if (decl.value == std::vector{expected}) return;
+    fail(fmt::format("'{}' is not {}", decl.name, dump(expected)));
   }
 
   /// The index of a loop may hide that of an outer one.
@@ -297,10 +336,30 @@ class Checker {
     if (!rows.entries.empty()) {
       if (std::ssize(rows.entries) != rows.arity) fail("a list of rows that is not complete");
       for (const Expr& entry : rows.entries) index(entry);
+      check_told(rows);
       return;
     }
+    if (!rows.any_entry.empty() || !rows.climbs.empty()) fail("a list of rows that is not there");
     if (!rows.map.empty()) index(element(rows.map, integer(0)));
     index(rows.element);
+  }
+
+  /// What is said of the entries of a list holds for each of them.
+  static void check_told(const Rows& rows) {
+    if (!rows.climbs.empty() && rows.climbs.size() != rows.entries.size()) {
+      fail("climbs of other rows than those of the list");
+    }
+    for (const Expr& any : rows.any_entry) {
+      for (std::size_t i = 0; i < rows.entries.size(); ++i) {
+        const Expr made = map_expr(any, [i](const Expr& part) -> std::optional<Expr> {
+          if (part == name("i")) return integer(static_cast<std::int64_t>(i));
+          return std::nullopt;
+        });
+        if (made != rows.entries[i]) {
+          fail(fmt::format("row {} is {}, not {}", i, dump(rows.entries[i]), dump(made)));
+        }
+      }
+    }
   }
 
   void inserted(const MatInsert& insert) {
@@ -563,7 +622,7 @@ void verify(const Module& module) {
 bool is_expanded(const Module& module) {
   const auto is_left = [](const Stmt& stmt) {
     const auto* assign = std::get_if<Assign>(&stmt.node);
-    return std::holds_alternative<Gather>(stmt.node) ||
+    return std::holds_alternative<Copy>(stmt.node) || std::holds_alternative<Gather>(stmt.node) ||
            std::holds_alternative<Scatter>(stmt.node) ||
            std::holds_alternative<MatInsert>(stmt.node) || is_vector_loop(stmt) ||
            (assign != nullptr && assign->update != Update::set && assign->update != Update::add);

@@ -23,6 +23,7 @@ enum class Mention : std::uint8_t {
   declared,  ///< a new variable
   used,      ///< a variable that is read, written, or handed on
   origin,    ///< the table that listed entries were read from: nothing of it is read here
+  told,      ///< a variable that something is said of, here and for those inside
 };
 
 namespace detail {
@@ -38,6 +39,7 @@ void parts_of_rows(AnyRows& rows, const Parts& parts) {
   if (!rows.map.empty()) parts.name(rows.map, is_listed ? Mention::origin : Mention::used);
   if (!is_listed) parts.expr(rows.element);
   for (auto& entry : rows.entries) parts.expr(entry);
+  for (auto& entry : rows.any_entry) parts.expr(entry);
   if (!rows.columns.empty()) parts.name(rows.columns, Mention::used);
 }
 
@@ -126,6 +128,10 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
             parts.expr(assign.target);
             parts.expr(assign.value);
           },
+          [&](like_t<S, Copy>& copy) {
+            parts.expr(copy.target);
+            parts.expr(copy.value);
+          },
           [&](like_t<S, Atomic>& atomic) {
             parts.expr(atomic.target);
             parts.expr(atomic.value);
@@ -135,6 +141,13 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
           [&](like_t<S, For>& loop) {
             parts.expr(loop.begin);
             parts.expr(loop.end);
+            for (auto& columns : loop.columns) {
+              parts.expr(columns.n_cells);
+              parts.expr(columns.first_level);
+              for (auto* name : {&columns.row, &columns.level, &columns.element}) {
+                parts.name(*name, Mention::told);
+              }
+            }
             if (!loop.step_name.empty()) used(loop.step_name);
             parts.name(loop.index, Mention::declared);
             parts.block(loop.body);

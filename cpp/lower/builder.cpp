@@ -132,12 +132,24 @@ kir::Parameter Builder::item_results(std::size_t arg, int extent) {
 
 void Builder::add_function(const std::string& name, std::vector<kir::Parameter> parameters,
                            const std::string& index, kir::Block body) {
-  kir::Block loop{{kir::For{is_grid() ? kir::Axis::grid : kir::Axis::serial, index, whole_begin(),
-                            whole_end(), std::move(body)}}};
+  add_loop(name, std::move(parameters),
+           kir::For{item_axis(), index, whole_begin(), whole_end(), std::move(body)});
+}
+
+void Builder::add_element_function(const std::string& name,
+                                   std::vector<kir::Parameter> parameters) {
+  add_loop(name, std::move(parameters),
+           over_positions(packed_.items, item_axis(), whole_begin(), whole_end(),
+                          element_body(packed_)));
+}
+
+void Builder::add_loop(const std::string& name, std::vector<kir::Parameter> parameters,
+                       kir::For loop) {
+  kir::Block body{{std::move(loop)}};
   if (is_grid()) {
-    return add_kernel(name, with_range(std::move(parameters)), std::move(loop));
+    return add_kernel(name, with_range(std::move(parameters)), std::move(body));
   }
-  add_range_function(name, std::move(parameters), std::move(loop));
+  add_range_function(name, std::move(parameters), std::move(body));
 }
 
 void Builder::add_range_function(const std::string& name, std::vector<kir::Parameter> parameters,

@@ -42,6 +42,9 @@ class Builder {
   void add_function(const std::string& name, std::vector<kir::Parameter> parameters,
                     const std::string& index, kir::Block body);
 
+  /// @brief Add the wrapper that calls the kernels for each element at positions [begin, end).
+  void add_element_function(const std::string& name, std::vector<kir::Parameter> parameters);
+
   /// @brief Add a wrapper that says itself what it does with its range [begin, end).
   void add_range_function(const std::string& name, std::vector<kir::Parameter> parameters,
                           kir::Block body);
@@ -113,6 +116,10 @@ class Builder {
   void find_partials();
   void finish_team(kir::Block work, const kir::Expr& n_slots);
   void finish_grid(kir::Block work);
+  void add_loop(const std::string& name, std::vector<kir::Parameter> parameters, kir::For loop);
+  [[nodiscard]] kir::Axis item_axis() const {
+    return is_grid() ? kir::Axis::grid : kir::Axis::serial;
+  }
 
   const Request& request_;
   PackedLoop packed_;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "lower/entries.hpp"
+#include "lower/items.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
 
@@ -33,8 +34,8 @@ void run_in_order(Builder& builder) {
       builder.packed().names.take("wrap_" + ir::name_of(builder.request().loop));
   kir::Block in_order{
       {kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
-               {{kir::For{kir::Axis::serial, builder.packed().items.position, whole_begin(),
-                          whole_end(), element_body(builder.packed())}}}}}};
+               {{over_positions(builder.packed().items, kir::Axis::serial, whole_begin(),
+                                whole_end(), element_body(builder.packed()))}}}}};
   builder.add_kernel(function, builder.with_range(builder.packed().parameters),
                      std::move(in_order));
   builder.finish({builder.launch(function, kir::Grid::single, kir::integer(1), {})},
@@ -73,9 +74,9 @@ void launch_blocks(Builder& builder, const Races& races) {
   const kir::Expr block = kir::name("block");
   kir::Block one{
       index_decl("block", kir::element(plan.block_of.name, kir::name("k"))),
-      {kir::For{
-          kir::Axis::serial, packed.items.position, kir::element(plan.block_offset.name, block),
-          kir::element(plan.block_offset.name, block + kir::integer(1)), element_body(packed)}}};
+      {over_positions(packed.items, kir::Axis::serial, kir::element(plan.block_offset.name, block),
+                      kir::element(plan.block_offset.name, block + kir::integer(1)),
+                      element_body(packed))}};
   kir::Block body{
       {kir::If{kir::equal(kir::builtin(kir::Builtin::lane_id), kir::integer(0)),
                {{kir::For{kir::Axis::block, "k", whole_begin(), whole_end(), std::move(one)}}}}}};
@@ -108,8 +109,7 @@ void colour_blocks(Builder& builder) {
     return request.facts.fast_shared ? stage_blocks(builder) : launch_blocks(builder, races);
   }
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(request.loop));
-  builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
-                       element_body(builder.packed()));
+  builder.add_element_function(function, builder.packed().parameters);
 
   const BlockPlan plan = add_block_plan(builder, races);
   const kir::Expr position = kir::name("k");

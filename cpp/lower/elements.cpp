@@ -104,8 +104,7 @@ void lay_out_elements(Builder& builder) {
     builder.add_kernel(function, Builder::with_range(builder.packed().parameters),
                        in_step(builder));
   } else {
-    builder.add_function(function, builder.packed().parameters, builder.packed().items.position,
-                         element_body(builder.packed()));
+    builder.add_element_function(function, builder.packed().parameters);
   }
   builder.finish(builder.over_range(function, whole_begin(), whole_end()),
                  builder.slots(whole_begin(), whole_end()));

@@ -38,6 +38,11 @@ kir::Stmt expand_assign(kir::Assign assign) {
   return {std::move(assign)};
 }
 
+kir::Stmt expand_copy(kir::Copy copy) {
+  return for_components(
+      copy.n, {expand_assign({std::move(copy.target), copy.update, std::move(copy.value)})});
+}
+
 /// Declares where a row starts, and says where its scalars are.
 class Row {
  public:
@@ -192,6 +197,8 @@ kir::Block expand(kir::Block block, const Tuning& tuning) {
     std::string& comment = stmt.comment;
     if (auto* assign = std::get_if<kir::Assign>(&stmt.node))
       return commented(std::move(comment), {expand_assign(std::move(*assign))});
+    if (auto* copy = std::get_if<kir::Copy>(&stmt.node))
+      return commented(std::move(comment), {expand_copy(std::move(*copy))});
     if (const auto* gather = std::get_if<kir::Gather>(&stmt.node))
       return commented(std::move(comment), expand_gather(*gather, form, tuning));
     if (const auto* scatter = std::get_if<kir::Scatter>(&stmt.node))

@@ -61,7 +61,7 @@ void load_target_rows(Builder& builder) {
   for (const std::size_t arg : reduced_args(builder.request().loop)) {
     for (kir::Stmt& stmt : builder.packed().args[arg].load) {
       kir::Rows& rows = std::get<kir::Gather>(stmt.node).rows;
-      rows.entries.assign(static_cast<std::size_t>(rows.arity), kir::name("target"));
+      repeat_row(rows, kir::name("target"));
       rows.stride = stride_of(rows);
     }
   }

@@ -15,6 +15,7 @@
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -187,7 +188,7 @@ class BySlotLoop {
 
   /// Rows of `target`, which is not the lane's own one where lanes repeat the last target.
   static void at_target(kir::Rows& rows) {
-    if (rows.map.empty() && rows.entries.empty()) rows.entries = {kir::name("target")};
+    if (rows.map.empty() && rows.entries.empty()) repeat_row(rows, kir::name("target"));
   }
 
   /// Call @p f for each sum with an argument that adds to it, and the row that it belongs to.
@@ -274,7 +275,7 @@ class BySlotLoop {
       kir::Rows& rows = std::get<kir::Gather>(packed_.args[i].load.front().node).rows;
       rows.map = rows_of_map_.at(dat->map);
       rows.element = kir::name("at");
-      rows.entries.clear();
+      list_rows(rows, {});
     }
     return has_others() ? loads(packed_, columns.member) : loads(packed_);
   }

@@ -52,10 +52,12 @@ class Finder {
     items_.position = "position";
     const std::string layers = list("layers", DType::int64);
     const kir::Expr visited = kir::element(layers, kir::integer(0));
+    const kir::Expr first_level = kir::element(layers, kir::integer(1));
     const kir::Expr row = kir::name("row");
     declare("row", position() / visited);
     declare("n", iteration_.subset ? looked_up("subset", list_dtype(), row) : row);
-    declare("level", kir::element(layers, kir::integer(1)) + (position() - row * visited));
+    declare("level", first_level + (position() - row * visited));
+    items_.columns = {{visited, first_level, "row", "level", "n"}};
     declare("layer", kir::element(layers, kir::integer(2)) + kir::name("level"));
     declare("n_levels", kir::element(layers, kir::integer(3)));
   }
@@ -87,6 +89,58 @@ kir::Expr levels_above(const ir::Iteration& iteration, const ir::RowRef& row) {
   return row.quotient == 0 ? wrapped : wrapped - start % n_levels;
 }
 
+/// How far that takes the row.
+kir::Expr rise_of(const ir::Iteration& iteration, const ir::RowRef& row) {
+  if (row.offset == 0) return kir::integer(0);
+  return levels_above(iteration, row) * kir::integer(row.offset);
+}
+
+/// The rows of a path for one element.
+class PathRows {
+ public:
+  PathRows(const ir::Iteration& iteration, const ir::MapRef& path, const std::string& map,
+           const kir::Expr& element)
+      : iteration_(iteration), path_(path), map_(map), element_(element) {}
+
+  [[nodiscard]] std::vector<kir::Expr> entries() const {
+    std::vector<kir::Expr> out;
+    for (const ir::RowRef& row : path_.rows) out.push_back(at(kir::integer(row.slot), row));
+    return out;
+  }
+
+  /// One expression of `i` for all of them: the Map's entries in their order, equally far above.
+  [[nodiscard]] std::vector<kir::Expr> any_entry() const {
+    if (path_.rows.size() < 2) return entries();
+    const kir::Expr rise = rise_of(iteration_, path_.rows.front());
+    int slot = 0;
+    for (const ir::RowRef& row : path_.rows) {
+      if (row.slot != slot++ || rise_of(iteration_, row) != rise) return {};
+    }
+    return {at(kir::name("i"), path_.rows.front())};
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> climbs() const {
+    std::vector<std::int64_t> out;
+    if (iteration_.layers == ir::Layers::none) return out;
+    for (const ir::RowRef& row : path_.rows) {
+      if (row.offset != 0 && iteration_.periodic) return {};  // levels are counted round
+      out.push_back(row.offset);
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] kir::Expr at(const kir::Expr& slot, const ir::RowRef& row) const {
+    const int width = path_.width == 0 ? path_.arity : path_.width;
+    return kir::widen(map_entry(map_, element_, width, slot)) + rise_of(iteration_, row);
+  }
+
+  const ir::Iteration& iteration_;
+  const ir::MapRef& path_;
+  const std::string& map_;
+  const kir::Expr& element_;
+};
+
 }  // namespace
 
 ItemLocals item_locals(const ir::Iteration& iteration, Names& names) {
@@ -101,18 +155,28 @@ kir::Block located(const ItemLocals& items, kir::Block body) {
   return body;
 }
 
+kir::For over_positions(const ItemLocals& items, kir::Axis axis, kir::Expr begin, kir::Expr end,
+                        kir::Block body) {
+  kir::For loop{axis, items.position, std::move(begin), std::move(end), std::move(body)};
+  for (const kir::Columns& columns : items.columns) {
+    const bool asks_for_them = std::ranges::any_of(loop.body, [&columns](const kir::Stmt& stmt) {
+      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+      return decl != nullptr && decl->name == columns.row;
+    });
+    if (asks_for_them) loop.columns = {columns};
+  }
+  return loop;
+}
+
 kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::string& data,
                   const std::string& map, const kir::Expr& element) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
-  return {dat.dtype,
-          dat.dim,
-          path.arity,
-          data,
-          map,
-          element,
-          targets_of(loop, dat.map, map, element),
-          dat.stride,
-          dat.component};
+  const PathRows rows(loop.iteration, path, map, element);
+  kir::Rows out{dat.dtype, dat.dim,        path.arity, data,         map,
+                element,   rows.entries(), dat.stride, dat.component};
+  out.any_entry = rows.any_entry();
+  out.climbs = rows.climbs();
+  return out;
 }
 
 kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data, const kir::Expr& target) {
@@ -122,16 +186,7 @@ kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data, const kir:
 std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::string& map,
                                   const kir::Expr& element) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(which)];
-  std::vector<kir::Expr> targets;
-  const int width = path.width == 0 ? path.arity : path.width;
-  for (const ir::RowRef& row : path.rows) {
-    kir::Expr entry = kir::widen(map_entry(map, element, width, kir::integer(row.slot)));
-    if (row.offset != 0) {
-      entry = entry + levels_above(loop.iteration, row) * kir::integer(row.offset);
-    }
-    targets.push_back(std::move(entry));
-  }
-  return targets;
+  return PathRows(loop.iteration, path, map, element).entries();
 }
 
 kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data, const kir::Expr& element) {

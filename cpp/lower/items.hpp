@@ -18,6 +18,7 @@ namespace op2::lower {
 struct ItemLocals {
   std::string position = "n";              ///< what the loop over items counts
   std::vector<kir::Parameter> parameters;  ///< lists that the runtime provides, Role::items
+  std::vector<kir::Columns> columns;       ///< [0 or 1] what positions are, where all are as high
   kir::Block declarations;                 ///< of the locals, in an order in which each may use
                                            ///< those before
 };
@@ -32,6 +33,10 @@ struct ItemLocals {
 
 /// @brief @p body after the declarations of those locals that it uses.
 [[nodiscard]] kir::Block located(const ItemLocals& items, kir::Block body);
+
+/// @brief The loop over positions from @p begin to @p end around @p body, which is located().
+[[nodiscard]] kir::For over_positions(const ItemLocals& items, kir::Axis axis, kir::Expr begin,
+                                      kir::Expr end, kir::Block body);
 
 /// @brief The rows that @p element reaches through a Map.
 [[nodiscard]] kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat,

@@ -8,12 +8,13 @@
 
 namespace op2::lower {
 
-/// @brief A loop over the positions of cells in columns of equal height, as item_locals() lays them
-/// out: column by column, from the bottom to the top.
+/// @brief A loop over the positions of cells in columns of equal height, as it says
+/// itself: column by column, from the bottom to the top.
 struct ColumnLoop {
-  kir::Expr n_cells;                     ///< of a column that are visited
-  std::optional<kir::Expr> first_level;  ///< if the body asks for the level
-  kir::Block body;                       ///< less what says which row and level a position has
+  kir::Columns columns;
+  bool has_levels;                   ///< the body asks for the level
+  std::optional<kir::Decl> element;  ///< declares which element a column is, if the body asks
+  kir::Block body;                   ///< less what says which row, element and level a position has
 };
 
 /// @return Nothing if @p loop is another one.
@@ -21,17 +22,17 @@ struct ColumnLoop {
 
 /// @brief Names in the loops that over_columns() makes.
 struct ColumnNames {
-  std::string row = "row";  ///< the first column; steps by `live`
-  std::string live;         ///< how many columns there are, at most one a lane
-  std::string bottom;       ///< the level of a column's first cell, if levels are asked for
-  std::string step;         ///< cells between the first one of the column that is visited and this
+  std::string live;    ///< how many columns there are, at most one a lane
+  std::string bottom;  ///< the level of a column's first cell, if levels are asked for
+  std::string step;    ///< cells between the first one of the column that is visited and this
 };
 
 /// @brief The loops over columns, and in them over cells, in place of @p loop over positions.
 ///
 /// Lanes lie side by side in as many columns, all in one layer: what is the same for a column is
 /// found once, and lanes that are side by side share few targets. A range of positions may begin
-/// and end inside a column; these two go by themselves, in the same loop.
+/// and end inside a column; these two go by themselves, in the same loop. The first of the columns
+/// is `row`, which steps by as many as there are.
 ///
 /// @param[in] columns What is done once for some columns, before their cells.
 /// @param[in] cells What is done for a cell of each.

@@ -151,40 +151,32 @@ class LaneLoop {
 
   /// Lanes side by side in as many columns.
   kir::Block column_by_column(const kir::For& loop, const ColumnLoop& found) {
-    ColumnNames names;
-    names.live = elements_.fresh("live");
-    names.bottom = elements_.fresh("bottom");
-    names.step = elements_.fresh("step");
+    const std::string& row = found.columns.row;
+    const ColumnNames names{elements_.fresh("live"), elements_.fresh("bottom"),
+                            elements_.fresh("step")};
     live_ = kir::name(names.live);
     const kir::Expr step = kir::name(names.step);
-    const auto position = [&](const kir::Expr& row) { return row * found.n_cells + step; };
+    const kir::Expr position = kir::name(row) * found.columns.n_cells + step;
     kir::Block columns;
-    declare_lanes(columns, names.row);
-    elements_.add_variable(loop.index, elements_.on_lanes(position(kir::name(names.row))),
-                           elements_.in_lane(position(kir::name(names.row))));
-    if (found.first_level) {
-      body_.push_back(index_decl("level", kir::name(names.bottom) + step));
+    declare_lanes(columns, row);
+    elements_.add_variable(loop.index, elements_.on_lanes(position), elements_.in_lane(position));
+    if (found.has_levels) {
+      body_.push_back(index_decl(found.columns.level, kir::name(names.bottom) + step));
     }
     if (request_.options.gather_bytes == 0) {  // its instructions ask for offsets
-      tables_.emplace(function_, kir::name(names.bottom), step, elements_);
+      tables_.emplace(function_, found.columns, kir::name(names.bottom), step, elements_);
       stores_.use(*tables_);
     }
-    kir::Block cell;
-    std::optional<kir::Expr> n;
-    for (const kir::Stmt& stmt : found.body) {
-      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
-      if (decl == nullptr || decl->name != "n") {
-        cell.push_back(stmt);
-        continue;
-      }
-      n = decl->value.front();
+    std::optional<kir::Expr> element;
+    if (found.element) {
+      element = found.element->value.front();
       body_.swap(columns);  // which element a column is, is known before its cells
-      declare(*decl);
+      declare(*found.element);
       body_.swap(columns);
     }
-    finish_body(cell);
+    finish_body(found.body);
     if (tables_) {
-      std::ranges::move(tables_->filled(names.row, live_, n), std::back_inserter(columns));
+      std::ranges::move(tables_->filled(live_, element), std::back_inserter(columns));
     }
     kir::Block out =
         over_columns(loop, found, names, elements_, std::move(columns), std::move(body_));
@@ -275,8 +267,9 @@ class LaneLoop {
                    [this](const kir::CallUser& node) { call(node); },
                    [this](const kir::Scatter& node) { stores_.scatter(node); },
                    [this](const kir::MatInsert& node) { stores_.insert(node); },
+                   [this](const kir::Copy& node) { components(node); },
                    [this](const kir::For& node) {
-                     calls_kernel_itself(node.body) ? together(node) : components(node);
+                     calls_kernel_itself(node.body) ? together(node) : unknown();
                    },
                    [](const auto& /*another step*/) { unknown(); },
                },
@@ -285,9 +278,10 @@ class LaneLoop {
 
   /// Behind the kernel's call: a statement that does not work on whole packs.
   [[nodiscard]] bool stores_itself(const kir::Stmt& stmt) const {
-    if (const auto* loop = std::get_if<kir::For>(&stmt.node)) return !is_of_packs(*loop);
+    if (const auto* copy = std::get_if<kir::Copy>(&stmt.node)) return !is_of_packs(*copy);
     return std::holds_alternative<kir::Decl>(stmt.node) ||
            std::holds_alternative<kir::Assign>(stmt.node) ||
+           std::holds_alternative<kir::For>(stmt.node) ||
            std::holds_alternative<kir::If>(stmt.node);
   }
 
@@ -416,45 +410,38 @@ class LaneLoop {
 
   // ------------------------------------------------------------------ loops over components
 
-  /// `for (c...) target op= value`
-  struct Copy {
-    const kir::Element* target = nullptr;
-    const kir::Element* value = nullptr;
-    kir::Update update = kir::Update::set;
-    int n = 0;
+  /// Between arrays: nothing if another value is copied.
+  struct Arrays {
+    const kir::Element& target;
+    const kir::Element& value;
   };
 
-  [[nodiscard]] static std::optional<Copy> copy_of(const kir::For& node) {
-    const auto* assign =
-        node.body.size() == 1 ? std::get_if<kir::Assign>(&node.body[0].node) : nullptr;
-    if (assign == nullptr) return std::nullopt;
-    const auto* target = std::get_if<kir::Element>(&assign->target.node);
-    const auto* value = std::get_if<kir::Element>(&assign->value.node);
-    const auto* extent = std::get_if<kir::Integer>(&node.end.node);
-    if (target == nullptr || value == nullptr || extent == nullptr) return std::nullopt;
-    return Copy{target, value, assign->update, static_cast<int>(extent->value)};
+  [[nodiscard]] static std::optional<Arrays> arrays_of(const kir::Copy& node) {
+    const auto* target = std::get_if<kir::Element>(&node.target.node);
+    const auto* value = std::get_if<kir::Element>(&node.value.node);
+    if (target == nullptr || value == nullptr) return std::nullopt;
+    return Arrays{*target, *value};
   }
 
   /// Between packs, out of the pack of a Global that is reduced, or a pack that is kept.
-  [[nodiscard]] bool is_of_packs(const kir::For& node) const {
-    const std::optional<Copy> copy = copy_of(node);
-    return copy && (copy->update == kir::Update::set || reductions_.contains(copy->value->array));
+  [[nodiscard]] bool is_of_packs(const kir::Copy& node) const {
+    const auto arrays = arrays_of(node);
+    return arrays && (node.update == kir::Update::set || reductions_.contains(arrays->value.array));
   }
 
-  void components(const kir::For& node) {
-    const std::optional<Copy> copy = copy_of(node);
-    if (!copy) unknown();
-    const auto [target, value, update, n] = *copy;
-    const auto into = reductions_.find(value->array);
-    const auto from = reductions_.find(target->array);
+  void components(const kir::Copy& node) {
+    const auto arrays = arrays_of(node);
+    if (!arrays) unknown();
+    const auto& [target, value] = *arrays;
+    const auto into = reductions_.find(value.array);
     if (into != reductions_.end()) {
-      reduce(*into->second, target->array, value->array, n);
-    } else if (from != reductions_.end()) {
-      body_.push_back(spread(target->array, value->array, n));
-    } else if (elements_.is_pack(target->array) && elements_.is_pack(value->array)) {
+      reduce(*into->second, target.array, value.array, node.n);
+    } else if (reductions_.contains(target.array)) {
+      body_.push_back(spread(target.array, value.array, node.n));
+    } else if (elements_.is_pack(target.array) && elements_.is_pack(value.array)) {
       body_.push_back({node});
-    } else if (elements_.is_pack(value->array)) {
-      stores_.keep(*target, value->array, node, n);
+    } else if (elements_.is_pack(value.array)) {
+      stores_.keep(node, target, value.array);
     } else {
       unknown();
     }

@@ -4,35 +4,15 @@
 #include "lower/rows.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace op2::lower {
 namespace {
 
-bool uses(const kir::Expr& expr, const char* wanted) {
-  return kir::any_expr(expr, [wanted](const kir::Expr& part) { return part == kir::name(wanted); });
-}
-
-const kir::Binary* binary(const kir::Expr& expr, kir::BinaryOp op) {
-  const auto* node = std::get_if<kir::Binary>(&expr.node);
-  return node != nullptr && node->op == op ? node : nullptr;
-}
-
 std::optional<std::int64_t> integer_of(const kir::Expr& expr) {
   const auto* node = std::get_if<kir::Integer>(&expr.node);
   return node == nullptr ? std::nullopt : std::optional(node->value);
-}
-
-/// How far `(level + above) * by` gets in a level.
-std::optional<std::int64_t> worth_of_level(const kir::Expr& expr) {
-  const kir::Binary* product = binary(expr, kir::BinaryOp::multiply);
-  const auto by =
-      product == nullptr ? std::optional<std::int64_t>(1) : integer_of(product->operands[1]);
-  const kir::Expr& levels = product == nullptr ? expr : product->operands[0];
-  const kir::Binary* sum = binary(levels, kir::BinaryOp::add);
-  const bool is_above =
-      sum != nullptr && sum->operands[0] == kir::name("level") && integer_of(sum->operands[1]);
-  return levels == kir::name("level") || is_above ? by : std::nullopt;
 }
 
 kir::Stmt rolled(kir::Stmt loop) {
@@ -42,18 +22,10 @@ kir::Stmt rolled(kir::Stmt loop) {
 
 }  // namespace
 
-std::optional<Climb> climb_of(const kir::Expr& entry, const kir::Expr& first_level) {
-  if (!uses(entry, "level")) return Climb{entry, 0};
-  const kir::Binary* sum = binary(entry, kir::BinaryOp::add);
-  if (sum == nullptr || uses(sum->operands[0], "level")) return std::nullopt;
-  const auto by = worth_of_level(sum->operands[1]);
-  if (!by) return std::nullopt;
-  return Climb{with(entry, "level", first_level), *by};
-}
-
-RowTables::RowTables(const kir::Function& function, kir::Expr first_level, kir::Expr step,
-                     LaneElements& elements)
+RowTables::RowTables(const kir::Function& function, kir::Columns columns, kir::Expr first_level,
+                     kir::Expr step, LaneElements& elements)
     : parameters_(function.parameters),
+      columns_(std::move(columns)),
       first_level_(std::move(first_level)),
       step_(std::move(step)),
       elements_(elements) {}
@@ -64,7 +36,7 @@ std::optional<kir::Expr> RowTables::address(const kir::Rows& rows, const kir::Ex
   if (table == nullptr) return std::nullopt;
   const auto which = static_cast<std::size_t>(integer_of(i).value_or(0));
   return kir::element(table->name, place(i, lane)) +
-         step_ * kir::integer(table->climbs[which].by * stride_of(rows));
+         step_ * kir::integer(rows.climbs[which] * stride_of(rows));
 }
 
 struct RowTables::Filling {
@@ -74,8 +46,7 @@ struct RowTables::Filling {
   std::vector<const Table*> tables;
 };
 
-kir::Block RowTables::filled(const std::string& row, const kir::Expr& live,
-                             const std::optional<kir::Expr>& n) const {
+kir::Block RowTables::filled(const kir::Expr& live, const std::optional<kir::Expr>& element) const {
   kir::Block out;
   if (tables_.empty()) return out;
   for (const Table& table : tables_) {
@@ -84,14 +55,16 @@ kir::Block RowTables::filled(const std::string& row, const kir::Expr& live,
   }
   kir::Block each;
   const kir::Expr last = live - kir::integer(1);
+  const std::string& row = columns_.row;
   const kir::Expr column = elements_.declare(
       each, row + "_of_lane", kir::name(row) + kir::minimum(LaneElements::lane(), last));
-  const kir::Expr element =
-      n ? elements_.declare(each, "n_of_lane", with(*n, row, column)) : column;
+  const kir::Expr own =
+      element ? elements_.declare(each, columns_.element + "_of_lane", with(*element, row, column))
+              : column;
   // tables of the same rows are filled from the same numbers
   std::vector<Filling> fillings;
   for (const Table& table : tables_) {
-    Filling made = filling_of(table, element);
+    Filling made = filling_of(table, own);
     const auto same = std::ranges::find(fillings, made.numbers, &Filling::numbers);
     if (same == fillings.end()) {
       fillings.push_back(std::move(made));
@@ -109,8 +82,10 @@ RowTables::Filling RowTables::filling_of(const Table& table, const kir::Expr& el
   rows.dim = 1;
   rows.stride = 0;
   rows.component = 0;
-  for (std::size_t i = 0; i < rows.entries.size(); ++i) {
-    rows.entries[i] = with(table.climbs[i].start, "n", element);
+  for (std::vector<kir::Expr>* list : {&rows.entries, &rows.any_entry}) {
+    for (kir::Expr& entry : *list) {
+      entry = with(with(entry, columns_.level, first_level_), columns_.element, element);
+    }
   }
   // the lane is in the expression already; what is left are names of the same Map
   const auto number_of = [this, &rows](const kir::Expr& i) {
@@ -148,28 +123,16 @@ void RowTables::fill(kir::Block& block, const Filling& filling) const {
 
 bool RowTables::is_even(const kir::Rows& rows) {
   const Table* table = table_of(rows);
-  return table != nullptr && std::ranges::all_of(table->climbs, [table](const Climb& climb) {
-           return climb.by == table->climbs.front().by;
+  return table != nullptr && std::ranges::all_of(rows.climbs, [&rows](std::int64_t by) {
+           return by == rows.climbs.front();
          });
-}
-
-std::optional<std::vector<Climb>> RowTables::climbs_of(const kir::Rows& rows) const {
-  std::vector<Climb> climbs;
-  for (const kir::Expr& entry : rows.entries) {
-    const auto climb = climb_of(entry, first_level_);
-    if (!climb) return std::nullopt;
-    climbs.push_back(*climb);
-  }
-  return climbs;
 }
 
 const RowTables::Table* RowTables::table_of(const kir::Rows& rows) {
   const auto found = std::ranges::find(tables_, rows, &Table::rows);
   if (found != tables_.end()) return &*found;
-  if (rows.entries.empty() || !rows.columns.empty() || rows.is_shared) return nullptr;
-  auto climbs = climbs_of(rows);
-  if (!climbs) return nullptr;
-  tables_.push_back({elements_.fresh(rows.data + "_rows"), rows, std::move(*climbs)});
+  if (rows.climbs.empty() || !rows.columns.empty() || rows.is_shared) return nullptr;
+  tables_.push_back({elements_.fresh(rows.data + "_rows"), rows});
   return &tables_.back();
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,18 +10,6 @@
 
 namespace op2::lower {
 
-/// @brief A row that lies `by` rows further with each level; at the first one it is `start`.
-struct Climb {
-  kir::Expr start;
-  std::int64_t by;
-  bool operator==(const Climb&) const = default;
-};
-
-/// @param[in] entry A row's number, as targets_of() gives it.
-/// @param[in] first_level What `level` is in the first cell.
-/// @return Nothing where levels are counted round.
-[[nodiscard]] std::optional<Climb> climb_of(const kir::Expr& entry, const kir::Expr& first_level);
-
 /// @brief Where the rows of some columns, one a lane, start in their first cells.
 ///
 /// Found once for the columns and kept in memory: a cell adds what its level is worth. Without it
@@ -30,11 +17,12 @@ struct Climb {
 class RowTables {
  public:
   /// @param[in] function Whose data the rows are.
-  /// @param[in] first_level What `level` is in the first cells.
+  /// @param[in] columns What the loop over cells says of them.
+  /// @param[in] first_level What the level is in the first cells.
   /// @param[in] step Cells above the first one.
   /// @param[in] elements Outlives this.
-  RowTables(const kir::Function& function, kir::Expr first_level, kir::Expr step,
-            LaneElements& elements);
+  RowTables(const kir::Function& function, kir::Columns columns, kir::Expr first_level,
+            kir::Expr step, LaneElements& elements);
 
   /// @brief The address of row number @p i of @p lane; its table is made if there is none.
   /// @param[in] i A number, or if is_even() anything.
@@ -46,20 +34,17 @@ class RowTables {
   bool is_even(const kir::Rows& rows);
 
   /// @brief What declares and fills the tables that were asked for.
-  /// @param[in] row The first of the columns. @param[in] live How many there are; the other lanes
-  /// repeat the last one.
-  /// @param[in] n Which element `row` is, if not itself.
-  [[nodiscard]] kir::Block filled(const std::string& row, const kir::Expr& live,
-                                  const std::optional<kir::Expr>& n) const;
+  /// @param[in] live How many columns there are; the other lanes repeat the last one.
+  /// @param[in] element Which element `row`, the first of them, is, if not itself.
+  [[nodiscard]] kir::Block filled(const kir::Expr& live,
+                                  const std::optional<kir::Expr>& element) const;
 
  private:
   struct Table {
     std::string name;
     kir::Rows rows;
-    std::vector<Climb> climbs;  // [arity]
   };
 
-  [[nodiscard]] std::optional<std::vector<Climb>> climbs_of(const kir::Rows& rows) const;
   const Table* table_of(const kir::Rows& rows);
   struct Filling;
 
@@ -69,6 +54,7 @@ class RowTables {
   [[nodiscard]] bool is_const(const std::string& data) const;
 
   std::vector<kir::Parameter> parameters_;
+  kir::Columns columns_;
   kir::Expr first_level_;
   kir::Expr step_;
   LaneElements& elements_;

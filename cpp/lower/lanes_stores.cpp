@@ -168,12 +168,11 @@ void LaneStores::insert(const kir::MatInsert& node) {
     body_.push_back(std::move(stmt));
 }
 
-void LaneStores::keep(const kir::Element& target, const std::string& pack, const kir::For& node,
-                      int extent) {
+void LaneStores::keep(const kir::Copy& copy, const kir::Element& target, const std::string& pack) {
   is_repeatable_ = false;
-  if (elements_.n_pieces(extent) > 2 * elements_.tuning().unrolled_pieces) return by_lane({node});
-  const kir::Expr start = with(target.subscript.front(), node.index, kir::integer(0));
-  store_row({pack, kir::integer(0), extent, target.array, start, kir::Update::set});
+  if (elements_.n_pieces(copy.n) > 2 * elements_.tuning().unrolled_pieces) return by_lane({copy});
+  const kir::Expr start = with(target.subscript.front(), kir::Copy::index, kir::integer(0));
+  store_row({pack, kir::integer(0), copy.n, target.array, start, kir::Update::set});
 }
 
 LaneStores::Pending LaneStores::begin_inside() {

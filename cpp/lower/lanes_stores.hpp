@@ -29,8 +29,8 @@ class LaneStores {
   kir::Expr local(const std::string& wanted, kir::Expr value);
   void scatter(const kir::Scatter& node);
   void insert(const kir::MatInsert& node);
-  /// @brief `for (c…) target[…] = pack[c]`, @p extent times, as @p node says.
-  void keep(const kir::Element& target, const std::string& pack, const kir::For& node, int extent);
+  /// @brief A copy of the pack to @p target: `target[…] = pack[c]`.
+  void keep(const kir::Copy& copy, const kir::Element& target, const std::string& pack);
 
   /// @brief All of it; nothing may be added then.
   /// @param[in] live Number of lanes that have an element of their own.

@@ -27,7 +27,7 @@ kir::Stmt for_components(int n, kir::Block body) {
 }
 
 kir::Stmt for_components(int n, kir::Expr target, kir::Update update, kir::Expr value) {
-  return for_components(n, {{kir::Assign{std::move(target), update, std::move(value)}}});
+  return {kir::Copy{n, std::move(target), update, std::move(value)}};
 }
 
 kir::Block commented(std::string comment, kir::Block block) {

@@ -29,7 +29,8 @@ namespace op2::lower {
 [[nodiscard]] kir::Stmt serial(std::string index, int n, kir::Block body);
 /// @brief The same over components, `c`.
 [[nodiscard]] kir::Stmt for_components(int n, kir::Block body);
-/// @brief `target op= value` for components [0, n), which both say in terms of `c`.
+/// @brief `target op= value` for components [0, n), which both say in terms of `c`: one statement
+/// until `expand`.
 [[nodiscard]] kir::Stmt for_components(int n, kir::Expr target, kir::Update update,
                                        kir::Expr value);
 /// @brief @p block with what it does said before its first statement.

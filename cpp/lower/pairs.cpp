@@ -212,7 +212,7 @@ kir::Block load_pairs(Builder& builder, const Incidence& incidence, std::size_t 
     if (dat == nullptr || ir::member_of(loop, i) != member || packed.load.empty()) continue;
     auto gather = std::get<kir::Gather>(packed.load.front().node);
     if (dat->map != incidence.maps.front()) {
-      gather.rows.entries = fetched.rows.at(dat->map);
+      list_rows(gather.rows, fetched.rows.at(dat->map));
       packed.load = {{std::move(gather)}};
       continue;
     }

@@ -2,30 +2,19 @@
 #include "lower/rows.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <utility>
 
-#include "ir/kir_walk.hpp"
+#include "lower/make.hpp"
 
 namespace op2::lower {
 namespace {
-
-/// The first entry with the Map's entry number @p i in place of its first one.
-kir::Expr like_first(const kir::Rows& rows, const kir::Expr& i) {
-  return kir::map_expr(rows.entries.front(), [&rows, &i](const kir::Expr& part) {
-    const auto* element = std::get_if<kir::Element>(&part.node);
-    return element != nullptr && element->array == rows.map
-               ? std::optional(kir::element(rows.map, element->subscript.front() + i))
-               : std::nullopt;
-  });
-}
 
 /// The number of row @p i among all rows.
 kir::Expr row_number(const kir::Rows& rows, const kir::Expr& i) {
   if (!rows.entries.empty()) {
     const auto* number = std::get_if<kir::Integer>(&i.node);
-    return number == nullptr ? like_first(rows, i)
-                             : rows.entries[static_cast<std::size_t>(number->value)];
+    if (number != nullptr) return rows.entries[static_cast<std::size_t>(number->value)];
+    return with(rows.any_entry.front(), "i", i);
   }
   if (rows.map.empty()) return rows.element;
   return kir::widen(map_entry(rows.map, rows.element, rows.arity, i));
@@ -38,12 +27,24 @@ kir::Expr map_entry(const std::string& map, const kir::Expr& element, int arity,
   return kir::element(map, element * kir::integer(arity) + slot);
 }
 
-kir::Rows one_row(kir::Rows rows, kir::Expr number) {
+kir::Rows one_row(kir::Rows rows, const kir::Expr& number) {
   rows.stride = stride_of(rows);
   rows.arity = 1;
   rows.map.clear();
-  rows.entries = {std::move(number)};
+  repeat_row(rows, number);
   return rows;
+}
+
+void list_rows(kir::Rows& rows, std::vector<kir::Expr> numbers) {
+  rows.any_entry = numbers.size() == 1 ? numbers : std::vector<kir::Expr>();
+  rows.climbs.clear();
+  rows.entries = std::move(numbers);
+}
+
+void repeat_row(kir::Rows& rows, const kir::Expr& number) {
+  rows.entries.assign(static_cast<std::size_t>(rows.arity), number);
+  rows.any_entry = {number};
+  rows.climbs.clear();
 }
 
 int stride_of(const kir::Rows& rows) {
@@ -51,10 +52,7 @@ int stride_of(const kir::Rows& rows) {
 }
 
 bool is_regular(const kir::Rows& rows) {
-  for (std::size_t i = 0; i < rows.entries.size(); ++i) {
-    if (like_first(rows, kir::integer(static_cast<int>(i))) != rows.entries[i]) return false;
-  }
-  return true;
+  return rows.entries.empty() || !rows.any_entry.empty();
 }
 
 kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {

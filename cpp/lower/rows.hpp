@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/kernel_ir.hpp"
 
@@ -12,13 +13,18 @@ namespace op2::lower {
                                   const kir::Expr& slot);
 
 /// @brief The one row number @p number of all, whatever element reaches it.
-[[nodiscard]] kir::Rows one_row(kir::Rows rows, kir::Expr number);
+[[nodiscard]] kir::Rows one_row(kir::Rows rows, const kir::Expr& number);
+
+/// @brief Let the rows be those of these numbers; of none: the Map's entries in their order.
+void list_rows(kir::Rows& rows, std::vector<kir::Expr> numbers);
+
+/// @brief Let each of the rows be the one of number @p number.
+void repeat_row(kir::Rows& rows, const kir::Expr& number);
 
 /// @brief Scalars from a row to the next, where a row's components stand together.
 [[nodiscard]] int stride_of(const kir::Rows& rows);
 
-/// @brief True if one expression says where any of the rows starts: a Map's entries in their order,
-/// each perhaps as far below the element as the others.
+/// @brief True if one expression says where any of the rows starts.
 [[nodiscard]] bool is_regular(const kir::Rows& rows);
 
 /// @brief Where row number @p i of what one element reaches starts.

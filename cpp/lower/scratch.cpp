@@ -63,8 +63,7 @@ void sum_from_scratch(Builder& builder) {
                                        packed.args[row.arg].pack,
                                        ir::extent_of(loop, loop.args[row.arg]))};
   }
-  builder.add_function(compute, std::move(compute_parameters), packed.items.position,
-                       element_body(packed));
+  builder.add_element_function(compute, std::move(compute_parameters));
 
   kir::Block body = load_accumulators(builder, accumulators);
   append(body, std::move(starts));

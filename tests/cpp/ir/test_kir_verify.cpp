@@ -143,6 +143,73 @@ TEST(Verify, PacksFitTheirRows) {
                     "'stride' is not declared"));
 }
 
+TEST(Verify, WhatIsSaidOfListedRowsHoldsForEach) {
+  const auto entry = [](const Expr& i) { return element("x_map", name("n") * integer(3) + i); };
+  Rows rows{DType::float64, 2, 3, "x", "x_map", name("n")};
+  const auto gather_of = [](const Rows& changed) {
+    return failure_in_body({Gather{"pack", changed}});
+  };
+  rows.any_entry = {entry(name("i"))};
+  EXPECT_TRUE(names(gather_of(rows), "a list of rows that is not there"));
+  rows.entries = {entry(integer(0)), entry(integer(1)), entry(integer(2))};
+  rows.climbs = {1, 1, 0};
+  EXPECT_EQ(gather_of(rows), "");
+  Rows other = rows;
+  std::swap(other.entries[0], other.entries[1]);
+  EXPECT_TRUE(names(gather_of(other), "row 0 is x_map[((n * 3) + 1)], not x_map[(n * 3)]"));
+  other = rows;
+  other.climbs = {1};
+  EXPECT_TRUE(names(gather_of(other), "climbs of other rows"));
+}
+
+TEST(Verify, CopiesAreStoresOfEachComponent) {
+  const Copy copy{2, element("pack", name("c")), Update::add, element("x", name("n") + name("c"))};
+  EXPECT_EQ(failure_in_body({copy}), "");
+  Copy other = copy;
+  other.target = element("x_map", name("c"));
+  EXPECT_TRUE(names(failure_in_body({other}), "float64 is stored where int32 is kept"));
+  other = copy;
+  other.value = element("gone", name("c"));
+  EXPECT_TRUE(names(failure_in_body({other}), "'gone' is not declared"));
+  // the component is known in the copy alone
+  EXPECT_TRUE(names(failure_of([&copy](Module& module) {
+                      auto& body = std::get<For>(module.functions[0].body[0].node).body;
+                      body.push_back({copy});
+                      body.push_back({If{name("c"), {}}});
+                    }),
+                    "'c' is not declared"));
+}
+
+TEST(Verify, ColumnsAreWhatTheBodyDeclares) {
+  const Expr height = element("x_map", integer(0));
+  const Expr row = name("row");
+  const auto index = [](const char* of, const Expr& value) -> Stmt {
+    return {Decl{{DType::int64, true}, of, 0, {value}}};
+  };
+  For loop{Axis::serial,
+           "position",
+           name("begin"),
+           name("end"),
+           {index("row", name("position") / height), index("own", row),
+            index("level", integer(4) + (name("position") - row * height))}};
+  loop.columns = {{height, integer(4), "row", "level", "own"}};
+  const auto without = [&loop](const auto& change) {
+    For changed = loop;
+    change(changed);
+    return failure_in_body({changed});
+  };
+  EXPECT_EQ(without([](For&) {}), "");
+  EXPECT_EQ(without([](For& changed) { changed.body.pop_back(); }), "");
+  EXPECT_TRUE(names(without([](For& changed) { changed.body.clear(); }), "columns, but no 'row'"));
+  EXPECT_TRUE(names(without([](For& changed) { changed.columns.front().first_level = integer(5); }),
+                    "'level' is not (5 + (position - (row * x_map[0])))"));
+  EXPECT_TRUE(names(without([](For& changed) { changed.columns.front().n_cells = integer(2); }),
+                    "'row' is not (position / 2)"));
+  EXPECT_TRUE(
+      names(without([&](For& changed) { changed.body[1] = index("own", name("position")); }),
+            "'own' depends on more than the column"));
+}
+
 TEST(Verify, CallsFitTheirFunctions) {
   const auto call = [](Call call) { return failure_in_launch({std::move(call)}); };
   EXPECT_TRUE(names(call({"wrap_other", {}}), "call of unknown function 'wrap_other'"));
@@ -207,6 +274,7 @@ TEST(IsExpanded, NamesWhatDialectsDoNotPrint) {
     return is_expanded(module);
   };
   EXPECT_FALSE(is_expanded_with({Gather{"pack", rows}}));
+  EXPECT_FALSE(is_expanded_with({Copy{1, name("a"), Update::set, name("b")}}));
   EXPECT_FALSE(is_expanded_with({Scatter{"pack", rows, Update::add, Sync::none}}));
   EXPECT_FALSE(is_expanded_with({Assign{name("a"), Update::min, name("b")}}));
   EXPECT_FALSE(is_expanded_with({Assign{name("a"), Update::max, name("b")}}));

@@ -38,6 +38,17 @@ TEST(NamesUsed, SeesWhatALoopStepsBy) {
   EXPECT_EQ(used_by({loop}), (Names{"from", "stride", "to"}));
 }
 
+TEST(NamesUsed, SeesWhatIsSaidOfColumnsAndRows) {
+  For loop{Axis::serial, "i", name("from"), name("to"), {}};
+  loop.columns = {{name("height"), name("bottom"), "row", "level", "n"}};
+  EXPECT_EQ(used_by({loop}), (Names{"bottom", "from", "height", "to"}));
+  Rows rows{DType::float64, 1, 1, "x", "m", name("n"), {name("a")}};
+  rows.any_entry = {name("b")};
+  EXPECT_EQ(used_by({Gather{"pack", rows}}), (Names{"a", "b", "pack", "x"}));
+  EXPECT_EQ(used_by({Copy{2, element("x", name("c")), Update::set, name("y")}}),
+            (Names{"c", "x", "y"}));
+}
+
 TEST(NamesUsed, LooksIntoNestedStatements) {
   const Stmt inner{CallUser{{name("deep")}}};
   EXPECT_EQ(used_by({For{Axis::serial, "i", name("from"), name("to"), {inner}}}),
@@ -57,7 +68,14 @@ TEST(NamesUsed, SeesEveryKindOfExpression) {
 /// Mentions `x` once in every kind of place.
 Block everywhere() {
   const Rows rows{DType::float64, 1, 1, "x", "x", name("x")};
+  Rows listed = rows;
+  listed.entries = listed.any_entry = {name("x")};
+  For columns{Axis::serial, "x", name("x"), name("x"), {}};
+  columns.columns = {{name("x"), name("x"), "x", "x", "x"}};
   Block inner{{Gather{"x", rows}},
+              {Gather{"x", listed}},
+              {columns},
+              {Copy{2, element("x", name("x")), Update::set, name("x")}},
               {Scatter{"x", rows, Update::add, Sync::none}},
               {Barrier{}},
               {Arrive{"x", "x", name("x")}},

@@ -183,19 +183,15 @@ TEST(BuilderPartials, StartBeforeTheWorkAndAreCombinedAfterIt) {
             "  decl const int64 n_slots = 7\n"
             "  decl float64* s_partial = @scratch[0]\n"
             "  for serial slot in [0, n_slots)\n"
-            "    for serial c in [0, 2)\n"
-            "      s_partial[((slot * 8) + c)] = 0\n"
+            "    copy 2 of s_partial[((slot * 8) + c)] = 0\n"
             "  decl float32* m_partial = @scratch[(n_slots * 64)]\n"
             "  for serial slot in [0, n_slots)\n"
-            "    for serial c in [0, 9)\n"
-            "      m_partial[((slot * 16) + c)] = m[c]\n"
+            "    copy 9 of m_partial[((slot * 16) + c)] = m[c]\n"
             "  call wrap(begin, end, x, &s_partial[(slot * 8)], &m_partial[(slot * 16)])\n"
             "  for serial slot in [0, n_slots)\n"
-            "    for serial c in [0, 2)\n"
-            "      s[c] += s_partial[((slot * 8) + c)]\n"
+            "    copy 2 of s[c] += s_partial[((slot * 8) + c)]\n"
             "  for serial slot in [0, n_slots)\n"
-            "    for serial c in [0, 9)\n"
-            "      m[c] min= m_partial[((slot * 16) + c)]\n");
+            "    copy 9 of m[c] min= m_partial[((slot * 16) + c)]\n");
 }
 
 TEST(BuilderItemResults, LieBehindTheSlotsOneArrayAfterTheOther) {

@@ -127,6 +127,26 @@ kir::Stmt decl_of(const std::string& name, kir::Expr value) {
   return {kir::Decl{{DType::int64, true, false}, name, 0, {std::move(value)}}};
 }
 
+TEST(Expand, ACopyIsALoopOverComponents) {
+  const kir::Expr target = kir::element("y", kir::name("n") * kir::integer(2) + kir::name("c"));
+  const kir::Expr value = kir::element("p", kir::name("c"));
+  const auto copied = [&](int n, Update update) {
+    return expanded(kir::Stmt{kir::Copy{n, target, update, value}});
+  };
+  EXPECT_EQ(copied(2, Update::add),
+            "launch ()\n"
+            "  for serial c in [0, 2)\n"
+            "    y[((n * 2) + c)] += p[c]\n");
+  EXPECT_EQ(copied(2, Update::min),
+            "launch ()\n"
+            "  for serial c in [0, 2)\n"
+            "    if (p[c] < y[((n * 2) + c)])\n"
+            "      y[((n * 2) + c)] = p[c]\n");
+  EXPECT_EQ(copied(1, Update::set), "launch ()\n  y[(n * 2)] = p[0]\n");
+  const kir::Block block = expand({{kir::Copy{2, target, Update::set, value}, "Why."}}, {});
+  EXPECT_EQ(block.front().comment, "Why.");
+}
+
 TEST(Expand, ALoopOfOneStepIsItsBody) {
   const kir::Expr at = kir::name("c") * kir::integer(8) + kir::name("i");
   kir::Stmt set{kir::Assign{kir::element("y", at), Update::set, kir::name("c")}};

@@ -165,18 +165,15 @@ TEST(Groups, AMemberVisitedByIncidencesHandsItsSumsOn) {
             "  for serial t in [begin, end)\n"
             "    decl const int64 target = t\n"
             "    decl float64 y_own[1]\n"
-            "    for serial c in [0, 1)\n"
-            "      y_own[c] = y[(target + c)]\n"
+            "    copy 1 of y_own[c] = y[(target + c)]\n"
             "    for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
             "      decl const int64 n = (incidence[k] / 2)\n"
             "      decl const int64 o = (incidence[k] - (n * 2))\n"
             "      decl float64 y_pack[2] = 0\n"
             "      kernel(y_pack)\n"
-            "      for serial c in [0, 1)\n"
-            "        y_own[c] += select((o == 0), y_pack[c], y_pack[(1 + c)])\n"
+            "      copy 1 of y_own[c] += select((o == 0), y_pack[c], y_pack[(1 + c)])\n"
             "    kernel1(y_own, &z[target])\n"
-            "    for serial c in [0, 1)\n"
-            "      y[(target + c)] = y_own[c]\n");
+            "    copy 1 of y[(target + c)] = y_own[c]\n");
 }
 
 /// Each loop with types, as the front end makes them.

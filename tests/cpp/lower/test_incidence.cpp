@@ -126,16 +126,12 @@ TEST(Accumulators, SumsMayBeAddedAtLast) {
   const std::vector<std::string> names = take_accumulators(workshop.builder);
   EXPECT_EQ(incidence_dump(load_accumulators(workshop.builder, names)),
             "  decl float64 a_own[1]\n"
-            "  for serial c in [0, 1)\n"
-            "    a_own[c] = 0\n"
+            "  copy 1 of a_own[c] = 0\n"
             "  decl float64 b_own[1]\n"
-            "  for serial c in [0, 1)\n"
-            "    b_own[c] = b[(target + c)]\n");
+            "  copy 1 of b_own[c] = b[(target + c)]\n");
   EXPECT_EQ(incidence_dump(store_accumulators(workshop.builder, names)),
-            "  for serial c in [0, 1)\n"
-            "    a[(target + c)] += a_own[c]\n"
-            "  for serial c in [0, 1)\n"
-            "    b[(target + c)] = b_own[c]\n");
+            "  copy 1 of a[(target + c)] += a_own[c]\n"
+            "  copy 1 of b[(target + c)] = b_own[c]\n");
 }
 
 TEST(Accumulators, OneForEachDat) {
@@ -147,16 +143,12 @@ TEST(Accumulators, OneForEachDat) {
   EXPECT_EQ(names, (std::vector<std::string>{"a_own", "b_own", "a_own"}));
   EXPECT_EQ(incidence_dump(load_accumulators(workshop.builder, names)),
             "  decl float64 a_own[1]\n"
-            "  for serial c in [0, 1)\n"
-            "    a_own[c] = a[(target + c)]\n"
+            "  copy 1 of a_own[c] = a[(target + c)]\n"
             "  decl float64 b_own[1]\n"
-            "  for serial c in [0, 1)\n"
-            "    b_own[c] = b[(target + c)]\n");
+            "  copy 1 of b_own[c] = b[(target + c)]\n");
   EXPECT_EQ(incidence_dump(store_accumulators(workshop.builder, names)),
-            "  for serial c in [0, 1)\n"
-            "    a[(target + c)] = a_own[c]\n"
-            "  for serial c in [0, 1)\n"
-            "    b[(target + c)] = b_own[c]\n");
+            "  copy 1 of a[(target + c)] = a_own[c]\n"
+            "  copy 1 of b[(target + c)] = b_own[c]\n");
 }
 
 /// The share of argument @p arg, added to `own` from `values`.
@@ -169,40 +161,33 @@ std::string share_of(const ir::Loop& loop, std::size_t arg, ShareFrom from,
 }
 
 TEST(KeepShare, FromMemoryIsIndexedByTheSlot) {
-  EXPECT_EQ(share_of(edge_loop(), 1, ShareFrom::memory),
-            "  for serial c in [0, 1)\n"
-            "    own[c] += values[(o + c)]\n");
+  EXPECT_EQ(share_of(edge_loop(), 1, ShareFrom::memory), "  copy 1 of own[c] += values[(o + c)]\n");
 }
 
 TEST(KeepShare, WithSeveralMapsOnlyTheArgumentsOwnSlots) {
   EXPECT_EQ(share_of(loop_of_two_maps(), 1, ShareFrom::memory),
             "  if (o < 3)\n"
-            "    for serial c in [0, 2)\n"
-            "      own[c] += values[((o * 2) + c)]\n");
+            "    copy 2 of own[c] += values[((o * 2) + c)]\n");
   EXPECT_EQ(share_of(loop_of_two_maps(), 2, ShareFrom::memory, kir::name("at")),
             "  if (2 < o)\n"
             "    if (o < 5)\n"
-            "      for serial c in [0, 1)\n"
-            "        own[c] += values[((at + (o - 3)) + c)]\n");
+            "      copy 1 of own[c] += values[((at + (o - 3)) + c)]\n");
 }
 
 TEST(KeepShare, FromAPackOfFewSlotsIsSelected) {
   EXPECT_EQ(share_of(loop_of_two_maps(), 1, ShareFrom::pack),
             "  if (o < 3)\n"
-            "    for serial c in [0, 2)\n"
-            "      own[c] += select((o == 0), values[c], select((o == 1), values[(2 + c)], "
+            "    copy 2 of own[c] += select((o == 0), values[c], select((o == 1), values[(2 + c)], "
             "values[(4 + c)]))\n");
   EXPECT_EQ(share_of(loop_of_two_maps(), 2, ShareFrom::pack),
             "  if (2 < o)\n"
             "    if (o < 5)\n"
-            "      for serial c in [0, 1)\n"
-            "        own[c] += select((o == 3), values[c], values[(1 + c)])\n");
+            "      copy 1 of own[c] += select((o == 3), values[c], values[(1 + c)])\n");
 }
 
 TEST(KeepShare, FromAPackOfManySlotsIsIndexed) {
   EXPECT_EQ(share_of(make_loop({indirect("y", Access::min, 0)}, {{5, 0}}), 0, ShareFrom::pack),
-            "  for serial c in [0, 1)\n"
-            "    own[c] min= values[(o + c)]\n");
+            "  copy 1 of own[c] min= values[(o + c)]\n");
 }
 
 }  // namespace

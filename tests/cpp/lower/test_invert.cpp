@@ -30,8 +30,7 @@ TEST(Invert, EachTargetRecomputesItsElementsAndKeepsItsShare) {
             "  for serial t in [begin, end)\n"
             "    decl const int64 target = select(touched, touched[t], t)\n"
             "    decl float64 y_own[1]\n"
-            "    for serial c in [0, 1)\n"
-            "      y_own[c] = y[(target + c)]\n"
+            "    copy 1 of y_own[c] = y[(target + c)]\n"
             "    for serial k in [incidence_offset[t], incidence_offset[(t + 1)])\n"
             "      decl const int64 n = (incidence[k] / 2)\n"
             "      decl const int64 o = (incidence[k] - (n * 2))\n"
@@ -39,10 +38,8 @@ TEST(Invert, EachTargetRecomputesItsElementsAndKeepsItsShare) {
             "      gather x_pack = float64 x[x_map[n] x2] x1\n"
             "      decl float64 y_pack[2] = 0\n"
             "      kernel(x_pack, y_pack)\n"
-            "      for serial c in [0, 1)\n"
-            "        y_own[c] += select((o == 0), y_pack[c], y_pack[(1 + c)])\n"
-            "    for serial c in [0, 1)\n"
-            "      y[(target + c)] = y_own[c]\n"
+            "      copy 1 of y_own[c] += select((o == 0), y_pack[c], y_pack[(1 + c)])\n"
+            "    copy 1 of y[(target + c)] = y_own[c]\n"
             "launch op2_launch_res(const float64* x, float64* y, const int32* x_map, "
             "const int64* incidence_offset, const int32* incidence, const int32* touched)\n"
             "  call wrap_res(begin, end, x, x_map, y, incidence_offset, incidence, touched)\n");
@@ -68,8 +65,7 @@ TEST(Invert, AnExtremumStartsAtTheOwnersValueInEveryRow) {
       wrapper_of(make_loop({indirect("m", Access::min, 0)}, testing::edges_to_nodes()));
   EXPECT_EQ(wrapper.find("gather"), std::string::npos) << wrapper;
   EXPECT_NE(wrapper.find("      for serial i in [0, 2)\n"
-                         "        for serial c in [0, 1)\n"
-                         "          m_pack[(i + c)] = m_own[c]\n"),
+                         "        copy 1 of m_pack[(i + c)] = m_own[c]\n"),
             std::string::npos)
       << wrapper;
   EXPECT_NE(wrapper.find("m_own[c] min= select("), std::string::npos) << wrapper;
@@ -80,11 +76,9 @@ TEST(Invert, AGlobalSumCountsEveryElementOnce) {
       wrapper_of(make_loop({indirect("y", Access::inc, 0), global_reduce("s", Access::inc),
                             global_reduce("m", Access::max)},
                            testing::edges_to_nodes()));
-  EXPECT_NE(wrapper.find("      for serial c in [0, 1)\n"
-                         "        m[c] max= m_pack[c]\n"
+  EXPECT_NE(wrapper.find("      copy 1 of m[c] max= m_pack[c]\n"
                          "      if (o == 0)\n"
-                         "        for serial c in [0, 1)\n"
-                         "          s[c] += s_pack[c]\n"),
+                         "        copy 1 of s[c] += s_pack[c]\n"),
             std::string::npos)
       << wrapper;
 }

@@ -75,6 +75,58 @@ TEST(Located, DeclaresWhatIsUsedAndWhatThatNeeds) {
   EXPECT_EQ(declared("other"), std::vector<std::string>{});
 }
 
+TEST(OverPositions, SaysOfColumnsWhatTheBodyDeclares) {
+  const auto loop_of = [](const ir::Iteration& iteration, const char* used) {
+    const ItemLocals items = locals_of(iteration);
+    return over_positions(items, kir::Axis::serial, kir::name("begin"), kir::name("end"),
+                          located(items, uses(used)));
+  };
+  const kir::For loop = loop_of({.layers = ir::Layers::constant}, "level");
+  EXPECT_EQ(loop.index, "position");
+  ASSERT_EQ(loop.columns.size(), 1u);
+  const kir::Columns& columns = loop.columns.front();
+  EXPECT_EQ(kir::dump(columns.n_cells), "layers[0]");
+  EXPECT_EQ(kir::dump(columns.first_level), "layers[1]");
+  EXPECT_EQ((std::vector{columns.row, columns.level, columns.element}),
+            (std::vector<std::string>{"row", "level", "n"}));
+  EXPECT_TRUE(loop_of({.layers = ir::Layers::constant}, "other").columns.empty());
+  EXPECT_TRUE(loop_of({.layers = ir::Layers::variable}, "level").columns.empty());
+  EXPECT_TRUE(loop_of({}, "n").columns.empty());
+}
+
+kir::Rows rows_of_path(const ir::Iteration& iteration, std::vector<ir::RowRef> path) {
+  const int arity = static_cast<int>(path.size());
+  ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{arity, 0, 3, std::move(path)}});
+  loop.iteration = iteration;
+  return rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
+}
+
+TEST(RowsOf, SayHowFarTheyClimb) {
+  const ir::Iteration columns{.layers = ir::Layers::constant};
+  const std::vector<ir::RowRef> path{{0, 5}, {1}, {1, -2, 0, 1}};
+  EXPECT_EQ(rows_of_path(columns, path).climbs, (std::vector<std::int64_t>{5, 0, -2}));
+  EXPECT_TRUE(rows_of_path({}, path).climbs.empty());
+  ir::Iteration round = columns;
+  round.periodic = true;
+  EXPECT_TRUE(rows_of_path(round, path).climbs.empty());
+  EXPECT_EQ(rows_of_path(round, {{0}, {2}}).climbs, (std::vector<std::int64_t>{0, 0}));
+}
+
+TEST(RowsOf, HaveOneExpressionIfTheyAreTheMapsInTheirOrder) {
+  const ir::Iteration columns{.layers = ir::Layers::constant};
+  const auto any = [&columns](std::vector<ir::RowRef> path) {
+    const kir::Rows rows = rows_of_path(columns, std::move(path));
+    return rows.any_entry.empty() ? "none" : kir::dump(rows.any_entry.front());
+  };
+  EXPECT_EQ(any({{0, 5}, {1, 5}}), "(long(m[((n * 3) + i)]) + (level * 5))");
+  EXPECT_EQ(any({{0}, {1, 0, 7, 1}}), "long(m[((n * 3) + i)])");
+  EXPECT_EQ(any({{2, 1}}), "(long(m[((n * 3) + 2)]) + level)");
+  EXPECT_EQ(any({{0, 5}, {1, 4}}), "none");
+  EXPECT_EQ(any({{0, 5}, {1, 5, 0, 1}}), "none");
+  EXPECT_EQ(any({{1}, {2}}), "none");
+  EXPECT_EQ(any({{1}, {0}}), "none");
+}
+
 TEST(RowsOf, NameTheEntriesOfAPath) {
   ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{2, 0, 3, {{2}, {0}}}});
   const kir::Rows rows =

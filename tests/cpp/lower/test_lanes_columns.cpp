@@ -20,33 +20,46 @@ kir::Stmt constant(const char* name, kir::Expr value) {
 /// As item_locals() lays out columns of equal height.
 kir::For positions(kir::Axis axis = kir::Axis::serial) {
   const kir::Expr height = kir::element("layers", kir::integer(0));
+  const kir::Expr first_level = kir::element("layers", kir::integer(1));
   const kir::Expr row = kir::name("row");
-  return {axis,
-          "position",
-          kir::name("begin"),
-          kir::name("end"),
-          {constant("row", kir::name("position") / height), constant("n", row),
-           constant("level", kir::element("layers", kir::integer(1)) +
-                                 (kir::name("position") - row * height))}};
+  kir::For loop{axis,
+                "position",
+                kir::name("begin"),
+                kir::name("end"),
+                {constant("row", kir::name("position") / height), constant("n", row),
+                 constant("level", first_level + (kir::name("position") - row * height))}};
+  loop.columns = {{height, first_level, "row", "level", "n"}};
+  return loop;
 }
 
 TEST(LanesColumns, AreFoundInLoopsOverPositions) {
   const std::optional<ColumnLoop> found = column_loop(positions());
   ASSERT_TRUE(found);
-  EXPECT_EQ(kir::dump(found->n_cells), "layers[0]");
-  ASSERT_TRUE(found->first_level);
-  EXPECT_EQ(kir::dump(*found->first_level), "layers[1]");
-  EXPECT_EQ(found->body.size(), 1U);
+  EXPECT_EQ(found->columns, positions().columns.front());
+  EXPECT_TRUE(found->has_levels);
+  ASSERT_TRUE(found->element);
+  EXPECT_EQ(kir::dump(found->element->value.front()), "row");
+  EXPECT_TRUE(found->body.empty());
 }
 
 TEST(LanesColumns, AreNotFoundWhereElementsAreListed) {
   EXPECT_FALSE(column_loop(positions(kir::Axis::grid)));
   kir::For listed = positions();
-  listed.index = "k";
+  listed.columns.clear();
   EXPECT_FALSE(column_loop(listed));
-  kir::For flat = positions();
-  flat.body.clear();
-  EXPECT_FALSE(column_loop(flat));
+}
+
+TEST(LanesColumns, MayHaveNamesOfTheirOwn) {
+  kir::For loop = positions();
+  loop.body.clear();
+  loop.columns = {{kir::integer(3), kir::integer(1), "stack", "height", "cell"}};
+  loop.body.push_back(constant("stack", kir::name("position") / kir::integer(3)));
+  loop.body.push_back(constant("n", kir::name("stack")));
+  const std::optional<ColumnLoop> found = column_loop(loop);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->has_levels);
+  EXPECT_FALSE(found->element);
+  EXPECT_EQ(found->body.size(), 1U);
 }
 
 /// Evaluates the few expressions of bounds.
@@ -85,7 +98,7 @@ class Machine {
 
  private:
   void visit(const ColumnNames& names, int lanes, std::int64_t cell) {
-    const std::int64_t row = names_.at(names.row);
+    const std::int64_t row = names_.at("row");
     const std::int64_t live = names_.at(names.live);
     EXPECT_LE(live, lanes);
     for (std::int64_t lane = 0; lane < live; ++lane) {
@@ -138,7 +151,7 @@ TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
     for (std::int64_t begin = 0; begin <= n; ++begin) {
       for (std::int64_t end = begin; end <= n; ++end) {
         LaneElements elements(kir::Function{}, {}, lanes);
-        const ColumnNames names{"row", "live", "bottom", "step"};
+        const ColumnNames names{"live", "bottom", "step"};
         Machine machine(begin, end, height);
         machine.run(over_columns(loop, found, names, elements, {}, {}), names, lanes);
         Machine::Visit wanted;
@@ -156,7 +169,7 @@ TEST(LanesColumns, EveryRangeVisitsEachOfItsCellsOnce) {
 TEST(LanesColumns, WholeColumnsFillTheLanes) {
   const kir::For loop = positions();
   LaneElements elements(kir::Function{}, {}, 4);
-  const ColumnNames names{"row", "live", "bottom", "step"};
+  const ColumnNames names{"live", "bottom", "step"};
   Machine machine(0, 45, 5);
   machine.run(over_columns(loop, *column_loop(loop), names, elements, {}, {}), names, 4);
   ASSERT_EQ(machine.visited.size(), 45U);

@@ -25,6 +25,12 @@ class LanesStores : public ::testing::Test {
     return {DType::float64, dim, arity, "y", map, kir::name("n")};
   }
 
+  /// For columns that begin at level 0.
+  RowTables tables_of_columns() {
+    const kir::Columns columns{kir::integer(3), kir::integer(0), "row", "level", "n"};
+    return {kir::Function{}, columns, kir::integer(0), kir::name("step"), elements_};
+  }
+
   kir::Block finished() { return stores_.finished(kir::name("live")); }
 
   LaneElements elements_;
@@ -77,11 +83,12 @@ TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
 }
 
 TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
-  RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
+  RowTables tables = tables_of_columns();
   stores_.use(tables);
   for (const int dim : {1, 3}) {  // one by one; two components as a whole, and one
     kir::Rows known = rows(dim, 2, "m");
     known.entries = {kir::element("m", kir::integer(0)), kir::element("m", kir::integer(1))};
+    known.climbs = {0, 0};
     stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
   }
   const kir::Block made = finished();
@@ -98,10 +105,11 @@ TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
 TEST_F(LanesStores, LanesThatStoreTheSameAgainNeedNotBeLeftOut) {
   for (const kir::Update update : {kir::Update::set, kir::Update::max, kir::Update::add}) {
     LaneStores stores(elements_);
-    RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
+    RowTables tables = tables_of_columns();
     stores.use(tables);
     kir::Rows known = rows(2, 1, "m");
     known.entries = {kir::element("m", kir::integer(0))};
+    known.climbs = {0};
     stores.scatter({"pack", known, update, kir::Sync::none});
     const kir::Block made = stores.finished(kir::name("live"));
     const auto& loop = std::get<kir::For>(made.back().node);
@@ -119,10 +127,11 @@ TEST_F(LanesStores, WhereNoTableSaysWhatItRepeatsALaneIsLeftOut) {
 }
 
 TEST_F(LanesStores, LongMapsOfTablesAreStoredInALoop) {
-  RowTables tables(kir::Function{}, kir::integer(0), kir::name("step"), elements_);
+  RowTables tables = tables_of_columns();
   stores_.use(tables);
   kir::Rows known = rows(1, 20, "m");
   for (int i = 0; i < 20; ++i) known.entries.push_back(kir::element("m", kir::integer(i)));
+  known.climbs.assign(20, 0);
   stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
   const kir::Block made = finished();
   const auto& loop = std::get<kir::For>(by_lane(made)[0].node);

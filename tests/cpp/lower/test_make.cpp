@@ -10,13 +10,16 @@ using kir::integer;
 using kir::name;
 
 TEST(Make, ComponentsAreCountedByC) {
-  const kir::Stmt made =
-      for_components(3, kir::element("y", name("c")), kir::Update::add, name("v"));
+  const kir::Stmt made = for_components(3, {{kir::Barrier{}}});
   const auto& loop = std::get<kir::For>(made.node);
-  EXPECT_EQ(loop.index, "c");
+  EXPECT_EQ(loop.index, kir::Copy::index);
   EXPECT_EQ(loop.end, integer(3));
-  EXPECT_EQ(loop.body,
-            (kir::Block{{kir::Assign{kir::element("y", name("c")), kir::Update::add, name("v")}}}));
+}
+
+TEST(Make, OneUpdateOfComponentsIsACopy) {
+  const kir::Expr target = kir::element("y", name("c"));
+  EXPECT_EQ(for_components(3, target, kir::Update::add, name("v")),
+            (kir::Stmt{kir::Copy{3, target, kir::Update::add, name("v")}}));
 }
 
 TEST(Make, IndicesHaveTheWidthThatIsAskedFor) {

@@ -194,7 +194,8 @@ TEST(Matrix, ScratchKeepsTensorsAndAddsRowByRow) {
       lowered(assembly(matrix(Access::inc)), Strategy::scratch, one_lane, Stage::strategy);
   const std::string text = kir::dump(module);
   EXPECT_EQ(module.scratch.per_item, 32);
-  EXPECT_NE(text.find("      A_scratch[((n * 4) + c)] = A_pack[c]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    copy 4 of A_scratch[((n * 4) + c)] = A_pack[c]\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("        A_row[A_position[((n * 4) + ((o * 2) + column))]] += "
                       "A_scratch[((n * 4) + ((o * 2) + column))]\n"),
             std::string::npos)

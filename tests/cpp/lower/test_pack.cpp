@@ -165,15 +165,12 @@ TEST(PackByAccess, GlobalsAreReadInPlaceAndReducedInPrivate) {
   EXPECT_EQ(body_of(make_loop({global_read("g", 2), global_reduce("s", Access::inc, 2)})),
             "  decl float64 s_pack[2] = 0\n"
             "  kernel(g, s_pack)\n"
-            "  for serial c in [0, 2)\n"
-            "    s[c] += s_pack[c]\n");
+            "  copy 2 of s[c] += s_pack[c]\n");
   EXPECT_EQ(body_of(make_loop({global_reduce("m", Access::max)})),
             "  decl float64 m_pack[1]\n"
-            "  for serial c in [0, 1)\n"
-            "    m_pack[c] = m[c]\n"
+            "  copy 1 of m_pack[c] = m[c]\n"
             "  kernel(m_pack)\n"
-            "  for serial c in [0, 1)\n"
-            "    m[c] max= m_pack[c]\n");
+            "  copy 1 of m[c] max= m_pack[c]\n");
 }
 
 TEST(PackByAccess, DimZeroStillHandsTheKernelAPointer) {

@@ -63,8 +63,7 @@ TEST(Pairs, AreVisitedByColumnsOfNeighbours) {
       << text;
   EXPECT_TRUE(contains(text,
                        "      if ((code % 2) == 0)\n"
-                       "        for serial c in [0, 2)\n"
-                       "          r_own[c] += select("))
+                       "        copy 2 of r_own[c] += select("))
       << text;
   EXPECT_FALSE(contains(text, "decl const int64 n ")) << text;
 }

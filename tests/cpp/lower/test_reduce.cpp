@@ -43,7 +43,7 @@ TEST(Reduce, EveryLaneSumsIntoAValueOfItsOwn) {
                         "  decl float64 s_lane[2] = 0\n"
                         "  for grid n in [begin, end)\n"))
       << text;
-  EXPECT_TRUE(testing::contains(text, "      s_lane[c] += s_pack[c]\n")) << text;
+  EXPECT_TRUE(testing::contains(text, "    copy 2 of s_lane[c] += s_pack[c]\n")) << text;
   EXPECT_TRUE(testing::contains(text, "s_partial[(((slot + @block) * 2) + c)] = s_tree[(c * 256)]"))
       << text;
 }
@@ -230,8 +230,7 @@ TEST(Reduce, WhereSeveralLaunchesAddUpTheGlobalIsSetToZeroFirst) {
   EXPECT_TRUE(testing::contains(text,
                                 "kernel zero_res(float64* s)\n"
                                 "  if (@lane == 0)\n"
-                                "    for serial c in [0, 1)\n"
-                                "      s[c] = 0\n"))
+                                "    copy 1 of s[c] = 0\n"))
       << text;
   EXPECT_TRUE(testing::contains(launches_of(text), "  launch zero_res over 1 single (s)\n"))
       << text;

@@ -25,22 +25,37 @@ TEST(Rows, StartWhereTheMapSays) {
 }
 
 TEST(Rows, AreRegularIfOneExpressionSaysWhereTheyAre) {
-  const auto entry = [](int slot, int offset) {
-    return kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + kir::integer(slot))) +
-           kir::name("level") * kir::integer(offset);
+  const auto entry = [](const kir::Expr& slot) {
+    return kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + slot));
   };
+  kir::Rows rows{DType::float64, 1, 2, "x", "m", kir::name("n")};
+  EXPECT_TRUE(is_regular(rows));
+  rows.entries = {entry(kir::integer(0)), entry(kir::integer(1))};
+  EXPECT_FALSE(is_regular(rows));
+  rows.any_entry = {entry(kir::name("i"))};
+  EXPECT_TRUE(is_regular(rows));
+  EXPECT_EQ(row_start(rows, kir::name("k")), entry(kir::name("k")));
+  EXPECT_EQ(row_start(rows, kir::integer(1)), rows.entries[1]);
+}
+
+TEST(Rows, MayBeThoseOfAList) {
+  kir::Rows rows{DType::float64, 1, 2, "x", "m", kir::name("n")};
+  rows.climbs = {1, 1};
+  list_rows(rows, {kir::name("a"), kir::name("b")});
+  EXPECT_EQ(rows.entries, (std::vector{kir::name("a"), kir::name("b")}));
+  EXPECT_FALSE(is_regular(rows));
+  EXPECT_TRUE(rows.climbs.empty());
+  list_rows(rows, {kir::name("a")});
+  EXPECT_TRUE(is_regular(rows));
+  list_rows(rows, {});
+  EXPECT_TRUE(rows.any_entry.empty());
+}
+
+TEST(Rows, MayAllBeTheSame) {
   kir::Rows rows{DType::float64, 1, 3, "x", "m", kir::name("n")};
-  EXPECT_TRUE(is_regular(rows));
-  rows.entries = {entry(0, 1), entry(1, 1), entry(2, 1)};
-  EXPECT_TRUE(is_regular(rows));
-  EXPECT_EQ(
-      printed(row_start(rows, kir::name("i"))),
-      printed(kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + kir::name("i"))) +
-              kir::name("level")));
-  rows.entries = {entry(0, 1), entry(1, 2), entry(2, 1)};
-  EXPECT_FALSE(is_regular(rows));
-  rows.entries = {entry(0, 1), entry(2, 1), entry(1, 1)};
-  EXPECT_FALSE(is_regular(rows));
+  repeat_row(rows, kir::name("target"));
+  EXPECT_EQ(rows.entries, std::vector(3, kir::name("target")));
+  EXPECT_EQ(row_start(rows, kir::name("i")), kir::name("target"));
 }
 
 TEST(Rows, ComponentsStandTogetherOrInColumns) {
