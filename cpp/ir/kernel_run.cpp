@@ -40,6 +40,7 @@ using Copied = std::vector<std::map<std::int64_t, RunSource>>;  // likewise
 struct Stored {
   bool is_zero = false;
   std::optional<RunSource> source = std::nullopt;
+  bool is_update = false;  // of what was there
 };
 
 // What is known at one point of the program, on all paths that lead there.
@@ -438,12 +439,18 @@ class Machine {
                                [this, &expr](const Assign& node) { return assign(node, expr); },
                                [this, &expr](const Ternary&) { return ternary(expr); },
                                [this, &expr](const Index&) { return decayed_place(expr); },
-                               [](const MemberOf&) -> Value { return Unknown{}; },
+                               [this](const MemberOf&) -> Value {
+                                 load_anything();
+                                 return Unknown{};
+                               },
                                [this, &expr](const Call& node) { return call_of(node, expr); },
                                [this, &expr](const Cast& node) { return cast(node, expr); },
                                [this, &expr](const SizeOf& node) { return size(node, expr); },
                                [this, &expr](const InitList&) -> Value {
-                                 for (const Expr& operand : expr.operands) evaluate(operand);
+                                 const int n_stores = n_stores_;
+                                 for (const Expr& operand : expr.operands) {
+                                   beside(n_stores, operand);
+                                 }
                                  return Unknown{};
                                }},
                       expr.node);
@@ -496,6 +503,7 @@ class Machine {
     const Value where = place(expr);
     if (expr.type.is_array()) return where;
     touch(expr, where);
+    load(expr.type.is_scalar() ? where : somewhere(where));
     const auto* known = std::get_if<Pointed>(&where);
     return Unknown{.is_uniform = known != nullptr && object(*known).is_uniform};
   }
@@ -509,8 +517,9 @@ class Machine {
     const auto* unary = std::get_if<Unary>(&expr.node);
     const bool is_index = std::holds_alternative<Index>(expr.node);
     if (!is_index && (unary == nullptr || unary->op != UnaryOp::dereference)) return Unknown{};
+    const int n_stores = n_stores_;
     const Value base = evaluate(expr.operands[0]);
-    const Value index = is_index ? evaluate(expr.operands[1]) : Value(std::int64_t{0});
+    const Value index = is_index ? beside(n_stores, expr.operands[1]) : Value(std::int64_t{0});
     if (is_accessed) tell_subscript(expr, base, index);
     return is_index ? moved(base, index, expr.type, 1) : base;
   }
@@ -541,10 +550,41 @@ class Machine {
     if (listener_ == nullptr || !now_) return;
     const auto* in = std::get_if<Pointed>(&where);
     if (in == nullptr) return listener_->touch(site, nullptr, false);
-    const std::set<std::int64_t>& written = written_of(in->object);
-    const std::int64_t extent = object(*in).extent;
+    listener_->touch(site, &object(*in), is_written(*in));
+  }
+
+  void load(const Value& where) {
+    if (listener_ == nullptr || !now_) return;
+    ++n_loads_;
+    const auto* in = std::get_if<Pointed>(&where);
+    if (in == nullptr) return listener_->load(nullptr, std::nullopt, false);
+    listener_->load(&object(*in), in->is_exact ? std::optional(in->offset) : std::nullopt,
+                    is_written(*in));
+  }
+
+  void load_anything() { load(Unknown{}); }
+
+  // Any scalar of the array that a place is in.
+  static Value somewhere(const Value& where) {
+    const auto* in = std::get_if<Pointed>(&where);
+    return in == nullptr ? where : Pointed{.object = in->object, .is_exact = false};
+  }
+
+  // Operands of most operators are evaluated in any order: what is loaded beside one that has
+  // stored something may have been loaded before.
+  Value beside(int n_stores_before, const Expr& expr) {
+    const int n_loads = n_loads_;
+    const bool may_be_first = n_stores_ != n_stores_before;
+    Value value = evaluate(expr);
+    if (may_be_first && n_loads_ != n_loads) load_anything();
+    return value;
+  }
+
+  bool is_written(const Pointed& place) {
+    const std::set<std::int64_t>& written = written_of(place.object);
+    const std::int64_t extent = object(place).extent;
     const bool is_all = extent >= 0 && static_cast<std::int64_t>(written.size()) >= extent;
-    listener_->touch(site, &object(*in), is_all || (in->is_exact && written.contains(in->offset)));
+    return is_all || (place.is_exact && written.contains(place.offset));
   }
 
   static Value moved(const Value& base, const Value& index, const Type& element, int sign) {
@@ -584,7 +624,7 @@ class Machine {
     const bool is_post = op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
     const Expr& target = expr.operands[0];
     if (!std::holds_alternative<Name>(target.node)) {
-      store(target, Unknown{});
+      store(target, Unknown{}, {.is_update = true});
       return Unknown{};
     }
     const Value before = evaluate(target);
@@ -613,6 +653,7 @@ class Machine {
   }
 
   Value binary(BinaryOp op, const Expr& expr) {
+    const int n_stores = n_stores_;
     const Value left = evaluate(expr.operands[0]);
     if (op == BinaryOp::comma) return evaluate(expr.operands[1]);
     if (op == BinaryOp::logical_and || op == BinaryOp::logical_or) {
@@ -624,7 +665,7 @@ class Machine {
                  ? of_both(left, right)
                  : sum(op, left, right, {});
     }
-    const Value right = evaluate(expr.operands[1]);
+    const Value right = beside(n_stores, expr.operands[1]);
     if (std::holds_alternative<Pointed>(left) || std::holds_alternative<Pointed>(right)) {
       return sum(op, left, right, element_of(expr.type));
     }
@@ -671,6 +712,7 @@ class Machine {
   }
 
   Value assign(const Assign& node, const Expr& expr) {
+    const int n_stores = n_stores_;
     Value value = evaluate(expr.operands[1]);
     if (node.op) {
       const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
@@ -678,9 +720,12 @@ class Machine {
       value = sum(*node.op, before, value, element_of(expr.type));
       if (expr.operands[0].type.is_scalar()) computed(expr, held(value, expr.type));
     }
-    Stored stored;
+    Stored stored{.is_update = node.op.has_value()};
     if (!node.op) stored = {is_zero(expr.operands[1]), loaded_from(expr.operands[1], expr.type)};
+    const bool may_be_first = n_stores_ != n_stores;
+    const int n_loads = n_loads_;
     store(expr.operands[0], value, stored);
+    if (may_be_first && n_loads_ != n_loads) load_anything();
     return value;
   }
 
@@ -711,6 +756,8 @@ class Machine {
     }
     const Value where = place(target);
     touch(target, where);
+    if (stored.is_update) load(where);
+    ++n_stores_;
     const auto* known = std::get_if<Pointed>(&where);
     const bool is_scalar = target.type.is_scalar();
     if (!now_) return;
@@ -739,7 +786,8 @@ class Machine {
 
   Value call_of(const Call& node, const Expr& expr) {
     std::vector<Value> arguments;
-    for (const Expr& operand : expr.operands) arguments.push_back(evaluate(operand));
+    const int n_stores = n_stores_;
+    for (const Expr& operand : expr.operands) arguments.push_back(beside(n_stores, operand));
     if (now_ && body_.function(node.function) == nullptr && takes_pointers(expr)) forget_memory();
     if (now_ && body_.function(node.function) != nullptr) {
       call(node.function, arguments);
@@ -762,7 +810,11 @@ class Machine {
     const bool is_memory = name.find("mem") != std::string::npos && arguments.size() == 3;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const auto* to = std::get_if<Pointed>(&arguments[i]);
+      const Type& type = expr.operands[i].type;
+      if (to == nullptr && (!type.derivation.empty() || !type.is_known())) load_anything();
       if (to == nullptr) continue;
+      load(somewhere(arguments[i]));
+      ++n_stores_;
       if (known != nullptr && (i >= known->parameters.size() || !known->writes(i))) continue;
       const auto dtype = dtype_of(expr.operands[i].type.base);
       std::int64_t n = object(*to).extent - to->offset;
@@ -789,6 +841,8 @@ class Machine {
   std::map<std::string, Value, std::less<>> globals_;          // tables and Consts
   const FunctionDef* function_ = nullptr;
   int n_guards_ = 0;
+  int n_loads_ = 0;   // from memory, so far
+  int n_stores_ = 0;  // to memory
   Reached now_;
   Reached returned_;
   std::vector<Exits> loops_;

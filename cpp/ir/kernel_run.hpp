@@ -57,6 +57,11 @@ class RunListener {
   /// @brief A scalar in memory is loaded or stored at @p site. @p object: where it lies, null if
   /// that is not known. @p is_set: this run has certainly written it before.
   virtual void touch(const Expr& site, const RunObject* object, bool is_set) = 0;
+  /// @brief What a scalar in memory holds flows somewhere. @p object: where it lies, null if that
+  /// is not known. @p offset: which scalar of it; nothing if that is not known. @p is_set: on every
+  /// path that leads here this run has written it before.
+  virtual void load(const RunObject* /*object*/, std::optional<std::int64_t> /*offset*/,
+                    bool /*is_set*/) {}
   /// @brief The value of a local scalar is used; @p is_set: it has certainly one.
   virtual void use(const Expr& name, bool is_set) = 0;
   /// @brief An operator on integers; @p is_known: its result is known, so that C defines it.

@@ -225,6 +225,107 @@ TEST(Stores, GivesUpOnWhatTakesTooLong) {
   EXPECT_EQ(sure({set(0), loop("i", 100000000, {set(1)})}), 0);
 }
 
+// Scalars of x whose old values are not seen; 99: nothing reads any.
+std::int64_t unseen(std::vector<FunctionDef> helpers, Body body) {
+  helpers.push_back(function("k", {{"x", pointer()}, {"y", pointer()}}, std::move(body)));
+  return std::min<std::int64_t>(surely_unseen(kernel(std::move(helpers)))[0], 99);
+}
+std::int64_t unseen(Body body) {
+  return unseen({}, std::move(body));
+}
+Stmt show(Expr value) {
+  return eval(assign(at("y", 0), std::move(value)));
+}
+Stmt show(int i) {
+  return show(at("x", i));
+}
+
+TEST(OldValues, AreSeenByWhoReadsBeforeItWrites) {
+  EXPECT_EQ(unseen({set(0)}), 99);
+  EXPECT_EQ(unseen({set(0), show(0)}), 99);
+  EXPECT_EQ(unseen({show(0), set(0)}), 0);
+  EXPECT_EQ(unseen({set(0), show(2), set(1)}), 2);
+  EXPECT_EQ(unseen({set(0), eval(update(BinaryOp::add, at("x", 0), lit("1.0")))}), 99);
+  EXPECT_EQ(unseen({eval(update(BinaryOp::add, at("x", 1), lit("1.0")))}), 1);
+  EXPECT_EQ(unseen({eval(unary(UnaryOp::pre_increment, at("x", 1)))}), 1);
+  EXPECT_EQ(unseen({branch(less(at("x", 3), lit("0.")), {})}), 3);
+}
+
+TEST(OldValues, AreSeenIfAnyPathShowsThem) {
+  const Expr data = less(at("y", 1), lit("0."));
+  EXPECT_EQ(unseen({branch(data, {set(0)}), show(0)}), 0);
+  EXPECT_EQ(unseen({branch(data, {set(0)}, {set(0)}), show(0)}), 99);
+  EXPECT_EQ(unseen({branch(data, {set(0), show(0)})}), 99);
+  EXPECT_EQ(unseen({branch(data, {show(1)}), set(1)}), 1);
+  EXPECT_EQ(unseen({show(ternary(data, at("x", 2), lit("0.")))}), 2);
+  EXPECT_EQ(unseen({branch(less(lit("2"), lit("1")), {show(0)})}), 99);
+}
+
+TEST(OldValues, OfLoops) {
+  EXPECT_EQ(unseen({loop("i", 3, {set_at("i")}), show(2)}), 99);
+  EXPECT_EQ(unseen({loop("i", 3, {set_at("i")}), show(3)}), 3);
+  const auto repeated = [](Body body) -> Stmt {
+    return {.node = While{.condition = less(at("y", 1), lit("0.")), .body = std::move(body)}};
+  };
+  EXPECT_EQ(unseen({repeated({set(0)}), show(0)}), 0);
+  EXPECT_EQ(unseen({repeated({show(2), set(2)})}), 2);
+  EXPECT_EQ(unseen({repeated({set(2), show(2)})}), 99);
+  EXPECT_EQ(unseen({set(0), repeated({show(0)})}), 99);
+  EXPECT_EQ(unseen({set(0), set(1), loop("i", 100000000, {set(1)})}), 0);  // too long to follow
+}
+
+TEST(OldValues, AtPlacesThatNobodyKnows) {
+  const Expr somewhere = at(name("x"), cast(whole(), at("y", 0)));
+  EXPECT_EQ(unseen({set(0), show(somewhere)}), 0);
+  EXPECT_EQ(unseen({eval(assign(somewhere, lit("1."))), show(1)}), 1);
+  EXPECT_EQ(unseen({declare("p", pointer(), add(name("x"), lit("2"))), show(at("p", 1))}), 3);
+  EXPECT_EQ(unseen({declare("p", pointer(), add(name("x"), lit("-1"))), show(at("p", 0))}), 0);
+  EXPECT_EQ(unseen({show(unary(UnaryOp::dereference,
+                               cast(pointer(), cast(scalar(Base::int64), name("y")))))}),
+            0);
+}
+
+TEST(OldValues, InLocalArraysAreNobodysOwn) {
+  EXPECT_EQ(unseen({declare("own", array(number(), 4)), eval(assign(at("own", 1), lit("1."))),
+                    show(at("own", 1)), show(at(name("own"), cast(whole(), at("y", 0))))}),
+            99);
+}
+
+TEST(OldValues, InHelpersAndFunctionsOfTheLibrary) {
+  const FunctionDef of_two = function("f", {{"from", pointer()}, {"to", pointer()}},
+                                      {eval(assign(at("to", 0), at("from", 1)))});
+  const Expr use = call("f", {add(name("x"), lit("1")), name("y")});
+  EXPECT_EQ(unseen({of_two}, {eval(use)}), 2);
+  EXPECT_EQ(unseen({of_two}, {set(2), eval(use)}), 99);
+  EXPECT_EQ(unseen({show(call("sqrt", {at("x", 1)}))}), 1);
+  EXPECT_EQ(unseen({eval(call("unknown", {name("x")})), set(0)}), 0);
+  EXPECT_EQ(unseen({set(0), show(call("unknown", {at("x", 0)}))}), 99);
+}
+
+TEST(OldValues, OfOperandsThatMayBeEvaluatedInAnyOrder) {
+  FunctionDef writes =
+      function("f", {{"to", pointer()}}, {eval(assign(at("to", 0), lit("1."))), give(lit("2."))});
+  writes.result = number();
+  const Expr use = call("f", {name("x")});
+  EXPECT_EQ(unseen({writes}, {show(use), show(0)}), 99);
+  EXPECT_EQ(unseen({writes}, {show(add(use, at("x", 0)))}), 0);
+  EXPECT_EQ(unseen({writes}, {eval(update(BinaryOp::add, at("x", 0), use))}), 0);
+  EXPECT_EQ(unseen({writes}, {show(call("fmin", {use, at("x", 0)}))}), 0);
+  EXPECT_EQ(unseen({writes}, {show(binary(BinaryOp::comma, use, at("x", 0)))}), 99);
+}
+
+TEST(Overwrites, IsWrittenInFullAndWithRwNotSeen) {
+  const KernelBody sets = kernel(Body{set(0), set(1), show(0)});
+  EXPECT_TRUE(overwrites(sets, 0, 2, Access::write));
+  EXPECT_TRUE(overwrites(sets, 0, 2, Access::rw));
+  EXPECT_FALSE(overwrites(sets, 0, 3, Access::rw));
+  EXPECT_FALSE(overwrites(sets, 0, 2, Access::inc));
+  EXPECT_FALSE(overwrites(sets, 0, 2, Access::read));
+  const KernelBody looks = kernel(Body{show(1), set(0), set(1)});
+  EXPECT_TRUE(overwrites(looks, 0, 2, Access::write));
+  EXPECT_FALSE(overwrites(looks, 0, 2, Access::rw));
+}
+
 // ------------------------------------------------- what is promised, against what random kernels
 // do
 
@@ -245,21 +346,31 @@ class RandomBody {
  private:
   int pick(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
 
-  Expr condition() { return less(at("y", n_scalars + pick(n_conditions)), lit("0.")); }
+  /// On data, or now and then on what x holds.
+  Expr condition() {
+    if (pick(8) == 0) return less(at("x", pick(n_scalars)), lit("0."));
+    return less(at("y", n_scalars + pick(n_conditions)), lit("0."));
+  }
 
   Stmt assignment(const std::string& index) {
     const bool is_counted = !index.empty() && pick(2) == 0;
     const Expr i = is_counted ? name(index) : lit(std::to_string(pick(n_scalars)));
     const Expr place = at(name("x"), i);
-    switch (pick(6)) {
+    switch (pick(13)) {
       case 0:
+        return eval(assign(place, at("x", pick(n_scalars))));
+      case 7:
+      case 8:
         return eval(assign(place, lit("1.0")));
+      case 9:
+      case 10:
       case 1:
       case 2:
         return eval(assign(place, lit("0.0")));
       case 3:
         return eval(update(BinaryOp::add, place, lit("0.0")));
       case 4:
+      case 11:
         return eval(assign(place, at("y", pick(n_scalars))));
       default:
         return eval(assign(place, at(name("y"), i)));
@@ -302,6 +413,9 @@ class Interpreter {
   [[nodiscard]] std::int64_t stored() const {
     return prefix([](Held held) { return held != Held::nothing_new; });
   }
+  [[nodiscard]] std::int64_t unseen() const {
+    return std::ranges::find(seen_, true) - seen_.begin();
+  }
   [[nodiscard]] std::int64_t zero() const {
     return prefix([](Held held) { return held == Held::zero; });
   }
@@ -315,7 +429,10 @@ class Interpreter {
     if (std::holds_alternative<Continue>(stmt.node)) return Flow::next_step;
     if (std::holds_alternative<Return>(stmt.node)) return Flow::leave;
     if (const auto* node = std::get_if<If>(&stmt.node)) {
-      const int which = index_of(node->condition.operands[0]) - n_scalars;
+      const Expr& value = node->condition.operands[0];
+      const int which =
+          is_of_x(value) ? index_of(value) % n_conditions : index_of(value) - n_scalars;
+      read(value);
       return run((conditions_ >> which & 1U) != 0 ? node->then_body : node->else_body);
     }
     if (const auto* node = std::get_if<For>(&stmt.node)) return repeat(*node);
@@ -337,14 +454,28 @@ class Interpreter {
   void store(const Expr& assigned) {
     Held& held = x_.at(static_cast<std::size_t>(index_of(assigned.operands[0])));
     const Expr& value = assigned.operands[1];
+    read(value);
     if (std::get<Assign>(assigned.node).op) {
+      read(assigned.operands[0]);
       held = Held::a_value;
     } else if (const auto* literal = std::get_if<Literal>(&value.node)) {
       held = literal->spelling == "0.0" ? Held::zero : Held::a_value;
     } else {
-      const bool is_same = index_of(value) == index_of(assigned.operands[0]);
+      const bool is_same = !is_of_x(value) && index_of(value) == index_of(assigned.operands[0]);
       held = is_same ? Held::a_copy : Held::a_value;
     }
+  }
+
+  [[nodiscard]] static bool is_of_x(const Expr& value) {
+    return std::holds_alternative<Index>(value.node) &&
+           std::get<Name>(value.operands[0].node).name == "x";
+  }
+
+  /// Old values are seen where nothing new was stored.
+  void read(const Expr& value) {
+    if (!is_of_x(value)) return;
+    const auto i = static_cast<std::size_t>(index_of(value));
+    if (x_.at(i) == Held::nothing_new) seen_.at(i) = true;
   }
 
   /// Of an element of x or y.
@@ -362,32 +493,36 @@ class Interpreter {
 
   unsigned conditions_;
   std::array<Held, n_scalars> x_{};
+  std::array<bool, n_scalars> seen_{};
   std::map<std::string, int> counters_;
 };
 
 TEST(Promises, HoldOnEveryPathOfRandomKernels) {
-  std::array<std::int64_t, 3> promised{};
-  std::array<std::int64_t, 3> true_of_all{};
+  std::array<std::int64_t, 4> promised{};
+  std::array<std::int64_t, 4> true_of_all{};
   for (unsigned seed = 0; seed < 600; ++seed) {
     const Body body = RandomBody(seed).body(3);
     const KernelBody made = kernel(body);
-    const std::array<std::int64_t, 3> claims{surely_stored(made)[0], surely_zero(made)[0],
-                                             surely_copied(made)[0].n};
-    std::array<std::int64_t, 3> least{n_scalars, n_scalars, n_scalars};
+    const CopiedPrefix copied = surely_copied(made)[0];
+    const std::array<std::int64_t, 4> claims{
+        surely_stored(made)[0], surely_zero(made)[0], copied.source == 1 ? copied.n : 0,
+        std::min<std::int64_t>(surely_unseen(made)[0], n_scalars)};
+    std::array<std::int64_t, 4> least{};
+    least.fill(n_scalars);
     for (unsigned conditions = 0; conditions < 1U << n_conditions; ++conditions) {
       Interpreter run(conditions);
       (void)run.run(body);
-      const std::array<std::int64_t, 3> found{run.stored(), run.zero(), run.copied()};
-      for (std::size_t i = 0; i < 3; ++i) least[i] = std::min(least[i], found[i]);
+      const std::array<std::int64_t, 4> found{run.stored(), run.zero(), run.copied(), run.unseen()};
+      for (std::size_t i = 0; i < 4; ++i) least[i] = std::min(least[i], found[i]);
     }
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
       ASSERT_LE(claims[i], least[i]) << "seed " << seed << ", promise " << i;
       promised[i] += claims[i];
       true_of_all[i] += least[i];
     }
   }
   // not by promising nothing: only what depends on how branches go together is not seen
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_GT(5 * promised[i], 4 * true_of_all[i]) << i;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_GT(5 * promised[i], 4 * true_of_all[i]) << i;
 }
 
 }  // namespace
