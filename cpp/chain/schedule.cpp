@@ -478,8 +478,11 @@ class Scheduler {
       if (renamed.contains(data)) continue;  // a second time would be a third buffer
       if (pinned_.contains(data)) continue;
       if (!is_reached_elsewhere(group, data)) continue;
-      if (is_own(last, arg)) group.renamed.push_back({last, arg, true});
-      if (is_changed(last, arg)) group.renamed.push_back({last, arg, true, true});
+      if (is_own(last, arg)) {
+        group.renamed.push_back({last, arg, true});
+      } else if (is_changed(last, arg)) {
+        group.renamed.push_back({last, arg, true, true});
+      }
     }
     return group.renamed.size() > n_before;
   }

@@ -275,8 +275,9 @@ bool is_whole(const Group& group, std::size_t arg) {
 }
 
 bool defines(const Group& group, std::size_t arg) {
-  if (access_of(group.args[arg]) != Access::write || !is_whole(group, arg)) return false;
-  return known_prefix(group, arg, surely_stored) >= dim_of(group.args[arg]);
+  return is_whole(group, arg) &&
+         overwrites(*kernel_of(group, arg).body, static_cast<std::size_t>(parameter_of(group, arg)),
+                    dim_of(group.args[arg]), access_of(group.args[arg]));
 }
 
 bool leaves_zero(const Group& group, std::size_t arg) {

@@ -54,7 +54,7 @@ namespace op2::ir {
 [[nodiscard]] bool is_whole(const Group& group, std::size_t arg);
 
 /// @brief True if @p arg writes all that there is to its Dat: for all items of its Set, all
-/// components, whatever branches the kernel takes.
+/// components, whatever branches the kernel takes. With Access::rw it must not see what was there.
 [[nodiscard]] bool defines(const Group& group, std::size_t arg);
 
 /// @brief True if all that @p arg can reach of its Dat is 0 after the loop: for all items of its

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
-#include "ir/kernel_facts.hpp"
+#include "ir/kernel_stores.hpp"
 #include "ir/kir_walk.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_columns.hpp"
@@ -391,7 +391,7 @@ class LaneLoop {
     declare_pack(pack, dat.dtype, std::max(dat.dim, 1), {});
     if (dat.dim > 0) {
       const kir::Expr start = row_start(rows, kir::integer(0));
-      if (dat.access != Access::write || !is_overwritten(i, dat.dim)) {
+      if (!is_overwritten(i, dat)) {
         body_.push_back({kir::LaneGather{
             {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)},
             request_.options.gather_bytes}});
@@ -401,11 +401,9 @@ class LaneLoop {
     return kir::name(pack);
   }
 
-  [[nodiscard]] bool is_overwritten(std::size_t i, int dim) {
-    std::optional<ir::KernelFacts>& facts = facts_[ir::member_of(request_.loop, i)];
-    if (!facts) facts = ir::kernel_facts(*ir::kernel_of(request_.loop, i).body);
+  [[nodiscard]] bool is_overwritten(std::size_t i, const ir::DirectDat& dat) const {
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
-    return facts->parameters[at].n_surely_written >= dim;
+    return ir::overwrites(*ir::kernel_of(request_.loop, i).body, at, dat.dim, dat.access);
   }
 
   // ------------------------------------------------------------------ loops over components
@@ -504,10 +502,9 @@ class LaneLoop {
   kir::Expr live_;
   kir::Block before_;  // the loop
   kir::Block body_;
-  kir::Block after_;                                             // the stores
-  kir::Block behind_;                                            // the loop
-  std::map<std::size_t, std::optional<ir::KernelFacts>> facts_;  // [member]
-  bool is_called_ = false;                                       // the statements that follow store
+  kir::Block after_;        // the stores
+  kir::Block behind_;       // the loop
+  bool is_called_ = false;  // the statements that follow store
 };
 
 /// Names that nothing new in @p function may have.

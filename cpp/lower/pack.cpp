@@ -368,13 +368,13 @@ class Packer {
   /// and no other argument of its shows it.
   bool is_overwritten(std::size_t i, const DirectDat& dat) const {
     const ir::Kernel& kernel = ir::kernel_of(loop_, i);
-    if (dat.access != Access::write || !kernel.body || ir::is_part(loop_, i)) return false;
+    if (!kernel.body || ir::is_part(loop_, i)) return false;
     for (std::size_t other = 0; other < loop_.args.size(); ++other) {
       const bool is_beside = ir::member_of(loop_, other) == ir::member_of(loop_, i);
       if (other != i && is_beside && is_same_direct(i, other)) return false;
     }
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, i));
-    return ir::surely_stored(*kernel.body)[parameter] >= dat.dim;
+    return ir::overwrites(*kernel.body, parameter, dat.dim, dat.access);
   }
 
   void share_pack(std::size_t i, std::size_t earlier) {

@@ -32,6 +32,10 @@ def kernel(code: str) -> op2.Kernel:
 
 TWICE = kernel("void twice(double *y, const double *x) { y[0] = 2 * x[0]; }")
 KEEP = kernel("void keep(double *y, const double *x) { y[0] = x[0]; }")
+FRESH = kernel("void fresh(double *y, const double *x) { y[0] = 3 * x[0]; y[0] -= x[0]; }")
+LIFTED = kernel(
+    "void lifted(double *y, const double *x) { if (x[0] > y[0]) y[0] = x[0]; else y[0] *= 0.5; }"
+)
 MORE = kernel("void more(double *y) { y[0] += 1; }")
 GATHER = kernel("void gather(double *e, const double *x) { e[0] = x[1] - x[0]; }")
 SPREAD = kernel(
@@ -100,6 +104,9 @@ class Ring:
             "twice q p": (TWICE, cells, q(write), p(read)),
             "twice s q": (TWICE, cells, s(write), q(read)),
             "keep p q": (KEEP, cells, p(write), q(read)),
+            "fresh p q": (FRESH, cells, p(rw), q(read)),
+            "fresh q p": (FRESH, cells, q(rw), p(read)),
+            "lifted p q": (LIFTED, cells, p(rw), q(read)),
             "more q": (MORE, cells, q(rw)),
             "more r": (MORE, cells, r(rw)),
             "gather": (GATHER, edges, self.flux(write), q(read, ends)),

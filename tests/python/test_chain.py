@@ -16,8 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ring import (
+    FRESH,
     GATHER,
     LEAST,
+    LIFTED,
     MORE,
     N_CELLS,
     SCALED,
@@ -435,6 +437,42 @@ def test_a_value_that_is_overwritten_unseen_is_not_stored() -> None:
     assert {step.loops: step.dropped for step in report.steps}[0, 1] == ("p",)
     assert report.n_bytes < report.eager_bytes
     np.testing.assert_allclose(p.data_ro, 2 * q.data_ro)
+
+
+@pytest.mark.parametrize(("last", "dropped"), [(FRESH, ("p",)), (LIFTED, ())])
+def test_old_values_that_rw_does_not_look_at_are_not_stored(
+    last: op2.Kernel, dropped: tuple[str, ...]
+) -> None:
+    eager, lazy = Ring(), Ring()
+
+    def steps(ring: Ring) -> None:
+        p, q, _, s = ring.dats.values()
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        op2.par_loop(TWICE, ring.cells, s(op2.WRITE), p(op2.READ))
+        op2.par_loop(GATHER, ring.edges, ring.flux(op2.WRITE), s(op2.READ, ring.ends))
+        into = q(op2.INC, ring.ends)
+        op2.par_loop(SPREAD, ring.edges, into, s(op2.READ, ring.ends), ring.flux(op2.READ))
+        op2.par_loop(last, ring.cells, p(op2.RW), q(op2.READ))
+
+    with op2.backend("sequential"):
+        steps(eager)
+        with op2.chain() as chain:
+            steps(lazy)
+        assert_alike(eager, lazy)
+    assert {step.loops: step.dropped for step in chain.explain().steps}[0, 1] == dropped
+
+
+def test_rw_that_does_not_look_writes_a_second_buffer_as_write_does(backend: str) -> None:
+    eager, lazy = Ring(), Ring()
+    for _ in range(3):
+        for name in ("spread", "fresh q p", "twice s q"):
+            eager.run(name)
+        with op2.chain() as chain:
+            for name in ("spread", "fresh q p", "twice s q"):
+                lazy.run(name)
+    assert_alike(eager, lazy)
+    (step,) = chain.explain().steps
+    assert (step.loops, step.inverted, step.renamed) == ((0, 1, 2), (0,), ("q",))
 
 
 def test_the_line_of_the_kernel_that_decides_is_shown() -> None:

@@ -423,17 +423,20 @@ def test_loops_over_parts_of_one_array_are_refused_where_one_writes(device: _cor
         op2.par_loop(shift, three, head(op2.WRITE), tail(op2.READ))
 
 
-def test_what_a_loop_overwrites_is_not_copied_before(device: _core.Device) -> None:
+@pytest.mark.parametrize("access", [op2.WRITE, op2.RW])
+def test_what_a_loop_overwrites_is_not_copied_before(
+    device: _core.Device, access: op2.Access
+) -> None:
     cells = op2.Set(50, "cells")
     x = op2.Dat(cells**2, np.arange(100.0), name="x")
-    one = op2.Kernel("void one(double *x) { x[0] = 1; x[1] = 2; }", "one")
+    one = op2.Kernel("void one(double *x) { x[0] = 1; x[1] = x[0] + 1; }", "one")
     op2.transfers.clear()
-    op2.par_loop(one, cells, x(op2.WRITE))
+    op2.par_loop(one, cells, x(access))
     assert not op2.transfers.report()
     assert x.data_ro.tolist() == [[1.0, 2.0]] * 50
 
 
-@pytest.mark.parametrize("how", ["half", "subset", "map", "view", "both", "ghosts"])
+@pytest.mark.parametrize("how", ["half", "subset", "map", "view", "both", "ghosts", "seen"])
 def test_what_may_keep_old_values_is_copied_before(device: _core.Device, how: str) -> None:
     cells = op2.Set((30, 40, 50) if how == "ghosts" else 50, "cells")
     x = op2.Dat(cells**2, np.arange(100.0), name="x")
@@ -460,6 +463,10 @@ def test_what_may_keep_old_values_is_copied_before(device: _core.Device, how: st
         )
         args = [x(op2.WRITE), x(op2.READ)]
         expected = None
+    elif how == "seen":
+        both = op2.Kernel("void both(double *x) { x[0] = x[1] + 1; x[1] = 2; }", "both")
+        args = [x(op2.RW)]
+        expected = np.stack([expected[:, 1] + 1, np.full(50, 2.0)], axis=1)
     else:
         expected[:40] = 1, 2
     op2.transfers.clear()

@@ -176,14 +176,22 @@ TEST(Schedule, FurtherLoopsThatAddToTheTargetsComeIn) {
   EXPECT_EQ(loops_of(schedule({sum_q(), few, take_r()}, {})), (Groups{{1}, {0, 2}}));
 }
 
-/// A loop over cells that takes what was summed and leaves 0 there.
-Entry take_and_clear() {
+/// A loop over cells that leaves 0 where was summed, and has taken what was there if it @p looks.
+Entry clear(bool looks) {
+  int n_values = 0;
   ir::Loop made = lower::testing::make_loop_of(
       "clear", {direct("x", Access::write, 1, p), direct("y", Access::write, 1, r)}, {{2, 1}},
-      [](int) { return lower::testing::literal("0.0"); });
+      [&](int c) {
+        const bool takes = looks && n_values++ == 0;
+        return takes ? lower::testing::entry_of("y", c) : lower::testing::literal("0.0");
+      });
   std::get<ir::DirectDat>(made.args[1]).access = Access::rw;
   made.set = cells;
   return entry(std::move(made));
+}
+
+Entry take_and_clear() {
+  return clear(/*looks=*/true);
 }
 
 TEST(Schedule, SumsStartWhereZerosWereLeft) {
@@ -215,6 +223,8 @@ TEST(Schedule, AnActionThatZeroesIsLeftOutWhereNobodySeesIt) {
   EXPECT_EQ(found.steps[1].zeroed, (std::vector<int>{2}));
   // somebody looks first; or the action sets something else
   EXPECT_EQ(schedule({zero, take_and_clear(), sum_q(), take_and_clear()}, {}).steps.size(), 3U);
+  EXPECT_EQ(schedule({zero, clear(/*looks=*/false), sum_q(), take_and_clear()}, {}).steps.size(),
+            2U);
   const Schedule set = schedule({change_q(), action({{r, true}}), sum_q(), take_and_clear()}, {});
   EXPECT_EQ(loops_of(set), (Groups{{0}, {1}, {2, 3}}));
   EXPECT_TRUE(set.steps.back().zeroed.empty());

@@ -49,6 +49,10 @@ TEST(Build, WhatMayKeepOldValuesIsNotOverwritten) {
   ir::Loop more = whole;  // of which the kernel writes three
   std::get<ir::DirectDat>(more.args[0]).dim = 4;
   EXPECT_FALSE(is_overwritten(more));
+  ir::Loop unseen = whole;  // its kernel assigns, and does not look at what it may read
+  std::get<ir::DirectDat>(unseen.args[0]).access = Access::rw;
+  EXPECT_TRUE(is_overwritten(unseen));
+  EXPECT_FALSE(is_overwritten(make_loop({direct("x", Access::rw, 3)})));
   EXPECT_FALSE(is_overwritten(
       make_loop({indirect("x", Access::write, 0)}, lower::testing::edges_to_nodes())));
   EXPECT_FALSE(is_overwritten(

@@ -207,6 +207,9 @@ TEST(Values, APartIsNoDefinition) {
   subset.iteration.subset = true;
   EXPECT_FALSE(defines(subset, 0));
   EXPECT_FALSE(defines(loop_named("one", {direct("y", Access::rw, 1, r)}), 0));
+  Loop unseen = loop_named("one", {direct("y", Access::write, 1, r)});
+  std::get<DirectDat>(unseen.args[0]).access = Access::rw;
+  EXPECT_TRUE(defines(unseen, 0));
   EXPECT_FALSE(defines(loop_named("one", {indirect("y", Access::write, 0, 1, r)}), 0));
 }
 

@@ -276,6 +276,15 @@ TEST(PackOnGrids, AWriteLoadsUnlessTheKernelIsKnownToWriteAll) {
   EXPECT_NE(on_grid(testing::with_opaque_kernel(written)).second.find("gather"), std::string::npos);
 }
 
+TEST(PackOnGrids, WhatRwDoesNotLookAtIsNotLoaded) {
+  ir::Loop unseen = make_loop({direct("x", Access::write, 2)});
+  std::get<ir::DirectDat>(unseen.args[0]).access = Access::rw;
+  EXPECT_EQ(on_grid(unseen).second,
+            "  decl float64 x_pack[2]\n"
+            "  kernel(x_pack)\n"
+            "  scatter float64 x[n] x2 = x_pack\n");
+}
+
 TEST(PackOnGrids, ArgumentsOfOneDatShareAPack) {
   const auto [parameters, text] = on_grid(
       make_loop({direct("a", Access::read, 1, {0, 0}), direct("b", Access::write, 1, {0, 0})}));
