@@ -18,6 +18,7 @@
 #include "ir/kernel_bounds.hpp"
 #include "ir/kernel_checks.hpp"
 #include "ir/kernel_facts.hpp"
+#include "ir/kernel_stores.hpp"
 #include "ir/kernel_structures.hpp"
 #include "ir/kernel_types.hpp"
 
@@ -261,6 +262,8 @@ void bind_kernel_facts(py::module_& core) {
       .def_property_readonly("is_pure", &KernelFacts::is_pure);
 
   core.def("kernel_facts", &ir::kernel_facts, py::arg("body"));
+  core.def("overwrites", &ir::overwrites, py::arg("body"), py::arg("parameter"), py::arg("n"),
+           py::arg("access"));
 }
 
 void bind_bounds(py::module_& core) {

@@ -148,6 +148,7 @@ __all__: list[str] = [
     "note_parallel_region",
     "opencl",
     "out_of_bounds",
+    "overwrites",
     "part_elsewhere",
     "plan",
     "print_source",
@@ -1536,6 +1537,12 @@ def multiply(
 def needs(module: Module) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def out_of_bounds(body: KernelBody, input: CheckInput) -> list[OutOfBounds]: ...
+def overwrites(
+    body: KernelBody,
+    parameter: typing.SupportsInt | typing.SupportsIndex,
+    n: typing.SupportsInt | typing.SupportsIndex,
+    access: Access,
+) -> bool: ...
 def part_elsewhere(
     loop: Loop,
     binding: Binding,

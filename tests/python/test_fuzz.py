@@ -11,16 +11,18 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import KernelWarning
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import fuzz.loops
 from fuzz import chains, hostile
 from fuzz import run as running
 from fuzz.jobs import Lost, Task, results
@@ -35,7 +37,7 @@ from fuzz.table import keep, kept, lines_of, sums, table
 from fuzz.text import source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 N_LOOPS = {"sequential": 60, "openmp": 60, "opencl": 16}
 N_TOGETHER = 60
@@ -356,6 +358,72 @@ def test_facts_hold_whatever_is_computed() -> None:
     for seed in range(1000, 1100):
         run(random_loop(seed), checked=True)
         run(random_loop(seed, frozenset(KINDS)), checked=True)
+
+
+WRITE, RW = _core.Access.write, _core.Access.rw
+
+
+class Watched(list[Any]):
+    """An argument that knows which of its values were stored, and which were seen before."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        super().__init__(values)
+        self.stored: set[int] = set()
+        self.seen: set[int] = set()
+
+    def __getitem__(self, index: Any) -> Any:
+        self.seen |= set(self._numbers(index)) - self.stored
+        return super().__getitem__(index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.stored |= set(self._numbers(index))
+        super().__setitem__(index, value)
+
+    def _numbers(self, index: Any) -> range:
+        return range(len(self))[index] if isinstance(index, slice) else range(index, index + 1)
+
+
+def test_what_kernels_are_known_to_overwrite_they_overwrite(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They store all of it, and what may be read, too, they do not look at before."""
+    calls: list[list[Watched]] = []
+
+    def watching(loop: Any, call: Callable[..., None], *rest: Any) -> None:
+        def watched(*packs: Any) -> None:
+            own = [Watched(pack) if isinstance(pack, list) else pack for pack in packs]
+            call(*own)
+            for pack, mine in zip(packs, own, strict=True):
+                if isinstance(pack, list):
+                    pack[:] = list.__iter__(mine)
+            calls.append([mine for mine in own if isinstance(mine, Watched)])
+
+        visit(loop, watched, *rest)
+
+    visit = fuzz.loops._visit
+    monkeypatch.setattr(fuzz.loops, "_visit", watching)
+    n_kept: Counter[_core.Access] = Counter()
+    n_true: Counter[_core.Access] = Counter()
+    for seed in range(150):
+        loop = random_loop(seed, frozenset(KINDS) if seed % 3 == 0 else frozenset())
+        with warnings.catch_warnings(action="ignore"):
+            body = op2.Kernel(source(loop.kernel), loop.kernel.main.name).core.body
+        assert body is not None
+        calls.clear()
+        run(loop)
+        for number in range(len(loop.args)):
+            own = [packs[number] for packs in calls]
+            for n in range(1, min(map(len, own), default=0) + 1):
+                first = set(range(n))
+                written = all(first <= pack.stored for pack in own)
+                unseen = all(first.isdisjoint(pack.seen) for pack in own)
+                for access, found in ((WRITE, written), (RW, written and unseen)):
+                    said = _core.overwrites(body, number, n, access)
+                    assert found or not said, (seed, number, n, access)
+                    n_kept[access] += said
+                    n_true[access] += found
+    for access in (WRITE, RW):
+        assert n_kept[access] > n_true[access] / 2, (n_kept, n_true)
 
 
 def test_a_seed_is_always_the_same_program() -> None:
