@@ -99,7 +99,6 @@ def test_cases_that_run_on_in_a_loop_that_reduces(backend: str) -> None:
 
 SELECTORS = {
     "mask": "i[0] & 3",
-    "remainder": "(unsigned)i[0] % 4u",
     "bits": "(i[0] & 1) * 2 + (i[1] & 1)",
 }
 ALL_CASES = {
