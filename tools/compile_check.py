@@ -5,7 +5,8 @@ Usage: ``python tools/compile_check.py COMPILER [--built FOLDER]``. A header tha
 thing a unit includes is compiled alone with that unit. FOLDER is a build with errors on warnings by
 the same compiler: units that were built there by themselves are left out, as are those that begin
 a batch; the others of a batch, which may live on what one before them includes, are compiled as
-there, with the precompiled headers, but alone. The bindings, which no sanitized build has, share
+there, with the precompiled headers, but alone. Those of tests are left out, which nobody includes
+or builds by themselves. The bindings, which no sanitized build has, share
 headers that are precompiled here. A unit that passed is not compiled again until it, something it
 includes, or the command changes.
 """
@@ -138,6 +139,8 @@ def units(compiler: str, built: dict[Path, tuple[str, ...] | None]) -> Iterator[
     for source in sources:
         alone = of_bindings if source.parent.name == "bind" else ALONE
         flags = built.get(source.resolve(), alone)
+        if built and source.is_relative_to("tests"):
+            continue
         if flags is not None:
             yield Unit(compiler, source, flags)
     for pattern in ("*.hpp", "*.h"):

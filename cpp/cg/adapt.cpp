@@ -11,7 +11,7 @@
 #include "base/overload.hpp"
 #include "cg/complex_numbers.hpp"
 #include "cg/conditions.hpp"
-#include "cg/switches.hpp"
+#include "cg/ranges.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 #include "ir/lane_functions.hpp"
@@ -369,7 +369,7 @@ ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect) {
     if (table.value) adaptor.expression(*table.value);
   }
   for (ir::FunctionDef& function : body.functions) ir::walk_scoped(function.body, adaptor);
-  if (!dialect.has_switch) spell_out_switches(body);
+  if (dialect.hides_ranges) hide_ranges(body);
   if (dialect.compares_conditions) spell_out_conditions(body);
   spell_out_complex(body, dialect.complex_by);
   return body;

@@ -88,7 +88,7 @@ const Dialect& make_opencl() {
       .is_cxx = false,
       .has_vectors = true,
       .compares_conditions = true,
-      .has_switch = false,
+      .hides_ranges = true,
       .has_constant_space = true,
       .library = opencl_library,
       .words = opencl_words(),

@@ -60,7 +60,7 @@ struct Dialect {
   /// Vectors are types, as double8: a cast fills one, and __builtin_astype renames its bits.
   bool has_vectors = false;
   bool compares_conditions = false;  ///< Floating-point numbers are no truth values.
-  bool has_switch = true;            ///< false: its compilers get some wrong
+  bool hides_ranges = false;         ///< Of what decides between several ways.
   bool has_constant_space = false;   ///< Tables are in an address space of their own.
   /// What the C library's functions are called; null: as in C, with prototypes.
   LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "cg/ranges.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/kir_walk.hpp"
 
@@ -89,6 +90,11 @@ std::vector<std::string> needs(const kir::Module& module) {
         return kernel->body && moves_memory(*kernel->body);
       })) {
     out.emplace_back("memory");
+  }
+  if (std::ranges::any_of(module.kernels, [](const ir::KernelPtr& kernel) {
+        return kernel->body && has_ranges_to_hide(*kernel->body);
+      })) {
+    out.emplace_back("ranges");
   }
   return out;
 }

@@ -42,6 +42,9 @@ def choose_compiler(name: str) -> None:
 def quick_programs(folder: Path) -> None:
     """Let OpenCL's compilers do as little as a host's with -O0: PoCL takes a third of the time.
 
+    Faults of its optimiser, or of how it is asked to optimise, need loops with other flags
+    (docs/adr/0073-ranges.md).
+
     PoCL links each kernel as a library of its own. That it needs those of C, which this process
     has, takes a linker eight times as long as the kernel.
     """

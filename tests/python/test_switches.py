@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from pyop2cxx import op2
 
@@ -94,3 +95,61 @@ def test_cases_that_run_on_in_a_loop_that_reduces(backend: str) -> None:
         assert y.data_ro.tolist() == [[-9, -9, 9, -9]]
     finally:
         table.remove_from_namespace()
+
+
+SELECTORS = {
+    "mask": "i[0] & 3",
+    "bits": "(i[0] & 1) * 2 + (i[1] & 1)",
+}
+ALL_CASES = {
+    "on into the next": """switch (n) {
+      case 2: a[0] += 1;
+      case 0: b[0] += 2;
+      case 3: a[0] += 3;
+      case 1: b[0] += 4;
+    }""",
+    "with a default": """switch (n) {
+      case 2: a[0] += 1;
+      case 0: b[0] += 2; break;
+      case 3: a[0] += 3;
+      case 1: b[0] += 4; break;
+      default: b[0] += 5;
+    }""",
+    "as ifs": """double v = 0;
+    if (n == 2) { v = 1; if (a[0] > 3) b[0] += v; }
+    else if (n == 0) { v = 2; b[0] += i[0]; }
+    else if (n == 3) { v = i[0]; for (int j = 0; j < n; ++j) b[0] += 1; }
+    else if (n == 1) v = 7;
+    a[0] += v;""",
+    "the last by order": """double v = 0;
+    if (!n) { v = 1; if (a[0] > 3) b[0] += v; }
+    else if (n == 1) { v = 2; b[0] += i[0]; }
+    else if (n == 2) { v = i[0]; for (int j = 0; j < n; ++j) b[0] += 1; }
+    else if (n > 2) v = 7;
+    a[0] += v;""",
+}
+
+
+def _all_cases(code: str, n: int, is_reduced: bool) -> list[list[float]]:
+    cells, nodes = op2.Set(n), op2.Set(7)
+    ends = op2.Map(cells, nodes, 1, np.arange(n).reshape(n, 1) % 7)
+    i = op2.Dat(cells**2, np.arange(2 * n).reshape(n, 2) * 7 % 19, np.int32)
+    a = op2.Dat(cells, np.arange(n) % 5.0)
+    b = op2.Global(1, 0.0) if is_reduced else op2.Dat(nodes, np.zeros(7))
+    last = b(op2.INC) if is_reduced else b(op2.INC, ends)
+    op2.par_loop(op2.Kernel(code, "k"), cells, i(op2.READ), a(op2.RW), last)
+    return [a.data_ro.tolist(), np.ravel(b.data_ro).tolist()]
+
+
+@pytest.mark.parametrize("is_reduced", [False, True], ids=["node", "global"])
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("cases", ALL_CASES)
+def test_every_value_has_a_case(cases: str, selector: str, is_reduced: bool, backend: str) -> None:
+    """LLVM knows that nothing else is left: PoCL's loops over a group got lost there."""
+    code = f"""void k(const int *i, double *a, double *b) {{
+      int n = {SELECTORS[selector]};
+      {ALL_CASES[cases]}
+    }}"""
+    found = _all_cases(code, 100, is_reduced)
+    with op2.backend("sequential"):
+        assert found == _all_cases(code, 100, is_reduced)

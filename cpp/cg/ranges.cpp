@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/ranges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/overload.hpp"
+#include "ir/integers.hpp"
+#include "ir/kernel_types.hpp"
+#include "ir/kernel_walk.hpp"
+
+namespace op2::cg {
+namespace {
+
+using ir::BinaryOp;
+using ir::Expr;
+
+constexpr std::array compared{BinaryOp::less,          BinaryOp::greater, BinaryOp::less_equal,
+                              BinaryOp::greater_equal, BinaryOp::equal,   BinaryOp::not_equal};
+
+bool compares(const Expr& expr) {
+  const auto* node = std::get_if<ir::Binary>(&expr.node);
+  return node != nullptr && std::ranges::find(compared, node->op) != compared.end();
+}
+
+/// Whether @p expr is 0 or 1 by what it is.
+bool is_truth(const Expr& expr) {
+  if (compares(expr)) return true;
+  if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+    return node->op == ir::UnaryOp::logical_not;
+  }
+  const auto* node = std::get_if<ir::Binary>(&expr.node);
+  return node != nullptr && (node->op == BinaryOp::logical_and || node->op == BinaryOp::logical_or);
+}
+
+/// Finds the numbers that are compared with constants, where that decides what runs next. Bounds of
+/// loops are not among them, and neither are numbers that loops count: these are known in the end.
+class Finder {
+ public:
+  explicit Finder(ir::KernelBody& body) : known_(ir::constant_integers(body)) {
+    for (ir::FunctionDef& function : body.functions) {
+      ir::for_each_body(function.body, [this](ir::Body& statements) {
+        for (ir::Stmt& stmt : statements) note_counters(stmt);
+      });
+    }
+    for (ir::FunctionDef& function : body.functions) {
+      ir::for_each_body(function.body, [this](ir::Body& statements) {
+        for (ir::Stmt& stmt : statements) statement(stmt);
+      });
+    }
+  }
+
+  /// What is inside of another one comes before it. One constant has but one other side.
+  [[nodiscard]] std::vector<Expr*> found() const {
+    std::vector<Expr*> all;
+    for (const auto& [expr, is_switched] : noted_) {
+      if (is_switched || constants_.size() > 1) all.push_back(expr);
+    }
+    return all;
+  }
+
+ private:
+  void note_counters(const ir::Stmt& stmt) {
+    const auto* loop = std::get_if<ir::For>(&stmt.node);
+    if (loop == nullptr || loop->init.empty()) return;
+    const auto* declared = std::get_if<ir::Declare>(&loop->init.front().node);
+    if (declared == nullptr) return;
+    for (const ir::Variable& variable : declared->variables) counters_.insert(variable.name);
+  }
+
+  void statement(ir::Stmt& stmt) {
+    std::visit(overload{
+                   [this](ir::Declare& node) {
+                     for (ir::Variable& variable : node.variables) {
+                       if (variable.value) expression(*variable.value);
+                     }
+                   },
+                   [this](ir::Evaluate& node) { expression(node.value); },
+                   [](ir::Block&) {},
+                   [this](ir::If& node) {
+                     expression(node.condition);
+                     truth(node.condition);
+                   },
+                   [](ir::For&) {},
+                   [](ir::While&) {},
+                   [this](ir::Switch& node) {
+                     expression(node.value);
+                     if (is_data(node.value)) noted_.emplace_back(&node.value, true);
+                   },
+                   [this](ir::Return& node) {
+                     if (node.value) expression(*node.value);
+                   },
+                   [](ir::Break&) {},
+                   [](ir::Continue&) {},
+               },
+               stmt.node);
+  }
+
+  void expression(Expr& expr) {
+    for (Expr& operand : expr.operands) expression(operand);
+    if (compares(expr)) {
+      for (const auto& [one, other] : {std::pair{0, 1}, std::pair{1, 0}}) {
+        note(expr.operands[one], ir::integer_value(expr.operands[other], known_));
+      }
+    } else if (std::holds_alternative<ir::Ternary>(expr.node)) {
+      truth(expr.operands[0]);
+    } else if (is_truth(expr)) {
+      for (Expr& operand : expr.operands) truth(operand);
+    }
+  }
+
+  /// C asks whether a number is not 0.
+  void truth(Expr& expr) {
+    if (!is_truth(expr)) note(expr, 0);
+  }
+
+  void note(Expr& expr, const std::optional<std::int64_t>& constant) {
+    if (!constant || is_truth(expr) || !is_data(expr)) return;
+    noted_.emplace_back(&expr, false);
+    constants_.insert(*constant);
+  }
+
+  /// Whether @p expr is a number that the elements may have different ones of.
+  [[nodiscard]] bool is_data(const Expr& expr) const {
+    if (!expr.type.is_scalar() || expr.type.lanes != 0 || !ir::is_integer(expr.type.base)) {
+      return false;
+    }
+    bool is = false;
+    ir::for_each_expr(expr, [&](const Expr& part) {
+      const auto* name = std::get_if<ir::Name>(&part.node);
+      is |= name != nullptr && !counters_.contains(name->name) && !known_.contains(name->name);
+    });
+    return is;
+  }
+
+  const ir::Integers known_;
+  std::set<std::string> counters_;
+  std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether a switch asks for it
+  std::set<std::int64_t> constants_;
+};
+
+}  // namespace
+
+bool has_ranges_to_hide(const ir::KernelBody& body) {
+  ir::KernelBody copy = body;
+  return !Finder(copy).found().empty();
+}
+
+void hide_ranges(ir::KernelBody& body) {
+  // From inside out, so that what moves is changed already.
+  for (Expr* expr : Finder(body).found()) {
+    ir::Type type = ir::scalar(ir::promoted(expr->type.base));
+    const int line = expr->line;
+    *expr = {ir::Call{hides_range}, {std::move(*expr)}, std::move(type), line};
+  }
+}
+
+}  // namespace op2::cg

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cg/ranges.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../ir/ast.hpp"
+#include "ir/kernel_types.hpp"
+#include "ir/kernel_walk.hpp"
+
+namespace op2::cg {
+namespace {
+
+using namespace ir::ast;
+
+ir::Expr as_whole(ir::Expr value) {
+  return cast(ir::scalar(ir::Base::int32), std::move(value));
+}
+
+ir::Expr is(ir::Expr value, const char* constant) {
+  return binary(ir::BinaryOp::equal, std::move(value), lit(constant));
+}
+
+ir::Stmt adds() {
+  return eval(assign(at("x", 0), lit("1.")));
+}
+
+/// How many numbers are hidden.
+int n_hidden(ir::Body body, bool expects = true) {
+  ir::KernelBody made = ir::infer_types(kernel(std::move(body)));
+  EXPECT_EQ(has_ranges_to_hide(made), expects);
+  hide_ranges(made);
+  int n = 0;
+  ir::for_each_expr_in(made.entry().body, [&n](const ir::Expr& expr) {
+    const auto* made_call = std::get_if<ir::Call>(&expr.node);
+    n += made_call != nullptr && made_call->function == hides_range;
+  });
+  return n;
+}
+
+TEST(Ranges, OfASwitchAreHidden) {
+  ir::Switch node{as_whole(at("y", 0)), {}};
+  node.cases.push_back({lit("0"), {adds()}});
+  EXPECT_EQ(n_hidden({{.node = node, .line = 1}}), 1);
+}
+
+TEST(Ranges, OfSeveralConstantsAreHidden) {
+  EXPECT_EQ(n_hidden({branch(is(as_whole(at("y", 0)), "0"), {adds()}),
+                      branch(is(as_whole(at("y", 0)), "1"), {adds()})}),
+            2);
+  // `if (n)` compares with 0, `1 == n` is `n == 1`
+  EXPECT_EQ(
+      n_hidden({branch(as_whole(at("y", 0)), {adds()}),
+                branch(binary(ir::BinaryOp::equal, lit("1"), as_whole(at("y", 0))), {adds()})}),
+      2);
+  // inside of each other: the switch's value is itself decided by a number
+  ir::Switch node{ternary(is(as_whole(at("y", 0)), "0"), as_whole(at("y", 1)), lit("2")), {}};
+  node.cases.push_back({lit("2"), {adds()}});
+  EXPECT_EQ(n_hidden({{.node = node, .line = 1}, branch(is(as_whole(at("y", 1)), "3"), {adds()})}),
+            3);
+}
+
+TEST(Ranges, OfOneConstantAndOfRealNumbersStay) {
+  EXPECT_EQ(n_hidden({branch(is(as_whole(at("y", 0)), "0"), {adds()}),
+                      branch(is(as_whole(at("y", 0)), "0"), {adds()})},
+                     false),
+            0);
+  EXPECT_EQ(
+      n_hidden({branch(less(at("y", 0), lit("0.")), {adds()}), branch(is(at("y", 0), "1"), {})},
+               false),
+      0);
+}
+
+TEST(Ranges, OfWhatALoopCountsStay) {
+  const auto counted = [](ir::Body body) { return loop("i", 4, std::move(body)); };
+  EXPECT_EQ(
+      n_hidden(
+          {counted({branch(is(name("i"), "0"), {adds()}), branch(is(name("i"), "1"), {adds()})})},
+          false),
+      0);
+}
+
+}  // namespace
+}  // namespace op2::cg
