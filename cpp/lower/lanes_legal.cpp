@@ -74,6 +74,7 @@ ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
   if (!ir::kernel_of(loop).body) {
     refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
   }
+  if (loop.iteration.pass_element) refuse("the kernel gets the number of its element");
   auto kernel = std::make_shared<ir::Kernel>(with_constants(loop));
   const auto varying = varying_parameters(loop);
   KernelOnLanes made = kernel_on_lanes(*kernel->body, varying, options.lanes, options.tuning);

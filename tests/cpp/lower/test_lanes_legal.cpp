@@ -70,11 +70,28 @@ TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
   EXPECT_EQ(refusal_of_kernel(sum, Strategy::direct, grid), "");
 }
 
-TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
+/// The loop of most tests, with a kernel whose expressions have types.
+ir::Loop typed_edge_loop() {
   ir::Loop loop = edge_loop();
   auto typed = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
   typed->body = ir::infer_types(std::move(*typed->body));
   loop.members[0].kernel = std::move(typed);
+  return loop;
+}
+
+TEST(LanesLegal, AKernelThatGetsTheNumberOfItsElementHasNoLanes) {
+  ir::Loop loop = typed_edge_loop();
+  const std::vector<MapFacts> maps = no_facts(loop);
+  Options options;
+  options.lanes = 4;
+  const Request request{loop, Strategy::direct, one_lane, maps, options};
+  EXPECT_NO_THROW((void)kernels_for_lanes(request));
+  loop.iteration.pass_element = true;
+  EXPECT_THROW((void)kernels_for_lanes(request), Refusal);
+}
+
+TEST(LanesLegal, TheKernelIsRetypedAndHasAnotherKey) {
+  const ir::Loop loop = typed_edge_loop();
   const std::vector<MapFacts> maps = no_facts(loop);
   Options options;
   options.lanes = 4;
