@@ -115,10 +115,7 @@ const Dialect& make_cuda() {
       .n_blocks = "gridDim.x",
       .n_global = "(gridDim.x * blockDim.x)",
       .shuffle = "__shfl_sync(0xffffffffu, ",
-      .arrive =
-          "__threadfence();\n"
-          "{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n"
-          "__threadfence();",
+      .arrive = "{0} = op2_is_last({1}, {2});",
       .kernel_start = "op2_start();",
       .assume_aligned = "{0} = ({1})__builtin_assume_aligned({0}, 16);",
       .grid_loop = "unroll 1",

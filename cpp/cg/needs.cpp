@@ -20,6 +20,12 @@ bool has_wide_atomics(const kir::Block& block) {
   });
 }
 
+bool counts_blocks(const kir::Function& function) {
+  return kir::any_stmt(function.body, [](const kir::Stmt& stmt) {
+    return std::holds_alternative<kir::Arrive>(stmt.node);
+  });
+}
+
 /// Collects what the variables and values of a kernel are made of.
 struct Collector {
   std::set<ir::Base>& bases;
@@ -90,6 +96,7 @@ std::vector<std::string> needs(const kir::Module& module) {
       })) {
     out.emplace_back("memory");
   }
+  if (std::ranges::any_of(module.functions, counts_blocks)) out.emplace_back("last_block");
   return out;
 }
 

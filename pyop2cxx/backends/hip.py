@@ -20,6 +20,11 @@ BACKEND = Backend(
         {
             "name": "HIP C++",
             "shuffle": "__shfl(",
+            "arrive": (
+                "__threadfence();\n"
+                "{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n"
+                "__threadfence();"
+            ),
             "kernel_start": "",
             "bounds": "__launch_bounds__({}) ",
         }
