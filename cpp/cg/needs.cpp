@@ -20,9 +20,11 @@ bool has_wide_atomics(const kir::Block& block) {
   });
 }
 
-bool counts_blocks(const kir::Function& function) {
-  return kir::any_stmt(function.body, [](const kir::Stmt& stmt) {
-    return std::holds_alternative<kir::Arrive>(stmt.node);
+template <class Node>
+bool has(const kir::Module& module) {
+  const auto is_it = [](const kir::Stmt& stmt) { return std::holds_alternative<Node>(stmt.node); };
+  return std::ranges::any_of(module.functions, [&is_it](const kir::Function& function) {
+    return kir::any_stmt(function.body, is_it);
   });
 }
 
@@ -96,7 +98,8 @@ std::vector<std::string> needs(const kir::Module& module) {
       })) {
     out.emplace_back("memory");
   }
-  if (std::ranges::any_of(module.functions, counts_blocks)) out.emplace_back("last_block");
+  if (has<kir::Arrive>(module)) out.emplace_back("last_block");
+  if (has<kir::Fetch>(module)) out.emplace_back("fetch");
   return out;
 }
 

@@ -263,6 +263,17 @@ struct Arrive {
   bool operator==(const Arrive&) const = default;
 };
 
+/// @brief `to[i] = from[begin + i]` for `n` indices that nobody else reads: they need not stay in a
+/// cache. They are one word of memory, as `begin` is a multiple of `n`.
+struct Fetch {
+  DType dtype;
+  std::string to;
+  std::string from;
+  Expr begin;
+  int n;
+  bool operator==(const Fetch&) const = default;
+};
+
 /// @brief How many lanes a Launch gets.
 enum class Grid : std::uint8_t {
   items,   ///< enough for `items` work items; the function strides, so that any number is right
@@ -441,7 +452,7 @@ struct LaneFold {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Launch,
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Fetch, Launch,
                Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
                LaneShare, LaneFold>
       node;

@@ -25,6 +25,7 @@ BACKEND = Backend(
                 "{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n"
                 "__threadfence();"
             ),
+            "fetch": "",
             "kernel_start": "",
             "bounds": "__launch_bounds__({}) ",
         }

@@ -18,6 +18,22 @@ static __device__ inline int op2_is_last(unsigned int *n_arrived, unsigned int n
   return before == n - 1;
 }
 #endif
+#ifndef OP2_FETCH
+#define OP2_FETCH
+/* n indices in one word, which stays in no cache for longer than it must. */
+template <int n>
+static __device__ inline void op2_fetch(int *to, const int *from) {
+  if (n == 4) {
+    const int4 word = __ldcs((const int4 *)from);
+    to[0] = word.x, to[1] = word.y, to[2] = word.z, to[3] = word.w;
+  } else if (n == 2) {
+    const int2 word = __ldcs((const int2 *)from);
+    to[0] = word.x, to[1] = word.y;
+  } else {
+    to[0] = __ldcs(from);
+  }
+}
+#endif
 
 /* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900
@@ -79,24 +95,26 @@ extern "C" __global__ void wrap_lowest(
   lowest_of_all_lane[0] = lowest_of_all[0];
   #pragma unroll 1
   for (int n = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < end; n += (int)(gridDim.x * blockDim.x)) {
+    int q_map_row[2];
+    op2_fetch<2>(q_map_row, q_map + n * 2);
     double q_pack[4];
-    const double *q_pack_from0 = q + q_map[n * 2] * 2;
+    const double *q_pack_from0 = q + q_map_row[0] * 2;
     q_pack[0] = q_pack_from0[0];
     q_pack[1] = q_pack_from0[1];
-    const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
+    const double *q_pack_from1 = q + q_map_row[1] * 2;
     q_pack[2] = q_pack_from1[0];
     q_pack[3] = q_pack_from1[1];
     double low_pack[2];
-    const double *low_pack_from0 = low + q_map[n * 2];
+    const double *low_pack_from0 = low + q_map_row[0];
     low_pack[0] = low_pack_from0[0];
-    const double *low_pack_from1 = low + q_map[n * 2 + 1];
+    const double *low_pack_from1 = low + q_map_row[1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
     lowest_of_all_pack[0] = lowest_of_all_lane[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
-    double *low_pack_to0 = low + q_map[n * 2];
+    double *low_pack_to0 = low + q_map_row[0];
     op2_atomic_min_float64(&low_pack_to0[0], low_pack[0]);
-    double *low_pack_to1 = low + q_map[n * 2 + 1];
+    double *low_pack_to1 = low + q_map_row[1];
     op2_atomic_min_float64(&low_pack_to1[0], low_pack[1]);
     if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
       lowest_of_all_lane[0] = lowest_of_all_pack[0];
