@@ -452,9 +452,9 @@ struct LaneFold {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Fetch, Launch,
-               Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
-               LaneShare, LaneFold>
+  std::variant<Decl, Assign, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Fetch,
+               Launch, Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore,
+               LaneAdd, LaneShare, LaneFold>
       node;
   std::string comment = {};  ///< what this and what follows does, for readers of the text
   bool operator==(const Stmt&) const = default;

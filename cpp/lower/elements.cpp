@@ -144,9 +144,8 @@ void fetch_entries(Builder& builder) {
     }
     if (!is_used) continue;
     packed.fetched.push_back({kir::Decl{{parameter.type.dtype}, row, map.arity, {}}});
-    packed.fetched.push_back(
-        {kir::Fetch{parameter.type.dtype, row, parameter.name,
-                    kir::name("n") * kir::integer(map.arity), map.arity}});
+    packed.fetched.push_back({kir::Fetch{parameter.type.dtype, row, parameter.name,
+                                         kir::name("n") * kir::integer(map.arity), map.arity}});
   }
 }
 

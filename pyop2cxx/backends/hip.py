@@ -21,9 +21,7 @@ BACKEND = Backend(
             "name": "HIP C++",
             "shuffle": "__shfl(",
             "arrive": (
-                "__threadfence();\n"
-                "{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n"
-                "__threadfence();"
+                "__threadfence();\n{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n__threadfence();"
             ),
             "fetch": "",
             "kernel_start": "",

@@ -60,9 +60,9 @@ TEST(Needs, BlocksThatAreCountedAndIndicesThatAreFetched) {
   EXPECT_EQ(of(lower::testing::make_loop({lower::testing::global_reduce("s", Access::inc)}),
                Strategy::direct),
             (Names{"float64", "last_block"}));
-  EXPECT_EQ(of(lower::testing::make_loop({indirect("x", Access::read, 0)}, {{2, 0}}),
-               Strategy::direct),
-            (Names{"float64", "fetch"}));
+  EXPECT_EQ(
+      of(lower::testing::make_loop({indirect("x", Access::read, 0)}, {{2, 0}}), Strategy::direct),
+      (Names{"float64", "fetch"}));
 }
 
 TEST(Needs, FunctionsThatMoveMemory) {

@@ -125,8 +125,8 @@ std::string on_grid(const ir::Loop& loop, const Facts& facts = fetching,
 }
 
 TEST(LayOutElements, ALaneFetchesItsRowOfAMapOnce) {
-  const ir::Loop loop = make_loop(
-      {indirect("x", Access::read, 0, 2), indirect("y", Access::inc, 0)}, {{2, 0}});
+  const ir::Loop loop =
+      make_loop({indirect("x", Access::read, 0, 2), indirect("y", Access::inc, 0)}, {{2, 0}});
   const std::string text = on_grid(loop);
   EXPECT_TRUE(testing::contains(text,
                                 "    decl int32 x_map_row[2]\n"
