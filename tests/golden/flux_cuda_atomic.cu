@@ -1,6 +1,4 @@
 /* pyop2cxx VERSION: flux, strategy atomic */
-#ifndef OP2_IS_LAST
-#define OP2_IS_LAST
 /* Count a block that is done, at n_arrived. Whether all n are: then what they wrote can be read.
    Fences on both sides would order everything; release and acquire wait for less. */
 static __device__ inline int op2_is_last(unsigned int *n_arrived, unsigned int n) {
@@ -17,7 +15,6 @@ static __device__ inline int op2_is_last(unsigned int *n_arrived, unsigned int n
 #endif
   return before == n - 1;
 }
-#endif
 
 /* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900

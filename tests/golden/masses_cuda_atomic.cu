@@ -1,6 +1,4 @@
 /* pyop2cxx VERSION: masses, strategy atomic */
-#ifndef OP2_FETCH
-#define OP2_FETCH
 /* n indices in one word, which stays in no cache for longer than it must. */
 template <int n>
 static __device__ inline void op2_fetch(int *to, const int *from) {
@@ -14,7 +12,6 @@ static __device__ inline void op2_fetch(int *to, const int *from) {
     to[0] = __ldcs(from);
   }
 }
-#endif
 
 /* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900

@@ -119,7 +119,7 @@ TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
 
 constexpr Facts fetching{.lanes = Lanes::grid, .atomics = true, .fetches = true, .fences = true};
 
-std::string on_grid(const ir::Loop& loop, const Facts& facts = fetching,
+std::string text_on_grid(const ir::Loop& loop, const Facts& facts = fetching,
                     const Options& options = {.widths = {.index_bytes = 4}}) {
   return kir::dump(lowered(loop, Strategy::atomic, facts, Stage::expand, options));
 }
@@ -127,20 +127,20 @@ std::string on_grid(const ir::Loop& loop, const Facts& facts = fetching,
 TEST(LayOutElements, ALaneFetchesItsRowOfAMapOnce) {
   const ir::Loop loop =
       make_loop({indirect("x", Access::read, 0, 2), indirect("y", Access::inc, 0)}, {{2, 0}});
-  const std::string text = on_grid(loop);
+  const std::string text = text_on_grid(loop);
   EXPECT_TRUE(testing::contains(text,
                                 "    decl int32 x_map_row[2]\n"
                                 "    fetch 2 x_map_row from x_map[(n * 2)]\n"))
       << text;
   EXPECT_TRUE(testing::contains(text, "x_map_row[1]")) << text;
   EXPECT_FALSE(testing::contains(text, "x_map[((")) << text;
-  EXPECT_FALSE(testing::contains(on_grid(loop, testing::grid), "fetch"));
+  EXPECT_FALSE(testing::contains(text_on_grid(loop, testing::grid), "fetch"));
 }
 
 TEST(LayOutElements, RowsOfSeveralWordsAreNotFetched) {
   for (const int arity : {3, 5, 8}) {  // their words would be read from memory several times
     const ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{arity, 0}});
-    EXPECT_FALSE(testing::contains(on_grid(loop), "fetch")) << arity;
+    EXPECT_FALSE(testing::contains(text_on_grid(loop), "fetch")) << arity;
   }
 }
 
