@@ -38,6 +38,7 @@ const std::map<std::string, std::string_view cg::Dialect::*>& words_of_dialects(
       {"n_global", &Dialect::n_global},
       {"shuffle", &Dialect::shuffle},
       {"arrive", &Dialect::arrive},
+      {"fetch", &Dialect::fetch},
       {"kernel_start", &Dialect::kernel_start},
       {"assume_aligned", &Dialect::assume_aligned},
       {"grid_loop", &Dialect::grid_loop},

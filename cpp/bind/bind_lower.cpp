@@ -141,14 +141,15 @@ void bind_options(py::module_& core) {
       .value("grid", lower::Lanes::grid);
   py::class_<Facts>(core, "Facts")
       .def(py::init([](lower::Lanes lanes, bool atomics, int warp, bool one_address_space,
-                       bool complex_arithmetic, bool float64, bool fences, bool any_kernel,
-                       bool rows_in_place, bool const_optional) {
+                       bool complex_arithmetic, bool float64, bool fences, bool fetches,
+                       bool any_kernel, bool rows_in_place, bool const_optional) {
              return Facts{.lanes = lanes,
                           .atomics = atomics,
                           .warp = warp,
                           .one_address_space = one_address_space,
                           .complex_arithmetic = complex_arithmetic,
                           .float64 = float64,
+                          .fetches = fetches,
                           .fences = fences,
                           .any_kernel = any_kernel,
                           .rows_in_place = rows_in_place,
@@ -156,8 +157,8 @@ void bind_options(py::module_& core) {
            }),
            py::kw_only(), py::arg("lanes"), py::arg("atomics"), py::arg("warp"),
            py::arg("one_address_space"), py::arg("complex_arithmetic"), py::arg("float64"),
-           py::arg("fences"), py::arg("any_kernel") = false, py::arg("rows_in_place") = false,
-           py::arg("const_optional") = false)
+           py::arg("fences"), py::arg("fetches") = false, py::arg("any_kernel") = false,
+           py::arg("rows_in_place") = false, py::arg("const_optional") = false)
       .def("on", &Facts::on, py::kw_only(), py::arg("is_processor"), py::arg("has_float64"),
            py::arg("device_warp"))
       .def_readonly("lanes", &Facts::lanes)

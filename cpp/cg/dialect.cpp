@@ -28,6 +28,7 @@ const Dialect& make_c() {
       .n_global = "",
       .shuffle = "",
       .arrive = "",
+      .fetch = "",
       .kernel_start = "",
       .assume_aligned = "",
       .grid_loop = "",
@@ -70,6 +71,7 @@ const Dialect& make_opencl() {
       .n_global = "get_global_size(0)",
       .shuffle = "",
       .arrive = "",
+      .fetch = "",
       .kernel_start = "",
       .assume_aligned = "",
       .grid_loop = "",
@@ -115,10 +117,8 @@ const Dialect& make_cuda() {
       .n_blocks = "gridDim.x",
       .n_global = "(gridDim.x * blockDim.x)",
       .shuffle = "__shfl_sync(0xffffffffu, ",
-      .arrive =
-          "__threadfence();\n"
-          "{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n"
-          "__threadfence();",
+      .arrive = "{0} = op2_is_last({1}, {2});",
+      .fetch = "op2_fetch<{3}>({0}, {1} + {2});",
       .kernel_start = "op2_start();",
       .assume_aligned = "{0} = ({1})__builtin_assume_aligned({0}, 16);",
       .grid_loop = "unroll 1",

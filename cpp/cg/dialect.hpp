@@ -38,6 +38,8 @@ struct Dialect {
   /// How a block notes in flag {0} whether it is the last of {2} at counter {1}, which counts
   /// round.
   std::string_view arrive;
+  /// How {3} indices behind {1} + {2} come into array {0}, past the caches; empty: they do not.
+  std::string_view fetch;
   std::string_view kernel_start;  ///< A kernel's first statement.
   /// How a kernel learns that pointer {0} of type {1} is a multiple of 16 bytes, as all memory that
   /// devices give out is: rows are then moved in whole words instead of one number at a time.

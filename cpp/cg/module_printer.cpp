@@ -367,6 +367,12 @@ class Printer {
                                              spelled(arrive.flag), spelled(arrive.counter),
                                              operand(arrive.n, 5)));
             },
+            [this](const kir::Fetch& fetch) {
+              const std::string begin = operand(fetch.begin, precedence(kir::BinaryOp::add));
+              context_.statement(fmt::format(fmt::runtime(context_.dialect().fetch),
+                                             spelled(fetch.to), spelled(fetch.from), begin,
+                                             fetch.n));
+            },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },
             [](const kir::Copy&) { not_expanded("Copy"); },

@@ -21,6 +21,14 @@ bool has_wide_atomics(const kir::Block& block) {
   });
 }
 
+template <class Node>
+bool has(const kir::Module& module) {
+  const auto is_it = [](const kir::Stmt& stmt) { return std::holds_alternative<Node>(stmt.node); };
+  return std::ranges::any_of(module.functions, [&is_it](const kir::Function& function) {
+    return kir::any_stmt(function.body, is_it);
+  });
+}
+
 /// Collects what the variables and values of a kernel are made of.
 struct Collector {
   std::set<ir::Base>& bases;
@@ -96,6 +104,8 @@ std::vector<std::string> needs(const kir::Module& module) {
       })) {
     out.emplace_back("ranges");
   }
+  if (has<kir::Arrive>(module)) out.emplace_back("last_block");
+  if (has<kir::Fetch>(module)) out.emplace_back("fetch");
   return out;
 }
 

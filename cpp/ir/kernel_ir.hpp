@@ -287,6 +287,17 @@ struct Arrive {
   bool operator==(const Arrive&) const = default;
 };
 
+/// @brief `to[i] = from[begin + i]` for `n` indices that nobody else reads: they need not stay in a
+/// cache. They are one word of memory, as `begin` is a multiple of `n`.
+struct Fetch {
+  DType dtype;
+  std::string to;
+  std::string from;
+  Expr begin;
+  int n;
+  bool operator==(const Fetch&) const = default;
+};
+
 /// @brief How many lanes a Launch gets.
 enum class Grid : std::uint8_t {
   items,   ///< enough for `items` work items; the function strides, so that any number is right
@@ -469,9 +480,9 @@ struct LaneFold {
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Copy, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Launch,
-               Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore, LaneAdd,
-               LaneShare, LaneFold>
+  std::variant<Decl, Assign, Copy, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Fetch,
+               Launch, Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore,
+               LaneAdd, LaneShare, LaneFold>
       node;
   std::string comment = {};  ///< what this and what follows does, for readers of the text
   bool operator==(const Stmt&) const = default;

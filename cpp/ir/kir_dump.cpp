@@ -205,6 +205,10 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Barrier& barrier) {
             line(barrier.global_memory ? "barrier global" : "barrier");
           },
+          [&line](const Fetch& fetch) {
+            line(fmt::format("fetch {} {} from {}[{}]", fetch.n, fetch.to, fetch.from,
+                             dump(fetch.begin)));
+          },
           [&line](const Arrive& arrive) {
             line(fmt::format("arrive {} of {} at {}", arrive.flag, dump(arrive.n), arrive.counter));
           },

@@ -140,6 +140,10 @@ class Checker {
                      index(element(arrive.counter, integer(0)));
                      index(arrive.n);
                    },
+                   [this](const Fetch& fetch) {
+                     index(element(fetch.to, integer(0)));
+                     index(element(fetch.from, fetch.begin));
+                   },
                    [this](const Launch& launch) { check_launch(launch); },
                    [this](const Scratch& scratch) {
                      index(scratch.extent);

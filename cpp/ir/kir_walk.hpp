@@ -162,6 +162,10 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
             used(arrive.flag, arrive.counter);
             parts.expr(arrive.n);
           },
+          [&](like_t<S, Fetch>& fetch) {
+            used(fetch.to, fetch.from);
+            parts.expr(fetch.begin);
+          },
           [&](like_t<S, Launch>& launch) {
             parts.expr(launch.items);
             all(launch.arguments);

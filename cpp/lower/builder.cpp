@@ -55,7 +55,8 @@ void append_call(kir::Block& block, const PackedCall& member) {
 }
 
 kir::Block element_body(const PackedLoop& packed) {
-  kir::Block body = loads(packed);
+  kir::Block body = packed.fetched;
+  append(body, loads(packed));
   append_call(body, packed);
   append(body, stores(packed));
   return located(packed.items, std::move(body));

@@ -94,10 +94,66 @@ int interleaved_map(Builder& builder) {
   return -1;
 }
 
+/// Do the rows of a Map fill one word of memory, so that a lane loads its own at once?
+bool is_one_word(const ir::MapRef& map, const kir::Parameter& parameter) {
+  constexpr int word_bytes = 16;
+  const int n_bytes = map.arity * static_cast<int>(size_of(parameter.type.dtype));
+  return parameter.type.dtype == DType::int32 && map.rows.empty() && n_bytes <= word_bytes &&
+         word_bytes % n_bytes == 0;
+}
+
+/// The rows that @p stmt reads or writes through a Map.
+kir::Rows* rows_of_stmt(kir::Stmt& stmt) {
+  if (auto* gather = std::get_if<kir::Gather>(&stmt.node)) return &gather->rows;
+  if (auto* scatter = std::get_if<kir::Scatter>(&stmt.node)) return &scatter->rows;
+  return nullptr;
+}
+
+/// Each lane fetches its element's row of a Map once, past the caches, which are left to the values
+/// that the entries lead to.
+void fetch_entries(Builder& builder) {
+  PackedLoop& packed = builder.packed();
+  const ir::Loop& loop = builder.request().loop;
+  if (!builder.is_grid() || !builder.request().facts.fetches || packed.items.position != "n" ||
+      !packed.items.declarations.empty()) {
+    return;
+  }
+  for (const kir::Parameter& parameter : packed.parameters) {
+    if (parameter.role != kir::Role::map) continue;
+    const ir::MapRef& map = loop.maps[static_cast<std::size_t>(parameter.index)];
+    if (!is_one_word(map, parameter)) continue;
+    const std::string row = packed.names.take(parameter.name + "_row");
+    bool is_used = false;
+    const auto take_from_row = [&](kir::Block& block) {
+      for (kir::Stmt& stmt : block) {
+        kir::Rows* rows = rows_of_stmt(stmt);
+        if (rows == nullptr || rows->map != parameter.name || !rows->entries.empty() ||
+            rows->element != kir::name("n") || rows->arity != map.arity) {
+          continue;
+        }
+        rows->map = row;
+        for (int i = 0; i < map.arity; ++i) {
+          rows->entries.push_back(kir::widen(kir::element(row, kir::integer(i))));
+        }
+        is_used = true;
+      }
+    };
+    for (PackedArg& arg : packed.args) {
+      take_from_row(arg.load);
+      take_from_row(arg.store);
+    }
+    if (!is_used) continue;
+    packed.fetched.push_back({kir::Decl{{parameter.type.dtype}, row, map.arity, {}}});
+    packed.fetched.push_back({kir::Fetch{parameter.type.dtype, row, parameter.name,
+                                         kir::name("n") * kir::integer(map.arity), map.arity}});
+  }
+}
+
 }  // namespace
 
 void lay_out_elements(Builder& builder) {
   if (builder.request().strategy == Strategy::atomic && builder.spreads()) make_atomic(builder);
+  if (!runs_in_step(builder)) fetch_entries(builder);
   const std::string function =
       builder.packed().names.take("wrap_" + ir::name_of(builder.request().loop));
   if (runs_in_step(builder)) {

@@ -40,7 +40,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
   out.flag(facts.atomics).number(facts.warp);
   out.flag(facts.one_address_space).flag(facts.complex_arithmetic).flag(facts.float64);
   out.flag(facts.any_kernel).flag(facts.rows_in_place).flag(facts.const_optional);
-  out.flag(facts.fences).flag(facts.vectors_in_lane).flag(facts.runs_in_lane);
+  out.flag(facts.fetches).flag(facts.fences).flag(facts.vectors_in_lane).flag(facts.runs_in_lane);
   out.flag(facts.fast_shared).flag(facts.private_on_stack);
   for (const MapFacts& map : maps) {
     out.open("map").number(map.index_bytes).flag(map.injective).flag(map.has_negative).close();

@@ -41,6 +41,7 @@ struct Facts {
   bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
   bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
   bool float64 = true;
+  bool fetches = false;         ///< indices can be read past the caches
   bool fences = false;          ///< a block can see what another one of the same launch has written
   bool any_kernel = false;      ///< of any text: unparsed, with headers, calling what it likes
   bool rows_in_place = false;   ///< a kernel works on an element's own row where it lies, uncopied

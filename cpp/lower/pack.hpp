@@ -46,6 +46,7 @@ struct PackedLoop {
   Names names;
   ItemLocals items;
   std::vector<std::string> kept;  ///< parameters that the convention asks for, used or not
+  kir::Block fetched = {};        ///< rows of Maps, if they are loaded before all else
 };
 
 /// @brief Build the body of one element: gather, call, scatter.

@@ -47,6 +47,7 @@ ReductionTree::ReductionTree(std::vector<Reduced> globals, int warp, bool is_fix
   }
   if (!is_fixed && warp > 0 && is_real && n_scalars <= tuning.exchanged_scalars) {
     shape_ = Shape::warps;
+    n_lanes_ = std::min(n_lanes_, warp * warp);  // one warp folds what all have
     return;
   }
   while (n_lanes_ > 1 && n_lanes_ * bytes > tuning.tree_bytes) n_lanes_ /= 2;
@@ -131,11 +132,37 @@ kir::Block ReductionTree::folded_leaves() const {
   return out;
 }
 
-/// Fold a warp into its first lane, then the warps into the first one.
+/// Fold a warp into its first lane, then what the warps have, with the lanes of the first one.
 kir::Block ReductionTree::folded_warps() const {
-  kir::Block out;
+  kir::Block out = folded_lanes(warp_);
+  kir::Block to_shared;
+  kir::Block from_shared;
   const kir::Expr warp = kir::integer(warp_);
-  for (int half = warp_ / 2; half >= 1; half /= 2) {
+  const int most_warps = n_lanes_ / warp_;
+  const kir::Expr n_warps = kir::builtin(kir::Builtin::n_lanes) / warp;
+  for (const Reduced& global : globals_) {
+    const auto of_warp = [&](const kir::Expr& number) {
+      return kir::element(global.tree, component() * kir::integer(most_warps) + number);
+    };
+    const kir::Expr own_value = own(global, component());
+    to_shared.push_back(for_components(
+        global.dim, {{kir::Assign{of_warp(lane_id() / warp), kir::Update::set, own_value}}}));
+    from_shared.push_back(for_components(
+        global.dim, {{kir::Assign{own_value, kir::Update::set,
+                                  kir::select(kir::less(lane_id(), n_warps), of_warp(lane_id()),
+                                              global.start())}}}));
+  }
+  append(from_shared, folded_lanes(most_warps));
+  out.push_back({kir::If{kir::equal(lane_id() % warp, kir::integer(0)), std::move(to_shared)}});
+  out.push_back({kir::Barrier{}});
+  out.push_back({kir::If{kir::less(lane_id(), warp), std::move(from_shared)}});
+  return out;
+}
+
+/// Fold the first @p n lanes of a warp into its first one; all lanes of the warp must get here.
+kir::Block ReductionTree::folded_lanes(int n) const {
+  kir::Block out;
+  for (int half = n / 2; half >= 1; half /= 2) {
     for (const Reduced& global : globals_) {
       const kir::Expr own_value = own(global, component());
       const kir::Expr other = kir::shuffle(own_value, lane_id() + kir::integer(half), warp_);
@@ -149,24 +176,6 @@ kir::Block ReductionTree::folded_warps() const {
       out.push_back(for_components(global.dim, std::move(fold)));
     }
   }
-  kir::Block to_shared;
-  kir::Block from_shared;
-  const kir::Expr n_warps = kir::integer(n_lanes_ / warp_);
-  for (const Reduced& global : globals_) {
-    const auto of_warp = [&](const kir::Expr& number) {
-      return kir::element(global.tree, component() * n_warps + number);
-    };
-    const kir::Expr own_value = own(global, component());
-    to_shared.push_back(for_components(
-        global.dim, {{kir::Assign{of_warp(lane_id() / warp), kir::Update::set, own_value}}}));
-    from_shared.push_back(for_components(
-        global.dim, {{kir::Assign{own_value, global.update, of_warp(kir::name("k"))}}}));
-  }
-  out.push_back({kir::If{kir::equal(lane_id() % warp, kir::integer(0)), std::move(to_shared)}});
-  out.push_back({kir::Barrier{}});
-  out.push_back(on_first_lane(
-      {{kir::For{kir::Axis::serial, "k", kir::integer(1),
-                 kir::builtin(kir::Builtin::n_lanes) / warp, std::move(from_shared)}}}));
   return out;
 }
 

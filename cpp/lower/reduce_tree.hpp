@@ -77,6 +77,7 @@ class ReductionTree {
   [[nodiscard]] kir::Block to_leaves() const;
   [[nodiscard]] kir::Block folded_leaves() const;
   [[nodiscard]] kir::Block folded_warps() const;
+  [[nodiscard]] kir::Block folded_lanes(int n) const;
 
   std::vector<Reduced> globals_;
   Shape shape_ = Shape::leaves;

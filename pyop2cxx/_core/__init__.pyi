@@ -887,6 +887,7 @@ class Facts:
         complex_arithmetic: bool,
         float64: bool,
         fences: bool,
+        fetches: bool = False,
         any_kernel: bool = False,
         rows_in_place: bool = False,
         const_optional: bool = False,

@@ -16,11 +16,12 @@ BACKEND = Backend(
         complex_arithmetic=True,
         float64=True,
         fences=True,
+        fetches=True,
     ),
     dialect=_core.cg.cuda_dialect(),
     suffix=(".cu", ".cu"),
     template="cuda/program.j2",
-    preludes=("complex", "memory"),
+    preludes=("complex", "memory", "last_block", "fetch"),
     toolchain=DeviceToolchain(
         list_devices=_core.cuda.find_devices,
         open_device=_core.cuda.open_device,

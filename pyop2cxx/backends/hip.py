@@ -20,6 +20,10 @@ BACKEND = Backend(
         {
             "name": "HIP C++",
             "shuffle": "__shfl(",
+            "arrive": (
+                "__threadfence();\n{0} = atomicInc({1}, {2} - 1) == {2} - 1;\n__threadfence();"
+            ),
+            "fetch": "",
             "kernel_start": "",
             "bounds": "__launch_bounds__({}) ",
         }

@@ -1,4 +1,20 @@
 /* pyop2cxx VERSION: flux, strategy scratch */
+/* Count a block that is done, at n_arrived. Whether all n are: then what they wrote can be read.
+   Fences on both sides would order everything; release and acquire wait for less. */
+static __device__ inline int op2_is_last(unsigned int *n_arrived, unsigned int n) {
+#if __CUDA_ARCH__ >= 700
+  unsigned int before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(n_arrived), "r"(n - 1)
+               : "memory");
+#else
+  __threadfence();
+  const unsigned int before = atomicInc(n_arrived, n - 1);
+  __threadfence();
+#endif
+  return before == n - 1;
+}
 
 /* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900
@@ -65,19 +81,18 @@ extern "C" __global__ void wrap_flux(
     total_tree[(int)threadIdx.x / 32] = total_lane[0];
   }
   __syncthreads();
-  if ((int)threadIdx.x == 0) {
-    for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      total_lane[0] += total_tree[k];
-    }
+  if ((int)threadIdx.x < 32) {
+    total_lane[0] = ((int)threadIdx.x < (int)blockDim.x / 32 ? total_tree[(int)threadIdx.x] : 0);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+    total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
   }
   if ((int)threadIdx.x == 0) {
     total_partial[(int)blockIdx.x] = total_lane[0];
   }
   // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
-    __threadfence();
-    is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
-    __threadfence();
+    is_last = op2_is_last(n_arrived, (int)gridDim.x);
   }
   __syncthreads();
   if (is_last) {
@@ -95,10 +110,11 @@ extern "C" __global__ void wrap_flux(
       total_tree[(int)threadIdx.x / 32] = total_lane[0];
     }
     __syncthreads();
-    if ((int)threadIdx.x == 0) {
-      for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        total_lane[0] += total_tree[k];
-      }
+    if ((int)threadIdx.x < 32) {
+      total_lane[0] = ((int)threadIdx.x < (int)blockDim.x / 32 ? total_tree[(int)threadIdx.x] : 0);
+      total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 4, 32);
+      total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 2, 32);
+      total_lane[0] += __shfl_sync(0xffffffffu, total_lane[0], (int)threadIdx.x + 1, 32);
     }
     if ((int)threadIdx.x == 0) {
       total[0] += total_lane[0];

@@ -1,4 +1,33 @@
 /* pyop2cxx VERSION: lowest, strategy atomic */
+/* Count a block that is done, at n_arrived. Whether all n are: then what they wrote can be read.
+   Fences on both sides would order everything; release and acquire wait for less. */
+static __device__ inline int op2_is_last(unsigned int *n_arrived, unsigned int n) {
+#if __CUDA_ARCH__ >= 700
+  unsigned int before;
+  asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(n_arrived), "r"(n - 1)
+               : "memory");
+#else
+  __threadfence();
+  const unsigned int before = atomicInc(n_arrived, n - 1);
+  __threadfence();
+#endif
+  return before == n - 1;
+}
+/* n indices in one word, which stays in no cache for longer than it must. */
+template <int n>
+static __device__ inline void op2_fetch(int *to, const int *from) {
+  if (n == 4) {
+    const int4 word = __ldcs((const int4 *)from);
+    to[0] = word.x, to[1] = word.y, to[2] = word.z, to[3] = word.w;
+  } else if (n == 2) {
+    const int2 word = __ldcs((const int2 *)from);
+    to[0] = word.x, to[1] = word.y;
+  } else {
+    to[0] = __ldcs(from);
+  }
+}
 
 /* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900
@@ -60,24 +89,26 @@ extern "C" __global__ void wrap_lowest(
   lowest_of_all_lane[0] = lowest_of_all[0];
   #pragma unroll 1
   for (int n = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < end; n += (int)(gridDim.x * blockDim.x)) {
+    int q_map_row[2];
+    op2_fetch<2>(q_map_row, q_map + n * 2);
     double q_pack[4];
-    const double *q_pack_from0 = q + q_map[n * 2] * 2;
+    const double *q_pack_from0 = q + q_map_row[0] * 2;
     q_pack[0] = q_pack_from0[0];
     q_pack[1] = q_pack_from0[1];
-    const double *q_pack_from1 = q + q_map[n * 2 + 1] * 2;
+    const double *q_pack_from1 = q + q_map_row[1] * 2;
     q_pack[2] = q_pack_from1[0];
     q_pack[3] = q_pack_from1[1];
     double low_pack[2];
-    const double *low_pack_from0 = low + q_map[n * 2];
+    const double *low_pack_from0 = low + q_map_row[0];
     low_pack[0] = low_pack_from0[0];
-    const double *low_pack_from1 = low + q_map[n * 2 + 1];
+    const double *low_pack_from1 = low + q_map_row[1];
     low_pack[1] = low_pack_from1[0];
     double lowest_of_all_pack[1];
     lowest_of_all_pack[0] = lowest_of_all_lane[0];
     lowest(q_pack, low_pack, lowest_of_all_pack);
-    double *low_pack_to0 = low + q_map[n * 2];
+    double *low_pack_to0 = low + q_map_row[0];
     op2_atomic_min_float64(&low_pack_to0[0], low_pack[0]);
-    double *low_pack_to1 = low + q_map[n * 2 + 1];
+    double *low_pack_to1 = low + q_map_row[1];
     op2_atomic_min_float64(&low_pack_to1[0], low_pack[1]);
     if (lowest_of_all_pack[0] < lowest_of_all_lane[0]) {
       lowest_of_all_lane[0] = lowest_of_all_pack[0];
@@ -108,11 +139,20 @@ extern "C" __global__ void wrap_lowest(
     lowest_of_all_tree[(int)threadIdx.x / 32] = lowest_of_all_lane[0];
   }
   __syncthreads();
-  if ((int)threadIdx.x == 0) {
-    for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-      if (lowest_of_all_tree[k] < lowest_of_all_lane[0]) {
-        lowest_of_all_lane[0] = lowest_of_all_tree[k];
-      }
+  if ((int)threadIdx.x < 32) {
+    lowest_of_all_lane[0] =
+        ((int)threadIdx.x < (int)blockDim.x / 32 ? lowest_of_all_tree[(int)threadIdx.x] : lowest_of_all[0]);
+    double lowest_of_all_got6 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 4, 32);
+    if (lowest_of_all_got6 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got6;
+    }
+    double lowest_of_all_got7 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 2, 32);
+    if (lowest_of_all_got7 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got7;
+    }
+    double lowest_of_all_got8 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 1, 32);
+    if (lowest_of_all_got8 < lowest_of_all_lane[0]) {
+      lowest_of_all_lane[0] = lowest_of_all_got8;
     }
   }
   if ((int)threadIdx.x == 0) {
@@ -120,9 +160,7 @@ extern "C" __global__ void wrap_lowest(
   }
   // The block that is done last combines the results of all.
   if ((int)threadIdx.x == 0) {
-    __threadfence();
-    is_last = atomicInc(n_arrived, (int)gridDim.x - 1) == (int)gridDim.x - 1;
-    __threadfence();
+    is_last = op2_is_last(n_arrived, (int)gridDim.x);
   }
   __syncthreads();
   if (is_last) {
@@ -157,11 +195,20 @@ extern "C" __global__ void wrap_lowest(
       lowest_of_all_tree[(int)threadIdx.x / 32] = lowest_of_all_lane[0];
     }
     __syncthreads();
-    if ((int)threadIdx.x == 0) {
-      for (int k = 1; k < (int)blockDim.x / 32; ++k) {
-        if (lowest_of_all_tree[k] < lowest_of_all_lane[0]) {
-          lowest_of_all_lane[0] = lowest_of_all_tree[k];
-        }
+    if ((int)threadIdx.x < 32) {
+      lowest_of_all_lane[0] =
+          ((int)threadIdx.x < (int)blockDim.x / 32 ? lowest_of_all_tree[(int)threadIdx.x] : lowest_of_all[0]);
+      double lowest_of_all_got11 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 4, 32);
+      if (lowest_of_all_got11 < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_got11;
+      }
+      double lowest_of_all_got12 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 2, 32);
+      if (lowest_of_all_got12 < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_got12;
+      }
+      double lowest_of_all_got13 = __shfl_sync(0xffffffffu, lowest_of_all_lane[0], (int)threadIdx.x + 1, 32);
+      if (lowest_of_all_got13 < lowest_of_all_lane[0]) {
+        lowest_of_all_lane[0] = lowest_of_all_got13;
       }
     }
     if ((int)threadIdx.x == 0) {

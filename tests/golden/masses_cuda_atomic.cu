@@ -1,4 +1,17 @@
 /* pyop2cxx VERSION: masses, strategy atomic */
+/* n indices in one word, which stays in no cache for longer than it must. */
+template <int n>
+static __device__ inline void op2_fetch(int *to, const int *from) {
+  if (n == 4) {
+    const int4 word = __ldcs((const int4 *)from);
+    to[0] = word.x, to[1] = word.y, to[2] = word.z, to[3] = word.w;
+  } else if (n == 2) {
+    const int2 word = __ldcs((const int2 *)from);
+    to[0] = word.x, to[1] = word.y;
+  } else {
+    to[0] = __ldcs(from);
+  }
+}
 
 /* A kernel starts while the last blocks of the one before it run, and waits here for all they write. */
 #if __CUDA_ARCH__ >= 900
@@ -37,12 +50,14 @@ extern "C" __global__ void wrap_masses(
   m_position = (const unsigned char *)__builtin_assume_aligned(m_position, 16);
   #pragma unroll 1
   for (int n = begin + (int)(blockIdx.x * blockDim.x + threadIdx.x); n < end; n += (int)(gridDim.x * blockDim.x)) {
+    int m_row_map_row[2];
+    op2_fetch<2>(m_row_map_row, m_row_map + n * 2);
     double m_pack[4] = {0};
     double q_pack[4];
-    const double *q_pack_from0 = q + m_row_map[n * 2] * 2;
+    const double *q_pack_from0 = q + m_row_map_row[0] * 2;
     q_pack[0] = q_pack_from0[0];
     q_pack[1] = q_pack_from0[1];
-    const double *q_pack_from1 = q + m_row_map[n * 2 + 1] * 2;
+    const double *q_pack_from1 = q + m_row_map_row[1] * 2;
     q_pack[2] = q_pack_from1[0];
     q_pack[3] = q_pack_from1[1];
     masses(m_pack, q_pack);

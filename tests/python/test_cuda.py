@@ -21,6 +21,7 @@ from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import CompilationError, UnsupportedError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.rejections import explain_rejection
+from pyop2cxx.pipeline.together import joined
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -115,6 +116,26 @@ def test_the_corpus_compiles_for_gpus_that_are_not_here(
         }
     rejected = {name: str(one.exception()) for name, one in made.items() if one.exception()}
     assert not rejected, "\n".join(f"{name}: {text}" for name, text in rejected.items())
+
+
+@needs_nvrtc
+def test_texts_that_become_one_program_keep_their_helpers(service: _core.DeviceService) -> None:
+    """Each calls functions of its own for sums of blocks and rows of Maps, which are renamed."""
+    cells, nodes = op2.Set(4), op2.Set(5)
+    ends = op2.Map(cells, nodes, 2, [[i, i + 1] for i in range(4)])
+    x, total = op2.Dat(nodes, 1.0), op2.Global(1, 0.0)
+    kernels = [
+        op2.Kernel(f"void k(double *x, double *s) {{ *s += {f} * x[0] * x[1]; }}", "k")
+        for f in (2, 3)
+    ]
+    with op2.backend("cuda"):
+        made = [
+            str(op2.ParLoop(k, cells, x(op2.READ, ends), total(op2.INC)).generate())
+            for k in kernels
+        ]
+    assert all("op2_fetch<2>(" in text and "op2_is_last(" in text for text in made)
+    flags = runtime.engine.backend("cuda").toolchain.flags
+    service.compile(nvrtc.compiler("sm_90"), joined(made), flags, "")
 
 
 @needs_nvrtc

@@ -45,6 +45,12 @@ TEST(KernelStart, StandsInFrontWhereNothingIsReadAhead) {
   EXPECT_EQ(n_before_start(over_grid({const_from("a", "map")})), 0U);  // it is never reached
 }
 
+TEST(KernelStart, StandsInFrontOfIndicesThatAreFetched) {
+  const kir::Stmt fetch{kir::Fetch{DType::int32, "row", "map", kir::name("t"), 1}};
+  EXPECT_EQ(n_before_start(over_grid({const_from("a", "neighbour"), const_from("c", "q")})), 1U);
+  EXPECT_EQ(n_before_start(over_grid({fetch, const_from("c", "q")})), 0U);
+}
+
 TEST(KernelStart, StandsInFrontWhereMoreThanALoopFollows) {
   kir::Function summed = over_grid({const_from("a", "neighbour"), const_from("c", "q")});
   summed.body.push_back(const_from("b", "partial"));

@@ -374,11 +374,15 @@ TEST(PrintKernel, ExchangesRegisters) {
 TEST(PrintKernel, TheLastBlockKnowsThatItIs) {
   const std::string text = printed_kernel(
       cuda_dialect(), {{kir::Arrive{"is_last", "n", kir::builtin(kir::Builtin::n_blocks)}}});
-  EXPECT_NE(text.find("  __threadfence();\n"
-                      "  is_last = atomicInc(n, (int)gridDim.x - 1) == (int)gridDim.x - 1;\n"
-                      "  __threadfence();\n"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find("  is_last = op2_is_last(n, (int)gridDim.x);\n"), std::string::npos) << text;
+}
+
+TEST(PrintKernel, IndicesOfOneWordAreFetched) {
+  const std::string text = printed_kernel(
+      cuda_dialect(),
+      {{kir::Decl{{DType::int32}, "row", 4, {}}},
+       {kir::Fetch{DType::int32, "row", "map", kir::name("end") * kir::integer(4), 4}}});
+  EXPECT_NE(text.find("  op2_fetch<4>(row, map + end * 4);\n"), std::string::npos) << text;
 }
 
 TEST(PrintKernel, PointersSayWhichMemoryTheyReach) {

@@ -51,6 +51,20 @@ TEST(Needs, WideAtomics) {
   EXPECT_EQ(of(DType::complex64), Names{"complex"});
 }
 
+TEST(Needs, BlocksThatAreCountedAndIndicesThatAreFetched) {
+  lower::Facts facts = lower::testing::grid;
+  facts.fences = facts.fetches = true;
+  const auto of = [&facts](const ir::Loop& loop, Strategy strategy) {
+    return needs(lower::testing::lowered(loop, strategy, facts));
+  };
+  EXPECT_EQ(of(lower::testing::make_loop({lower::testing::global_reduce("s", Access::inc)}),
+               Strategy::direct),
+            (Names{"float64", "last_block"}));
+  EXPECT_EQ(
+      of(lower::testing::make_loop({indirect("x", Access::read, 0)}, {{2, 0}}), Strategy::direct),
+      (Names{"float64", "fetch"}));
+}
+
 TEST(Needs, FunctionsThatMoveMemory) {
   ir::Loop loop = lower::testing::make_loop({direct("x", Access::write, 2)});
   auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);

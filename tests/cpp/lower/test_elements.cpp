@@ -117,5 +117,32 @@ TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
   EXPECT_EQ(lowered(tets, Strategy::atomic, testing::grid).plan.kind, kir::PlanKind::none);
 }
 
+constexpr Facts fetching{.lanes = Lanes::grid, .atomics = true, .fetches = true, .fences = true};
+
+std::string text_on_grid(const ir::Loop& loop, const Facts& facts = fetching,
+                    const Options& options = {.widths = {.index_bytes = 4}}) {
+  return kir::dump(lowered(loop, Strategy::atomic, facts, Stage::expand, options));
+}
+
+TEST(LayOutElements, ALaneFetchesItsRowOfAMapOnce) {
+  const ir::Loop loop =
+      make_loop({indirect("x", Access::read, 0, 2), indirect("y", Access::inc, 0)}, {{2, 0}});
+  const std::string text = text_on_grid(loop);
+  EXPECT_TRUE(testing::contains(text,
+                                "    decl int32 x_map_row[2]\n"
+                                "    fetch 2 x_map_row from x_map[(n * 2)]\n"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "x_map_row[1]")) << text;
+  EXPECT_FALSE(testing::contains(text, "x_map[((")) << text;
+  EXPECT_FALSE(testing::contains(text_on_grid(loop, testing::grid), "fetch"));
+}
+
+TEST(LayOutElements, RowsOfSeveralWordsAreNotFetched) {
+  for (const int arity : {3, 5, 8}) {  // their words would be read from memory several times
+    const ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{arity, 0}});
+    EXPECT_FALSE(testing::contains(text_on_grid(loop), "fetch")) << arity;
+  }
+}
+
 }  // namespace
 }  // namespace op2::lower

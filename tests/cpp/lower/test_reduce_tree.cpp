@@ -32,6 +32,27 @@ TEST(ReductionTree, WarpsExchangeRegisters) {
   EXPECT_TRUE(testing::contains(dump_of(tree.declarations()), "decl shared float64 s_tree[8]\n"));
 }
 
+TEST(ReductionTree, TheFirstWarpFoldsWhatAllHave) {
+  const ReductionTree tree({global_of(DType::float64, 1)}, 32, false);
+  EXPECT_TRUE(testing::contains(
+      dump_of(tree.combined()),
+      "  barrier\n"
+      "  if (@lane < 32)\n"
+      "    for serial c in [0, 1)\n"
+      "      s_lane[c] = select((@lane < (@lanes / 32)), s_tree[((c * 8) + @lane)], 0)\n"
+      "    for serial c in [0, 1)\n"
+      "      s_lane[c] += shuffle32(s_lane[c], (@lane + 4))\n"))
+      << dump_of(tree.combined());
+  // a minimum of nothing is what the Global is
+  const ReductionTree least({global_of(DType::int32, 1, kir::Update::min)}, 32, false);
+  EXPECT_TRUE(testing::contains(dump_of(least.combined()), "s_tree[((c * 8) + @lane)], s[c])"));
+}
+
+TEST(ReductionTree, ABlockHasNoMoreWarpsThanAWarpHasLanes) {
+  EXPECT_EQ(ReductionTree({global_of(DType::float64, 1)}, 8, false).n_lanes(), 64);
+  EXPECT_EQ(ReductionTree({global_of(DType::float64, 1)}, 32, false).n_lanes(), 256);
+}
+
 TEST(ReductionTree, AMinimumIsComparedAfterTheExchange) {
   const ReductionTree tree({global_of(DType::int8, 1, kir::Update::min)}, 32, false);
   EXPECT_TRUE(testing::contains(dump_of(tree.combined()),
