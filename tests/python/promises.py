@@ -136,6 +136,7 @@ DEVICES = {
         "python/test_lent.py::test_an_array_that_a_dat_was_made_from_ends",
         "python/test_lent.py::test_what_numpy_cannot_end_is_watched",
         "python/test_lent.py::test_memory_of_others_is_watched",
+        "python/test_lent.py::test_what_is_written_between_two_readings_is_told",
         "python/test_lent.py::test_in_check_mode_every_loop_looks",
         "python/test_lent.py::test_the_end_reports_what_nobody_asked_for",
     ),

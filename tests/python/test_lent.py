@@ -194,6 +194,42 @@ def test_a_loop_that_writes_looks_before(device: _core.Device) -> None:
     assert x.data_ro.tolist() == [2.0] * N
 
 
+def n_looks_of(what: Callable[[], Any]) -> int:
+    before = runtime.coherence.n_looks
+    what()
+    return runtime.coherence.n_looks - before
+
+
+def test_reading_one_value_after_the_other_seldom_looks(device: _core.Device) -> None:
+    own = np.ones(N)
+    x, y = dat(own), dat(np.ones(N), "y")
+    doubled(x)
+    assert x._lent_out.is_watching
+    assert n_looks_of(lambda: [x.data_ro[i % N] for i in range(1000)]) == 10
+    assert n_looks_of(lambda: doubled(y)) == 0
+    assert n_looks_of(lambda: summed(x)) == 1  # the host has read since it looked
+    assert n_looks_of(lambda: [summed(x) for _ in range(3)]) == 0
+    assert n_looks_of(lambda: x.data_ro[0]) == 1
+    assert n_looks_of(lambda: summed(x)) == 0
+
+
+@pytest.mark.parametrize("n_reads", [0, 1, 3, 4, 5])
+def test_what_is_written_between_two_readings_is_told(device: _core.Device, n_reads: int) -> None:
+    """By the next reading, or the next loop on the device; the fourth and sixth do not look."""
+    x = dat(np.ones(N))
+    part = x.data[:2]
+    for _ in range(2):
+        summed(x)
+        for _ in range(n_reads):
+            assert x.data_ro[0] == 1.0
+        part[0] = 7.0
+        with pytest.raises(UsageError, match=WROTE):
+            assert x.data_ro[0] == 7.0
+            summed(x)
+        assert x.data_ro[0] == 1.0
+        assert summed(x) == N
+
+
 @pytest.mark.parametrize("option", ["check", "debug"])
 def test_in_check_mode_every_loop_looks(device: _core.Device, option: str) -> None:
     x = dat(np.ones(N))
