@@ -53,6 +53,35 @@ std::int64_t kind_of(Use use) {
   return use == Use::load ? 0 : use == Use::store ? 1 : 2;
 }
 
+/// The name that an expression gives another value, or lets others do so; nothing: none.
+const Name* changed_name(const Expr& expr) {
+  const auto* unary = std::get_if<Unary>(&expr.node);
+  const bool changes = std::holds_alternative<Assign>(expr.node) ||
+                       (unary != nullptr && (is_step(unary->op) || unary->op == UnaryOp::address));
+  return changes ? std::get_if<Name>(&expr.operands[0].node) : nullptr;
+}
+
+/// Whether a loop counts: its condition is of numbers that its body leaves alone, so that it ends
+/// however wrong the values are.
+bool counts(const For& node) {
+  if (!node.condition || !node.step) return false;
+  std::set<std::string> names;
+  bool is_plain = changed_name(*node.step) != nullptr;
+  for_each_expr(*node.condition, [&](const Expr& expr) {
+    if (const auto* name = std::get_if<Name>(&expr.node)) {
+      names.insert(name->name);
+      return;
+    }
+    is_plain = is_plain && (std::holds_alternative<Literal>(expr.node) ||
+                            std::holds_alternative<Binary>(expr.node));
+  });
+  for_each_expr_in(node.body, [&](const Expr& expr) {
+    const Name* changed = changed_name(expr);
+    is_plain = is_plain && (changed == nullptr || !names.contains(changed->name));
+  });
+  return is_plain;
+}
+
 Check check_of(Use use) {
   return use == Use::load ? Check::load : use == Use::store ? Check::store : Check::update;
 }
@@ -164,6 +193,7 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
             Body init = head_of(node, around);
             std::optional<Expr> condition;
             if (node.condition) condition = value(*node.condition);
+            if (!counts(node)) condition = until_found(condition.value_or(make::number(1)));
             std::optional<Expr> step;
             if (node.step) step = effect(*node.step);
             For made{std::move(init), std::move(condition), std::move(step), statements(node.body)};
@@ -172,7 +202,7 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
             add(Block{std::move(around)});
           },
           [&](const While& node) {
-            add(While{value(node.condition), statements(node.body), node.is_do});
+            add(While{until_found(value(node.condition)), statements(node.body), node.is_do});
           },
           [&](const Switch& node) {
             Switch made{value(node.value), {}};
@@ -187,6 +217,13 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
           },
           [&](const Break& node) { add(node); }, [&](const Continue& node) { add(node); }},
       stmt.node);
+}
+
+/// The condition of a loop, which ends once something is found: values stand in for wrong ones.
+Expr CheckedFunction::until_found(Expr condition) const {
+  if (kernel_.suspects) return condition;  // all values are the user's
+  Expr goes_on = make::call("op2_goes_on", {make::name(std::string(reports))});
+  return make::binary(BinaryOp::logical_and, std::move(goes_on), std::move(condition));
 }
 
 void CheckedFunction::declare(const Declare& node, int line, Body& into) {

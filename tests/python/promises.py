@@ -13,6 +13,7 @@ CHECK_MODE = {
     "debug includes it": ("python/test_check_mode.py::test_debug_includes_it",),
     "reports name loop, line, argument, element, index or value; nothing is written": (
         "python/test_check_mode.py::test_every_bug_is_found_and_nothing_is_written",
+        "python/test_wrong_programs.py::test_the_mistake_is_reported_where_it_is",
         "python/test_check_mode.py::test_members_are_named_as_the_user_wrote_them",
         "python/test_check_mode.py::test_equal_kernels_have_lines_of_their_own",
     ),

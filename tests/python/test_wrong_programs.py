@@ -157,6 +157,24 @@ def pointer_walk(w: World) -> None:
     w.run(code, w.v(WRITE), w.i(READ))
 
 
+@program("bounds", 2, 1, 0)
+def search_without_an_end(w: World) -> None:
+    """The value that stands in for what lies beyond the array would never end the loop."""
+    code = "void k(double *y, double *x) { int c = 0;\n  while (x[c] > -9) ++c;\n  y[0] = c; }"
+    w.run(code, w.y(WRITE), w.x(READ, w.c2n))
+
+
+@program("bounds", 3, None, 0)
+def chain_of_indices_without_an_end(w: World) -> None:
+    code = (
+        "void k(double *y) { int next[3] = {1, 2, 7}, n = 0;\n"
+        "  for (int c = 0; c != -1; n++) {\n"
+        "    c = next[c]; }\n"
+        "  y[0] = n; }"
+    )
+    w.run(code, w.y(WRITE))
+
+
 @program("bounds", 1, None, 1)
 def negative(w: World) -> None:
     w.run(
