@@ -82,6 +82,49 @@ bool counts(const For& node) {
   return is_plain;
 }
 
+/// Whether running a body may come to its end, where it cannot be seen that it never does.
+bool may_end(const Body& body) {
+  if (body.empty()) return true;
+  const StmtNode& last = body.back().node;
+  if (std::holds_alternative<Return>(last)) return false;
+  if (const auto* block = std::get_if<Block>(&last)) return may_end(block->body);
+  const auto* branch = std::get_if<If>(&last);
+  return branch == nullptr || may_end(branch->then_body) || may_end(branch->else_body);
+}
+
+/// Whether a kernel uses what a function returns.
+bool uses_result_of(const KernelBody& kernel, const std::string& function) {
+  struct Calls {
+    const std::string& function;
+    int n_used = 0;
+    void enter() {}
+    void leave() {}
+    void declare(const Variable& /*variable*/) {}
+    void expression(const Expr& expr) {
+      for_each_expr(expr, [this](const Expr& part) {
+        const auto* call = std::get_if<Call>(&part.node);
+        n_used += call != nullptr && call->function == function ? 1 : 0;
+      });
+    }
+  };
+  int n_calls = 0;
+  int n_unused = 0;
+  for (const FunctionDef& caller : kernel.functions) {
+    Calls calls{function};
+    walk_scoped(caller.body, calls);
+    n_calls += calls.n_used;
+    for_each_body(caller.body, [&](const Body& body) {
+      for (const Stmt& stmt : body) {
+        const auto* evaluated = std::get_if<Evaluate>(&stmt.node);
+        const auto* call =
+            evaluated == nullptr ? nullptr : std::get_if<Call>(&evaluated->value.node);
+        n_unused += call != nullptr && call->function == function ? 1 : 0;
+      }
+    });
+  }
+  return n_calls > n_unused;
+}
+
 Check check_of(Use use) {
   return use == Use::load ? Check::load : use == Use::store ? Check::store : Check::update;
 }
@@ -127,6 +170,12 @@ CheckedFunction::CheckedFunction(CheckedKernel& kernel, const FunctionDef& funct
 FunctionDef CheckedFunction::run() {
   FunctionDef made = function_;
   made.body = statements(function_.body);
+  if (lacks_result()) {
+    Expr end = make::name(function_.name);
+    end.line = function_.line;
+    made.body.push_back(make::evaluate(
+        report("op2_has", {make::number(0)}, Check::result, kernel_.sites.keep(std::move(end)))));
+  }
   Body head = pointers_.declarations();
   for (const std::string& flag : flags_) {
     head.push_back(make::declare(flag_of(flag), scalar(Base::int32), make::number(0)));
@@ -146,6 +195,12 @@ FunctionDef CheckedFunction::run() {
   extra.push_back({.name = std::string(reports), .type = pointer_to(reported), .line = 0});
   made.parameters.insert(made.parameters.end(), extra.begin(), extra.end());
   return made;
+}
+
+/// Whether the function may end without the value that its callers use.
+bool CheckedFunction::lacks_result() const {
+  if (function_.result == scalar(Base::none) || &function_ == &kernel_.body.entry()) return false;
+  return may_end(function_.body) && uses_result_of(kernel_.body, function_.name);
 }
 
 /// Local scalars that may be used without a value, and that no pointer can give one.

@@ -116,6 +116,7 @@ class CheckedFunction {
   Expr report_overflow(std::string function, std::vector<Expr> arguments, bool is_wide,
                        const Expr& site);
   std::string temporary(const Type& type);
+  [[nodiscard]] bool lacks_result() const;
   [[nodiscard]] std::set<std::string> watched_scalars() const;
 
   CheckedKernel& kernel_;
