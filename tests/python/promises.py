@@ -61,6 +61,7 @@ CHECK_MODE = {
         "python/test_check_mode.py::test_no_false_alarms",
         "python/test_check_mode.py::test_older_conventions_raise_no_false_alarm",
         "python/test_demos.py::test_demos_raise_no_alarm_in_check_mode",
+        "python/test_promises.py::test_what_is_left_out_in_check_mode_is_there",
         "python/test_fuzz.py::test_check_mode_reports_no_random_loop",
     ),
     "it costs little": (
