@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory lint build bench docs stubs clean distclean
+.PHONY: help demo test fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode lint build bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -45,6 +45,11 @@ fuzz-kills: ## kill -9 while loops are compiled and cached: BACKEND="openmp open
 fuzz-memory: ## the corpus as host code under ASan and UBSan
 	@tools/setup.sh test
 	@$(venv_python) tests/fuzz/sanitized.py --jobs $(or $(JOBS),$(shell nproc))
+
+check-mode: ## demos, forms and PyOP2's programs in check mode: BACKEND="sequential opencl" JOBS=2 DEBUG=1
+	@tools/setup.sh test
+	@$(venv_python) tests/python/in_check_mode.py --backend $(or $(BACKEND),sequential openmp opencl) \
+	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(DEBUG),--debug)
 
 lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint

@@ -73,6 +73,7 @@ void bind_mesh(py::module_& core) {
           "is_strict", [](const Coherence& coherence) { return coherence.is_strict.load(); },
           [](Coherence& coherence, bool is_strict) { coherence.is_strict = is_strict; })
       .def("watch_all", &Coherence::watch_all, py::arg("is_on"), Unlocked())
+      .def_property_readonly("n_looks", &Coherence::n_looks)
       .def("written_in_vain", &Coherence::written_in_vain, Unlocked())
       .def_property(
           "n_threads", [](const Coherence& coherence) { return coherence.n_threads.load(); },

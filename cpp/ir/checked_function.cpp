@@ -53,6 +53,78 @@ std::int64_t kind_of(Use use) {
   return use == Use::load ? 0 : use == Use::store ? 1 : 2;
 }
 
+/// The name that an expression gives another value, or lets others do so; nothing: none.
+const Name* changed_name(const Expr& expr) {
+  const auto* unary = std::get_if<Unary>(&expr.node);
+  const bool changes = std::holds_alternative<Assign>(expr.node) ||
+                       (unary != nullptr && (is_step(unary->op) || unary->op == UnaryOp::address));
+  return changes ? std::get_if<Name>(&expr.operands[0].node) : nullptr;
+}
+
+/// Whether a loop counts: its condition is of numbers that its body leaves alone, so that it ends
+/// however wrong the values are.
+bool counts(const For& node) {
+  if (!node.condition || !node.step) return false;
+  std::set<std::string> names;
+  bool is_plain = changed_name(*node.step) != nullptr;
+  for_each_expr(*node.condition, [&](const Expr& expr) {
+    if (const auto* name = std::get_if<Name>(&expr.node)) {
+      names.insert(name->name);
+      return;
+    }
+    is_plain = is_plain && (std::holds_alternative<Literal>(expr.node) ||
+                            std::holds_alternative<Binary>(expr.node));
+  });
+  for_each_expr_in(node.body, [&](const Expr& expr) {
+    const Name* changed = changed_name(expr);
+    is_plain = is_plain && (changed == nullptr || !names.contains(changed->name));
+  });
+  return is_plain;
+}
+
+/// Whether running a body may come to its end, where it cannot be seen that it never does.
+bool may_end(const Body& body) {
+  if (body.empty()) return true;
+  const StmtNode& last = body.back().node;
+  if (std::holds_alternative<Return>(last)) return false;
+  if (const auto* block = std::get_if<Block>(&last)) return may_end(block->body);
+  const auto* branch = std::get_if<If>(&last);
+  return branch == nullptr || may_end(branch->then_body) || may_end(branch->else_body);
+}
+
+/// Whether a kernel uses what a function returns.
+bool uses_result_of(const KernelBody& kernel, const std::string& function) {
+  struct Calls {
+    const std::string& function;
+    int n_used = 0;
+    void enter() {}
+    void leave() {}
+    void declare(const Variable& /*variable*/) {}
+    void expression(const Expr& expr) {
+      for_each_expr(expr, [this](const Expr& part) {
+        const auto* call = std::get_if<Call>(&part.node);
+        n_used += call != nullptr && call->function == function ? 1 : 0;
+      });
+    }
+  };
+  int n_calls = 0;
+  int n_unused = 0;
+  for (const FunctionDef& caller : kernel.functions) {
+    Calls calls{function};
+    walk_scoped(caller.body, calls);
+    n_calls += calls.n_used;
+    for_each_body(caller.body, [&](const Body& body) {
+      for (const Stmt& stmt : body) {
+        const auto* evaluated = std::get_if<Evaluate>(&stmt.node);
+        const auto* call =
+            evaluated == nullptr ? nullptr : std::get_if<Call>(&evaluated->value.node);
+        n_unused += call != nullptr && call->function == function ? 1 : 0;
+      }
+    });
+  }
+  return n_calls > n_unused;
+}
+
 Check check_of(Use use) {
   return use == Use::load ? Check::load : use == Use::store ? Check::store : Check::update;
 }
@@ -98,6 +170,12 @@ CheckedFunction::CheckedFunction(CheckedKernel& kernel, const FunctionDef& funct
 FunctionDef CheckedFunction::run() {
   FunctionDef made = function_;
   made.body = statements(function_.body);
+  if (lacks_result()) {
+    Expr end = make::name(function_.name);
+    end.line = function_.line;
+    made.body.push_back(make::evaluate(
+        report("op2_has", {make::number(0)}, Check::result, kernel_.sites.keep(std::move(end)))));
+  }
   Body head = pointers_.declarations();
   for (const std::string& flag : flags_) {
     head.push_back(make::declare(flag_of(flag), scalar(Base::int32), make::number(0)));
@@ -117,6 +195,12 @@ FunctionDef CheckedFunction::run() {
   extra.push_back({.name = std::string(reports), .type = pointer_to(reported), .line = 0});
   made.parameters.insert(made.parameters.end(), extra.begin(), extra.end());
   return made;
+}
+
+/// Whether the function may end without the value that its callers use.
+bool CheckedFunction::lacks_result() const {
+  if (function_.result == scalar(Base::none) || &function_ == &kernel_.body.entry()) return false;
+  return may_end(function_.body) && uses_result_of(kernel_.body, function_.name);
 }
 
 /// Local scalars that may be used without a value, and that no pointer can give one.
@@ -164,6 +248,7 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
             Body init = head_of(node, around);
             std::optional<Expr> condition;
             if (node.condition) condition = value(*node.condition);
+            if (!counts(node)) condition = until_found(condition.value_or(make::number(1)));
             std::optional<Expr> step;
             if (node.step) step = effect(*node.step);
             For made{std::move(init), std::move(condition), std::move(step), statements(node.body)};
@@ -172,7 +257,7 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
             add(Block{std::move(around)});
           },
           [&](const While& node) {
-            add(While{value(node.condition), statements(node.body), node.is_do});
+            add(While{until_found(value(node.condition)), statements(node.body), node.is_do});
           },
           [&](const Switch& node) {
             Switch made{value(node.value), {}};
@@ -187,6 +272,13 @@ void CheckedFunction::statement(const Stmt& stmt, Body& into) {
           },
           [&](const Break& node) { add(node); }, [&](const Continue& node) { add(node); }},
       stmt.node);
+}
+
+/// The condition of a loop, which ends once something is found: values stand in for wrong ones.
+Expr CheckedFunction::until_found(Expr condition) const {
+  if (kernel_.suspects) return condition;  // all values are the user's
+  Expr goes_on = make::call("op2_goes_on", {make::name(std::string(reports))});
+  return make::binary(BinaryOp::logical_and, std::move(goes_on), std::move(condition));
 }
 
 void CheckedFunction::declare(const Declare& node, int line, Body& into) {

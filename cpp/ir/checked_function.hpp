@@ -58,6 +58,7 @@ class CheckedFunction {
   Body statements(const Body& body);
   void statement(const Stmt& stmt, Body& into);
   void declare(const Declare& node, int line, Body& into);
+  [[nodiscard]] Expr until_found(Expr condition) const;
   void before_declaration(const Variable& variable, Body& into);
   void after_declaration(const Variable& variable, Body& into);
   Body head_of(const For& node, Body& into);
@@ -115,6 +116,7 @@ class CheckedFunction {
   Expr report_overflow(std::string function, std::vector<Expr> arguments, bool is_wide,
                        const Expr& site);
   std::string temporary(const Type& type);
+  [[nodiscard]] bool lacks_result() const;
   [[nodiscard]] std::set<std::string> watched_scalars() const;
 
   CheckedKernel& kernel_;

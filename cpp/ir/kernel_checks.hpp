@@ -19,6 +19,7 @@ enum class Check : std::uint8_t {
   store,       ///< a value is overwritten that the access does not let
   update,      ///< a value is updated that the access does not let, or that nobody has written
   unset,       ///< a local variable is used before it has a value
+  result,      ///< a function whose value is used ends without returning one
   made,        ///< a floating-point value is not finite, although all it was made from are
   divisor,     ///< an integer is divided by zero
   shift,       ///< an integer is shifted by more bits than it has, or by fewer than none
@@ -26,9 +27,9 @@ enum class Check : std::uint8_t {
   conversion,  ///< an integer does not fit the one that it is converted to
   truncation,  ///< a real number does not fit the integer that it is converted to
 };
-inline constexpr std::string_view check_names[] = {"bounds",   "load",       "store",     "update",
-                                                   "unset",    "made",       "divisor",   "shift",
-                                                   "overflow", "conversion", "truncation"};
+inline constexpr std::string_view check_names[] = {
+    "bounds", "load",    "store", "update",   "unset",      "result",
+    "made",   "divisor", "shift", "overflow", "conversion", "truncation"};
 
 /// @brief Where a check stands, for messages.
 struct CheckSite {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <utility>
 
@@ -64,9 +65,9 @@ void outdate_copies(Memory& memory) {
   }
 }
 
-/// Whether a use needs no copy, no memory and no mark.
+/// Whether a use needs no copy, no memory, no mark and no look.
 bool is_settled(Memory& memory, const Device& device, Use use) {
-  if (!is_valid_on(memory, device)) return false;
+  if (!is_valid_on(memory, device) || has_unseen_reads(memory)) return false;
   if (use == Use::read) return true;
   return !memory.host_is_valid && memory.copies.size() == 1 && memory.overlapping.empty();
 }
@@ -119,6 +120,7 @@ void mark_written_on_device(Memory& memory, const Device& device) {
   outdate_copies(memory);
   memory.host_is_valid = false;
   find_copy(memory, device)->is_valid = true;
+  memory.n_reads = 0;
   take_witness(memory);
 }
 
@@ -127,6 +129,10 @@ void take_witness(Memory& memory) {
   if (std::ranges::any_of(memory.copies, &DeviceCopy::is_valid)) {
     memory.witness = fingerprint_of(memory);
   }
+}
+
+bool has_unseen_reads(const Memory& memory) {
+  return memory.n_reads != 0 && !std::has_single_bit(memory.n_reads);
 }
 
 bool is_written_in_vain(const Memory& memory) {
@@ -154,7 +160,11 @@ bool Coherence::to_device(const std::shared_ptr<Device>& device, std::span<const
     }
     handles[i] = find_copy(*buffer.memory_, *device)->memory.get();
   }
-  return !all_settled && settle_on_device(device, uses, handles, cause);
+  if (!all_settled) return settle_on_device(device, uses, handles, cause);
+  for (const BufferUse& use : uses) {
+    if (use.buffer->n_bytes_ > 0) use.buffer->memory_->n_reads = 0;
+  }
+  return false;
 }
 
 bool Coherence::settle_on_device(const std::shared_ptr<Device>& device,
@@ -164,7 +174,7 @@ bool Coherence::settle_on_device(const std::shared_ptr<Device>& device,
   for (const BufferUse& use : uses) {
     if (use.buffer->n_bytes_ == 0) continue;
     Memory& memory = attached(*use.buffer);
-    check_witness(*use.buffer, cause);
+    if (watches_all() || !is_settled(memory, *device, use.use)) check_witness(*use.buffer, cause);
     if (!device_needs_copy(memory, *device, use.use)) continue;
     copies = true;
     check_allowed(*device, Direction::to_device, use.buffer->what_, memory.n_bytes,
@@ -186,9 +196,9 @@ bool Coherence::settle_on_device(const std::shared_ptr<Device>& device,
     }
   }
   for (const BufferUse& use : uses) {
-    if (use.use != Use::read && use.buffer->n_bytes_ > 0) {
-      mark_written_on_device(*use.buffer->memory_, *device);
-    }
+    if (use.buffer->n_bytes_ == 0) continue;
+    use.buffer->memory_->n_reads = 0;
+    if (use.use != Use::read) mark_written_on_device(*use.buffer->memory_, *device);
   }
   return copies;
 }
@@ -199,7 +209,11 @@ bool Coherence::to_host(std::span<const BufferUse> uses, const TransferCause& ca
   for (const BufferUse& use : uses) {
     if (!keeps(*use.buffer)) continue;
     Memory& memory = attached(*use.buffer);
-    check_witness(*use.buffer, cause);
+    if (use.use == Use::read) {
+      check_before_reading(*use.buffer, cause);
+    } else {
+      check_witness(*use.buffer, cause);
+    }
     if (!host_needs_copy(memory, use.use)) continue;
     copies = true;
     Memory* newer = newer_on_device(memory);
@@ -228,12 +242,29 @@ bool Coherence::to_host(std::span<const BufferUse> uses, const TransferCause& ca
   return copies;
 }
 
+void Coherence::check_before_reading(const Buffer& buffer, const TransferCause& cause) {
+  Memory& memory = *buffer.memory_;
+  bool looks = false;
+  const auto note = [&looks](Memory& one) {
+    if (!one.witness) return;
+    ++one.n_reads;
+    looks = looks || !has_unseen_reads(one);
+  };
+  note(memory);
+  for (Memory* other : memory.overlapping) note(*other);
+  if (looks) check_witness(buffer, cause);
+}
+
 void Coherence::check_witness(const Buffer& buffer, const TransferCause& cause) {
   Memory& memory = *buffer.memory_;
-  Memory* found = is_written_in_vain(memory) ? &memory : nullptr;
-  for (Memory* other : memory.overlapping) {
-    if (found == nullptr && is_written_in_vain(*other)) found = other;
-  }
+  Memory* found = nullptr;
+  const auto look = [this, &found](Memory& one) {
+    if (found != nullptr || !one.witness) return;
+    ++n_looks_;
+    if (is_written_in_vain(one)) found = &one;
+  };
+  look(memory);
+  for (Memory* other : memory.overlapping) look(*other);
   if (found == nullptr) return;
   if (found->host_is_valid) download(buffer, *found, {cause.where, cause.argument, true});
   found->witness = fingerprint_of(*found);

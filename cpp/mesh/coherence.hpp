@@ -62,6 +62,7 @@ struct Memory {
   std::string what;         ///< whose values they are, for messages: of the first Buffer
   bool is_watched = false;  ///< others may write to the host's values without a word
   std::optional<std::uint64_t> witness;  ///< of the host's values since a device took them
+  std::uint32_t n_reads = 0;  ///< by the host, of values with a witness, since a device used them
 };
 
 /// @brief The copy on a device, valid or not; null if there is none.
@@ -86,6 +87,13 @@ void mark_written_on_host(Memory& memory);
 /// @brief Remember what the host's values are, if they are watched and a device has taken them:
 /// who still has an array of them writes in vain from now on.
 void take_witness(Memory& memory);
+
+/// @brief Whether the host's values, which have a witness, have been read since somebody looked.
+///
+/// Who reads one value after the other must not pay a pass over all for each: the host looks when
+/// it reads them the 1st, 2nd, 4th, 8th ... time after a device has used them, and a device looks
+/// before it uses them if the host has not looked since it read last.
+[[nodiscard]] bool has_unseen_reads(const Memory& memory);
 
 /// @brief Whether somebody has written to the host's values since.
 [[nodiscard]] bool is_written_in_vain(const Memory& memory);
@@ -134,6 +142,9 @@ class Coherence {
   void watch_all(bool is_on);
   [[nodiscard]] bool watches_all() const { return watches_all_.load(std::memory_order_relaxed); }
 
+  /// @brief How often values were compared with their witness, a pass over all of them each.
+  [[nodiscard]] std::int64_t n_looks() const { return n_looks_.load(std::memory_order_relaxed); }
+
   /// @brief Whose values were written on the host since a device has taken them, of all that are
   /// watched. The next call names none of them again.
   [[nodiscard]] std::vector<std::string> written_in_vain();
@@ -159,6 +170,7 @@ class Coherence {
   bool settle_on_device(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
                         std::span<void*> handles, const TransferCause& cause);
   void check_witness(const Buffer& buffer, const TransferCause& cause);
+  void check_before_reading(const Buffer& buffer, const TransferCause& cause);
   static void check_overlaps(std::span<const BufferUse> uses, std::string_view where);
   void upload(const Buffer& buffer, DeviceCopy& copy, const TransferCause& cause);
   void download(const Buffer& buffer, Memory& memory, const TransferCause& cause);
@@ -172,6 +184,7 @@ class Coherence {
   std::mutex mutex_;
   std::atomic<bool> is_active_ = false;
   std::atomic<bool> watches_all_ = false;
+  std::atomic<std::int64_t> n_looks_ = 0;
   std::multimap<std::uintptr_t, std::unique_ptr<Memory>> ranges_;  // by their begin
   std::uintptr_t longest_ = 0;                                     // bytes of any range so far
   Transfers transfers_;

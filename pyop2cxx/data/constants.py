@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyop2cxx import _core
 from pyop2cxx.base.access import CONSTANT_ACCESSES, Access
 from pyop2cxx.base.arrays import as_copy
+from pyop2cxx.base.c_names import owner_of
 from pyop2cxx.data.carrier import Argument, SetFreeCarrier, copied
 from pyop2cxx.exceptions import (
     NameTypeError,
@@ -29,16 +30,6 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEYWORD = re.compile(
-    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
-    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|"
-    "union|unsigned|void|volatile|while"
-)
-_MACRO = re.compile(
-    r"M_(E|LOG2E|LOG10E|LN2|LN10|PI|PI_2|PI_4|1_PI|2_PI|2_SQRTPI|SQRT2|SQRT1_2)|NAN|INFINITY|"
-    r"HUGE_VAL|NULL|true|false|((DBL|FLT|SIZE|U?(INT|LONG)|U?INT(8|16|32|64))_(MAX|MIN|EPSILON))"
-)
-"""What C's headers define: kernels would not see the Const's value."""
 
 
 @ends_tracebacks("__init__")
@@ -161,9 +152,7 @@ class Const(SetFreeCarrier):
             raise NameTypeError(
                 f"Const: kernels use the name, so it must be a C identifier, got '{self._name}'"
             )
-        is_keyword = _KEYWORD.fullmatch(self._name)
-        if is_keyword or _MACRO.fullmatch(self._name):
-            whose = "a keyword of C" if is_keyword else "a constant of C's headers"
+        if (whose := owner_of(self._name)) is not None:
             raise NameTypeError(
                 f"Const: kernels use the name, but '{self._name}' is {whose}; choose another name"
             )

@@ -249,7 +249,7 @@ class MatValues(DataCarrier):
     @property
     def array(self) -> Array:
         """The values in the order of the Sparsity's places, writeable; shape (n * rows * cols,)."""
-        return self._stored("array", write=True).reshape(-1)
+        return self._lent_out.lend(self._stored("array", write=True).reshape(-1))
 
     @property
     def values(self) -> Array:
@@ -311,7 +311,7 @@ class MatValues(DataCarrier):
         return self._allocated(member)
 
     def _shared_on_host(self) -> Array:
-        return self._stored("__dlpack__", write=True)
+        return self._lent_out.lend(self._stored("__dlpack__", write=True)[...])
 
     def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         shape = self._allocated("__dlpack__").shape

@@ -395,6 +395,13 @@ def _unset(found: _Finding) -> str:
     return f"the variable {found.array} is used before it has a value; give it an initial value"
 
 
+def _result(found: _Finding) -> str:
+    return (
+        f"the function {found.array} ends without returning a value, but its caller uses one; "
+        "let all of its paths end with a 'return'"
+    )
+
+
 def _made(found: _Finding) -> str:
     kind = "NaN" if found.index == 0 else "infinite"
     return (
@@ -460,6 +467,7 @@ _MESSAGES = {
     "store": _store,
     "update": _update,
     "unset": _unset,
+    "result": _result,
     "made": _made,
     "divisor": _divisor,
     "shift": _shift,

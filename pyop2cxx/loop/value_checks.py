@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
-from pyop2cxx.exceptions import ExecutionError, UsageError
+from pyop2cxx.exceptions import ExecutionError, KernelWarning, UsageError, user_stacklevel
 from pyop2cxx.loop.entry_meetings import check_entries
 from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
@@ -34,6 +35,8 @@ class WatchedArguments:
     def __init__(self, loop: Any, *, debug: bool, checked: bool) -> None:
         self._loop, self._debug, self._checked = loop, debug, checked
         self._given_anew: list[tuple[Any, int]] = []
+        if checked and loop.kernel.core.body is None:
+            _warn_of_opaque(loop, stacklevel=user_stacklevel())
 
     def before(self) -> None:
         """Raise if the loop must not run."""
@@ -106,4 +109,16 @@ def _check_numbers(kernel: str, part: Part, what: str) -> None:
     raise ExecutionError(
         f"par_loop '{kernel}': arg {part.number}: {type(data).__name__} '{data.name}', "
         f"{where} {what}: {shown} ({bad.size} of {len(rows)} elements)"
+    )
+
+
+def _warn_of_opaque(loop: Any, *, stacklevel: int) -> None:
+    """Say that nobody looks into a kernel: who has asked for checks must not think it was right."""
+    reason = loop.kernel.opaque_reason
+    warnings.warn(
+        f"{loop._what}: check mode does not look into this kernel, because it is opaque "
+        f"({reason}): races are found, but no wrong indices, accesses or values; write it in C "
+        "that can be parsed, or try it under a sanitizer",
+        KernelWarning,
+        stacklevel=stacklevel,
     )

@@ -13,6 +13,7 @@ CHECK_MODE = {
     "debug includes it": ("python/test_check_mode.py::test_debug_includes_it",),
     "reports name loop, line, argument, element, index or value; nothing is written": (
         "python/test_check_mode.py::test_every_bug_is_found_and_nothing_is_written",
+        "python/test_wrong_programs.py::test_the_mistake_is_reported_where_it_is",
         "python/test_check_mode.py::test_members_are_named_as_the_user_wrote_them",
         "python/test_check_mode.py::test_equal_kernels_have_lines_of_their_own",
     ),
@@ -60,6 +61,7 @@ CHECK_MODE = {
         "python/test_check_mode.py::test_no_false_alarms",
         "python/test_check_mode.py::test_older_conventions_raise_no_false_alarm",
         "python/test_demos.py::test_demos_raise_no_alarm_in_check_mode",
+        "python/test_promises.py::test_what_is_left_out_in_check_mode_is_there",
         "python/test_fuzz.py::test_check_mode_reports_no_random_loop",
     ),
     "it costs little": (
@@ -136,6 +138,7 @@ DEVICES = {
         "python/test_lent.py::test_an_array_that_a_dat_was_made_from_ends",
         "python/test_lent.py::test_what_numpy_cannot_end_is_watched",
         "python/test_lent.py::test_memory_of_others_is_watched",
+        "python/test_lent.py::test_what_is_written_between_two_readings_is_told",
         "python/test_lent.py::test_in_check_mode_every_loop_looks",
         "python/test_lent.py::test_the_end_reports_what_nobody_asked_for",
     ),

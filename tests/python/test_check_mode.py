@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -688,6 +689,25 @@ def test_one_loop_alone_is_checked() -> None:
         run(world, BUGS[7], check=True)
     op2.init(check=True)
     run(world, BUGS[7], check=False)
+
+
+@pytest.mark.parametrize("options", [{"check": True}, {"debug": True}])
+def test_a_kernel_that_nobody_looks_into_is_told(options: dict[str, Any]) -> None:
+    """And races are found; without check mode nothing is said."""
+    code = "void k(double *z) { double *p = (double[]){1, 2, 3}; z[0] = p[2]; z[1] = p[1]; }"
+    op2.init(backend="sequential", **options)
+    world = World()
+    with pytest.warns(
+        KernelWarning, match=r"par_loop 'k': .*does not look into .*\(line 1"
+    ) as told:
+        run(world, Bug("", code, "z(WRITE, ends)", ""), equal_writes=True)
+    assert told[0].filename == __file__
+    with pytest.raises(CheckError, match="elements 0 and 1 both WRITE"):
+        run(world, Bug("", code, "z(WRITE, ends)", ""))
+    op2.init(check=False, debug=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(world, Bug("", code, "z(WRITE, ends)", ""))
 
 
 def test_debug_includes_it() -> None:

@@ -2,13 +2,17 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import tree_sitter
+import tree_sitter_c
 from numpy import array, dtype  # noqa: F401 - reprs need them
 
 from pyop2cxx import op2
+from pyop2cxx.base.c_names import LITERALS, NEAREST_MINIMUM, OTHER_CONSTANTS, owner_of
 from pyop2cxx.exceptions import (
     DataValueError,
     DimTypeError,
@@ -17,6 +21,7 @@ from pyop2cxx.exceptions import (
     NoDataError,
     UsageError,
 )
+from pyop2cxx.kernel.parser import headers
 from pyop2cxx.op2 import Const, Constant
 from pyop2cxx.runtime import runtime
 
@@ -145,16 +150,50 @@ def test_a_name_must_be_one_in_c(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        *(("int", "a keyword"), ("while", "a keyword"), ("M_PI", "a constant")),
-        *(("true", "a constant"), ("INT32_MAX", "a constant"), ("DBL_EPSILON", "a constant")),
-        ("INFINITY", "a constant"),
+        *(("int", "a keyword"), ("while", "a keyword"), ("asm", "a keyword")),
+        *(("size_t", "a type of C"), ("PetscInt", "a type of C"), ("_Bool", "a type of C")),
+        *(("true", "a constant"), ("INFINITY", "a constant"), ("PETSC_PI", "a constant")),
+        *(("_Complex_I", "a constant"), ("I", "a constant"), ("INT32_MIN", "a constant")),
+        *(("_Generic", "reserved"), ("__restrict", "reserved"), ("linux", "reserved")),
     ],
 )
 def test_a_name_that_c_has_is_refused(name: str, what: str) -> None:
     """Compilers reject keywords; of what headers define, kernels would see another value."""
-    with pytest.raises(NameTypeError, match=rf"Const: .* '{name}' is {what} of C.*another name"):
+    with pytest.raises(NameTypeError, match=rf"Const: .* '{name}' is {what}.*another name"):
         op2.Const(1, 2.0, name)
     assert name not in runtime.constants
+
+
+def test_what_the_parser_takes_for_a_macro_is_no_const() -> None:
+    for name in (*LITERALS, *NEAREST_MINIMUM, *OTHER_CONSTANTS):
+        assert headers.constant(name, 1, has_complex=True) is not None
+        with pytest.raises(NameTypeError, match=f"'{name}' is a constant of C's headers"):
+            op2.Const(1, 2.0, name)
+
+
+def test_other_names_are_the_values_that_were_given(backend: str) -> None:
+    """Words of the grammar that are not refused, and what C's library and devices have."""
+    grammar = tree_sitter.Language(tree_sitter_c.language())
+    kinds = {grammar.node_kind_for_id(number) for number in range(grammar.node_kind_count)}
+    words = {kind for kind in kinds if kind and re.fullmatch(r"[a-z]\w*", kind)} | {
+        *("y0", "j1", "gamma", "min", "max", "sqrt", "printf", "isnan", "main", "errno", "stdin"),
+        *("CHAR_BIT", "CHAR_MAX", "SHRT_MIN", "UCHAR_MAX", "FLT_DIG", "DBL_DIG", "FLT_RADIX"),
+        *("M_PI_F", "DBL_MANT_DIG", "FP_ILOGB0", "EOF", "FLT_MAX_EXP", "DBL_MIN_10_EXP"),
+        *("half", "double2", "kernel", "local", "threadIdx", "dim3", "class", "template", "this"),
+    }
+    words = {word for word in words if owner_of(word) is None}
+    consts = [op2.Const(1, float(n), name) for n, name in enumerate(sorted(words))]
+    cells = op2.Set(1)
+    try:
+        for some in (consts[::2], consts[1::2]):
+            x = op2.Dat(cells ** len(some), name="x")
+            lines = (f"  values[{n}] = {const.name};" for n, const in enumerate(some))
+            text = "void k(double *values) {\n" + "\n".join(lines) + "\n}"
+            op2.par_loop(op2.Kernel(text, "k"), cells, x(op2.WRITE))
+            np.testing.assert_array_equal(x.data_ro, [[const.data_ro[0] for const in some]])
+    finally:
+        for const in consts:
+            const.remove_from_namespace()
 
 
 def test_a_default_name_is_one_in_c() -> None:

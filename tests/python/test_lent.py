@@ -125,6 +125,33 @@ def test_arrays_of_what_has_no_set_end(device: _core.Device, what: str) -> None:
     assert y.data_ro.tolist() == [3.0] * N
 
 
+@pytest.mark.parametrize("how", ["array", "part", "dlpack"])
+def test_the_array_of_a_matrix_ends_or_is_watched(device: _core.Device, how: str) -> None:
+    nodes = op2.Set(N, "nodes")
+    own = op2.Map(nodes, nodes, 1, np.arange(N), "own")
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(own, own, None)]), name="mat")
+    add = op2.Kernel("void more(double A[1][1]) { A[0][0] += 1; }", "more")
+    makes: dict[str, Callable[[], Any]] = {
+        "array": lambda: mat.array,
+        "part": lambda: mat.array[:2],
+        "dlpack": lambda: np.from_dlpack(mat),
+    }
+    op2.par_loop(add, nodes, mat(op2.INC, (own, own)))
+    held = makes[how]()
+    held[0] = 3.0
+    op2.par_loop(add, nodes, mat(op2.INC, (own, own)))
+    if how == "array":
+        with pytest.raises(ValueError, match="read-only"):
+            held[0] = 7.0
+    else:
+        held[0] = 7.0
+        with pytest.raises(UsageError, match="Mat 'mat': somebody wrote into its values"):
+            mat.values  # noqa: B018
+    assert mat.values.diagonal().tolist() == [4.0, *[2.0] * (N - 1)]
+    mat.array[0] = 1.0
+    assert mat.values[0, 0] == 1.0
+
+
 def test_a_second_dat_over_an_array_that_has_ended_shares_it(device: _core.Device) -> None:
     own = np.ones(N)
     x = dat(own)
@@ -192,6 +219,41 @@ def test_a_loop_that_writes_looks_before(device: _core.Device) -> None:
         doubled(x)
     doubled(x)
     assert x.data_ro.tolist() == [2.0] * N
+
+
+def n_looks_of(what: Callable[[], Any]) -> int:
+    before = runtime.coherence.n_looks
+    what()
+    return runtime.coherence.n_looks - before
+
+
+def test_reading_one_value_after_the_other_seldom_looks(device: _core.Device) -> None:
+    own = np.ones(N)
+    x, y = dat(own), dat(np.ones(N), "y")
+    doubled(x)
+    assert x._lent_out.is_watching
+    assert n_looks_of(lambda: [x.data_ro[i % N] for i in range(1000)]) == 10
+    assert n_looks_of(lambda: doubled(y)) == 0
+    assert n_looks_of(lambda: summed(x)) == 1  # the host has read since it looked
+    assert n_looks_of(lambda: [summed(x) for _ in range(3)]) == 0
+    assert n_looks_of(lambda: x.data_ro[0]) == 1
+    assert n_looks_of(lambda: summed(x)) == 0
+
+
+@pytest.mark.parametrize("n_reads", [0, 1, 3, 4, 5])
+def test_what_is_written_between_two_readings_is_told(device: _core.Device, n_reads: int) -> None:
+    """By the next reading, or the next loop on the device; the fourth and sixth do not look."""
+    x = dat(np.ones(N))
+    part = x.data[:2]
+    for _ in range(2):
+        summed(x)
+        for _ in range(n_reads):
+            assert x.data_ro[0] == 1.0
+        part[0] = 7.0
+        with pytest.raises(UsageError, match=WROTE):
+            _ = x.data_ro[0], summed(x)
+        assert x.data_ro[0] == 1.0
+        assert summed(x) == N
 
 
 @pytest.mark.parametrize("option", ["check", "debug"])

@@ -73,7 +73,11 @@ def test_types_and_foreign_declarations_leave_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["goto a; a: ;", "switch (n) { n = 1; case 1: ; }", "int t[];", "int f(int a) { }"]
+    "text",
+    [
+        *("goto a; a: ;", "switch (n) { n = 1; case 1: ; }", "int t[];", "int f(int a) { }"),
+        *("break;", "continue;", "if (n) { break; }", "switch (n) { case 1: continue; }"),
+    ],
 )
 def test_what_has_no_tuple_is_told_with_its_line(text: str) -> None:
     parsed = parse_c(f"void k(int n) {{\n  {text}\n}}", "k")

@@ -157,6 +157,45 @@ def pointer_walk(w: World) -> None:
     w.run(code, w.v(WRITE), w.i(READ))
 
 
+@program("result", 2, None, 2)
+def helper_that_returns_on_some_paths_only(w: World) -> None:
+    code = (
+        "enum { A };\n"
+        "static double sign(int i) { if (i == 0) { return 1; } else if (i < 2) return 2; }\n"
+        "void k(double *y, int *i) { y[0] = sign(i[0]); }"
+    )
+    w.run(code, w.y(WRITE), w.i(READ))
+
+
+@program("")
+def helpers_that_return_nothing_that_is_used(w: World) -> None:
+    code = (
+        "static int put(double *y, int i) { if (i > 9) return 1; y[0] = i; }\n"
+        "static double sign(int i) { while (1) { if (i < 9) return i; i -= 9; } }\n"
+        "static double other(int i) { switch (i) { case 0: return 1; default: return 2; } }\n"
+        "void k(double *y, int *i) { put(y, i[0]); y[0] += sign(i[0]) + other(i[0]); }"
+    )
+    w.run(code, w.y(WRITE), w.i(READ))
+
+
+@program("bounds", 2, 1, 0)
+def search_without_an_end(w: World) -> None:
+    """The value that stands in for what lies beyond the array would never end the loop."""
+    code = "void k(double *y, double *x) { int c = 0;\n  while (x[c] > -9) ++c;\n  y[0] = c; }"
+    w.run(code, w.y(WRITE), w.x(READ, w.c2n))
+
+
+@program("bounds", 3, None, 0)
+def chain_of_indices_without_an_end(w: World) -> None:
+    code = (
+        "void k(double *y) { int next[3] = {1, 2, 7}, n = 0;\n"
+        "  for (int c = 0; c != -1; n++) {\n"
+        "    c = next[c]; }\n"
+        "  y[0] = n; }"
+    )
+    w.run(code, w.y(WRITE))
+
+
 @program("bounds", 1, None, 1)
 def negative(w: World) -> None:
     w.run(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyop2cxx.kernel.parser.headers import TYPE_NAMES
+from pyop2cxx.base.c_names import TYPE_NAMES
 from pyop2cxx.kernel.parser.tokens import substitute
 
 if TYPE_CHECKING:

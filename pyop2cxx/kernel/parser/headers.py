@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
+from pyop2cxx.base.c_names import LITERALS, NEAREST_MINIMUM, OTHER_CONSTANTS
 from pyop2cxx.kernel.parser.tokens import COMMENT, STRING
 from pyop2cxx.kernel.parser.wire import call, literal
 
@@ -23,73 +24,6 @@ KNOWN_HEADERS = frozenset(
 ) | {"stdalign.h", "petsc.h", "petscsys.h"}
 
 _NAMES_COMPLEX = re.compile(r"\b_?[Cc]omplex\b")
-
-# Type names in one word, and the scalar each is. `long` has 64 bits wherever we run.
-TYPE_NAMES = {
-    "void": "void",
-    "bool": "bool",
-    "_Bool": "bool",
-    "char": "int8",
-    "int": "int32",
-    "float": "float32",
-    "double": "float64",
-    "size_t": "uint64",
-    "ssize_t": "int64",
-    "ptrdiff_t": "int64",
-    "intptr_t": "int64",
-    "uintptr_t": "uint64",
-    "intmax_t": "int64",
-    "uintmax_t": "uint64",
-    "PetscInt": "int32",
-    "PetscReal": "float64",
-    "PetscScalar": "float64",
-    "PetscBool": "bool",
-    **{f"int{bits}_t": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}_t": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{f"int_least{bits}_t": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"uint_least{bits}_t": f"uint{bits}" for bits in (8, 16, 32, 64)},
-}
-
-_LITERALS = {
-    "true": "1",
-    "false": "0",
-    "M_E": "2.7182818284590452354",
-    "M_LOG2E": "1.4426950408889634074",
-    "M_LOG10E": "0.43429448190325182765",
-    "M_LN2": "0.69314718055994530942",
-    "M_LN10": "2.30258509299404568402",
-    "M_PI": "3.14159265358979323846",
-    "M_PI_2": "1.57079632679489661923",
-    "M_PI_4": "0.78539816339744830962",
-    "M_1_PI": "0.31830988618379067154",
-    "M_2_PI": "0.63661977236758134308",
-    "M_2_SQRTPI": "1.12837916709551257390",
-    "M_SQRT2": "1.41421356237309504880",
-    "M_SQRT1_2": "0.70710678118654752440",
-    "PETSC_PI": "3.14159265358979323846",
-    "DBL_MAX": "1.7976931348623157e+308",
-    "DBL_MIN": "2.2250738585072014e-308",
-    "DBL_EPSILON": "2.2204460492503131e-16",
-    "FLT_MAX": "3.40282347e+38f",
-    "FLT_MIN": "1.17549435e-38f",
-    "FLT_EPSILON": "1.19209290e-07f",
-    "INT_MAX": "2147483647",
-    "UINT_MAX": "4294967295u",
-    "LONG_MAX": "9223372036854775807L",
-    "ULONG_MAX": "18446744073709551615UL",
-    "INT8_MAX": "127",
-    "INT16_MAX": "32767",
-    "INT32_MAX": "2147483647",
-    "INT64_MAX": "9223372036854775807L",
-    "UINT8_MAX": "255",
-    "UINT16_MAX": "65535",
-    "UINT32_MAX": "4294967295u",
-    "UINT64_MAX": "18446744073709551615UL",
-    "SIZE_MAX": "18446744073709551615UL",
-}
-_NEAREST_MINIMUM = {  # C spells a minimum as -max - 1
-    f"{name}_MIN": f"{name}_MAX" for name in ("INT", "LONG", "INT8", "INT16", "INT32", "INT64")
-}
 
 # Macros of <math.h> that work on every real type; only as builtins do they need no header.
 RENAMED_FUNCTIONS = {
@@ -114,7 +48,7 @@ _PETSC_NAMES = {
     "PetscReal": "double",
     "PetscScalar": "double",
     "PetscBool": "_Bool",
-    "PETSC_PI": _LITERALS["PETSC_PI"],
+    "PETSC_PI": LITERALS["PETSC_PI"],
 }
 
 _LONG_LONG = re.compile(rf"{COMMENT}|{STRING}|\blong(?P<blanks>\s+)long\b", re.DOTALL)
@@ -123,12 +57,14 @@ _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"\n]+[>"]).*$', re.MU
 
 def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
     """What a macro of a known header stands for, or None if `name` is none of them."""
-    if name in _LITERALS:
-        return literal(_LITERALS[name], line)
-    if name in _NEAREST_MINIMUM:
-        maximum = literal(_LITERALS[_NEAREST_MINIMUM[name]], line)
+    if name in LITERALS:
+        return literal(LITERALS[name], line)
+    if name in NEAREST_MINIMUM:
+        maximum = literal(LITERALS[NEAREST_MINIMUM[name]], line)
         minus: Expr = ("unary", line, "-", None, (maximum,))
         return ("binary", line, "-", None, (minus, literal("1", line)))
+    if name not in OTHER_CONSTANTS:
+        return None
     if name == "NULL":
         return ("cast", line, "", ("void", False, (("*", 0, False, False),)), (literal("0", line),))
     if name == "INFINITY":

@@ -230,12 +230,18 @@ def _return(node: Node, scope: Scope) -> Body:
     return (("return", scope.line(node), None if value is None else read_expr(value, scope)),)
 
 
-def _break(node: Node, scope: Scope) -> Body:
-    return (("break", scope.line(node)),)
+_LOOPS = {"for_statement", "while_statement", "do_statement"}
 
 
-def _continue(node: Node, scope: Scope) -> Body:
-    return (("continue", scope.line(node)),)
+def _jump(node: Node, scope: Scope) -> Body:
+    kind = node.type.removesuffix("_statement")
+    left = _LOOPS if kind == "continue" else _LOOPS | {"switch_statement"}
+    around = node.parent
+    while around is not None and around.type not in left:
+        around = around.parent
+    if around is None:
+        raise OpaqueKernel(f"'{kind}' stands in nothing that it could leave", scope.line(node))
+    return ((kind, scope.line(node)),)
 
 
 _READERS: dict[str, Callable[[Node, Scope], Body]] = {
@@ -252,6 +258,6 @@ _READERS: dict[str, Callable[[Node, Scope], Body]] = {
     "do_statement": _while,
     "switch_statement": _switch,
     "return_statement": _return,
-    "break_statement": _break,
-    "continue_statement": _continue,
+    "break_statement": _jump,
+    "continue_statement": _jump,
 }

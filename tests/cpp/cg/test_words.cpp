@@ -13,7 +13,8 @@ bool has(std::span<const std::string_view> words, std::string_view word) {
 }
 
 TEST(Words, OfTheDialectsAreNotCs) {
-  for (const std::string_view word : {"global", "kernel", "half", "uint", "double4"}) {
+  for (const std::string_view word :
+       {"global", "kernel", "half", "uint", "double4", "CHAR_BIT", "M_PI_F"}) {
     EXPECT_TRUE(has(opencl_words(), word)) << word;
   }
   for (const std::string_view word : {"new", "class", "template", "this", "threadIdx"}) {

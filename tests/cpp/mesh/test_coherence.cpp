@@ -99,6 +99,49 @@ TEST_F(CoherenceTest, ALoopThatChangesWatchedValuesSaysWhatWasWrittenInVain) {
   EXPECT_FALSE(qa->on_host(Use::read, in_loop));
 }
 
+TEST_F(CoherenceTest, ReadingAgainAndAgainSeldomLooks) {
+  loop({{qa.get(), Use::read_write}});
+  qa->watch(true);
+  for (int i = 0; i < 100; ++i) qa->on_host(Use::read, in_loop);
+  EXPECT_EQ(coherence->n_looks(), 7);                                   // 1, 2, 4, 8, 16, 32, 64
+  EXPECT_FALSE(loop({{qa.get(), Use::read}, {qb.get(), Use::write}}));  // 36 were not looked at
+  EXPECT_EQ(coherence->n_looks(), 8);
+  for (int i = 0; i < 100; ++i) loop({{qa.get(), Use::read}});
+  qb->on_host(Use::read_write, in_loop);
+  EXPECT_TRUE(loop({{qa.get(), Use::read}, {qb.get(), Use::read}}));  // only the other is copied
+  EXPECT_EQ(coherence->n_looks(), 8);
+  EXPECT_FALSE(qa->on_host(Use::read, in_loop));
+  EXPECT_EQ(coherence->n_looks(), 9);
+  loop({{qa.get(), Use::read}});  // the last reading was a look
+  EXPECT_EQ(coherence->n_looks(), 9);
+}
+
+TEST_F(CoherenceTest, WhatIsWrittenBetweenTwoReadingsIsToldByTheNextLoop) {
+  loop({{qa.get(), Use::read}});
+  qa->watch(true);
+  for (int i = 0; i < 4; ++i) qa->on_host(Use::read, in_loop);
+  a[2] = 77;
+  qa->on_host(Use::read, in_loop);  // the fifth: looks at nothing
+  EXPECT_THROW(loop({{qb.get(), Use::read}, {qa.get(), Use::read}}), UsageError);
+  EXPECT_EQ(a[2], 3);
+  loop({{qa.get(), Use::read}});
+  a[2] = 77;  // while a loop runs
+  loop({{qa.get(), Use::read}});
+  EXPECT_THROW(qa->on_host(Use::read, in_loop), UsageError);
+  EXPECT_EQ(a[2], 3);
+}
+
+TEST_F(CoherenceTest, ReadingAPartCountsForWhatOverlaps) {
+  const auto part = over(coherence, &a[1], 3 * sizeof a[0], "Dat 'part'");
+  loop({{qa.get(), Use::read}});
+  loop({{part.get(), Use::read}});
+  qa->watch(true);
+  for (int i = 0; i < 3; ++i) part->on_host(Use::read, in_loop);
+  a[5] = 77;  // beyond the part that was read
+  EXPECT_THROW(loop({{qa.get(), Use::read}}), UsageError);
+  EXPECT_EQ(a[5], 6);
+}
+
 TEST_F(CoherenceTest, AllValuesCanBeWatched) {
   coherence->watch_all(true);
   loop({{qa.get(), Use::read}});
