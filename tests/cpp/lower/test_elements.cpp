@@ -120,7 +120,7 @@ TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
 constexpr Facts fetching{.lanes = Lanes::grid, .atomics = true, .fetches = true, .fences = true};
 
 std::string text_on_grid(const ir::Loop& loop, const Facts& facts = fetching,
-                    const Options& options = {.widths = {.index_bytes = 4}}) {
+                         const Options& options = {.widths = {.index_bytes = 4}}) {
   return kir::dump(lowered(loop, Strategy::atomic, facts, Stage::expand, options));
 }
 
