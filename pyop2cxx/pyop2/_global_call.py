@@ -88,11 +88,15 @@ def call(kernel: Any, args: Sequence[Any]) -> None:
     )
     built = _Built(kernel, start, end, memory)
     loop = built.loop()
-    loop.compute()
-    for part in loop._parts:
-        if part.kind is not Kind.HANDLE and not part.is_of_matrix:
+    lent = [p.data for p in loop._parts if p.kind is not Kind.HANDLE and not p.is_of_matrix]
+    try:
+        loop.compute()
+        for data in lent:
+            data._on_host(_core.Use.read_write, "GlobalKernel", is_explicit=True)
+    finally:
+        for data in lent:
             # the memory is the program's again, which may change it, or give it to others
-            part.data._on_host(_core.Use.read_write, "GlobalKernel", is_explicit=True)
+            data._buffer.release(is_kept=True)
 
 
 def text(kernel: Any) -> str:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.op2 import INC, READ, WRITE
 from pyop2cxx.runtime.communicators import PyOP2CommError
@@ -178,6 +179,22 @@ def test_memory_is_the_programs_between_calls(backend: str) -> None:
             y[:] = 10 * n
             kernel(COMM, 1, 3, y, E2N)
             assert y.tolist() == [10 * n, 10 * n + 1, 10 * n + 2, 10 * n + 1]
+
+
+def test_memory_is_no_loops_once_a_call_is_over(device: _core.Device) -> None:
+    """What is left of the call until garbage is collected must not watch it for others."""
+    local = op2.LocalKernel("void f(double *y) { y[0] += 1; y[1] += 1; }", "f", [INC], [float])
+    kernel = op2.GlobalKernel(local, [op2.DatKernelArg((1,), ENDS)])
+    y = np.zeros(4)
+    op2.configuration["check"] = True  # in which what runs a loop holds itself
+    gc.disable()
+    try:
+        kernel(COMM, 1, 3, y, E2N)
+        left = [one for one in gc.get_objects() if isinstance(one, op2.Dat)]
+        assert y.ctypes.data not in {one._buffer.address for one in left}
+    finally:
+        gc.enable()
+        op2.configuration["check"] = False
 
 
 @pytest.mark.parametrize("nest", [True, False])
