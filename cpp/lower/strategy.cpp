@@ -168,6 +168,17 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
+/// Cells of a column change what is common to it from the bottom up, but a GPU's blocks may have
+/// but a part of a column.
+Verdict keeps_columns(const Loop& loop, const Races& races, const Facts& facts) {
+  const bool is_gpu = facts.lanes == Lanes::grid && !facts.runs_in_lane;
+  if (!is_gpu || races.overlaps || races.overwrites.empty()) return {};
+  if (loop.iteration.layers == ir::Layers::none) return {};
+  return no(describe(loop, races.overwrites.front()) +
+            " is written through a Map, and blocks may end inside of a column, whose cells come "
+            "from the bottom up");
+}
+
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
   if (races.overlaps) return no("written memory overlaps other arguments");
@@ -372,7 +383,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
-      return {};
+      return keeps_columns(loop, races, facts);
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }

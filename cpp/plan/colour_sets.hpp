@@ -20,12 +20,14 @@ class ColourSets {
 
   /// @brief Give the next item the lowest colour that none of its targets has seen.
   /// @param[in] visit visit(f) calls f(target) for each target of the item; targets may repeat.
-  /// @return The colour; 0 for an item without targets.
+  /// @param[in] least No colour below it.
+  /// @return The colour; @p least for an item without targets.
   template <class Visit>
-  std::int64_t take_lowest(const Visit& visit) {
-    std::uint64_t busy = 0;
+  std::int64_t take_lowest(const Visit& visit, std::int64_t least = 0) {
+    if (least >= 64) return take_beyond_first(visit, least);
+    std::uint64_t busy = (std::uint64_t{1} << least) - 1;
     visit([this, &busy](std::int64_t target) { busy |= first(target); });
-    if (~busy == 0) return take_beyond_first(visit);
+    if (~busy == 0) return take_beyond_first(visit, 64);
     const int colour = std::countr_one(busy);
     const std::uint64_t bit = std::uint64_t{1} << colour;
     visit([this, bit](std::int64_t target) { first(target) |= bit; });
@@ -60,7 +62,7 @@ class ColourSets {
   };
 
   template <class Visit>
-  std::int64_t take_beyond_first(const Visit& visit) {
+  std::int64_t take_beyond_first(const Visit& visit, std::int64_t least) {
     if (head_.empty()) head_.assign(first_.size(), nothing);
     busy_.assign(busy_.size(), 0);
     visit([this](std::int64_t target) {
@@ -68,7 +70,9 @@ class ColourSets {
         busy_[at(words_[at(i)].index)] |= words_[at(i)].mask;
       }
     });
-    std::int64_t index = 1;
+    std::int64_t index = least / 64;
+    if (at(index) >= busy_.size()) busy_.resize(at(index) + 1, 0);
+    busy_[at(index)] |= (std::uint64_t{1} << least % 64) - 1;
     while (at(index) < busy_.size() && ~busy_[at(index)] == 0) ++index;
     if (at(index) >= busy_.size()) busy_.resize(at(index) + 1, 0);
     const int colour = std::countr_one(busy_[at(index)]);

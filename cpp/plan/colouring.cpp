@@ -69,14 +69,17 @@ struct Part {
 /// What a colouring gives colours to: element k, or all elements of a block.
 class Items {
  public:
-  Items(const Footprint& footprint, const Elements& elements, std::int64_t block_size)
+  Items(const Footprint& footprint, const ConflictSet& loop, std::int64_t block_size)
       : footprint_(footprint),
-        n_elements_(elements.n),
-        n_core_elements_(elements.n_core()),
+        n_elements_(loop.elements.n),
+        n_core_elements_(loop.elements.n_core()),
         block_size_(block_size),
-        n_core_(n_blocks(elements.n_core())) {}
+        n_core_(n_blocks(loop.elements.n_core())) {
+    if (loop.columns && block_size > 1) cut_between_columns(loop);
+  }
 
   [[nodiscard]] std::int64_t size() const {
+    if (!first_.empty()) return static_cast<std::int64_t>(first_.size()) - 1;
     return n_core_ + n_blocks(n_elements_ - n_core_elements_);
   }
   /// Those before the boundary come first.
@@ -84,6 +87,7 @@ class Items {
   [[nodiscard]] std::array<Part, 2> parts() const { return {{{0, n_core_}, {n_core_, size()}}}; }
 
   [[nodiscard]] std::int64_t begin_of(std::int64_t item) const {
+    if (!first_.empty()) return first_[static_cast<std::size_t>(item)];
     if (item <= n_core_) return std::min(item * block_size_, n_core_elements_);
     return std::min(n_core_elements_ + (item - n_core_) * block_size_, n_elements_);
   }
@@ -98,21 +102,41 @@ class Items {
     return n / block_size_ + (n % block_size_ != 0 ? 1 : 0);
   }
 
+  /// A block that would end inside of a column ends with it.
+  void cut_between_columns(const ConflictSet& loop) {
+    std::int64_t begin = 0;
+    for (const std::int64_t end : {n_core_elements_, n_elements_}) {
+      while (begin < end) {
+        first_.push_back(begin);
+        begin = std::min(begin + block_size_, end);
+        while (begin < end && loop.continues_column(begin)) ++begin;
+      }
+      if (end == n_core_elements_) n_core_ = static_cast<std::int64_t>(first_.size());
+    }
+    first_.push_back(n_elements_);
+  }
+
   const Footprint& footprint_;
   std::int64_t n_elements_;
   std::int64_t n_core_elements_;
   std::int64_t block_size_;
   std::int64_t n_core_;
+  std::vector<std::int64_t> first_;  // [n_blocks + 1] where they begin; empty: each block_size_
 };
 
 using Colours = std::vector<std::int32_t>;  // [n_items]
 
+/// @param[in] follows Whether an item must come after the one before it.
 /// @return The number of colours.
-std::int64_t first_fit(Colours& colour_of, const Items& items, const Part& part, ColourSets& sets) {
+template <class Follows>
+std::int64_t first_fit(Colours& colour_of, const Items& items, const Part& part, ColourSets& sets,
+                       const Follows& follows) {
   std::int64_t n_colours = 0;
   for (std::int64_t item = part.begin; item < part.end; ++item) {
     const auto visit = [&items, item](const auto& f) { items.visit(item, f); };
-    const std::int64_t colour = sets.take_lowest(visit);
+    const bool is_next = item > part.begin && follows(item);
+    const std::int64_t least = is_next ? colour_of[static_cast<std::size_t>(item - 1)] + 1 : 0;
+    const std::int64_t colour = sets.take_lowest(visit, least);
     colour_of[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(colour);
     n_colours = std::max(n_colours, colour + 1);
   }
@@ -168,7 +192,12 @@ struct Colouring {
   ColourStatistics statistics;
 };
 
-Colouring colour_items(const Footprint& footprint, const Items& items, int n_threads) {
+/// @param[in] keeps_order Items are elements, and those of a column get colours in their order.
+Colouring colour_items(const Footprint& footprint, const Items& items, const ConflictSet& loop,
+                       bool keeps_order, int n_threads) {
+  const auto follows = [&loop, keeps_order](std::int64_t item) {
+    return keeps_order && loop.continues_column(item);
+  };
   Colouring colouring;
   colouring.colour_of.resize(static_cast<std::size_t>(items.size()));
   struct Coloured {
@@ -180,13 +209,13 @@ Colouring colour_items(const Footprint& footprint, const Items& items, int n_thr
   for (const Part& part : items.parts()) {
     if (part.size() == 0) continue;
     ColourSets& seen = sets.emplace_back(footprint.n_targets());
-    coloured.push_back({part, first_fit(colouring.colour_of, items, part, seen)});
+    coloured.push_back({part, first_fit(colouring.colour_of, items, part, seen, follows)});
   }
   measure_targets(colouring.statistics, sets, footprint.n_targets(), n_threads);
   for (std::size_t i = 0; i < coloured.size(); ++i) {
     const auto& [part, n_colours] = coloured[i];
-    const bool fits_mask = n_colours <= 64;
-    if (n_colours > 1 && fits_mask) balance(colouring.colour_of, n_colours, sets[i], items, part);
+    const bool can_move = n_colours <= 64 && !keeps_order;
+    if (n_colours > 1 && can_move) balance(colouring.colour_of, n_colours, sets[i], items, part);
     if (colouring.n_colours > 0) {  // behind those of the part before
       for (std::int64_t item = part.begin; item < part.end; ++item) {
         colouring.colour_of[static_cast<std::size_t>(item)] +=
@@ -238,9 +267,10 @@ BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size, int n_
   }
   const Footprint footprint = footprint_of(loop, n_threads);
   // A block larger than the loop is the loop; smaller numbers cannot overflow.
-  const Items blocks(footprint, loop.elements,
+  const Items blocks(footprint, loop,
                      std::min(block_size, std::max<std::int64_t>(loop.elements.n, 1)));
-  const Colouring colouring = colour_items(footprint, blocks, n_threads);
+  const bool keeps_order = loop.columns && block_size == 1;
+  const Colouring colouring = colour_items(footprint, blocks, loop, keeps_order, n_threads);
   BlockPlan plan;
   plan.block_size = block_size;
   plan.n_core_blocks = blocks.n_core();
@@ -261,7 +291,7 @@ ElementPlan colour_elements(const ConflictSet& loop, int n_threads) {
   const MapPointer subset =
       loop.origin == EntryOrigin::element ? loop.elements.subset : MapPointer();
   const Colouring colouring =
-      colour_items(footprint, Items(footprint, loop.elements, 1), n_threads);
+      colour_items(footprint, Items(footprint, loop, 1), loop, loop.columns != nullptr, n_threads);
   ElementPlan plan;
   plan.elements = make_index_array(n, subset ? subset->n_targets() : n);
   plan.colour_offset =

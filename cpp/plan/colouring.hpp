@@ -48,7 +48,8 @@ struct ElementPlan {
 /// small ones (with up to 64 colours; beyond that the numbering is the trouble). Independent of
 /// @p n_threads. A target that one block touches more than once is no conflict. No block has
 /// elements on both sides of Elements::n_core, and no colour blocks of both sides: the last block
-/// before it may be shorter, and colours before it come first.
+/// before it may be shorter, and colours before it come first. A block that would end inside of a
+/// column is longer, if it has more than one element.
 /// @throws UsageError if block_size < 1, or the conflicts do not fit the elements.
 [[nodiscard]] BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size,
                                       int n_threads);

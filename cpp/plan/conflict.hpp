@@ -48,6 +48,14 @@ struct ConflictSet {
   Elements elements;
   std::vector<Conflict> conflicts;
   EntryOrigin origin = EntryOrigin::element;  ///< of the elements in an ElementPlan
+  /// Null, or a map of arity 1 from positions to what elements that follow each other have in
+  /// common, as cells of a column do: these are in one block, or get colours in their order.
+  MapPointer columns = {};
+
+  /// @brief Whether the element at @p position is of the same column as the one before it.
+  [[nodiscard]] bool continues_column(std::int64_t position) const {
+    return columns && position > 0 && columns->at(position, 0) == columns->at(position - 1, 0);
+  }
 };
 
 /// @brief Check elements against the maps they index.

@@ -78,7 +78,7 @@ class PlanCache::KeyBuilder {
 
   KeyBuilder& conflicts(const ConflictSet& loop) {
     const std::vector<Conflict> kept = canonical(loop.conflicts);
-    elements(loop.elements).number(static_cast<std::int64_t>(loop.origin));
+    elements(loop.elements).number(static_cast<std::int64_t>(loop.origin)).map(loop.columns);
     number(static_cast<std::int64_t>(kept.size()));
     for (const Conflict& conflict : kept) {
       map(conflict.map).number(conflict.slot).number(conflict.space);

@@ -451,6 +451,19 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   return request;
 }
 
+namespace {
+
+/// Whether elements that follow each other may lead to one target, as the cells of a column do that
+/// change what belongs to all of it.
+bool is_common_to_neighbours(const mesh::MapTable& table, std::int64_t n_elements) {
+  for (std::int64_t i = 1; i < n_elements; ++i) {
+    if (table.at(i, 0) == table.at(i - 1, 0)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 plan::ConflictSet PreparedLoop::conflicts() const {
   plan::ConflictSet set{elements_of(binding_), {}, plan::EntryOrigin::position};
   for (const int map : executable_->plan.conflicts) {
@@ -458,6 +471,10 @@ plan::ConflictSet PreparedLoop::conflicts() const {
     const std::vector<plan::Occurrence> rows =
         occurrences_of(binding_, map, *plans_, options_.n_threads);
     const plan::MapPointer& table = rows.front().map;
+    // a block of a GPU has as many elements as it has lanes
+    const bool has_columns = binding_.iteration.layers != Layers::none && table->arity() == 1 &&
+                             executable_->plan.kind != abi::PlanKind::staged;
+    if (has_columns && is_common_to_neighbours(*table, binding_.n_elements)) set.columns = table;
     if (static_cast<int>(rows.size()) == table->arity()) {
       set.conflicts.push_back({table, plan::all_slots, binding_.spaces[i]});
       continue;

@@ -66,7 +66,12 @@ def _can_race(one: Part, other: Part) -> bool:
 
 
 def _check_own(loop: Any, part: Part, map_: Map) -> None:
-    """RW or WRITE through a Map: found once for each Map, as long as it does not change."""
+    """RW or WRITE through a Map: found once for each Map, as long as it does not change.
+
+    Cells of a column come from the bottom up, on all backends: what belongs to it is no race.
+    """
+    if map_._is_of_columns:
+        return
     table = map_._current_table()
     key = (None if table is None else table.version, loop.iterset._uid, loop.iteration_region)
     if key not in map_._meetings:
@@ -85,11 +90,9 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     )
     place = f"entity {target} of Set '{map_.toset.name}'"
     one, two = number_of(loop, first), number_of(loop, second)
-    way = (
-        ", on which their column stands," if map_._is_of_columns else f" through Map '{map_.name}',"
-    )
     what = (
-        f"elements {one} and {two} both {access} {place}{way} so the result depends on their order"
+        f"elements {one} and {two} both {access} {place} through Map '{map_.name}', so the result "
+        "depends on their order"
         if first != second
         else f"element {one} has {place} twice in its row of Map '{map_.name}' to {access}, and "
         "what it writes for one of the two is lost"

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class ExtrudedSet(Set):
     """Columns of cells over the entities of a Set. Its entities are the columns.
 
-    Loops visit the cells of each column from the bottom up; on several threads, or on a device,
-    they need not do so where cells RW or WRITE what belongs to the whole column. Dats without a Map
-    are on the base Set: one row per column. Maps must start here; their `offset` says how far an
-    entry moves from a cell to the one above.
+    Loops visit the cells of each column from the bottom up, also on several threads or a device if
+    cells RW or WRITE what belongs to the whole column. Dats without a Map are on the base Set: one
+    row per column. Maps must start here; their `offset` says how far an entry moves from a cell to
+    the one above.
 
     Args:
         parent: The base Set.

@@ -57,7 +57,8 @@ void expect_valid(const ConflictSet& loop, const BlockPlan& plan) {
     const std::int64_t size = plan.block_offset[b + 1] - plan.block_offset[b];
     EXPECT_GT(size, 0);
     const bool is_last = b + 1 == n_blocks || b + 1 == static_cast<std::size_t>(plan.n_core_blocks);
-    EXPECT_TRUE(size == plan.block_size || (is_last && size < plan.block_size));
+    const bool is_whole = size == plan.block_size || (loop.columns && size >= plan.block_size);
+    EXPECT_TRUE(is_whole || (is_last && size < plan.block_size));
   }
   const auto n_core = static_cast<std::size_t>(plan.n_core_blocks);
   EXPECT_EQ(plan.block_offset.at(n_core), loop.elements.n_core());
@@ -269,6 +270,46 @@ TEST(Colouring, MixedIndexWidthsAndSpaces) {
                          {{narrow.table, all_slots, 3}, {wide.table, 2, 3}, {other.table, 0, 1}}};
   expect_valid(loop, colour_blocks(loop, 32, 1));
   expect_valid(loop, colour_elements(loop, 1));
+}
+
+/// 100 columns of 7 cells, whose neighbours meet: column c of cells leads to c, and to c + 1.
+TEST(Colouring, KeepsTheOrderOfColumns) {
+  std::vector<std::int64_t> column_of, ends;
+  for (std::int64_t cell = 0; cell < 700; ++cell) {
+    column_of.push_back(cell / 7);
+    ends.push_back(cell / 7);
+    ends.push_back(cell / 7 + 1);
+  }
+  const TestMap<std::int64_t> columns(column_of, 1, 100);
+  const TestMap<std::int64_t> both(ends, 2, 101);
+  ConflictSet loop{{700, nullptr}, {{columns.table, all_slots, 0}, {both.table, all_slots, 1}}};
+  loop.columns = columns.table;
+  for (const std::int64_t size : {3, 7, 64, 1000}) {
+    const BlockPlan plan = colour_blocks(loop, size, 1);
+    expect_valid(loop, plan);
+    for (const std::int64_t begin : plan.block_offset) EXPECT_EQ(begin % 7, 0) << size;
+  }
+  for (ConflictSet some : {loop, ConflictSet{{700, nullptr}, {{columns.table, all_slots, 0}}}}) {
+    some.columns = columns.table;
+    const ElementPlan plan = colour_elements(some, 1);
+    expect_valid(some, plan);
+    std::vector<std::int64_t> colour_of(700);
+    for (std::size_t colour = 0; colour + 1 < plan.colour_offset.size(); ++colour) {
+      for (std::int64_t i = plan.colour_offset[colour]; i < plan.colour_offset[colour + 1]; ++i) {
+        const auto cell = std::visit(
+            [i](const auto& all) {
+              return static_cast<std::size_t>(all[static_cast<std::size_t>(i)]);
+            },
+            plan.elements);
+        colour_of[cell] = static_cast<std::int64_t>(colour);
+      }
+    }
+    for (std::size_t cell = 1; cell < 700; ++cell) {
+      if (cell % 7 != 0) {
+        EXPECT_GT(colour_of[cell], colour_of[cell - 1]) << cell;
+      }
+    }
+  }
 }
 
 TEST(Colouring, DoesNotDependOnThreads) {
