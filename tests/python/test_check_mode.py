@@ -905,7 +905,6 @@ ON_PURPOSE = {
     "inc_of_what_is_read": "races",
     "overlapping_slices": "races",
     "one_dat_directly_and_through_map": "races",
-    "extruded_updates_on_the_base": "races",
     "matrix_that_is_set_by_many": "races",
 }
 
