@@ -146,8 +146,10 @@ class StatementPrinter {
   void cases(const ir::Switch& node) {
     context_.begin_branch(fmt::format("switch ({})", print(node.value)));
     for (const ir::Case& entry : node.cases) {
-      // A label must stand before a statement.
-      const bool is_bare = &entry == &node.cases.back() && entry.body.empty();
+      // A label must stand before a statement, which a declaration is not.
+      const bool is_bare = entry.body.empty()
+                               ? &entry == &node.cases.back()
+                               : std::holds_alternative<ir::Declare>(entry.body.front().node);
       const std::string end = is_bare ? ": ;" : ":";
       context_.statement(entry.label ? fmt::format("case {}{}", print(*entry.label), end)
                                      : "default" + end);

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -41,15 +40,10 @@ bool is_truth(const Expr& expr) {
 }
 
 /// Finds the numbers that are compared with constants, where that decides what runs next. Bounds of
-/// loops are not among them, and neither are numbers that loops count: these are known in the end.
+/// loops are not among them.
 class Finder {
  public:
   explicit Finder(ir::KernelBody& body) : known_(ir::constant_integers(body)) {
-    for (ir::FunctionDef& function : body.functions) {
-      ir::for_each_body(function.body, [this](ir::Body& statements) {
-        for (ir::Stmt& stmt : statements) note_counters(stmt);
-      });
-    }
     for (ir::FunctionDef& function : body.functions) {
       ir::for_each_body(function.body, [this](ir::Body& statements) {
         for (ir::Stmt& stmt : statements) statement(stmt);
@@ -67,14 +61,6 @@ class Finder {
   }
 
  private:
-  void note_counters(const ir::Stmt& stmt) {
-    const auto* loop = std::get_if<ir::For>(&stmt.node);
-    if (loop == nullptr || loop->init.empty()) return;
-    const auto* declared = std::get_if<ir::Declare>(&loop->init.front().node);
-    if (declared == nullptr) return;
-    for (const ir::Variable& variable : declared->variables) counters_.insert(variable.name);
-  }
-
   void statement(ir::Stmt& stmt) {
     std::visit(overload{
                    [this](ir::Declare& node) {
@@ -92,7 +78,7 @@ class Finder {
                    [](ir::While&) {},
                    [this](ir::Switch& node) {
                      expression(node.value);
-                     if (is_data(node.value)) noted_.emplace_back(&node.value, true);
+                     if (is_open(node.value)) noted_.emplace_back(&node.value, true);
                    },
                    [this](ir::Return& node) {
                      if (node.value) expression(*node.value);
@@ -122,26 +108,25 @@ class Finder {
   }
 
   void note(Expr& expr, const std::optional<std::int64_t>& constant) {
-    if (!constant || is_truth(expr) || !is_data(expr)) return;
+    if (!constant || is_truth(expr) || !is_open(expr)) return;
     noted_.emplace_back(&expr, false);
     constants_.insert(*constant);
   }
 
-  /// Whether @p expr is a number that the elements may have different ones of.
-  [[nodiscard]] bool is_data(const Expr& expr) const {
+  /// Whether @p expr is an integer that is not known here.
+  [[nodiscard]] bool is_open(const Expr& expr) const {
     if (!expr.type.is_scalar() || expr.type.lanes != 0 || !ir::is_integer(expr.type.base)) {
       return false;
     }
     bool is = false;
     ir::for_each_expr(expr, [&](const Expr& part) {
       const auto* name = std::get_if<ir::Name>(&part.node);
-      is |= name != nullptr && !counters_.contains(name->name) && !known_.contains(name->name);
+      is |= name != nullptr && !known_.contains(name->name);
     });
     return is;
   }
 
   const ir::Integers known_;
-  std::set<std::string> counters_;
   std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether a switch asks for it
   std::set<std::int64_t> constants_;
 };

@@ -153,3 +153,52 @@ def test_every_value_has_a_case(cases: str, selector: str, is_reduced: bool, bac
     found = _all_cases(code, 100, is_reduced)
     with op2.backend("sequential"):
         assert found == _all_cases(code, 100, is_reduced)
+
+
+COUNTED = {
+    "of a loop that is not unrolled": """for (int j = 0; j < m[0]; ++j) {
+      switch (j & 3) {
+        case 2: a[0] += 1;
+        case 0: b[0] += 2; if (i[1] > 3) a[0] += i[0];
+        case 3: a[0] += 3;
+        case 1: b[0] += 4;
+      }
+    }""",
+    "by a name of a counter": """for (int n = 0; n < 2; ++n) a[0] += n;
+    int n = i[0] & 3;
+    switch (n) {
+      case 2: a[0] += 1;
+      case 0: b[0] += 2;
+      case 3: a[0] += 3;
+      case 1: b[0] += 4;
+    }""",
+    # on lanes a condition is declared as a mask, behind the label
+    "with branches behind its labels": """for (int j = 0; j < 4; ++j) {
+      switch (j) {
+        case 2: if (a[0] > 2.5) b[0] += 1;
+        case 0: if (a[0] > 3.5) { a[0] += 0.25 * sin(a[0]); b[0] += sin(a[0]); }
+        case 3: if (a[0] < 1.5) b[0] += sin(a[0] + 1);
+        case 1: b[0] += 4;
+      }
+    }""",
+}
+
+
+@pytest.mark.parametrize("cases", COUNTED)
+def test_a_switch_by_what_a_loop_counts(cases: str, backend: str) -> None:
+    code = f"void k(const int *i, double *a, double *b, const int *m) {{ {COUNTED[cases]} }}"
+
+    def found(**how: int) -> list[object]:
+        some = op2.Set(100)
+        i = op2.Dat(some**2, np.arange(200).reshape(100, 2) * 7 % 19, np.int32)
+        a, b = op2.Dat(some, np.arange(100) % 5.0), op2.Global(1, 0.0)
+        m = op2.Global(1, 7, np.int32)
+        args = (i(op2.READ), a(op2.RW), b(op2.INC), m(op2.READ))
+        op2.par_loop(op2.Kernel(code, "k"), some, *args, **how)
+        return [a.data_ro.copy(), b.data_ro.copy()]
+
+    is_on_lanes = cases == "with branches behind its labels" and backend != "cuda"
+    got = found(**({"lanes": 4} if is_on_lanes else {}))
+    with op2.backend("sequential"):
+        for one, other in zip(got, found(), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
