@@ -139,9 +139,8 @@ def units(compiler: str, built: dict[Path, tuple[str, ...] | None]) -> Iterator[
     for source in sources:
         alone = of_bindings if source.parent.name == "bind" else ALONE
         flags = built.get(source.resolve(), alone)
-        if built and source.is_relative_to("tests"):
-            continue
-        if flags is not None:
+        is_told = built and source.is_relative_to("tests")
+        if flags is not None and not is_told:
             yield Unit(compiler, source, flags)
     for pattern in ("*.hpp", "*.h"):
         for folder in folders:

@@ -71,11 +71,12 @@ class Items {
  public:
   Items(const Footprint& footprint, const ConflictSet& loop, std::int64_t block_size)
       : footprint_(footprint),
+        loop_(loop),
         n_elements_(loop.elements.n),
         n_core_elements_(loop.elements.n_core()),
         block_size_(block_size),
         n_core_(n_blocks(loop.elements.n_core())) {
-    if (loop.columns && block_size > 1) cut_between_columns(loop);
+    if (loop.columns && block_size > 1) cut_between_columns();
   }
 
   [[nodiscard]] std::int64_t size() const {
@@ -92,6 +93,13 @@ class Items {
     return std::min(n_core_elements_ + (item - n_core_) * block_size_, n_elements_);
   }
 
+  /// Whether items of a column are several, which are to keep their order.
+  [[nodiscard]] bool have_order() const { return loop_.columns && block_size_ == 1; }
+  /// Whether @p item must come after the one before it.
+  [[nodiscard]] bool follows(std::int64_t item) const {
+    return have_order() && loop_.continues_column(item);
+  }
+
   template <class F>
   void visit(std::int64_t item, const F& f) const {
     footprint_.visit(begin_of(item), begin_of(item + 1), f);
@@ -103,13 +111,13 @@ class Items {
   }
 
   /// A block that would end inside of a column ends with it.
-  void cut_between_columns(const ConflictSet& loop) {
+  void cut_between_columns() {
     std::int64_t begin = 0;
     for (const std::int64_t end : {n_core_elements_, n_elements_}) {
       while (begin < end) {
         first_.push_back(begin);
         begin = std::min(begin + block_size_, end);
-        while (begin < end && loop.continues_column(begin)) ++begin;
+        while (begin < end && loop_.continues_column(begin)) ++begin;
       }
       if (end == n_core_elements_) n_core_ = static_cast<std::int64_t>(first_.size());
     }
@@ -117,6 +125,7 @@ class Items {
   }
 
   const Footprint& footprint_;
+  const ConflictSet& loop_;
   std::int64_t n_elements_;
   std::int64_t n_core_elements_;
   std::int64_t block_size_;
@@ -126,15 +135,12 @@ class Items {
 
 using Colours = std::vector<std::int32_t>;  // [n_items]
 
-/// @param[in] follows Whether an item must come after the one before it.
 /// @return The number of colours.
-template <class Follows>
-std::int64_t first_fit(Colours& colour_of, const Items& items, const Part& part, ColourSets& sets,
-                       const Follows& follows) {
+std::int64_t first_fit(Colours& colour_of, const Items& items, const Part& part, ColourSets& sets) {
   std::int64_t n_colours = 0;
   for (std::int64_t item = part.begin; item < part.end; ++item) {
     const auto visit = [&items, item](const auto& f) { items.visit(item, f); };
-    const bool is_next = item > part.begin && follows(item);
+    const bool is_next = item > part.begin && items.follows(item);
     const std::int64_t least = is_next ? colour_of[static_cast<std::size_t>(item - 1)] + 1 : 0;
     const std::int64_t colour = sets.take_lowest(visit, least);
     colour_of[static_cast<std::size_t>(item)] = static_cast<std::int32_t>(colour);
@@ -192,12 +198,7 @@ struct Colouring {
   ColourStatistics statistics;
 };
 
-/// @param[in] keeps_order Items are elements, and those of a column get colours in their order.
-Colouring colour_items(const Footprint& footprint, const Items& items, const ConflictSet& loop,
-                       bool keeps_order, int n_threads) {
-  const auto follows = [&loop, keeps_order](std::int64_t item) {
-    return keeps_order && loop.continues_column(item);
-  };
+Colouring colour_items(const Footprint& footprint, const Items& items, int n_threads) {
   Colouring colouring;
   colouring.colour_of.resize(static_cast<std::size_t>(items.size()));
   struct Coloured {
@@ -209,12 +210,12 @@ Colouring colour_items(const Footprint& footprint, const Items& items, const Con
   for (const Part& part : items.parts()) {
     if (part.size() == 0) continue;
     ColourSets& seen = sets.emplace_back(footprint.n_targets());
-    coloured.push_back({part, first_fit(colouring.colour_of, items, part, seen, follows)});
+    coloured.push_back({part, first_fit(colouring.colour_of, items, part, seen)});
   }
   measure_targets(colouring.statistics, sets, footprint.n_targets(), n_threads);
   for (std::size_t i = 0; i < coloured.size(); ++i) {
     const auto& [part, n_colours] = coloured[i];
-    const bool can_move = n_colours <= 64 && !keeps_order;
+    const bool can_move = n_colours <= 64 && !items.have_order();
     if (n_colours > 1 && can_move) balance(colouring.colour_of, n_colours, sets[i], items, part);
     if (colouring.n_colours > 0) {  // behind those of the part before
       for (std::int64_t item = part.begin; item < part.end; ++item) {
@@ -269,8 +270,7 @@ BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size, int n_
   // A block larger than the loop is the loop; smaller numbers cannot overflow.
   const Items blocks(footprint, loop,
                      std::min(block_size, std::max<std::int64_t>(loop.elements.n, 1)));
-  const bool keeps_order = loop.columns && block_size == 1;
-  const Colouring colouring = colour_items(footprint, blocks, loop, keeps_order, n_threads);
+  const Colouring colouring = colour_items(footprint, blocks, n_threads);
   BlockPlan plan;
   plan.block_size = block_size;
   plan.n_core_blocks = blocks.n_core();
@@ -290,8 +290,7 @@ ElementPlan colour_elements(const ConflictSet& loop, int n_threads) {
   const std::int64_t n = loop.elements.n;
   const MapPointer subset =
       loop.origin == EntryOrigin::element ? loop.elements.subset : MapPointer();
-  const Colouring colouring =
-      colour_items(footprint, Items(footprint, loop, 1), loop, loop.columns != nullptr, n_threads);
+  const Colouring colouring = colour_items(footprint, Items(footprint, loop, 1), n_threads);
   ElementPlan plan;
   plan.elements = make_index_array(n, subset ? subset->n_targets() : n);
   plan.colour_offset =

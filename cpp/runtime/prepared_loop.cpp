@@ -40,6 +40,15 @@ class PhaseScope {
   Phase& where_;
 };
 
+/// Whether elements that follow each other may lead to one target, as the cells of a column do that
+/// change what belongs to all of it.
+bool is_common_to_neighbours(const mesh::MapTable& table, std::int64_t n_elements) {
+  for (std::int64_t i = 1; i < n_elements; ++i) {
+    if (table.at(i, 0) == table.at(i - 1, 0)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
@@ -450,19 +459,6 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   if (!spec.listed.empty()) request.matrices = positions_;
   return request;
 }
-
-namespace {
-
-/// Whether elements that follow each other may lead to one target, as the cells of a column do that
-/// change what belongs to all of it.
-bool is_common_to_neighbours(const mesh::MapTable& table, std::int64_t n_elements) {
-  for (std::int64_t i = 1; i < n_elements; ++i) {
-    if (table.at(i, 0) == table.at(i - 1, 0)) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 plan::ConflictSet PreparedLoop::conflicts() const {
   plan::ConflictSet set{elements_of(binding_), {}, plan::EntryOrigin::position};
