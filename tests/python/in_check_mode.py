@@ -23,11 +23,7 @@ FILES = (
 NO_PROGRAMS = ("test_hostile.py", "test_without_pyop2.py")
 """Of all other files what is marked `pyop2` is a program in PyOP2's style."""
 
-_ORDER = "what it RWs on the base Set depends on the order of a column's cells, which is a race"
 LEFT_OUT = {
-    "test_extruded_mesh.py::test_a_cell_stands_on_the_one_below": _ORDER,
-    "test_extruded_mesh.py::test_columns_of_different_depth_share_the_levels_they_have": _ORDER,
-    "test_extruded_mesh.py::test_columns_with_vertices_of_their_own": _ORDER,
     "test_global_call.py::test_matrices_over_columns": "two elements write one entry of a matrix",
     "test_global_kernel.py::test_a_loop_in_the_steps_of_pyop2": (
         "looks at values after the first part of a loop, which runs as a whole with the last"
