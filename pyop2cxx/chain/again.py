@@ -85,11 +85,14 @@ class Later:
         order: The number of each loop, or action, among those recorded.
         loops: All of them, in this order; None for actions.
         makers: The numbers of the loops that come later, with those that compute what they make.
+        too_dear: What `explain` says of Dats that take longer to compute again than one function
+            does, so that nobody tried, by their numbers.
     """
 
     order: list[int]
     loops: list[ParLoop | None]
     makers: dict[int, tuple[Read, ...]]
+    too_dear: dict[int, str]
 
 
 def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Later]:
@@ -100,8 +103,8 @@ def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Late
         loops: The loops of these; None for actions.
 
     Returns:
-        First the one in which all do that can. If they make several Dats, also one for each of the
-        first few Dats.
+        First the one in which all do that can, also if these are none. If they make several Dats,
+        also one for each of the first few Dats.
     """
     makers = [
         i
@@ -112,16 +115,15 @@ def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Late
     of_each: dict[int, list[int]] = {}
     for number in first.makers:
         of_each.setdefault(_made(loops[number])._uid, []).append(number)
-    found = [first] if of_each else []
-    if len(of_each) > 1:
-        found += [_later(entries, loops, own) for own in [*of_each.values()][:_MOST_WAYS]]
-    return found
+    if len(of_each) < 2:
+        return [first]
+    return [first, *(_later(entries, loops, own) for own in [*of_each.values()][:_MOST_WAYS])]
 
 
 def _later(
     entries: Sequence[Entry], loops: Sequence[ParLoop | None], makers: Sequence[int]
 ) -> Later:
-    found = Later(list(range(len(entries))), list(loops), {})
+    found = Later(list(range(len(entries))), list(loops), {}, {})
     for number in sorted(makers, reverse=True):
         maker = loops[number]
         assert maker is not None, "an action makes nothing"
@@ -143,6 +145,8 @@ def why_stored(loop: ParLoop) -> str:
         return "it uses a Map or a matrix"
     if any(part.access != READ for part in loop._parts if part.kind is not Kind.ROWS):
         return "it reduces into a Global"
+    if loop.kernel.facts is None or not loop.kernel.facts.is_pure:
+        return "its kernel calls functions that may do more than to compute"
     made = [part for part in loop._parts if part.access != READ]
     if len(made) != 1 or made[0].access not in (WRITE, RW, INC):
         return "it makes other than one Dat"
@@ -175,10 +179,16 @@ def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLo
         entry = entries[found.order[at]]
         if not _meets(maker, entry.uses if reader is None else uses_of(reader.args)):
             continue
-        made = None if reader is None else _computing(reader, maker, found.order[at])
+        if reader is None or not _can_compute(reader, maker):
+            break
+        read = _read(reader, maker, found.order[at])
+        if _seconds(read, 1) > _rates().function_seconds:
+            found.too_dear[_made(maker)._uid] = _too_dear(reader, maker, _seconds(read, 1))
+            break
+        made = _computing(reader, maker)
         if made is None:
             break
-        readers[at] = made
+        readers[at] = made, read
     if not readers:
         return
     for at, (loop, _) in readers.items():
@@ -203,22 +213,19 @@ def _overlap(one: object, other: object) -> bool:
     return first < other_end and other_first < end
 
 
-def _computing(reader: ParLoop, maker: ParLoop, number: int) -> tuple[ParLoop, Read] | None:
-    """Return the loop that computes what it gathers; None where it has to find it in memory."""
+def _can_compute(reader: ParLoop, maker: ParLoop) -> bool:
+    """Say whether a loop could compute what it gathers, if its kernel could call the other one."""
     if why_alone(reader) or reader._items.extruded or reader._block_size:
-        return None
-    made = _made_by(maker)
-    own = [part for part in reader._parts if part.data is made.data]
-    rest = [arg for arg in reader.args if arg.data is not made.data]
-    if _meets(maker, uses_of(rest)) or not all(map(_is_gathered, own)):
-        return None
-    text = _text(reader.kernel, maker.kernel)
-    if text is None:
-        return None
-    try:
-        return _computing_loop(reader, maker, own, text), _read(reader, maker, own, number)
-    except Op2Error:  # together they ask for what each of them does not, such as more names
-        return None
+        return False
+    made = _made(maker)
+    rest = [arg for arg in reader.args if arg.data is not made]
+    return not _meets(maker, uses_of(rest)) and all(map(_is_gathered, _own(reader, maker)))
+
+
+def _own(reader: ParLoop, maker: ParLoop) -> list[Part]:
+    """Return what of a loop is what another one makes."""
+    made = _made(maker)
+    return [part for part in reader._parts if part.data is made]
 
 
 def _is_gathered(part: Part) -> bool:
@@ -226,9 +233,9 @@ def _is_gathered(part: Part) -> bool:
     return is_plain and part.map_ is not None and not part.map_._is_partial
 
 
-def _read(reader: ParLoop, maker: ParLoop, own: Sequence[Part], number: int) -> Read:
-    made = _made_by(maker)
-    n_calls = reader._items.n * sum(part.n_scalars // made.dim for part in own)
+def _read(reader: ParLoop, maker: ParLoop, number: int) -> Read:
+    dim = _made_by(maker).dim
+    n_calls = reader._items.n * sum(part.n_scalars // dim for part in _own(reader, maker))
     read = [part for part in _rows(maker) if part.access == READ]
     row_bytes = sum(part.dim * part.dtype.itemsize for part in read)
     return Read(number, n_calls, row_bytes, n_calls * maker.kernel.num_flops)
@@ -236,16 +243,16 @@ def _read(reader: ParLoop, maker: ParLoop, own: Sequence[Part], number: int) -> 
 
 def _text(reader: Kernel, maker: Kernel) -> str | None:
     """Return both texts as one; None if names would mean something else in there."""
+    first, second = (_outer_names(one.code) for one in (reader, maker))
+    if first is None or second is None:
+        return None
     if reader.code.startswith(maker.code):
         return reader.code
     if maker.code.startswith(reader.code):
         return maker.code
-    names = [_outer_names(one.code) for one in (reader, maker)]
-    if None in names:
+    if first & second or {*free_names(reader)} & second or {*free_names(maker)} & first:
         return None
-    first, second = (name or frozenset() for name in names)
-    uses = {*free_names(reader)} & second | {*free_names(maker)} & first
-    return None if uses or first & second else f"{reader.code}\n{maker.code}"
+    return f"{reader.code}\n{maker.code}"
 
 
 def _outer_names(code: str) -> frozenset[str] | None:
@@ -261,10 +268,21 @@ def _outer_names(code: str) -> frozenset[str] | None:
     return frozenset(names) - _WORDS
 
 
-def _computing_loop(reader: ParLoop, maker: ParLoop, own: Sequence[Part], text: str) -> ParLoop:
+def _computing(reader: ParLoop, maker: ParLoop) -> ParLoop | None:
+    """Return the loop that computes what it gathers; None where its kernel cannot."""
+    text = _text(reader.kernel, maker.kernel)
+    if text is None:
+        return None
+    try:
+        return _computing_by(text, reader, maker)
+    except Op2Error:  # together they ask for what each of them does not, such as more names
+        return None
+
+
+def _computing_by(text: str, reader: ParLoop, maker: ParLoop) -> ParLoop:
     made = _made_by(maker)
     sees_old = _sees_old(maker, made)
-    replaced = tuple(part.number for part in own)
+    replaced = tuple(part.number for part in _own(reader, maker))
     args = [arg for i, arg in enumerate(reader.args) if i not in replaced]
     for number in replaced:
         for arg, part in zip(maker.args, maker._parts, strict=True):
@@ -325,28 +343,28 @@ def _kernel(reader: Kernel, maker: Kernel, text: str, shapes: _Shapes) -> Kernel
     def parameter(c_type: str, of: Kernel, i: int, access: str) -> str:
         number = len(parameters)
         is_const = access == "READ" and of.parameters[i].type.is_const
-        parameters.append(f"{'const ' * is_const}{c_type} *a{number}")
-        return f"a{number}"
+        parameters.append(f"{'const ' * is_const}{c_type} *again_a{number}")
+        return f"again_a{number}"
 
     arguments = [
-        f"m{i}" if i in shapes.replaced else parameter(c_type, reader, i, access)
+        f"again_m{i}" if i in shapes.replaced else parameter(c_type, reader, i, access)
         for i, (c_type, access, _, _) in enumerate(shapes.reader)
     ]
     made = []
     for number in shapes.replaced:
         c_type, _, n, _ = shapes.reader[number]
         dim = next(size for _, access, size, _ in shapes.maker if access != "READ")
-        one = {"type": c_type, "name": f"m{number}", "n": n, "dim": dim, "old": ""}
+        one = {"type": c_type, "name": f"again_m{number}", "n": n, "dim": dim, "old": ""}
         passed = []
         for i, (of_type, access, size, is_row) in enumerate(shapes.maker):
             if access == "READ":
                 given = parameter(of_type, maker, i, access)
-                passed.append(f"{given} + {size} * i" if is_row else given)
+                passed.append(f"{given} + {size} * again_i" if is_row else given)
                 continue
             if shapes.sees_old:
-                one["old"] = f"a{len(parameters)}"
-                parameters.append(f"const {of_type} *a{len(parameters)}")
-            passed.append(f"m{number} + {dim} * i")
+                one["old"] = f"again_a{len(parameters)}"
+                parameters.append(f"const {of_type} *again_a{len(parameters)}")
+            passed.append(f"again_m{number} + {dim} * again_i")
         made.append({**one, "arguments": passed})
     frame = {"name": name, "parameters": parameters, "made": made, "maker": maker.name}
     frame |= {"reader": reader.name, "arguments": arguments}
@@ -356,15 +374,6 @@ def _kernel(reader: Kernel, maker: Kernel, text: str, shapes: _Shapes) -> Kernel
     if reader.also_computes is not None:
         found.also_computes = f"{reader.also_computes} and {maker.name}"
     return found.written_here()
-
-
-def made_in(kernel: Kernel) -> str | None:
-    """Return the name of the kernel that one made here calls besides the user's; else None.
-
-    Args:
-        kernel: Of a loop of the chain.
-    """
-    return kernel.also_computes
 
 
 # ------------------------------------------------------------------------------ whether it pays
@@ -377,15 +386,20 @@ def seconds_of(found: Later, inverted: Collection[int]) -> float:
         found: Who computes them.
         inverted: Places of the loops that are called for each target that they add to.
     """
-    rates, seconds = _rates(), 0.0
+    seconds = 0.0
     for read in (read for reads in found.makers.values() for read in reads):
         place = found.order.index(read.number)
         loop = found.loops[place]
         assert loop is not None, "an action gathers nothing"
-        n_times = loop._symbolic().loop.n_slots() if place in inverted else 1
-        seconds += n_times * read.n_calls * read.row_bytes / rates.bytes_a_second
-        seconds += n_times * read.n_operations / rates.operations_a_second
+        seconds += _seconds(read, loop._symbolic().loop.n_slots() if place in inverted else 1)
     return seconds
+
+
+def _seconds(read: Read, n_times: int) -> float:
+    rates = _rates()
+    n_bytes = n_times * read.n_calls * read.row_bytes
+    n_operations = n_times * read.n_operations
+    return n_bytes / rates.bytes_a_second + n_operations / rates.operations_a_second
 
 
 def gained_seconds(n_fewer: int, seconds: float) -> float:
@@ -438,6 +452,14 @@ def lines_on(
                 f"it again would take {cost} and save {saved}"
             )
     return lines
+
+
+def _too_dear(reader: ParLoop, maker: ParLoop, seconds: float) -> str:
+    return (
+        f"recompute: {_made(maker).name}, which {_name(reader)} reads through a Map, is stored: to "
+        f"compute it again would take {1e6 * seconds:.1f} us, and a function takes "
+        f"{1e6 * _rates().function_seconds:.1f} us"
+    )
 
 
 def _name(loop: ParLoop | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
-from pyop2cxx.chain.again import gained_seconds, lines_on, made_in, seconds_of, ways
+from pyop2cxx.chain.again import gained_seconds, lines_on, seconds_of, ways
 from pyop2cxx.chain.own_loops import zeroing
 from pyop2cxx.chain.refusals import (
     Visited,
@@ -84,7 +84,9 @@ def planned(
     )
     if "recompute" in passes:
         for again in ways(entries, loops):
-            plan = _better(plan, again, entries, passes, repetitions)
+            plan = replace(plan, tried=again.too_dear | plan.tried)
+            if again.makers:
+                plan = _better(plan, again, entries, passes, repetitions)
     return plan
 
 
@@ -129,7 +131,7 @@ def name_of(entry: Entry, loop: ParLoop | None) -> str:
     """
     if entry.recorded is None:
         return entry.name
-    again = None if loop is None else made_in(loop.kernel)
+    again = None if loop is None else loop.kernel.also_computes
     return entry.recorded.name if again is None else f"{entry.recorded.name} with {again}"
 
 
