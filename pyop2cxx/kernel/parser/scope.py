@@ -24,12 +24,14 @@ class Binding(NamedTuple):
     """What a name stands for: a type if `is_type`, else a variable or an enumerator.
 
     `value` is set for what C++ would call constant integers: enumerators, and const integer
-    variables with a constant initialiser. Enumerators have no type of their own.
+    variables with a constant initialiser. Enumerators have no type of their own. `line` is the
+    user's, of a variable.
     """
 
     type: Type | None
     value: int | None = None
     is_type: bool = False
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -66,6 +68,14 @@ class Scope:
     def declare(self, name: str, binding: Binding) -> None:
         """Declare `name` in the innermost block."""
         self.names[-1][name] = binding
+
+    def line_of_first(self, name: str) -> int:
+        """The line of a variable of the innermost block, 0 if there is none of that name.
+
+        Outside of functions C allows several declarations.
+        """
+        known = self.names[-1].get(name) if len(self.names) > 1 else None
+        return 0 if known is None else known.line
 
     def find(self, name: str) -> Binding | None:
         """The innermost declaration of `name`."""

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser.expressions import read_expr
+from pyop2cxx.kernel.parser.places import mistake
 from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
 from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import (
     Declarator,
     Specifiers,
     declare_enumerators,
+    name_in,
     read_declarator,
     read_specifiers,
     read_type,
@@ -40,12 +42,13 @@ _IGNORED = {"comment", ";", "{", "}"}
 def read_block(node: Node, scope: Scope) -> Body:
     """The statements of a block, in a scope of their own."""
     scope.enter()
-    body = _read_all(node.children, scope)
+    body = read_all(node.children, scope)
     scope.leave()
     return body
 
 
-def _read_all(nodes: Iterable[Node], scope: Scope) -> Body:
+def read_all(nodes: Iterable[Node], scope: Scope) -> Body:
+    """Read statements in the innermost block."""
     body: list[Stmt] = []
     for node in nodes:
         if node.type not in _IGNORED:
@@ -76,12 +79,16 @@ def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable 
     if declared.parameters is not None:
         scope.results[declared.name] = declared.type
         return None
-    scope.declare(declared.name, Binding(declared.type))
+    line = scope.line(node)
+    if first := scope.line_of_first(declared.name):
+        what = f"'{declared.name}' is declared twice in one block"
+        raise mistake(name_in(node), scope, what, first)
+    scope.declare(declared.name, Binding(declared.type, line=line))
     value = None if value_node is None else read_expr(value_node, scope)
     value = None if value is None else arranged(value, declared.type, scope)
-    type_ = _completed(declared, value, scope.line(node))
-    scope.declare(declared.name, Binding(type_, _constant(type_, value, scope)))
-    return (declared.name, type_, value, scope.line(node))
+    type_ = _completed(declared, value, line)
+    scope.declare(declared.name, Binding(type_, _constant(type_, value, scope), line=line))
+    return (declared.name, type_, value, line)
 
 
 def is_constant(type_: Type) -> bool:
@@ -210,7 +217,8 @@ def _while(node: Node, scope: Scope) -> Body:
 
 def _switch(node: Node, scope: Scope) -> Body:
     value = read_expr(_required(node, "condition", scope), scope)
-    cases = []
+    cases: list[tuple[Expr | None, Body]] = []
+    first: dict[int | None, int] = {}
     scope.enter()
     for child in _required(node, "body", scope).named_children:
         if child.type == "comment":
@@ -219,10 +227,24 @@ def _switch(node: Node, scope: Scope) -> Body:
             raise OpaqueKernel("a statement before the first case", scope.line(child))
         label = child.child_by_field_name("value")
         colon = next(i for i, part in enumerate(child.children) if part.type == ":")
-        body = _read_all(child.children[colon + 1 :], scope)
-        cases.append((None if label is None else read_expr(label, scope), body))
+        read = None if label is None else read_expr(label, scope)
+        _check_case(child, label, None if read is None else evaluate(read, scope), first, scope)
+        cases.append((read, read_all(child.children[colon + 1 :], scope)))
     scope.leave()
     return (("switch", scope.line(node), value, tuple(cases)),)
+
+
+def _check_case(
+    case: Node, label: Node | None, value: int | None, first: dict[int | None, int], scope: Scope
+) -> None:
+    """Check that no other case of the switch has this value; its lines so far are `first`."""
+    if label is not None and value is None:
+        return  # no constant that is known here: the compiler says so
+    if value in first:
+        two = "defaults" if label is None else f"cases of value {value}"
+        what = f"this switch has two {two}"
+        raise mistake(label or case.children[0], scope, what, first[value])
+    first[value] = scope.line(case)
 
 
 def _return(node: Node, scope: Scope) -> Body:
