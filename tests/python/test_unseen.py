@@ -110,7 +110,7 @@ def test_a_path_that_leaves_values_is_no_mistake_for_rw(
 def test_write_is_told_where_rw_is_not(backend: str) -> None:
     q, x = dat(CELLS, "host"), op2.Dat(CELLS, [1.0, 0.0, 3.0, 0.0, 4.0], name="x")
     kernel = op2.Kernel(BRANCHES % "q[1] = 5;", "k")
-    with pytest.raises(CheckError, match="value 0 of 'q' .* was not written") as caught:
+    with pytest.raises(CheckError, match=r"value 0 of 'q' .* was not written") as caught:
         op2.par_loop(kernel, CELLS, q(op2.WRITE), x(op2.READ), check=True)
     assert caught.value.element == 1
     assert q.data_ro.ravel().tolist() == list(range(1, 11))

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.places import mistake
-from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
+from pyop2cxx.kernel.parser.scope import Binding, Scope, completed, evaluate
 from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import (
-    Declarator,
     Specifiers,
     declare_enumerators,
     name_in,
@@ -59,6 +58,9 @@ def read_all(nodes: Iterable[Node], scope: Scope) -> Body:
 def read_statement(node: Node, scope: Scope) -> Body:
     """Read one statement; a declaration of several variables becomes several.
 
+    Arrays that it makes in place, ``(double[]){1, 2}``, are declared before it: C says nothing of
+    the order in which parts of an expression are carried out where they may stand.
+
     Raises:
         OpaqueKernel: It holds something the AST does not.
     """
@@ -66,7 +68,10 @@ def read_statement(node: Node, scope: Scope) -> Body:
     if reader is None:
         what = node.type.replace("_", " ")
         raise OpaqueKernel(f"'{what}' is not supported", scope.line(node))
-    return reader(node, scope)
+    literals: list[Variable] = []
+    with scope.making(literals):
+        body = reader(node, scope)
+    return (*(("declare", one[3], False, (one,)) for one in literals), *body)
 
 
 def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable | None:
@@ -86,7 +91,7 @@ def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable 
     scope.declare(declared.name, Binding(declared.type, line=line))
     value = None if value_node is None else read_expr(value_node, scope)
     value = None if value is None else arranged(value, declared.type, scope)
-    type_ = _completed(declared, value, line)
+    type_ = completed(declared.name, declared.type, value, line)
     scope.declare(declared.name, Binding(type_, _constant(type_, value, scope), line=line))
     return (declared.name, type_, value, line)
 
@@ -104,23 +109,26 @@ def _constant(type_: Type, value: Expr | None, scope: Scope) -> int | None:
     return evaluate(value, scope) if is_const and is_integer and value is not None else None
 
 
-def _completed(declared: Declarator, value: Expr | None, line: int) -> Type:
-    base, is_const, steps = declared.type
-    if not any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
-        return declared.type
-    if steps[0][:2] != ("[", -1) or value is None or value[0] != "list":
-        raise OpaqueKernel(f"the extent of '{declared.name}' is not given", line)
-    return (base, is_const, (("[", len(value[4]), False, False), *steps[1:]))
+def _read_declaration(
+    node: Node, scope: Scope, *, in_loop: bool = False
+) -> tuple[bool, list[Variable]]:
+    """The variables of a declaration; arrays made in place stand before theirs.
 
-
-def _read_declaration(node: Node, scope: Scope) -> tuple[bool, list[Variable]]:
+    Args:
+        node: The declaration.
+        scope: Where it stands.
+        in_loop: Whether that is the head of a loop, which declares nothing else.
+    """
     specifiers = read_specifiers(node, scope, read_expr)
     if "extern" in specifiers.storage:
         return False, []  # somebody else's: a Const, by its bare name
     is_static = "static" in specifiers.storage
-    variables = []
-    for child in node.children_by_field_name("declarator"):
-        variable = read_variable(child, specifiers, scope)
+    variables: list[Variable] = []
+    declarators = node.children_by_field_name("declarator")
+    literals = variables if not in_loop else scope.literals if len(declarators) == 1 else None
+    for child in declarators:
+        with scope.making(None if is_static else literals):
+            variable = read_variable(child, specifiers, scope)
         if variable is None:
             continue
         if is_static and not is_constant(variable[1]):
@@ -198,19 +206,21 @@ def _for(node: Node, scope: Scope) -> Body:
     init: Body = ()
     initializer = node.child_by_field_name("initializer")
     if initializer is not None and initializer.type == "declaration":
-        is_static, variables = _read_declaration(initializer, scope)
+        is_static, variables = _read_declaration(initializer, scope, in_loop=True)
         init = (("declare", scope.line(initializer), is_static, tuple(variables)),)
     elif initializer is not None:
         init = (("evaluate", scope.line(initializer), read_expr(initializer, scope)),)
     parts = [node.child_by_field_name(name) for name in ("condition", "update")]
-    condition, step = (None if part is None else read_expr(part, scope) for part in parts)
+    with scope.making(None):
+        condition, step = (None if part is None else read_expr(part, scope) for part in parts)
     body = _nested(_required(node, "body", scope), scope)
     scope.leave()
     return (("for", scope.line(node), init, condition, step, body),)
 
 
 def _while(node: Node, scope: Scope) -> Body:
-    condition = read_expr(_required(node, "condition", scope), scope)
+    with scope.making(None):
+        condition = read_expr(_required(node, "condition", scope), scope)
     body = _nested(_required(node, "body", scope), scope)
     return (("while", scope.line(node), condition, body, node.type == "do_statement"),)
 
