@@ -31,10 +31,16 @@ def axpy(alpha: complex, x: MatValues, y: MatValues) -> bool:
     return on_devices.axpy(np.asarray(alpha), source, target if x is not y else source, whole=True)
 
 
-def scale(alpha: complex, x: MatValues) -> bool:
-    """Compute ``x *= alpha`` where the values are; result as of `axpy`."""
+def scale(op: str, alpha: complex, x: MatValues) -> bool:
+    """Compute ``x *= alpha`` or ``x /= alpha`` where the values are; result as of `axpy`.
+
+    Args:
+        op: ``*`` or ``/``.
+        alpha: A number; not zero, where integers are divided.
+        x: A matrix, not mixed.
+    """
     values = Flat(x, _scalars(x))
-    return on_devices.combine("*", values, values, np.asarray(alpha), whole=True)
+    return on_devices.combine(op, values, values, np.asarray(alpha), whole=True)
 
 
 def _scalars(mat: MatValues) -> Set:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.base.conversions import first_unfit, range_of
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -236,14 +237,25 @@ def _loss(found: Array, dtype: np.dtype[Any]) -> str:
     """Say what a conversion would lose beyond digits after the point; nothing if empty."""
     if found.dtype.kind == "c" and dtype.kind != "c":
         return "they are complex; pass their real part"
-    if dtype.kind not in "iu" or found.size == 0 or np.can_cast(found.dtype, dtype):
+    if found.size == 0 or np.can_cast(found.dtype, dtype):
         return ""
+    if dtype.kind in "fc":
+        place = first_unfit(found.astype(float) if found.dtype.kind == "O" else found, dtype)
+        return "" if place is None else _beyond(found[place], dtype)
+    if dtype.kind == "b":
+        return ""  # all but zero is true
     limits = np.iinfo(dtype)
     smallest, largest = found.min(), found.max()
     # asked this way round, a NaN does not fit either
     if smallest >= limits.min and largest <= limits.max:
         return ""
-    return f"they range from {smallest} to {largest}, it from {limits.min} to {limits.max}"
+    if found.size == 1:
+        return _beyond(smallest, dtype)
+    return _beyond(f"values from {smallest} to {largest}", dtype)
+
+
+def _beyond(value: object, dtype: np.dtype[Any]) -> str:
+    return f"it holds {range_of(dtype)}, got {value}; change the values, or take a wider dtype"
 
 
 def address_of(array: Array) -> int:

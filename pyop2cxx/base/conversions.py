@@ -10,11 +10,14 @@ import numpy as np
 from pyop2cxx.exceptions import DataValueError
 
 if TYPE_CHECKING:
-    from pyop2cxx.base.arrays import Array
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
 
 CASTINGS = ("fitting", "unsafe")
 """What `Dat.copy` takes for its `casting`."""
 
+_SUMS = ("+", "-", "axpy", "maxpy")
 _ENDS_OF_FLOATS = {4: 3.4028235677973366e38}  # from here on they round to infinity
 
 
@@ -58,6 +61,54 @@ def first_unfit(values: Array, target: np.dtype[Any]) -> tuple[int, ...] | None:
     if not unfit.any():
         return None
     return tuple(int(i) for i in np.unravel_index(int(unfit.argmax()), unfit.shape))
+
+
+def holds(target: np.dtype[Any], number: Array) -> bool:
+    """Say whether a dtype holds a number, an array of one value; of a complex one, its real part.
+
+    That is what becomes of a complex number where values are real.
+    """
+    known = limits(number.dtype if target.kind == "c" else number.real.dtype, target)
+    if known is None:
+        return True
+    value = number.item()
+    parts = (value.real, value.imag) if target.kind == "c" else (value.real,)
+    if known.is_open:
+        return all(not np.isfinite(part) or abs(part) < known.end for part in parts)
+    return all(known.low <= part < known.end for part in parts)
+
+
+def check_held(target: np.dtype[Any], number: Array, operation: str, what: str) -> None:
+    """Check that a dtype holds a number that values are changed by.
+
+    What is added may also be what is held once it is negated: an unsigned Dat can lose one.
+
+    Args:
+        target: The dtype of the values.
+        number: An array of one value.
+        operation: What is done with it: ``+``, ``axpy``.
+        what: The object, for the message.
+
+    Raises:
+        DataValueError: It does not, so that results would be others than the operation says.
+    """
+    if number.dtype == target or target.kind == "b" or holds(target, number):
+        return
+    if operation in _SUMS and holds(target, np.negative(number)):
+        return
+    raise DataValueError(
+        f"{what}: '{operation}' with {number.item()}, but {target.name} holds {range_of(target)}; "
+        "take a wider dtype, or write a loop that converts it"
+    )
+
+
+def range_of(dtype: np.dtype[Any]) -> str:
+    """Return which numbers a dtype holds, for messages."""
+    if dtype.kind in "iu":
+        low, high = _range(dtype)
+        return f"{low} to {high}"
+    end = np.finfo(dtype).max
+    return f"{-end:.7g} to {end:.7g}"
 
 
 def check_casting(casting: object, what: str) -> None:

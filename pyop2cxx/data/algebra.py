@@ -12,6 +12,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import MOST_INT64, address_of, core_dtype
+from pyop2cxx.base.conversions import check_held, limits
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
     DataTypeError,
@@ -111,7 +112,7 @@ class Algebra:
         return self._update("/", other)
 
     def __neg__(self) -> Self:
-        if self.dtype.kind == "c":
+        if self.dtype.kind in "cu":  # unsigned integers hold no -1
             return self._result("-", 0, self)
         return self._result("*", self, -1)
 
@@ -125,12 +126,14 @@ class Algebra:
         on the host, as C's `pow` does. Roots of negative numbers are NaN.
 
         Raises:
-            DataValueError: Integers to a negative power.
+            DataValueError: Integers to a negative power, or to one that is no number of 64 bits.
         """
         if not _is_number(exponent) or isinstance(exponent, complex | np.complexfloating):
             return NotImplemented
         if exponent < 0 and self.dtype.kind in "iu":
             raise DataValueError(f"{self._what}: '**': integers to a negative power, {exponent!r}")
+        if self.dtype.kind in "iu" and not exponent <= MOST_INT64:  # nor is NaN
+            raise DataValueError(f"{self._what}: '**': integers to the power {exponent!r}")
         if not float(exponent).is_integer() or abs(exponent) > _MOST_FACTORS:
             return self._mapped("**", lambda values: _power(values, exponent))
         found = self._multiplied_out(abs(int(exponent)))
@@ -192,6 +195,7 @@ class Algebra:
         """
         self._check_like(other, "axpy")
         factor = self._number(alpha, "axpy")
+        self._check_held(factor, "axpy")
         whole = self._has_ghosts() and other._has_ghosts()
         runtime.require_running(self._what, "axpy")
         if self._waits_in_order("axpy", lambda: self.axpy(alpha, other), factor, other):
@@ -217,7 +221,7 @@ class Algebra:
             )
         for alpha, other in zip(alphas, others, strict=True):
             self._check_like(other, "maxpy")
-            self._number(alpha, "maxpy")
+            self._check_held(self._number(alpha, "maxpy"), "maxpy")
         for alpha, other in zip(alphas, others, strict=True):
             self.axpy(alpha, other)
 
@@ -332,6 +336,9 @@ class Algebra:
             if _is_single(operand):
                 self._check_real(operand.dtype, op)
         given = [self._number(o, op) if _is_number(o) else o for o in operands]
+        for one in given:
+            if one is not self and (isinstance(one, np.ndarray) or _is_single(one)):
+                self._check_held(one, op)
         return given[0], given[1], whole
 
     def _loses_imaginary(self, *operands: Any) -> bool:
@@ -341,10 +348,8 @@ class Algebra:
         found = out
         if self._loses_imaginary(left, right):  # as in C: computed in full, then cut
             found = np.empty(out.shape, np.result_type(left, right))
-        columns = _column(found), _column(left), _column(right)
         try:
-            operations = runtime.engine.operations
-            operations.done(op, self.dtype, _core.combine, op, *columns, _threads())
+            combine_values(op, found, left, right)
         except UsageError as error:
             raise DataValueError(f"{self._what}: '{op}': {error}") from None
         if found is not out:
@@ -390,8 +395,12 @@ class Algebra:
         runtime.require_running(self._what, name)
         self._check_summed(name)
         target._settle(write=True)
-        if at_device(self, other) and device_algebra().dot_into(
-            self, other, target, conjugate=conjugate
+        # a sum of integers has 64 bits, and is waited for where the target has not
+        is_held = target.dtype.kind not in "iu" or target.dtype.itemsize == 8
+        if (
+            is_held
+            and at_device(self, other)
+            and device_algebra().dot_into(self, other, target, conjugate=conjugate)
         ):
             return
         target.data = self._dot(name, other, conjugate=conjugate)
@@ -441,6 +450,30 @@ class Algebra:
         self._check_real(found.dtype, operation)
         return found
 
+    def _check_held(self, number: Any, operation: str) -> None:
+        """Raise if the dtype does not hold a number, or a Global's value."""
+        if number.dtype != self.dtype:
+            value = self._known(number) if isinstance(number, Algebra) else number
+            if value is not None:
+                check_held(self.dtype, value, operation, self._what)
+
+    def _known(self, single: Any) -> Array | None:
+        """Return a Global's value; None if it lies on a device, where nobody waits for a number.
+
+        Integers are waited for, as what becomes of a number beyond their range cannot be told from
+        others afterwards; a real number becomes infinite.
+        """
+        recorder = runtime.recorder
+        if limits(single.dtype, self.dtype) is None or (recorder and recorder.takes_all):
+            return None
+        single._settle(write=False)
+        is_waited_for = self.dtype.kind in "iu"
+        if single._buffer.where == _core.Where.device and not is_waited_for:
+            return None
+        single._on_host(_core.Use.read, "number", is_explicit=is_waited_for)
+        found: Array = single._values.reshape(())
+        return found
+
 
 def check_same_place(one: Any, other: Any, operation: str) -> None:
     """Check that two Dats are on the same Set and of the same dim."""
@@ -475,6 +508,19 @@ def _is_single(value: object) -> bool:
 def at_device(*operands: object) -> bool:
     """Say whether loops run on a device and an operand's values are there."""
     return runtime.coherence.is_active and device_algebra().is_at(*operands)
+
+
+def combine_values(op: str, out: Array, left: Array, right: Array) -> None:
+    """Compute ``out = left op right`` on the host, with all threads, as C does.
+
+    Args:
+        op: One of ``+ - * /``.
+        out: Written; it may be an operand.
+        left: Of as many values, or one.
+        right: The same.
+    """
+    columns = _column(out), _column(left), _column(right)
+    runtime.engine.operations.done(op, out.dtype, _core.combine, op, *columns, _threads())
 
 
 def copy_values(target: Array, source: Array) -> None:

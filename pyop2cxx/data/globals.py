@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.base.arrays import as_copy
-from pyop2cxx.base.conversions import check_casting, first_unfit
+from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
 from pyop2cxx.data.conditions import Condition
@@ -149,7 +149,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
         Args:
             other: The Global written.
-            casting: As for `Dat.copy`; on a device it is always ``"unsafe"``, as nobody waits.
+            casting: As for `Dat.copy`. On a device integers are waited for, to be compared with the
+                range of the other dtype; real numbers are not, and may become infinite.
 
         Raises:
             DatTypeError: The other is not a Global.
@@ -175,10 +176,13 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             other.data = self.data_ro
 
     def _check_fits(self, other: Global, subset: None = None) -> None:
-        """Check that a copy loses no value; on a device nobody waits to know that."""
-        if at_device(self, other):
+        """Check that a copy loses no value; on a device only integers are waited for."""
+        is_waited_for = other.dtype.kind in "iu"
+        if limits(self.dtype, other.dtype) is None or (
+            at_device(self, other) and not is_waited_for
+        ):
             return
-        self._on_host(_core.Use.read, "copy")
+        self._on_host(_core.Use.read, "copy", is_explicit=is_waited_for)
         place = first_unfit(self._values, other.dtype)
         if place is not None:
             raise DataValueError(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pyop2cxx.base.arrays import MOST_INT64
-from pyop2cxx.data.algebra import at_device
+from pyop2cxx.base.conversions import check_held
+from pyop2cxx.data.algebra import at_device, combine_values
 from pyop2cxx.exceptions import DataTypeError, DataValueError, MatTypeError, SparsityShapeError
 from pyop2cxx.runtime.seams import matrix_sums
 
@@ -50,7 +51,9 @@ class MatAlgebra:
                 continue
             source = theirs._stored("axpy", write=False)
             target = mine._stored("axpy", write=True)
-            target += np.asarray(alpha * source).astype(target.dtype, copy=False)
+            # of integers in a type that holds both, as C does: NumPy would refuse a negative number
+            factor = np.asarray(alpha) if target.dtype.kind in "iu" else alpha
+            target += np.asarray(factor * source).astype(target.dtype, copy=False)
 
     def __add__(self: Any, other: Any) -> Any:
         if not _is_mat(other):
@@ -94,7 +97,23 @@ class MatAlgebra:
     def __truediv__(self: Any, divisor: Any) -> Any:
         if not _is_number(divisor):
             return NotImplemented
-        return MatAlgebra.__mul__(self, 1 / divisor if divisor else _over_zero(self, divisor))
+        if self.dtype.kind in "iu":
+            return self._quotient(divisor)
+        return MatAlgebra.__mul__(self, 1 / divisor if divisor else _over_zero(divisor))
+
+    def _quotient(self: Any, divisor: Any) -> Any:
+        """Return integers divided, as C does: the inverse of an integer is not exact."""
+        self._check_addend(divisor, self, "/")
+        if not divisor:
+            raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
+        made = self.duplicate()
+        for part in made:
+            if not (at_device(part) and matrix_sums().scale("/", divisor, part)):
+                values = part._stored("/", write=True)
+                combine_values("/", values, values, np.asarray(divisor))
+            else:
+                part._buffer.increment_version()
+        return made
 
     def __imul__(self: Any, factor: Any) -> Any:
         if not _is_number(factor):
@@ -102,14 +121,17 @@ class MatAlgebra:
         self._check_addend(factor, self, "*")
         for part in self:
             part._allocated("*")
-            if not (at_device(part) and matrix_sums().scale(factor, part)):
-                part._stored("*", write=True)[...] *= factor
+            if not (at_device(part) and matrix_sums().scale("*", factor, part)):
+                values = part._stored("*", write=True)
+                np.multiply(values, factor, out=values, casting="unsafe")
             else:
                 part._buffer.increment_version()
         return self
 
     def __neg__(self: Any) -> Any:
-        return MatAlgebra.__mul__(self, -1)
+        made = self.duplicate(copy=False)
+        made.axpy(-1, self)
+        return made
 
     def _check_addend(self: Any, alpha: Any, other: Any, operation: str) -> None:
         if not _is_mat(other):
@@ -133,16 +155,15 @@ class MatAlgebra:
                 f"{self._what} is real: '{operation}' with complex values would lose imaginary "
                 "parts; make it of dtype complex128"
             )
+        check_held(self.dtype, np.asarray(alpha), operation, self._what)
 
 
 def _is_mat(value: object) -> bool:
     return isinstance(value, MatAlgebra)
 
 
-def _over_zero(mat: Any, zero: Any) -> Any:
+def _over_zero(zero: Any) -> Any:
     """Return 1 / 0 as values are divided: infinite, or no number where it is complex."""
-    if mat.dtype.kind in "iu":
-        raise DataValueError(f"{mat._what}: '/': an integer would be divided by zero")
     return complex(np.nan, np.nan) if np.iscomplexobj(zero) else np.copysign(np.inf, float(zero))
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, WRITE, Access, checked_access
+from pyop2cxx.base.arrays import as_array
+from pyop2cxx.base.conversions import first_unfit
 from pyop2cxx.data import mat_paths, mat_rows
 from pyop2cxx.data.algebra import at_device
 from pyop2cxx.data.carrier import older_form
@@ -137,14 +139,16 @@ class Mat(MatAlgebra, MatValues):
 
         Raises:
             IndexValueError: There is no such row or component, or no place for its diagonal.
+            DataValueError: The dtype does not hold the value.
             MapValueError: The Subset is a part of another Set.
         """
+        value = self._held(diag_val, "zero_rows")
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
         cols = self.block_dims[1]
         whole = [component * cols + c for component in components for c in range(cols)]
         mat_rows.put(self, mat_rows.places_of_rows(self, found), whole, 0, "zero_rows")
-        mat_rows.put(self, places, self._on_diagonal(components), diag_val, "zero_rows")
+        mat_rows.put(self, places, self._on_diagonal(components), value, "zero_rows")
         self.change_assembly_state(Mat.ASSEMBLED)
 
     def set_local_diagonal_entries(
@@ -155,8 +159,9 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             IndexValueError: As for `zero_rows`.
         """
+        value = self._held(diag_val, "set_local_diagonal_entries")
         places = self._diagonal_values(rows, idx)
-        mat_rows.put(self, *places, diag_val, "set_local_diagonal_entries")
+        mat_rows.put(self, *places, value, "set_local_diagonal_entries")
         self.change_assembly_state(Mat.INSERT_VALUES)
 
     def inc_local_diagonal_entries(
@@ -167,8 +172,9 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             IndexValueError: As for `zero_rows`.
         """
+        value = self._held(diag_val, "inc_local_diagonal_entries")
         places = self._diagonal_values(rows, idx)
-        mat_rows.add(self, *places, diag_val, "inc_local_diagonal_entries")
+        mat_rows.add(self, *places, value, "inc_local_diagonal_entries")
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def addto_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
@@ -217,6 +223,10 @@ class Mat(MatAlgebra, MatValues):
             )
         return found, range(dim) if idx is None else range(idx, idx + 1)
 
+    def _held(self, value: Any, member: str) -> Any:
+        """Return a number in the dtype of the values, which must hold it."""
+        return as_array(value, self._dtype, (), f"{self._what}: {member}")[()]
+
     def _numbers(self, given: Any, what: str, side: int) -> Array:
         numbers = np.atleast_1d(np.asarray(given))
         if numbers.size == 0:
@@ -264,7 +274,13 @@ class Mat(MatAlgebra, MatValues):
                 f"{self._what}: expected {i.size * r} x {j.size * c} values of dtype "
                 f"{self._dtype}, got shape {given.shape} of dtype {given.dtype}"
             )
-        blocks = given.reshape(i.size, r, j.size, c).transpose(0, 2, 1, 3)
+        place = first_unfit(given, self._dtype)
+        if place is not None:
+            raise DataValueError(
+                f"{self._what}: the value {given[place]} at {list(place)} does not fit into "
+                f"{self._dtype.name}; nothing was changed"
+            )
+        blocks = given.astype(self._dtype).reshape(i.size, r, j.size, c).transpose(0, 2, 1, 3)
         keep_rows, keep_cols = np.flatnonzero(i >= 0), np.flatnonzero(j >= 0)
         places = np.empty((keep_rows.size, keep_cols.size), np.int64)
         for n, row in enumerate(i[keep_rows]):

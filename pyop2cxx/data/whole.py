@@ -34,7 +34,8 @@ class WholeValues:
 
         Raises:
             MapValueError: The Dat, or the subset, is on another Set.
-            DataValueError: The array has another number of values, or they do not convert.
+            DataValueError: The array has another number of values, or one that the dtype does not
+                hold.
 
         Example:
             >>> from pyop2cxx import op2
@@ -50,7 +51,9 @@ class WholeValues:
             self._check_subset(subset)
         if isinstance(value, Algebra):
             if value._kind == "Global":
-                self._fill(self._number(value, "assign"), subset)
+                single = self._number(value, "assign")
+                self._check_held(single, "assign")
+                self._fill(single, subset)
             else:
                 value.copy(self, subset)  # type: ignore[attr-defined]
         elif np.ndim(value) == 0:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.arrays import as_array
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.conditions import Condition
 from pyop2cxx.data.dats import Dat
@@ -210,7 +209,7 @@ class Successors:
         """
         if not isinstance(target, (Dat, Global)):
             raise UsageError(f"graph: then_fill sets a Dat or a Global, got {target!r}")
-        held = np.asarray(value).astype(target.dtype, casting="unsafe")
+        held = as_array(value, target.dtype, (), f"graph: then_fill: '{target.name}'")
         if held != value and target.dtype.kind not in "fc":
             raise DataValueError(
                 f"graph: then_fill: dtype {target.dtype} of '{target.name}' does not hold {value!r}"

@@ -167,7 +167,7 @@ def check_generate_options(given: dict[str, Any], what: str) -> None:
         given["strategy"] = checked_strategy(given["strategy"], what)
     if given.get("convention", 1) not in (1, 2):
         raise UsageError(f"{what}: convention must be 1 or 2, got {given['convention']!r}")
-    for name in ("debug", "deterministic"):
+    for name in ("any_device", "debug", "deterministic"):
         if not isinstance(given.get(name, False), bool):
             raise UsageError(f"{what}: {name} must be True or False, got {given[name]!r}")
 

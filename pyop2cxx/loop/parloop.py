@@ -62,7 +62,9 @@ if TYPE_CHECKING:
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.entities import SetPartition
 
-_GENERATE_OPTIONS = ("convention", "debug", "deterministic", "lanes", "strategy", "tuning")
+_GENERATE_OPTIONS = (
+    *("any_device", "convention", "debug", "deterministic", "lanes", "strategy", "tuning"),
+)
 _LAYER = np.dtype(np.int32)
 
 
@@ -321,8 +323,9 @@ class ParLoop(Shown):
 
         Args:
             options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
-                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``; ``tuning``.
-                What is not given is as configured.
+                unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``; ``tuning``;
+                ``any_device``, the text for all devices of the backend, not for the one that is
+                here. What is not given is as configured.
 
         Returns:
             The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
@@ -341,7 +344,10 @@ class ParLoop(Shown):
             )
         check_generate_options(given, self._what)
         request = self._request(self._symbolic(), given)
-        choice = flow.choose(request)
+        if given.get("any_device", False):
+            choice = flow.choose(request)
+        else:
+            request, choice = flow.as_it_runs(request)
         known = flow.generate(request, choice)
         if runtime.on_loop is not None:
             runtime.on_loop(self)

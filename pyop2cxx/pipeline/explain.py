@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
-from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.tuning import changed
 from pyop2cxx.runtime import runtime
@@ -212,14 +211,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
     Raises:
         UnsupportedError: The strategy, or the number of lanes, that was asked for is not possible.
     """
-    toolchain = request.backend.toolchain
-    try:  # what a device can do decides, too, if there is one
-        on_device = isinstance(toolchain, DeviceToolchain) and not runtime.static
-        asked = flow.wanted(request) if on_device else None
-    except ToolchainError:
-        asked = None
-    choice = flow.choose(request) if asked is None else asked.choice
-    asked_for = request if asked is None else asked.request
+    asked_for, choice = flow.as_it_runs(request)
     facts = asked_for.backend.facts
     about = (asked_for.loop, facts, list(asked_for.map_facts), asked_for.options)
     ways = _core.candidates(*about)

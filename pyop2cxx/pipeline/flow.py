@@ -323,6 +323,21 @@ def _asked(request: Request, device: OpenDevice | None) -> Wanted:
     return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
 
 
+def as_it_runs(request: Request) -> tuple[Request, Choice]:
+    """Return a loop as it runs on the device of this machine, if there is one, and what is chosen.
+
+    What says how a loop runs asks here, so that all say the same.
+
+    Raises:
+        UnsupportedError: As `choose`.
+    """
+    if isinstance(request.backend.toolchain, DeviceToolchain) and not runtime.static:
+        with suppress(ToolchainError):  # there is none: what can be said of any
+            asked = wanted(request)
+            return asked.request, asked.choice
+    return request, choose(request)
+
+
 def executable(request: Request) -> _core.Executable:
     """Return something that runs the loop: known, from the disk cache, or compiled now.
 

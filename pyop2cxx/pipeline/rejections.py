@@ -86,10 +86,23 @@ def _name_strangers(request: Request, said: str) -> str:
 def _about_the_user(request: Request, said: str) -> list[str]:
     """Return the lines of a message, without those about functions that the user never wrote."""
     marker, shown = f"<kernel {request.kernel.name}>", f"<kernel {request.name}>"
-    all_lines = [line.replace(marker, shown) for line in said.strip().splitlines()]
+    all_lines = _without_notes([line.replace(marker, shown) for line in said.strip().splitlines()])
     strange = f"{shown}: In function "
     ours = request.kernel.name if request.kernel.name != request.name else strange
     return [line for line in all_lines if strange not in line and ours not in line] or all_lines
+
+
+def _without_notes(lines: list[str]) -> list[str]:
+    """Leave out notes about text that the user never wrote, with what they quote."""
+    kept, is_left_out = [], False
+    for line in lines:
+        if re.match(r"\S+\.\w+:\d+:\d+: ", line):
+            is_left_out = ": note: " in line
+        elif not re.match(r" *\d* \|", line):
+            is_left_out = False
+        if not is_left_out:
+            kept.append(line)
+    return kept
 
 
 def _quote(request: Request, said: str) -> str:

@@ -58,8 +58,8 @@ class MatrixSums(Protocol):
     def axpy(self, alpha: Any, x: Any, y: Any) -> bool:
         """Compute ``y += alpha * x``."""
 
-    def scale(self, alpha: Any, x: Any) -> bool:
-        """Compute ``x *= alpha``."""
+    def scale(self, op: str, alpha: Any, x: Any) -> bool:
+        """Compute ``x *= alpha`` or ``x /= alpha``."""
 
 
 class MatrixProducts(Protocol):

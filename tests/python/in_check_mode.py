@@ -47,9 +47,6 @@ LEFT_OUT_OF_DEBUG = {
 
 LEFT_OUT_OF_DEVICES = {
     "test_global_call.py::test_composed_maps_and_handles": "passes addresses of the host",
-    "test_global_kernel.py::test_loops_explain_themselves_before_they_run": (
-        "fails on devices without check mode, too: explain() names a strategy of the host"
-    ),
     "test_rejections.py::test_a_missing_semicolon_is_shown_where_it_is_missing": (
         "compares messages of the host's compiler"
     ),

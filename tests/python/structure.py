@@ -54,12 +54,12 @@ PYTHON_RANKS = {
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 CODE_LINES = {
     "exceptions": 200,
-    "base": 550,
+    "base": 600,
     "backends": 300,
     "runtime": 1500,
     "interop": 350,
     "sets": 2100,
-    "data": 3700,
+    "data": 3750,
     "kernel": 2850,
     "pipeline": 950,
     "loop": 3050,

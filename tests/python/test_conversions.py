@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from pyop2cxx import op2
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.exceptions import DataValueError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAMES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
 FLOATS = ["float32", "float64", "complex64", "complex128"]
@@ -71,3 +76,141 @@ def test_a_casting_is_one_of_two() -> None:
     check_casting("unsafe", "Dat 'q'")
     with pytest.raises(DataValueError, match=r"Dat 'q': casting must be .* got 'same_kind'"):
         check_casting("same_kind", "Dat 'q'")
+
+
+# Numbers that enter values of another dtype
+
+CELLS = op2.Set(3, "cells")
+SELF = op2.Map(CELLS, CELLS, 1, [0, 1, 2], "self")
+SPARSITY = op2.Sparsity((CELLS, CELLS), [(SELF, SELF, None)])
+UNFIT = [("int8", 300), ("int8", 300.0), ("int16", np.int64(1 << 20)), ("uint8", 256)]
+UNFIT += [
+    ("int32", float("nan")),
+    ("int64", np.uint64(2**63)),
+    ("float32", 1e300),
+    ("complex64", 1e300),
+]
+
+
+def made(kind: str, dtype: str) -> Any:
+    if kind == "Mat":
+        found: Any = op2.Mat(SPARSITY, dtype, "q")
+        found.set_local_diagonal_entries([0, 1, 2], 7)
+    else:
+        found = op2.Dat(CELLS, 7, dtype, "q") if kind == "Dat" else op2.Global(1, 7, dtype, "q")
+    found.to_device()
+    return found
+
+
+def shown(carrier: Any) -> Any:
+    return np.asarray(carrier.values if isinstance(carrier, op2.Mat) else carrier.data_ro).tolist()
+
+
+CHANGES: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "+=": ("Dat Global", operator.iadd),
+    "-=": ("Dat Global", operator.isub),
+    "*=": ("Dat Global Mat", operator.imul),
+    "/=": ("Dat Global", operator.itruediv),
+    "+": ("Dat Global", operator.add),
+    "*": ("Dat Global Mat", operator.mul),
+    "from the left": ("Dat Global", lambda q, number: number - q),
+    "axpy": ("Dat Global Mat", lambda q, number: q.axpy(number, q)),
+    "maxpy": ("Dat Global", lambda q, number: q.maxpy([1, number], [q, q])),
+    "assign": ("Dat Global", lambda q, number: q.assign(number)),
+    "data": ("Dat Global", lambda q, number: setattr(q, "data", number)),
+    "new": ("Dat Global", lambda q, number: type(q)(_place(q), number, q.dtype)),
+    "new from an array": (
+        *("Dat Global", lambda q, number: type(q)(_place(q), [number] * q.data_ro.size, q.dtype)),
+    ),
+    "Const": ("Global", lambda q, number: op2.Const(1, number, "unfit_one", q.dtype)),
+    "a Global": ("Dat", lambda q, number: q.assign(op2.Global(1, number))),
+    "+= a Global": ("Dat", lambda q, number: q.__iadd__(op2.Global(1, number))),
+    "set_values": ("Mat", lambda q, number: q.set_values([0], [0], [number])),
+    "addto_values": ("Mat", lambda q, number: q.addto_values([0], [0], [number])),
+    "diagonal": ("Mat", lambda q, number: q.set_local_diagonal_entries([0], number)),
+    "added diagonal": ("Mat", lambda q, number: q.inc_local_diagonal_entries([0], number)),
+    "zero_rows": ("Mat", lambda q, number: q.zero_rows([0], number)),
+}
+
+
+def _place(q: Any) -> Any:
+    return CELLS if isinstance(q, op2.Dat) else 1
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("dtype", "number"), UNFIT)
+def test_a_number_that_does_not_fit_is_refused(
+    backend: str, change: str, dtype: str, number: Any
+) -> None:
+    kinds, apply = CHANGES[change]
+    for kind in kinds.split():
+        q = made(kind, dtype)
+        before = shown(q)
+        with pytest.raises(DataValueError, match=r"holds -?\d|does not fit|expected 1 x 1 values"):
+            apply(q, number)
+        assert shown(q) == before
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("kind", ["Dat", "Global"])
+def test_an_integer_on_a_device_is_looked_at(backend: str, kind: str, dtype: str) -> None:
+    q, large = made(kind, dtype), made("Global", "int64")
+    large *= 100
+    for change in (operator.iadd, operator.imul, lambda q, one: q.assign(one)):
+        with pytest.raises(DataValueError, match=r"holds -?\d|does not fit"):
+            change(q, large)
+    part = op2.Dat(CELLS, 100, dtype)
+    part.to_device()
+    with pytest.raises(DataValueError, match="holds"):
+        part.inner_into(part, made("Global", dtype))
+    large /= 100
+    q += large
+    assert np.ravel(shown(q)).tolist() == [14] * (3 if kind == "Dat" else 1)
+
+
+def test_what_fits_once_negated_is_added(backend: str) -> None:
+    q = made("Dat", "uint8")
+    q += -2
+    q -= -3
+    q.axpy(-1, op2.Dat(CELLS, 4, "uint8"))
+    assert shown(q) == shown(operator.neg(-q)) == [4, 4, 4]
+    with pytest.raises(DataValueError, match=r"'\*' with -1, but uint8 holds 0 to 255"):
+        q *= -1
+    mat, other = made("Mat", "uint8"), made("Mat", "uint8")
+    mat *= 3
+    assert np.diagonal(shown(mat - other)).tolist() == [14, 14, 14]
+    assert np.diagonal(shown(operator.neg(-mat))).tolist() == [21, 21, 21]
+
+
+def test_integers_to_a_power_that_is_no_number_are_refused() -> None:
+    for exponent in (float("nan"), float("inf"), 1e300):
+        with pytest.raises(DataValueError, match="integers to the power"):
+            made("Dat", "int8") ** exponent
+
+
+def test_integers_of_a_matrix_are_divided_as_c_does(backend: str) -> None:
+    mat = op2.Mat(SPARSITY, "int32")
+    for row, value in enumerate((49, -50, 97)):
+        mat.set_local_diagonal_entries([row], value)
+    mat.to_device()
+    assert np.diagonal(shown(mat / 49)).tolist() == [1, -1, 1]
+    assert np.diagonal(shown(mat / 2.5)).tolist() == [19, -20, 38]
+    with pytest.raises(DataValueError, match="divided by zero"):
+        mat / 0
+
+
+def test_a_matrix_of_integers_is_multiplied_in_place_as_elsewhere(backend: str) -> None:
+    mat = made("Mat", "int32")
+    made_of_it = mat * 1.5
+    mat *= 1.5
+    mat.inc_local_diagonal_entries([0, 1, 2], 2.5)
+    assert np.diagonal(shown(mat)).tolist() == [12, 12, 12]
+    assert np.diagonal(shown(made_of_it)).tolist() == [10, 10, 10]
+
+
+def test_a_number_in_a_graph_must_fit() -> None:
+    narrow, real = op2.Dat(CELLS, 1, "float32"), op2.Dat(CELLS, 1.0)
+    for target, number in ((narrow, 1e300), (real, 1 + 2j), (made("Dat", "int8"), 300)):
+        builder = op2.graph()
+        with pytest.raises(DataValueError, match=r"then_fill"):
+            builder.then_fill(target, number)

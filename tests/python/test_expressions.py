@@ -54,7 +54,15 @@ def test_each_kind(text: str, expected: Expr) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["x.y = 1", "n->m = 1", "x = (double[]){1, 2}", "n = _Alignof(int)", "n(2)", "(*g)(n)", "1.0i"],
+    [
+        "x.y = 1",
+        "n->m = 1",
+        "1 && (double[]){1, 2}",
+        "n = _Alignof(int)",
+        "n(2)",
+        "(*g)(n)",
+        "1.0i",
+    ],
 )
 def test_what_has_no_tuple_is_told_with_its_line(text: str) -> None:
     parsed = parse_c(f"void k(double *x, int n) {{\n  {text};\n}}", "k")

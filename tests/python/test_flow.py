@@ -141,7 +141,12 @@ def texts(backends: Sequence[str], convention: int = 1) -> dict[str, GeneratedCo
         for backend in backends:
             with op2.backend(backend):
                 for strategy, more in ONLY.get(name, {key: {} for key in STRATEGIES}).items():
-                    options = {"strategy": strategy, "convention": convention, **more}
+                    options = {
+                        "strategy": strategy,
+                        "convention": convention,
+                        "any_device": True,
+                        **more,
+                    }
                     try:
                         found[f"{name}_{backend}_{strategy}"] = loop.generate(options)
                     except UnsupportedError as error:
@@ -476,7 +481,7 @@ def test_parameters_come_in_the_order_of_document_003(
 @pytest.mark.skipif("opencl" not in BACKENDS, reason="no backend of this order")
 def test_parameters_on_devices_come_in_the_order_of_document_003() -> None:
     op2.init(backend="opencl")
-    code = ordered_loop("indirect").generate({"strategy": "block"})
+    code = ordered_loop("indirect").generate({"strategy": "block", "any_device": True})
     wrapper = code.signature[: code.signature.index(")")]
     names = re.findall(r"(\w+)(?:,|$)", wrapper.replace("\n", ""))
     tail = ["ind_sizes", "ind_offs", "blkmap", "offset", "nelems", "nthrcol", "thrcol"]

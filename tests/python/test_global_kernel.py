@@ -55,8 +55,7 @@ def test_a_loop_in_two_steps() -> None:
     assert y.data_ro.tolist() == [1, 2, 4, 2]
 
 
-@pytest.mark.usefixtures("host")
-def test_loops_explain_themselves_before_they_run() -> None:
+def test_loops_explain_themselves_before_they_run(backend: str) -> None:
     x, y, g = data()
     kernel = op2.GlobalKernel(LOCAL, ARGUMENTS)
     found = kernel.explain(EDGES, parloop_args(x, y, g))

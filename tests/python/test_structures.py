@@ -118,7 +118,7 @@ def test_names_are_told_apart_by_their_blocks() -> None:
         ("x.n = 1;", "line 2: 'x.n' is not a member of a known struct"),
         ("struct T { int n; } t = {1, 2};", "line 2: an initialiser has more than 1 items"),
         ("struct T { int n; } t = {.m = 2};", "line 2: 'm' designates no part of it"),
-        ("x = (double[]){1, 2};", "line 2: '(double[]){1, 2}': only structs are made in place"),
+        ("for (;; x = (double[]){1, 2});", "line 2: '(double[]){1, 2}' is made in place where"),
         ("struct __attribute__((packed)) T { int n; } t;", "line 2: a struct with attributes"),
     ],
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.kernel.parser import headers
-from pyop2cxx.kernel.parser.scope import evaluate, type_of
+from pyop2cxx.kernel.parser.scope import Binding, completed, evaluate, type_of
 from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import read_descriptor, text_of
 from pyop2cxx.kernel.parser.wire import Expr, OpaqueKernel, call, literal
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from pyop2cxx.kernel.parser.scope import Scope
+    from pyop2cxx.kernel.parser.wire import Type
 
 
 def read_expr(node: Node, scope: Scope) -> Expr:
@@ -98,11 +99,18 @@ def _update(node: Node, scope: Scope) -> Expr:
 
 
 def _binary(node: Node, scope: Scope) -> Expr:
-    operands = (_field(node, "left", scope), _field(node, "right", scope))
+    is_ordered = _operator(node) in ("&&", "||")
+    with scope.making(None if is_ordered else scope.literals):
+        operands = (_field(node, "left", scope), _field(node, "right", scope))
     return ("binary", scope.line(node), _operator(node), None, operands)
 
 
 def _comma(node: Node, scope: Scope) -> Expr:
+    with scope.making(None):
+        return _in_order(node, scope)
+
+
+def _in_order(node: Node, scope: Scope) -> Expr:
     value = _field(node, "left", scope)
     line = scope.line(node)
     following = node.child_by_field_name("right")
@@ -120,7 +128,8 @@ def _assign(node: Node, scope: Scope) -> Expr:
 
 def _ternary(node: Node, scope: Scope) -> Expr:
     names = ("condition", "consequence", "alternative")
-    operands = tuple(_field(node, name, scope) for name in names)
+    with scope.making(None):
+        operands = tuple(_field(node, name, scope) for name in names)
     return ("ternary", scope.line(node), "", None, operands)
 
 
@@ -171,15 +180,35 @@ def _cast(node: Node, scope: Scope) -> Expr:
 
 
 def _compound(node: Node, scope: Scope) -> Expr:
-    """``(struct V){1, 2}``."""
+    """``(struct V){1, 2}``, or ``(double[]){1, 2}``, which becomes a variable without a name."""
     line = scope.line(node)
     target, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     if target is None or value is None:
         raise OpaqueKernel(f"'{text_of(node)}' is not supported", line)
     type_ = read_descriptor(target, scope, read_expr)
     if scope.members(type_) is None:
-        raise OpaqueKernel(f"'{text_of(node)}': only structs are made in place", line)
+        return _unnamed(node, type_, read_expr(value, scope), scope)
     return ("cast", line, "", type_, (arranged(read_expr(value, scope), type_, scope),))
+
+
+def _unnamed(node: Node, type_: Type, value: Expr, scope: Scope) -> Expr:
+    line = scope.line(node)
+    if scope.literals is None:
+        raise OpaqueKernel(
+            f"'{text_of(node)}' is made in place where it is not carried out just once (beside "
+            "'&&', '||', '?:' or ',', in the head of a loop, or outside of functions)",
+            line,
+        )
+    name = f"in_place_{scope.n_literals}"
+    while name in scope.text:
+        scope.n_literals += 1
+        name = f"in_place_{scope.n_literals}"
+    scope.n_literals += 1
+    value = arranged(value, type_, scope)
+    type_ = completed(name, type_, value, line)
+    scope.declare(name, Binding(type_))
+    scope.literals.append((name, type_, value, line))
+    return ("name", line, name, None, ())
 
 
 def _sizeof(node: Node, scope: Scope) -> Expr:

@@ -16,9 +16,10 @@ from pyop2cxx.kernel.parser.brackets import mistake_in
 from pyop2cxx.kernel.parser.disambiguate import unambiguous
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.kept_values import refuse_kept_values
+from pyop2cxx.kernel.parser.places import column_of, mistake, place_of
 from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.kernel.parser.scope import Binding, Scope
-from pyop2cxx.kernel.parser.statements import is_constant, read_block, read_statement, read_variable
+from pyop2cxx.kernel.parser.statements import is_constant, read_all, read_statement, read_variable
 from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
 from pyop2cxx.kernel.parser.wire import (
     Function,
@@ -117,7 +118,7 @@ def _check_brackets(source: Preprocessed, text: str) -> None:
         return
     row = source.text.split("\n")[found.row]
     line = found.row + 1 if source.lines is None else source.lines[found.row]
-    column = _column_of(text, line, row, found.column, row[found.column])
+    column = column_of(text, line, row, found.column, row[found.column])
     raise UsageError(f"line {line}: {found.what}\n{quoted(text, line, column)}")
 
 
@@ -130,20 +131,6 @@ def _check_tree(tree: Tree, scope: Scope, name: str) -> None:
             f"the text defines no function '{name}' that can be read; line {error.line}: "
             f"{error.what}\n{shown}"
         )
-
-
-def _column_of(text: str, line: int, row: str, column: int, piece: str) -> int:
-    """Return the user's column, from 1, of what the parser saw in a row; 0 if it is not known."""
-    lines = text.splitlines()
-    given = lines[line - 1] if 1 <= line <= len(lines) else ""
-    if given == row:
-        return column + 1
-    if not piece or given.count(piece) != row.count(piece):
-        return 0
-    at = -1
-    for _ in range(row[: column + 1].count(piece) if len(piece) == 1 else 1):
-        at = given.find(piece, at + 1)
-    return at + 1
 
 
 class _OwnHeaders(NamedTuple):
@@ -278,17 +265,29 @@ def _read_file(tree: Tree, scope: Scope) -> tuple[list[Function], list[Variable]
     if root.has_error:
         error = _first_error(root, scope)
         raise OpaqueKernel(error.what, error.line, error.column)
-    scope.functions |= {text_of(declarator) for declarator in _function_names(root)}
+    names = _function_names(root)
+    _check_functions(names, scope)
+    scope.functions |= {text_of(declarator) for declarator in names}
     functions: list[Function] = []
     tables: list[Variable] = []
     for node in root.children:
         if node.type == "function_definition":
             functions.append(_read_function(node, scope))
         elif node.type == "declaration":
-            tables += _read_tables(node, scope)
+            tables = _with_tables(tables, _read_tables(node, scope))
         elif node.type not in _SKIPPED:
             read_statement(node, scope)
     return functions, tables
+
+
+def _check_functions(names: Sequence[Node], scope: Scope) -> None:
+    first: dict[str, Node] = {}
+    for name in names:
+        before = first.setdefault(text_of(name), name)
+        if before is not name:
+            raise mistake(
+                name, scope, f"function '{text_of(name)}' is defined twice", scope.line(before)
+            )
 
 
 class _SyntaxError(NamedTuple):
@@ -308,16 +307,8 @@ def _first_error(node: Node, scope: Scope) -> _SyntaxError:
         node = inner
     what = f"expected '{node.type}'" if node.is_missing else f"cannot parse '{text_of(node)[:40]}'"
     piece = text_of(node).split("\n")[0]
-    place = _column_of(scope.text, scope.line(node), *_place_of(node, root), piece)
+    place = column_of(scope.text, scope.line(node), *place_of(node, root), piece)
     return _SyntaxError(f"syntax error: {what}", scope.line(node), place)
-
-
-def _place_of(node: Node, root: Node) -> tuple[str, int]:
-    """Return the row of the text that a node starts in, and where in it, in characters from 0."""
-    before = (root.text or b"")[: node.start_byte - root.start_byte]
-    start = len(before.split(b"\n")[-1].decode())
-    rows = (root.text or b"").decode().split("\n")
-    return rows[before.count(b"\n")], start
 
 
 def _read_tables(node: Node, scope: Scope) -> list[Variable]:
@@ -338,6 +329,14 @@ def _read_tables(node: Node, scope: Scope) -> list[Variable]:
     return tables
 
 
+def _with_tables(tables: list[Variable], more: Sequence[Variable]) -> list[Variable]:
+    """Add tables; what was declared before without values is the same as what has them."""
+    given = {name for name, _, value, _ in more if value is not None}
+    kept = [table for table in tables if table[0] not in given or table[2] is not None]
+    known = {table[0] for table in kept}
+    return [*kept, *(one for one in more if one[2] is not None or one[0] not in known)]
+
+
 def _read_function(node: Node, scope: Scope) -> Function:
     specifiers = read_specifiers(node, scope, read_expr)
     declarator = node.child_by_field_name("declarator")
@@ -349,9 +348,9 @@ def _read_function(node: Node, scope: Scope) -> Function:
     scope.used_names, scope.used_functions = set(), set()
     parameters = read_parameters(declared.parameters, scope, read_expr)
     scope.enter()
-    for parameter, type_, _ in parameters:
-        scope.declare(parameter, Binding(type_))
-    statements = read_block(body, scope)
+    for parameter, type_, line in parameters:
+        scope.declare(parameter, Binding(type_, line=line))
+    statements = read_all(body.children, scope)  # in the scope of the parameters
     scope.leave()
     return Function(
         declared.name,

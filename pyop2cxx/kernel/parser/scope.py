@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.kernel.parser.wire import OpaqueKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node
 
-    from pyop2cxx.kernel.parser.wire import Expr, Parameter, Structure, Type
+    from pyop2cxx.kernel.parser.wire import Expr, Parameter, Structure, Type, Variable
 
 _BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16} | {
     f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -24,12 +25,14 @@ class Binding(NamedTuple):
     """What a name stands for: a type if `is_type`, else a variable or an enumerator.
 
     `value` is set for what C++ would call constant integers: enumerators, and const integer
-    variables with a constant initialiser. Enumerators have no type of their own.
+    variables with a constant initialiser. Enumerators have no type of their own. `line` is the
+    user's, of a variable.
     """
 
     type: Type | None
     value: int | None = None
     is_type: bool = False
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -47,6 +50,10 @@ class Scope:
     structures: dict[str, Structure] = field(default_factory=dict)
     results: dict[str, Type] = field(default_factory=dict)
     has_structures: bool = True
+    literals: list[Variable] | None = None
+    # Arrays made in place by the statement that is read, to be declared before it; None where its
+    # parts are carried out more than once, or not always.
+    n_literals: int = 0
 
     def line(self, node: Node) -> int:
         """The user's line of `node`, from 1."""
@@ -66,6 +73,23 @@ class Scope:
     def declare(self, name: str, binding: Binding) -> None:
         """Declare `name` in the innermost block."""
         self.names[-1][name] = binding
+
+    def line_of_first(self, name: str) -> int:
+        """The line of a variable of the innermost block, 0 if there is none of that name.
+
+        Outside of functions C allows several declarations.
+        """
+        known = self.names[-1].get(name) if len(self.names) > 1 else None
+        return 0 if known is None else known.line
+
+    @contextmanager
+    def making(self, literals: list[Variable] | None) -> Iterator[None]:
+        """Let arrays made in place go into this list; None: there may be none."""
+        before, self.literals = self.literals, literals
+        try:
+            yield
+        finally:
+            self.literals = before
 
     def find(self, name: str) -> Binding | None:
         """The innermost declaration of `name`."""
@@ -127,6 +151,20 @@ class Scope:
 
     def _type_names(self) -> Iterable[tuple[str, Binding]]:
         return ((name, known) for name, known in self.names[0].items() if known.is_type)
+
+
+def completed(name: str, type_: Type, value: Expr | None, line: int) -> Type:
+    """The type of what is declared, with the extent that its initialiser gives.
+
+    Raises:
+        OpaqueKernel: Neither says it.
+    """
+    base, is_const, steps = type_
+    if not any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
+        return type_
+    if steps[0][:2] != ("[", -1) or value is None or value[0] != "list":
+        raise OpaqueKernel(f"the extent of '{name}' is not given", line)
+    return (base, is_const, (("[", len(value[4]), False, False), *steps[1:]))
 
 
 def size_of(type_: Type) -> int | None:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser.expressions import read_expr
-from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
+from pyop2cxx.kernel.parser.places import mistake
+from pyop2cxx.kernel.parser.scope import Binding, Scope, completed, evaluate
 from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import (
-    Declarator,
     Specifiers,
     declare_enumerators,
+    name_in,
     read_declarator,
     read_specifiers,
     read_type,
@@ -40,12 +41,13 @@ _IGNORED = {"comment", ";", "{", "}"}
 def read_block(node: Node, scope: Scope) -> Body:
     """The statements of a block, in a scope of their own."""
     scope.enter()
-    body = _read_all(node.children, scope)
+    body = read_all(node.children, scope)
     scope.leave()
     return body
 
 
-def _read_all(nodes: Iterable[Node], scope: Scope) -> Body:
+def read_all(nodes: Iterable[Node], scope: Scope) -> Body:
+    """Read statements in the innermost block."""
     body: list[Stmt] = []
     for node in nodes:
         if node.type not in _IGNORED:
@@ -56,6 +58,9 @@ def _read_all(nodes: Iterable[Node], scope: Scope) -> Body:
 def read_statement(node: Node, scope: Scope) -> Body:
     """Read one statement; a declaration of several variables becomes several.
 
+    Arrays that it makes in place, ``(double[]){1, 2}``, are declared before it: C says nothing of
+    the order in which parts of an expression are carried out where they may stand.
+
     Raises:
         OpaqueKernel: It holds something the AST does not.
     """
@@ -63,7 +68,10 @@ def read_statement(node: Node, scope: Scope) -> Body:
     if reader is None:
         what = node.type.replace("_", " ")
         raise OpaqueKernel(f"'{what}' is not supported", scope.line(node))
-    return reader(node, scope)
+    literals: list[Variable] = []
+    with scope.making(literals):
+        body = reader(node, scope)
+    return (*(("declare", one[3], False, (one,)) for one in literals), *body)
 
 
 def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable | None:
@@ -76,12 +84,16 @@ def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable 
     if declared.parameters is not None:
         scope.results[declared.name] = declared.type
         return None
-    scope.declare(declared.name, Binding(declared.type))
+    line = scope.line(node)
+    if first := scope.line_of_first(declared.name):
+        what = f"'{declared.name}' is declared twice in one block"
+        raise mistake(name_in(node), scope, what, first)
+    scope.declare(declared.name, Binding(declared.type, line=line))
     value = None if value_node is None else read_expr(value_node, scope)
     value = None if value is None else arranged(value, declared.type, scope)
-    type_ = _completed(declared, value, scope.line(node))
-    scope.declare(declared.name, Binding(type_, _constant(type_, value, scope)))
-    return (declared.name, type_, value, scope.line(node))
+    type_ = completed(declared.name, declared.type, value, line)
+    scope.declare(declared.name, Binding(type_, _constant(type_, value, scope), line=line))
+    return (declared.name, type_, value, line)
 
 
 def is_constant(type_: Type) -> bool:
@@ -97,23 +109,26 @@ def _constant(type_: Type, value: Expr | None, scope: Scope) -> int | None:
     return evaluate(value, scope) if is_const and is_integer and value is not None else None
 
 
-def _completed(declared: Declarator, value: Expr | None, line: int) -> Type:
-    base, is_const, steps = declared.type
-    if not any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
-        return declared.type
-    if steps[0][:2] != ("[", -1) or value is None or value[0] != "list":
-        raise OpaqueKernel(f"the extent of '{declared.name}' is not given", line)
-    return (base, is_const, (("[", len(value[4]), False, False), *steps[1:]))
+def _read_declaration(
+    node: Node, scope: Scope, *, in_loop: bool = False
+) -> tuple[bool, list[Variable]]:
+    """The variables of a declaration; arrays made in place stand before theirs.
 
-
-def _read_declaration(node: Node, scope: Scope) -> tuple[bool, list[Variable]]:
+    Args:
+        node: The declaration.
+        scope: Where it stands.
+        in_loop: Whether that is the head of a loop, which declares nothing else.
+    """
     specifiers = read_specifiers(node, scope, read_expr)
     if "extern" in specifiers.storage:
         return False, []  # somebody else's: a Const, by its bare name
     is_static = "static" in specifiers.storage
-    variables = []
-    for child in node.children_by_field_name("declarator"):
-        variable = read_variable(child, specifiers, scope)
+    variables: list[Variable] = []
+    declarators = node.children_by_field_name("declarator")
+    literals = variables if not in_loop else scope.literals if len(declarators) == 1 else None
+    for child in declarators:
+        with scope.making(None if is_static else literals):
+            variable = read_variable(child, specifiers, scope)
         if variable is None:
             continue
         if is_static and not is_constant(variable[1]):
@@ -191,26 +206,29 @@ def _for(node: Node, scope: Scope) -> Body:
     init: Body = ()
     initializer = node.child_by_field_name("initializer")
     if initializer is not None and initializer.type == "declaration":
-        is_static, variables = _read_declaration(initializer, scope)
+        is_static, variables = _read_declaration(initializer, scope, in_loop=True)
         init = (("declare", scope.line(initializer), is_static, tuple(variables)),)
     elif initializer is not None:
         init = (("evaluate", scope.line(initializer), read_expr(initializer, scope)),)
     parts = [node.child_by_field_name(name) for name in ("condition", "update")]
-    condition, step = (None if part is None else read_expr(part, scope) for part in parts)
+    with scope.making(None):
+        condition, step = (None if part is None else read_expr(part, scope) for part in parts)
     body = _nested(_required(node, "body", scope), scope)
     scope.leave()
     return (("for", scope.line(node), init, condition, step, body),)
 
 
 def _while(node: Node, scope: Scope) -> Body:
-    condition = read_expr(_required(node, "condition", scope), scope)
+    with scope.making(None):
+        condition = read_expr(_required(node, "condition", scope), scope)
     body = _nested(_required(node, "body", scope), scope)
     return (("while", scope.line(node), condition, body, node.type == "do_statement"),)
 
 
 def _switch(node: Node, scope: Scope) -> Body:
     value = read_expr(_required(node, "condition", scope), scope)
-    cases = []
+    cases: list[tuple[Expr | None, Body]] = []
+    first: dict[int | None, int] = {}
     scope.enter()
     for child in _required(node, "body", scope).named_children:
         if child.type == "comment":
@@ -219,10 +237,24 @@ def _switch(node: Node, scope: Scope) -> Body:
             raise OpaqueKernel("a statement before the first case", scope.line(child))
         label = child.child_by_field_name("value")
         colon = next(i for i, part in enumerate(child.children) if part.type == ":")
-        body = _read_all(child.children[colon + 1 :], scope)
-        cases.append((None if label is None else read_expr(label, scope), body))
+        read = None if label is None else read_expr(label, scope)
+        _check_case(child, label, None if read is None else evaluate(read, scope), first, scope)
+        cases.append((read, read_all(child.children[colon + 1 :], scope)))
     scope.leave()
     return (("switch", scope.line(node), value, tuple(cases)),)
+
+
+def _check_case(
+    case: Node, label: Node | None, value: int | None, first: dict[int | None, int], scope: Scope
+) -> None:
+    """Check that no other case of the switch has this value; its lines so far are `first`."""
+    if label is not None and value is None:
+        return  # no constant that is known here: the compiler says so
+    if value in first:
+        two = "defaults" if label is None else f"cases of value {value}"
+        what = f"this switch has two {two}"
+        raise mistake(label or case.children[0], scope, what, first[value])
+    first[value] = scope.line(case)
 
 
 def _return(node: Node, scope: Scope) -> Body:

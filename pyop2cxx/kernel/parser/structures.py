@@ -10,7 +10,7 @@ from pyop2cxx.kernel.parser.wire import OpaqueKernel, literal
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.parser.scope import Scope
-    from pyop2cxx.kernel.parser.wire import Expr, Type
+    from pyop2cxx.kernel.parser.wire import Expr, Step, Type
 
 
 def arranged(value: Expr, type_: Type, scope: Scope) -> Expr:
@@ -19,12 +19,16 @@ def arranged(value: Expr, type_: Type, scope: Scope) -> Expr:
     Raises:
         OpaqueKernel: It has more items than the type, or continues inside of a designated part.
     """
-    plain = not type_[0].startswith("struct ") and not _has_designators(value)
+    plain = not type_[0].startswith("struct ") and not _needs_rules(value, type_[2])
     return value if plain or value[0] != "list" else _Arranger(scope).braced(type_, value)
 
 
-def _has_designators(value: Expr) -> bool:
-    return value[0] == "designated" or (value[0] == "list" and any(map(_has_designators, value[4])))
+def _needs_rules(value: Expr, steps: tuple[Step, ...]) -> bool:
+    """Whether there are designators, or braces around a single number or pointer: ``x = {1}``."""
+    if value[0] == "list":
+        is_array = bool(steps) and steps[0][0] == "["
+        return not is_array or any(_needs_rules(item, steps[1:]) for item in value[4])
+    return value[0] == "designated"
 
 
 class _Arranger:

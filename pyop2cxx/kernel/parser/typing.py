@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.kernel.parser.disambiguate import WORDS
+from pyop2cxx.kernel.parser.places import mistake
 from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
 from pyop2cxx.kernel.parser.wire import OpaqueKernel, Parameter, Step, Type
 
@@ -121,9 +122,10 @@ def _read_structure(node: Node, scope: Scope, read_expr: Callable[[Node, Scope],
     own = "" if tag is None else text_of(tag)
     name = scope.declare_structure(own, own or _name_of_type(node), line)
     members = []
+    names: dict[str, int] = {}
     for child in body.named_children:
         if child.type != "comment":
-            members += _read_members(child, name, scope, read_expr)
+            members += _read_members(child, name, names, scope, read_expr)
     if not members:
         raise OpaqueKernel("a struct without members", line)
     scope.structures[name] = (name, tuple(members), line)
@@ -141,7 +143,11 @@ def _name_of_type(node: Node) -> str:
 
 
 def _read_members(
-    node: Node, of: str, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+    node: Node,
+    of: str,
+    names: dict[str, int],
+    scope: Scope,
+    read_expr: Callable[[Node, Scope], Expr],
 ) -> list[Parameter]:
     line = scope.line(node)
     if node.type != "field_declaration":
@@ -159,6 +165,7 @@ def _read_members(
             raise OpaqueKernel(f"the extent of '{declared.name}' is not given", line)
         if base == f"struct {of}" and not any(step[0] == "*" for step in steps):
             raise OpaqueKernel(f"'struct {of}' contains itself", line)
+        _check_new(name_in(child), names, "member", scope)
         members.append((declared.name, declared.type, line))
     if not members:
         raise OpaqueKernel("a member without a name", line)
@@ -169,6 +176,7 @@ def declare_enumerators(node: Node, scope: Scope, read_expr: Callable[[Node, Sco
     """Declare the constants of an enum."""
     body = node.child_by_field_name("body")
     following = 0
+    names: dict[str, int] = {}
     for enumerator in [] if body is None else body.named_children:
         if enumerator.type != "enumerator":
             continue
@@ -177,6 +185,7 @@ def declare_enumerators(node: Node, scope: Scope, read_expr: Callable[[Node, Sco
         value = following if given is None else evaluate(read_expr(given, scope), scope)
         if name is None or value is None:
             raise OpaqueKernel("an enumerator that is not a constant", scope.line(enumerator))
+        _check_new(name, names, "enumerator", scope)
         scope.declare(text_of(name), Binding(None, value))
         following = value + 1
 
@@ -203,6 +212,21 @@ def read_declarator(
             raise OpaqueKernel(f"'{text_of(node)}' is not supported", scope.line(node))
         node = _inner(node)
     return Declarator("", type_, parameters)
+
+
+def name_in(declarator: Node | None) -> Node:
+    """Return the name that a declarator declares."""
+    assert declarator is not None  # it was read as the declaration of a name
+    inner = _inner(declarator)
+    return declarator if inner is None else name_in(inner)
+
+
+def _check_new(name: Node, names: dict[str, int], what: str, scope: Scope) -> None:
+    """Check that a name is not among those so far, and add it."""
+    text, line = text_of(name), scope.line(name)
+    if text in names:
+        raise mistake(name, scope, f"{what} '{text}' is declared twice", names[text])
+    names[text] = line
 
 
 def _inner(node: Node) -> Node | None:
@@ -251,6 +275,7 @@ def read_parameters(
 ) -> tuple[Parameter, ...]:
     """The parameters of a function, each with the type it was declared with."""
     parameters = []
+    names: dict[str, int] = {}
     for child in node.named_children:
         if child.type == "comment":
             continue
@@ -263,5 +288,7 @@ def read_parameters(
             raise OpaqueKernel("a function pointer", scope.line(child))
         if declared.type == ("void", False, ()) and not declared.name:
             continue
+        if declared.name:
+            _check_new(name_in(inner), names, "parameter", scope)
         parameters.append((declared.name, declared.type, scope.line(child)))
     return tuple(parameters)
