@@ -53,9 +53,10 @@ if TYPE_CHECKING:
 
 _FROM_ZERO = ("fuse", "invert", "rename", "drop", "zero")
 _ROTATED = (*_FROM_ZERO, "rotate")
-_BUT_ROTATE = (*_FROM_ZERO, "copy", "geometry")
-_BUT_GEOMETRY = (*_ROTATED, "copy")
-_ALL = (*_BUT_GEOMETRY, "geometry")
+_BUT_ROTATE = (*_FROM_ZERO, "copy", "geometry", "recompute")
+_BUT_GEOMETRY = (*_ROTATED, "copy", "recompute")
+_BUT_RECOMPUTE = (*_ROTATED, "copy", "geometry")
+_ALL = (*_BUT_RECOMPUTE, "recompute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ FORMS = {
     "rotated, too": Form(_ROTATED, 8),
     "not rotated": Form(_BUT_ROTATE, 8),
     "no geometry": Form(_BUT_GEOMETRY, 8),
+    "not recomputed": Form(_BUT_RECOMPUTE, 8),
     "all, 1 step": Form(_ALL),
     "all, 8 steps": Form(_ALL, 8),
     "lazy": Form(None, is_lazy=True),

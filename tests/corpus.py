@@ -36,6 +36,9 @@ SUMS_ON_TWO_SETS = SUMS - {"owner", "scratch"}
 OVERWRITES = frozenset({"block", "colour"})  # values seen or set through a Map that collides
 IN_ORDER = frozenset({"block"})  # memory overlaps in ways that Maps do not show
 
+# Cells of a column see one another's values from the bottom up: a GPU's blocks may split a column.
+BLOCKS_SPLIT_COLUMNS = frozenset({"block"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -71,6 +74,7 @@ class Case:
         name: The name.
         build: Makes the loop anew from random numbers.
         strategies: Those that must work on a backend with threads; elsewhere `direct` does too.
+        not_on_gpus: Those of them that a GPU must refuse.
         tolerance: Of floating-point values, relative to the largest one expected. Integers and
             what is only read must be exact.
         needs: What not every backend has: 'complex' numbers, kernels in 'cpp', 'headers' of the
@@ -82,6 +86,7 @@ class Case:
     strategies: frozenset[str]
     tolerance: float
     needs: frozenset[str] = frozenset()
+    not_on_gpus: frozenset[str] = frozenset()
 
     def problem(self) -> Problem:
         """Return the loop and its data, the same each time."""
@@ -97,6 +102,7 @@ def case(
     tolerance: float = 1e-13,
     name: str = "",
     needs: frozenset[str] = frozenset(),
+    not_on_gpus: frozenset[str] = frozenset(),
 ) -> Callable[[Build], Build]:
     """Add what the decorated function builds to the corpus."""
 
@@ -108,6 +114,7 @@ def case(
                 strategies=strategies,
                 tolerance=tolerance,
                 needs=needs,
+                not_on_gpus=not_on_gpus,
             )
         )
         return build

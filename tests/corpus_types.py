@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from corpus import (
+    BLOCKS_SPLIT_COLUMNS,
     IN_ORDER,
     N_ELEMENTS,
     N_TARGETS,
@@ -511,7 +512,7 @@ def extruded_sum_on_the_base(rng: np.random.Generator) -> Problem:
     )
 
 
-@case(OVERWRITES)
+@case(OVERWRITES, not_on_gpus=BLOCKS_SPLIT_COLUMNS)
 def extruded_updates_on_the_base(rng: np.random.Generator) -> Problem:
     """They see one another's updates, and what a kernel does not write stays."""
     prism = Prism(rng, 7)

@@ -45,18 +45,42 @@ note() {
   printf '%s\t%s\t%s\n' "$1" "$2" "$3" >>"$summary"
 }
 
+readonly pytest_end='^(=+ )?([0-9]+ [a-z]+(, )?)+ in [0-9.]+s'
+readonly other_ends='(ERROR|RACECHECK) SUMMARY|loops/s|chains of|faults of|killed|with findings|^\[  (PASSED|FAILED)  \] [0-9]+ tests|^(built|used the build)'
+
+# What a log ends with: the counts of tests, and what a tool around them has to say.
+result_in() {
+  {
+    grep -aE "$pytest_end" "$1" | tail -n 1 | sed -E 's/^=+ //; s/ =+$//'
+    grep -avE '^(E|>| |tests/|\[gw)' "$1" | grep -E "$other_ends" | tail -n 1 | sed -E 's/^=+ //'
+  } | cut -c 1-100 | tr '\t' ' ' | paste -sd ';' | sed 's/;/; /g'
+}
+
+# The tests that failed, also where the run was cut before its summary; else the first errors.
+failed_in() {
+  local found
+  found=$({
+    grep -aE '(^| )(FAILED|ERROR)( |$)' "$1" | grep -aoE '[a-z_/]+\.py::[^ ]+' | sed 's|.*/||'
+    grep -aoE '^\[  FAILED  \] [A-Za-z_/]+\.[^ ,(]+' "$1" | sed 's/.* //'
+  } | awk '!seen[$0]++')
+  [[ -n $found ]] || found=$(grep -aiE '(^failed: )|(error: )' "$1" | head -n 3)
+  cut -c 1-120 <<<"$found"
+}
+
 # measured NAME COMMAND...: run with a log in $out; the row says how it ended
 measured() {
   local name=$1 start=$SECONDS rc=0 result
   shift
   mkdir -p "$out"
   "$@" >"$out/$name.log" 2>&1 || rc=$?
-  result=$(grep -E '(passed|failed|error)|ERROR SUMMARY|RACECHECK SUMMARY|loops/s|chains of|faults of|killed|with findings' "$out/$name.log" |
-    tail -n 1 | cut -c 1-100 | tr '\t' ' ')
+  result=$(result_in "$out/$name.log")
   if ((rc)); then
     failures=$((failures + 1))
+    ((rc != 124)) || result="cut, its time was over; $result"
+    result+=" $(failed_in "$out/$name.log" | head -n 3 | paste -sd ' ' | tr '\t' ' ')"
     note "$name" "FAILED ($rc) $result" $((SECONDS - start))
     tail -n 40 "$out/$name.log"
+    failed_in "$out/$name.log" | head -n 40 | sed 's/^/failed: /'
   else
     note "$name" "${result:-ok}" $((SECONDS - start))
   fi
@@ -175,10 +199,14 @@ build() {
     echo "used the build that was there"
     return 0
   fi
-  build_googletest && build_all && works && keep_build
+  build_googletest && build_all && works && keep_build &&
+    echo "built, with $(grep -c ' warning: ' "$out/build.log") warnings of the compiler"
 }
 
-works() { python3 -c 'from pyop2cxx import op2; print([b.name for b in op2.backends()])'; }
+works() {
+  python3 -c 'from pyop2cxx import op2
+print("backends:", *(b.name for b in op2.backends() if b.available))'
+}
 
 phase_build() {
   local before=$failures
@@ -212,9 +240,10 @@ use_nvidia_opencl() {
 }
 
 # Only the plugins that the tests need: whatever else is installed there is not ours to mend, and
-# neither is what newer libraries than ours deprecate.
+# neither is what newer libraries than ours deprecate. Each test is named when it ends, for a run
+# that is cut has no summary.
 tests() {
-  PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 timeout "${LIMIT:-540}" python3 -m pytest -q \
+  PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 timeout "${LIMIT:-540}" python3 -m pytest -v \
     -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider --timeout 240 \
     -W default::DeprecationWarning "$@"
 }
@@ -305,7 +334,7 @@ sanitize_with() {
   [[ $tool != memcheck ]] || options=(--report-api-errors no)
   split -n "r/$((part + 1))/$shards" "$out/cases.txt" >"$out/cases-$part-$tool.txt"
   timeout 570 compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 --print-limit 20 \
-    python3 -m pytest -q -x -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider \
+    python3 -m pytest -v --maxfail 10 -p pytest_timeout -p _hypothesis_pytestplugin -p no:cacheprovider \
     --timeout 540 -W default::DeprecationWarning "@$out/cases-$part-$tool.txt"
 }
 
@@ -315,7 +344,7 @@ phase_sanitize() {
   local -a waiting=()
   gpus=$(nvidia-smi -L | wc -l)
   mkdir -p "$out"
-  tests --collect-only -k "${CASES:-cuda and not random}" tests/python/test_corpus.py |
+  tests -qq --collect-only -k "${CASES:-cuda and not random}" tests/python/test_corpus.py |
     grep '::' >"$out/cases.txt" || fail "sanitize: no case of the corpus is selected"
   # Each beside the others: they are bound by the processor, not by the GPU. Subshells cannot count
   # our failures, so these are read off the table.

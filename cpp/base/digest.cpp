@@ -13,8 +13,4 @@ std::string digest(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::uint64_t fingerprint(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
-
 }  // namespace op2

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <utility>
 
-#include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/fingerprint.hpp"
 #include "mesh/buffer.hpp"
 
 namespace op2::mesh {

@@ -166,8 +166,8 @@ def _writers(chain: Compiled, entries: Sequence[Entry], data: DataCarrier) -> li
     """Return the functions that write an object, or a view of it."""
     numbers = {
         i
-        for i, entry in enumerate(entries)
-        if any(writes and one._buffer is data._buffer for one, writes in entry.touched())
+        for i, number in enumerate(chain.order)
+        if any(writes and one._buffer is data._buffer for one, writes in entries[number].touched())
     }
     return [step for step in chain.reports if numbers.intersection(step.loops)]
 

@@ -6,46 +6,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyop2cxx import _core
-from pyop2cxx.base.access import READ
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.entries import action_of
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
 from pyop2cxx.chain.left_out import lines_on
-from pyop2cxx.chain.own_loops import copying, zeroing
+from pyop2cxx.chain.own_loops import copying
 from pyop2cxx.chain.periods import period_of
-from pyop2cxx.chain.refusals import (
-    Visited,
-    lanes_of,
-    why_alone,
-    why_no_columns,
-    why_no_invert,
-    why_no_join,
-    why_no_lanes,
-)
-from pyop2cxx.chain.spares import can_trade
+from pyop2cxx.chain.planned import SCHEDULED, Plan, name_of, planned
 from pyop2cxx.chain.tasks import exchanges, opened_device, row, task_of
 from pyop2cxx.exceptions import user_line
-from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import checked_epoch, launch_of
-from pyop2cxx.loop.parts import Kind, Part
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyop2cxx import _core
     from pyop2cxx.chain.entries import Entry, Waiting
     from pyop2cxx.chain.spares import Spares
-    from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.data.lent import Lent
+    from pyop2cxx.loop import symbolic
     from pyop2cxx.loop.parloop import ParLoop
+    from pyop2cxx.loop.parts import Part
 
 Call = Callable[[], bool | None]
 """What runs a part of a chain, and may say that values were copied between host and device."""
-_SCHEDULED = ("fuse", "invert", "rename", "drop", "copy", "zero", "rotate")
-PASSES = (*_SCHEDULED, "geometry")
+PASSES = (*SCHEDULED, "geometry", "recompute")
 _CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
 """A loop that does nothing, on the host and on a GPU."""
 _CACHE_BYTES = 1 << 23
@@ -93,7 +81,9 @@ class Compiled:
             numbers of actions that take Python, and keep data alive.
         functions: What graphs run instead, in this order: the functions, and numbers of actions;
             None where something looks at a loop.
-        names: Of the loops.
+        order: The loops and actions by the numbers that they were recorded with, as passes have put
+            them. Reports and decisions number them in this order.
+        names: Of the loops, in this order.
         codes: The texts of their kernels, by name.
         reports: Of the steps.
         decisions: What was tried.
@@ -108,6 +98,7 @@ class Compiled:
 
     steps: tuple[Call | int, ...]
     functions: tuple[Task | int | None, ...]
+    order: tuple[int, ...]
     names: tuple[str, ...]
     codes: dict[str, str]
     reports: tuple[StepReport, ...]
@@ -150,36 +141,39 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         if loop is not None:
             checked_epoch(loop)
     of_program = tuple(loops)  # without those that will stand for actions
-    schedule, built = _scheduled(entries, loops, passes)
-    if "fuse" in passes and _put_zeros_into_loops(entries, loops, schedule):
-        schedule, built = _scheduled(entries, loops, passes)
+    keys = [entry.key for entry in entries]
+    period = period_of(keys)
+    plan = planned(entries, loops, passes, [i // period for i in range(len(keys))])
+    entries = [entries[i] for i in plan.order]
     rows, functions, reports = _Rows(), [], []
     with waiting("compiling a chain") as say:
-        for n, step in enumerate(schedule.steps, 1):
-            say(f"compiling {n} of {len(schedule.steps)}")
+        for n, step in enumerate(plan.schedule.steps, 1):
+            say(f"compiling {n} of {len(plan.schedule.steps)}")
             function, is_seen, report = _prepared(
-                step, entries, loops, built, spares, has_geometry="geometry" in passes
+                step, entries, plan, spares, has_geometry="geometry" in passes
             )
-            rows.add(function, entries)
+            rows.add(function, entries, plan.order)
             is_task = not is_seen and not (isinstance(function, Task) and function.trades)
+            function = plan.order[function] if isinstance(function, int) else function
             functions.append(function if is_task else None)
             reports.append(report)
-    names = tuple(entry.recorded.name if entry.recorded else entry.name for entry in entries)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
     is_cached = eager_bytes <= _CACHE_BYTES
     n_bytes = sum(report.n_bytes for report in reports)
     eager_seconds = _modelled_seconds(len(entries), eager_bytes, is_cached=is_cached)
-    seconds = _modelled_seconds(len(reports), n_bytes, is_cached=is_cached)
+    seconds = _modelled_seconds(len(reports), n_bytes, is_cached=is_cached) + plan.more_seconds
+    names = tuple(map(name_of, entries, plan.loops))
+    shown = [None if of_program[i] is None else plan.loops[at] for at, i in enumerate(plan.order)]
+    decisions = plan.schedule.decisions
     return Compiled(
         steps=rows.calls(),
         functions=tuple(functions),
+        order=tuple(plan.order),
         names=names,
-        codes={loop.kernel.name: loop.kernel.code for loop in of_program if loop is not None},
+        codes={loop.kernel.name: loop.kernel.code for loop in shown if loop is not None},
         reports=tuple(reports),
-        decisions=tuple(schedule.decisions),
-        left_out=lines_on(
-            [entry.key for entry in entries], of_program, reports, names, schedule.decisions
-        ),
+        decisions=tuple(decisions),
+        left_out=lines_on(keys, shown, reports, names, decisions, plan.tried),
         eager_bytes=eager_bytes,
         is_checked=any(
             entry.recorded is not None and entry.recorded.is_checked for entry in entries
@@ -188,38 +182,6 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         eager_seconds=eager_seconds,
         saved_seconds=eager_seconds - seconds,
     )
-
-
-def _scheduled(
-    entries: Sequence[Entry], loops: Sequence[ParLoop | None], passes: frozenset[str]
-) -> tuple[_core.chain.Schedule, list[symbolic.Symbolic]]:
-    """Group the loops, and return them with their numbers."""
-    chain, built = _numbered(entries, loops)
-    # on the host a Global is set to zero, and added up, in no time
-    total = "zero" in passes and runtime.device is not None
-    schedule = _core.chain.schedule(
-        chain=chain,
-        passes=_core.chain.Passes(**{name: name in passes for name in _SCHEDULED}, total=total),
-        pinned=_pinned(loops, built),
-    )
-    return schedule, built
-
-
-def _put_zeros_into_loops(
-    entries: Sequence[Entry], loops: list[ParLoop | None], schedule: _core.chain.Schedule
-) -> bool:
-    """Make loops of actions that set Dats to zero and are still needed; say if there are any.
-
-    So the zeros may be stored by a function that goes over the same Set anyway. Those that nobody
-    needs are left out as they are.
-    """
-    found = False
-    for step in schedule.steps:
-        number = step.loops[0]
-        if loops[number] is None:
-            loops[number] = zeroing(entries[number])
-            found |= loops[number] is not None
-    return found
 
 
 def _modelled_seconds(n_calls: int, n_bytes: int, *, is_cached: bool) -> float:
@@ -239,12 +201,13 @@ class _Rows:
         self._tasks: list[_core.GraphTask] = []
         self._lent: list[Lent] = []
 
-    def add(self, function: Task | int, entries: Sequence[Entry]) -> None:
+    def add(self, function: Task | int, entries: Sequence[Entry], order: Sequence[int]) -> None:
         """Add a function, or an action by its number.
 
         Args:
             function: What runs next.
-            entries: What was recorded.
+            entries: What was recorded, as passes have put it.
+            order: The number that each was recorded with.
         """
         if isinstance(function, Task):
             self._tasks += [function.prepared, *exchanges(function.exchanged)]
@@ -256,7 +219,7 @@ class _Rows:
         found = task_of(entries[function])
         if found is None:
             self._end_row()
-            self._calls.append(function)
+            self._calls.append(order[function])
             return
         self._tasks.append(found[0])
         self._lent.append(found[1])
@@ -276,13 +239,13 @@ class _Rows:
 def _prepared(
     step: _core.chain.Step,
     entries: Sequence[Entry],
-    loops: Sequence[ParLoop | None],
-    built: Sequence[symbolic.Symbolic],
+    plan: Plan,
     spares: Spares,
     *,
     has_geometry: bool,
 ) -> tuple[Task | int, bool, StepReport]:
     """Return what runs a step, whether something looks at the loop, and what it is."""
+    loops, built = plan.loops, plan.built
     number = step.loops[0]
     first = loops[number]
     if first is None or (entries[number].recorded is None and len(step.loops) == 1):
@@ -372,83 +335,6 @@ def _first_use(
             if alias.data == data and (i, k) not in elsewhere:
                 return places[i], k
     raise AssertionError(f"no argument has the data {data}")
-
-
-def _numbered(
-    entries: Sequence[Entry], loops: Sequence[ParLoop | None]
-) -> tuple[list[_core.chain.Entry], list[symbolic.Symbolic]]:
-    """Number all loops together, and say of each whether it may join others."""
-    built = symbolic.build_together(
-        [
-            symbolic.Member(None, [_used(carrier) for carrier, _ in entry.uses], None)
-            if loop is None
-            else symbolic.Member(loop.kernel, loop._parts, loop._items)
-            for entry, loop in zip(entries, loops, strict=True)
-        ]
-    )
-    alone = ["" if loop is None else why_alone(loop) for loop in loops]
-    lanes = [
-        0 if loop is None or why else lanes_of(loop) for loop, why in zip(loops, alone, strict=True)
-    ]
-    most = max(lanes, default=0)
-    period = period_of([entry.key for entry in entries])
-    found, visited = [], Visited()
-    for i, (entry, loop, one) in enumerate(zip(entries, loops, built, strict=True)):
-        if loop is None:
-            writes = [is_written for _, is_written in entry.uses]
-            uses = list(zip(one.aliases, writes, strict=True))
-            found.append(_core.chain.action(uses, entry.zeroes, i // period))
-        else:
-            asks = most > 0 and lanes[i] == 0 and not alone[i]
-            found.append(
-                _core.chain.Entry(
-                    loop=one.loop,
-                    why_alone=alone[i],
-                    why_no_invert=alone[i] or why_no_invert(loop),
-                    n_bytes=loop.useful_bytes,
-                    why_no_join=alone[i] or why_no_join(loop, one),
-                    entry_bytes=loop._facts.widths(one)[1],
-                    is_empty=loop._items.n == 0,
-                    part=visited.number_of(loop),
-                    lanes=lanes[i],
-                    why_no_lanes=why_no_lanes(loop, most) if asks else "",
-                    why_no_columns=why_no_columns(loop, most) if most and not alone[i] else "",
-                    zeroes=entry.zeroes,
-                    repetition=i // period,
-                )
-            )
-    return found, built
-
-
-def _pinned(loops: Sequence[ParLoop | None], built: Sequence[symbolic.Symbolic]) -> list[int]:
-    """Return the Dats whose memory on the host others hold, so that it has to stay theirs."""
-    if runtime.device is not None:
-        return []
-    return sorted(
-        {
-            alias.data
-            for loop, one in zip(loops, built, strict=True)
-            if loop is not None
-            for part, alias in zip(loop._parts, one.aliases, strict=True)
-            if part.kind is Kind.ROWS and not can_trade(part.data)
-        }
-    )
-
-
-def _used(carrier: DataCarrier) -> Part:
-    """Return what an action uses as an argument, to be numbered."""
-    found: Any = carrier
-    dim: int = found.cdim
-    return Part(
-        number=0,
-        kind=Kind.TOTAL,
-        data=carrier,
-        access=READ,
-        dim=dim,
-        stride=carrier._stride,
-        component=carrier._component,
-        n_scalars=dim,
-    )
 
 
 def _report(loop: int, n_bytes: int) -> StepReport:

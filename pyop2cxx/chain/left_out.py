@@ -6,19 +6,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.chain.again import why_stored
 from pyop2cxx.chain.periods import period_of
 from pyop2cxx.loop.facts import table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyop2cxx import _core
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
 NO_PASSES = {
-    "recompute": "what neighbours need is stored; explain() says for each value what it would take "
-    "to compute it again",
     "tile": "loops that are not combined run one after the other over all elements",
 }
 """Names under which somebody may look for a pass, and what there is instead."""
@@ -44,6 +43,7 @@ def lines_on(
     reports: Sequence[Step],
     names: Sequence[str],
     decisions: Sequence[_core.chain.Decision],
+    tried: Mapping[int, str],
 ) -> tuple[str, ...]:
     """Return what `explain` says of rotation and of values computed again.
 
@@ -53,8 +53,10 @@ def lines_on(
         reports: The functions.
         names: Of the entries.
         decisions: What was tried.
+        tried: What is said of Dats that could be computed again, by their numbers.
     """
-    lines = [*_on_rotation(keys, names, decisions), *_on_recomputing(loops, reports)]
+    lines = [*_on_rotation(keys, names, decisions), *tried.values()]
+    lines += _on_recomputing(loops, reports, tried)
     return tuple(dict.fromkeys(lines))
 
 
@@ -79,11 +81,15 @@ def _on_rotation(
         )
 
 
-def _on_recomputing(loops: Sequence[ParLoop | None], reports: Sequence[Step]) -> Iterator[str]:
+def _on_recomputing(
+    loops: Sequence[ParLoop | None], reports: Sequence[Step], tried: Mapping[int, str]
+) -> Iterator[str]:
     step_of = {loop: number for number, step in enumerate(reports) for loop in step.loops}
     for at, writer in enumerate(loops):
         for made in [] if writer is None else _made(writer):
             assert writer is not None
+            if made.data._uid in tried:
+                continue
             readers: list[ParLoop] = []
             for later, reader in enumerate(loops[at + 1 :], at + 1):
                 if reader is None:
@@ -128,7 +134,7 @@ def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
     said += f", and it would take {each:.1f} operations for each byte saved"
     if each > _OPERATIONS_A_BYTE:
         return f"{said}, where {_OPERATIONS_A_BYTE:.0f} is what a GPU has"
-    return f"{said}, which could pay, but there is no such pass"
+    return f"{said}, which could pay, but {why_stored(writer) or 'its readers cannot do that'}"
 
 
 class _Costs(NamedTuple):

@@ -109,14 +109,16 @@ class Lent:
 
     def _end_given(self) -> None:
         given = None if self._given is None else self._given()
-        if given is not None and given.flags.writeable:
+        if given is not None and given.flags.writeable and _can_open_again(given):
             given.flags.writeable = False
             runtime.ended[id(given)] = given
 
     def _reopen(self) -> None:
         given = None if self._given is None else self._given()
-        if given is not None and runtime.ended.pop(id(given), None) is given:
-            given.flags.writeable = True  # first, or NumPy refuses the others, which it owns
+        if runtime.ended.get(id(given)) is given and given is not None:
+            with suppress(ValueError):  # a device has the values of an array that owns these
+                given.flags.writeable = True  # first, or NumPy refuses the others, which it owns
+                del runtime.ended[id(given)]
         if self._ended:
             self._out.extend(self._set_writeable(self._ended, writeable=True))
             self._ended = []
@@ -171,11 +173,30 @@ def given_values(
     """
     if not (isinstance(data, np.ndarray) and runtime.ended.get(id(data)) is data):
         return as_values(data, dtype, shape, what)
-    data.flags.writeable = True
+    with suppress(ValueError):  # the array that owns it has ended, too
+        data.flags.writeable = True
     try:
         return as_values(data, dtype, shape, what)
     finally:
         data.flags.writeable = False
+
+
+def _can_open_again(given: Array) -> bool:
+    """Say whether NumPy lets an array be written again once it was made read-only.
+
+    It asks whoever owns the memory, and what comes by DLPack does not say. Such arrays are watched.
+    """
+    if given.flags.owndata:
+        return True
+    owner = given.base
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable or owner.flags.owndata:
+            return True
+        owner = owner.base
+    try:
+        return not memoryview(owner).readonly  # type: ignore[arg-type]
+    except (TypeError, ValueError, BufferError):
+        return False
 
 
 def is_shared(holder: dict[str, Any]) -> bool:

@@ -83,6 +83,8 @@ class Kernel(Shown):
         shown_code: In the same way, the text that messages quote.
         is_written_here: Whether pyop2cxx has made the text, for algebra or a form, and the name.
         calls: The user's kernel, of a function that calls it; None of others.
+        also_computes: The name of another kernel that it calls first, to make what it reads; else
+            None.
         to_watch: Returns what check mode runs instead; it, or what it returns, is None where that
             is the kernel itself.
         accesses: As given.
@@ -155,6 +157,7 @@ class Kernel(Shown):
         self.shown_name, self.shown_code = name, code
         self.is_written_here = False
         self.calls: Kernel | None = None
+        self.also_computes: str | None = None
         self.to_watch: Callable[[], Kernel | None] | None = None
         self._is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)

@@ -243,7 +243,8 @@ class _Values:
             return np.zeros_like(values)
         else:
             pack = values[...]
-        pack.flags.writeable = self.access != READ
+        if self.access == READ:
+            pack.flags.writeable = False
         return pack
 
     def _of(self, item: _Item) -> Array:

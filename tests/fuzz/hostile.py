@@ -28,6 +28,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+if __name__ == "__main__":
+    # Its threads, one for each core, would take what a child may allocate; where they cannot begin,
+    # it interrupts the process.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

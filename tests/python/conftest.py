@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -55,10 +56,11 @@ def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Pat
         shared = shared.parent
 
     def install(sources: Path) -> Path:
-        out, prefix = shared / "runtime", shared / "installed"
+        out, prefix, ready = shared / "runtime", shared / "installed", shared / "runtime.ready"
         with (shared / "runtime.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not prefix.exists():
+            if not ready.exists():
+                shutil.rmtree(out, ignore_errors=True)  # of another worker's, which failed
                 quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0"
                 for command in (
                     ["cmake", "-S", sources, "-B", out, quick],
@@ -67,6 +69,7 @@ def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Pat
                 ):
                     made = subprocess.run(command, capture_output=True, text=True, check=False)
                     assert made.returncode == 0, made.stdout + made.stderr
+                ready.touch()
         return prefix
 
     return install
@@ -106,10 +109,26 @@ def host() -> Iterator[None]:
     """A backend of the host until the test ends, also where the usual one is a device's."""
     name = runtime.backend
     if isinstance(runtime.engine.backend(name).toolchain, DeviceToolchain):
-        available = {one.name for one in op2.backends() if one.available}
-        name = "openmp" if "openmp" in available else "sequential"
+        name = _usual_host()
     with op2.backend(name):
         yield
+
+
+def _usual_host() -> str:
+    available = {one.name for one in op2.backends() if one.available}
+    return "openmp" if "openmp" in available else "sequential"
+
+
+@pytest.fixture(scope="module")
+def host_by_default() -> Iterator[None]:
+    """A backend of the host where programs name none, also those that other processes run."""
+    with pytest.MonkeyPatch.context() as patch:
+        usual = runtime.engine.backend(runtime.backend)
+        if isinstance(usual.toolchain, DeviceToolchain):
+            patch.setenv("PYOP2CXX_BACKEND", _usual_host())
+            op2.exit()
+        yield
+    op2.exit()
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ CODE_LINES = {
     "kernel": 2850,
     "pipeline": 950,
     "loop": 3050,
-    "chain": 2300,
+    "chain": 2650,
     "graph": 1700,
     "ahead": 2750,
     "algebra": 1300,

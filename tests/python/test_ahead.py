@@ -26,6 +26,8 @@ from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.reports.cli import main
 
+pytestmark = pytest.mark.usefixtures("host_by_default")
+
 PROGRAM = """
 import sys
 import numpy as np

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -58,7 +59,8 @@ def test_what_is_missing_is_said_and_the_others_run() -> None:
 def test_two_trees_are_compared_by_turns(tmp_path: Path) -> None:
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec env PYTHONPATH="{ROOT}" {sys.executable} "$@"\n')
+    folders = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    python.write_text(f'#!/bin/sh\nexec env PYTHONPATH="{folders}" {sys.executable} "$@"\n')
     python.chmod(0o755)
     names = ("--only", "compute()", "import", "--rounds", "3")
     done = started(str(COMPARE), str(tmp_path), str(tmp_path), *names)

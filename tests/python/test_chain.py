@@ -147,15 +147,16 @@ def _in_a_file(values: Any, folder: Path) -> Any:
     ],
     ids=["array", "file", "bytes", "DLPack"],
 )
-def test_what_others_hold_stays_where_it_is(held: Any, tmp_path: Path) -> None:
+def test_what_others_hold_stays_where_it_is(backend: str, held: Any, tmp_path: Path) -> None:
     values = np.arange(float(N_CELLS))
     mine = held(values, tmp_path)
     ring = Ring()
     ring.dats["q"] = op2.Dat(ring.cells, mine, name="q")
     with op2.chain() as chain:
         _one_stage(ring)
-    assert not any(step.renamed for step in chain.explain().steps)
-    assert "share memory that one of them writes" in str(chain.explain())
+    if runtime.device is None:  # on one, the second buffer is the device's
+        assert not any(step.renamed for step in chain.explain().steps)
+        assert "share memory that one of them writes" in str(chain.explain())
     np.testing.assert_array_equal(mine, ring.dats["q"].data_ro)
 
 
@@ -203,6 +204,7 @@ def test_targets_are_on_lanes_with_all_that_is_done_for_them(processor: str) -> 
     assert "a target in each, with columns of one slot" in str(chain.explain())
 
 
+@pytest.mark.usefixtures("host")
 def test_what_lanes_cannot_do_joins_nothing_that_gains_by_them() -> None:
     ring = Ring(None, is_heavy=True)
     p, q = ring.dats["p"], ring.dats["q"]

@@ -367,6 +367,7 @@ def test_facets_have_entries_of_both_cells(flatten: bool) -> None:
     np.testing.assert_allclose(y.data_ro.reshape(2, 4), wanted, rtol=0, atol=1e-14)
 
 
+@pytest.mark.usefixtures("host")
 def test_a_verbatim_kernel_may_have_any_name() -> None:
     """Nothing in C++ can be renamed, so it is called by a function that can."""
     x = op2.Dat(NODES, X[:, 0])

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 THREADED = [name for name in BACKENDS if runtime.engine.backend(name).facts.threads]
 GRIDS = [n for n in BACKENDS if runtime.engine.backend(n).facts.lanes == _core.Lanes.grid]
+GPUS = [n for n in GRIDS if not runtime.engine.device(runtime.engine.backend(n)).info.is_cpu]
 PARALLEL = [*THREADED, *GRIDS]
 STRATEGIES = (None, *_core.STRATEGIES)
 THREADS = (1, 2, 3)
@@ -160,7 +161,7 @@ def compile_neighbours_on(backend: str, case: Case) -> bool:
     """Compile the loops of a group where that takes long; say whether it was done."""
     if backend not in GRIDS:
         return False
-    if not runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu:
+    if backend in GPUS:
         return False
     compile_neighbours(group_of(case), backend, is_deterministic())
     return True
@@ -220,7 +221,7 @@ def reference(case: Case) -> list[Array]:
 def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset[str]:
     if backend not in PARALLEL:
         return case.strategies | {"direct"}
-    found = case.strategies
+    found = case.strategies - (case.not_on_gpus if backend in GPUS else set())
     if deterministic and "direct" not in found and found != IN_ORDER:
         found -= {"atomic", "block"}
     return found
@@ -297,6 +298,21 @@ def test_texts_for_gpus(strategy: str, backend: str, monkeypatch: pytest.MonkeyP
         n = problem.iterset.size
         for n_core in (n - n // 3, n - 1):
             check_parts(case, backend, n_core, strategy=strategy)
+
+
+@pytest.mark.parametrize("backend", GRIDS)
+def test_gpus_refuse_blocks_that_split_columns(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
+    (case,) = (case for case in CASES if case.not_on_gpus)
+    for strategy in sorted(case.not_on_gpus):
+        with refused(strategy):
+            run(case.problem(), backend, strategy=strategy)
+    for strategy in (None, *sorted(case.strategies - case.not_on_gpus)):
+        problem = case.problem()
+        found = run(problem, backend, strategy=strategy)
+        compare(found, [want for _, want in problem.expected], case.tolerance)
 
 
 @pytest.mark.parametrize("backend", PARALLEL)

@@ -49,6 +49,7 @@ def test_weaker_requests_know_less_and_end_with_the_least() -> None:
     assert len(set(known)) == 4
 
 
+@pytest.mark.usefixtures("host")
 def test_what_is_known_is_never_made_up() -> None:
     request = into_cells([3, 3])._current_request()
     assert not any(one.map_facts[0].injective for one in weaker(request))

@@ -26,6 +26,8 @@ from pyop2cxx.reports.cli import main
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.usefixtures("host_by_default")
+
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "demos" / "cpp"
 ITERATIONS = 3
@@ -614,6 +616,19 @@ def test_the_runtime_is_files_of_its_rooms_only() -> None:
     rooms = {name.partition("/")[0] for name in runtime_files()}
     assert rooms == {"api", "base", "exec", "mesh", "plan", "runtime"}
     assert "runtime/prepared_loop.cpp" in runtime_files()
+
+
+def test_the_runtime_includes_nothing_that_would_have_to_be_installed() -> None:
+    """Projects bring what stands for fmt, and leaves."""
+    systems = {"dlfcn.h", "link.h", "pthread.h", "sched.h", "sys/mman.h", "sys/resource.h"}
+    others = {
+        (name, header)
+        for name in runtime_files()
+        for header in re.findall(
+            r"^ *# *include <(?!fmt/|eti/)(.*\.h(?:pp)?)>", (core_folder() / name).read_text(), re.M
+        )
+    }
+    assert {header for _, header in others} <= systems, others
 
 
 def test_the_runtime_reads_without_streams() -> None:

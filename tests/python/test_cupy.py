@@ -103,8 +103,14 @@ def test_multiplies_on_the_device(dim: int) -> None:
         path.b.to_device()
         op2.transfers.clear()
         path.mat.mult(path.b, path.x)
-        assert [row for row in op2.transfers.report() if not row.explicit] == []
+        # where entries lie is sent once, if the loop is tried first; values stay
+        assert {row.what for row in op2.transfers.report()} <= {"a Map", "a plan"}
         assert path.x.residence == "device"
+        for _ in range(10):  # by the loop and by cuSPARSE, until it is known which is faster
+            path.mat.mult(path.b, path.x)
+        op2.transfers.clear()
+        path.mat.mult(path.b, path.x)
+        assert op2.transfers.report() == ()
         found = path.mat * path.b
         expected = path.mat.values @ path.b.data_ro.reshape(-1)
         np.testing.assert_allclose(path.x.data_ro.reshape(-1), expected, rtol=1e-14)

@@ -284,7 +284,7 @@ def test_libraries_are_opened_where_they_are(
 @needs_program("cc")
 def test_a_device_without_such_a_queue_says_so(device: _core.Device, tmp_path: Path) -> None:
     if device.name.startswith("cuda"):
-        pytest.skip("it has one")
+        pytest.skip("a CUDA device has such a queue")
     opencl: Any = device
     stand_in(tmp_path, "cublas", STAND_IN["cublas"].split())
     with pytest.MonkeyPatch.context() as patch:

@@ -52,6 +52,7 @@ def test_misses_equal_the_compilers_runs(tmp_path: Path) -> None:
     assert found["jit"] == 4  # a ParLoop for each factor, and the first factor's second par_loop
 
 
+@pytest.mark.usefixtures("host")
 def test_rows_tell_what_was_compiled_from_what_was_loaded(tmp_path: Path) -> None:
     op2.init(cache_dir=tmp_path / "cache")
     w = World()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from programs import needs_program
 
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import KernelWarning
@@ -80,7 +80,7 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     assert report.n_runs >= report.n_loops // 2
 
 
-@pytest.mark.skipif(not shutil.which("clang"), reason="there is no Clang")
+@needs_program("clang")
 def test_the_compiler_of_a_plan_compiles(tmp_path: Path) -> None:
     plan = Plan(("sequential",), 1, compiler="clang")
     loop = random_loop(3)

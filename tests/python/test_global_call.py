@@ -88,6 +88,7 @@ def test_columns() -> None:
     ]
 
 
+@pytest.mark.usefixtures("host")
 def test_composed_maps_and_handles() -> None:
     text = "void f(void *handle, double *y) { y[0] = *(double *)handle; }"
     first, then = op2.MapKernelArg(1), op2.MapKernelArg(1)

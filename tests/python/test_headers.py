@@ -117,6 +117,7 @@ def test_opaque_kernels_get_the_names_that_parsed_ones_get(statement: str, backe
     assert found[0] == found[1]
 
 
+@pytest.mark.usefixtures("host")
 def test_kernels_in_cpp_get_them_too() -> None:
     x = op2.Dat(op2.Set(1), [-2.0])
     text = "void k(double *x) { int64_t n = 3; x[0] = fabs(x[0]) + n; }"

@@ -583,6 +583,7 @@ def test_compilers_are_content(
 
 
 @pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.usefixtures("host")
 def test_gather_instructions(lanes: int) -> None:
     """The same answers as by rows, in doubles and floats, and by Maps of many entries."""
     if runtime.engine.gather_bytes == 0:
@@ -609,6 +610,7 @@ def test_gather_instructions(lanes: int) -> None:
         np.testing.assert_allclose(y.data_ro, want, rtol=0, atol=20 * np.finfo(dtype).eps)
 
 
+@pytest.mark.usefixtures("host")
 def test_gather_instructions_need_a_machine_that_has_them() -> None:
     op2.init(hardware_gathers=True, cflags="-mno-avx2")
     with pytest.raises(UnsupportedError, match=r"hardware_gathers.* needs AVX2 or AVX-512"):
@@ -616,6 +618,7 @@ def test_gather_instructions_need_a_machine_that_has_them() -> None:
     assert "__builtin_ia32_gather" not in flux_loop(lanes=0).generate()
 
 
+@pytest.mark.usefixtures("host")
 def test_rows_of_long_maps_are_loaded_in_a_loop_that_stays_one() -> None:
     cells, nodes = op2.Set(3), op2.Set(9)
     c2n = op2.Map(cells, nodes, 9, np.tile(np.arange(9), (3, 1)))
@@ -659,6 +662,7 @@ def flux_loop(**how: Any) -> op2.ParLoop:
     return op2.ParLoop(op2.Kernel(text, "flux"), cells, q(READ, c2n), r(INC, c2n), **how)
 
 
+@pytest.mark.usefixtures("host")
 def test_generate_says_how_many_lanes_and_why() -> None:
     code = flux_loop(lanes=4).generate()
     assert (code.lanes, code.why_lanes) == (4, "asked for")
@@ -671,6 +675,7 @@ def test_generate_says_how_many_lanes_and_why() -> None:
     assert "operations" in ruled.why_lanes or "not known" in ruled.why_lanes
 
 
+@pytest.mark.usefixtures("host")
 def test_light_loops_stay_scalar() -> None:
     cells = op2.Set(3)
     x = op2.Dat(cells)
@@ -698,6 +703,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("body", REFUSALS)
+@pytest.mark.usefixtures("host")
 def test_refusals(body: str) -> None:
     text = (
         f"void f(const double *x, const double *y, double *a) {{ double s = 0; {body} a[0] = s; }}"

@@ -12,6 +12,7 @@ import pytest
 
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.interop.dlpack import HOST
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -101,6 +102,42 @@ def test_an_array_that_a_dat_was_made_from_ends(
     np.testing.assert_array_equal(own, wanted + 1)
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_array_that_could_not_be_opened_again_is_watched(
+    device: _core.Device, loop: Callable[[op2.Dat], Any]
+) -> None:
+    """NumPy lets nobody write again to an array of another library that was made read-only."""
+    own = np.from_dlpack(np.ones(N))
+    x = dat(own)
+    loop(x)
+    x.data[1] = 3.0
+    own[2] = 5.0
+    assert summed(x) == own.sum()
+    own[0] = 77.0
+    with pytest.raises(UsageError, match=WROTE):
+        x.data_ro  # noqa: B018
+    x.data  # noqa: B018
+    own[0] = 4.0
+    assert summed(x) == own.sum()
+    del x
+    own[0] = 5.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_part_of_an_array_that_has_ended_opens_with_it(device: _core.Device) -> None:
+    own = np.arange(2.0 * N)
+    part = own[:N]
+    whole, first = op2.Dat(op2.Set(2 * N, "all"), own, name="whole"), dat(part)
+    assert summed(first) == part.sum()
+    assert summed(whole) == own.sum()
+    first.data  # noqa: B018
+    assert not part.flags.writeable
+    whole.data  # noqa: B018
+    first.data[0] = 7.0
+    assert part.flags.writeable
+    assert own[0] == 7.0
+
+
 def test_an_array_on_the_host_stays_the_programs() -> None:
     with op2.backend("sequential"):
         own = np.ones(N)
@@ -125,6 +162,19 @@ def test_arrays_of_what_has_no_set_end(device: _core.Device, what: str) -> None:
     assert y.data_ro.tolist() == [3.0] * N
 
 
+class _OnHost:
+    """Asks for values on the host, as NumPy does from 2.1 on with ``device="cpu"``."""
+
+    def __init__(self, mat: op2.Mat) -> None:
+        self._mat = mat
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return HOST
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._mat.__dlpack__(**(options | {"dl_device": HOST}))
+
+
 @pytest.mark.parametrize("how", ["array", "part", "dlpack"])
 def test_the_array_of_a_matrix_ends_or_is_watched(device: _core.Device, how: str) -> None:
     nodes = op2.Set(N, "nodes")
@@ -134,7 +184,7 @@ def test_the_array_of_a_matrix_ends_or_is_watched(device: _core.Device, how: str
     makes: dict[str, Callable[[], Any]] = {
         "array": lambda: mat.array,
         "part": lambda: mat.array[:2],
-        "dlpack": lambda: np.from_dlpack(mat),
+        "dlpack": lambda: np.from_dlpack(_OnHost(mat)),
     }
     op2.par_loop(add, nodes, mat(op2.INC, (own, own)))
     held = makes[how]()

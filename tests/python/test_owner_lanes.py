@@ -236,6 +236,7 @@ def ring(n: int) -> NDArray[Any]:
     return np.stack([np.arange(n), (np.arange(n) + 1) % n], 1)
 
 
+@pytest.mark.usefixtures("host")
 def test_regular_meshes_go_by_slot() -> None:
     loop = edges(ring(64), 64)
     why = "a target in each, with columns of one slot that are 100% full"
@@ -246,6 +247,7 @@ def test_regular_meshes_go_by_slot() -> None:
     assert "l2n" not in code  # no name of the user's
 
 
+@pytest.mark.usefixtures("host")
 def test_a_star_goes_in_turn() -> None:
     """One target has nearly all incidences: lanes beside it would have nothing to do."""
     star = np.stack([np.zeros(64, int), 1 + np.arange(64)], 1)
@@ -257,6 +259,7 @@ def test_a_star_goes_in_turn() -> None:
     loop.compute()
 
 
+@pytest.mark.usefixtures("host")
 def test_light_kernels_go_by_slot_or_not_on_lanes() -> None:
     star = np.stack([np.zeros(64, int), 1 + np.arange(64)], 1)
     for values, n, on_lanes in ((ring(64), 64, True), (star, 65, False)):
@@ -267,6 +270,7 @@ def test_light_kernels_go_by_slot_or_not_on_lanes() -> None:
         assert ("column_slot" in loop.generate()) == on_lanes
 
 
+@pytest.mark.usefixtures("host")
 def test_static_text_goes_by_slot() -> None:
     op2.init(static=True)
     assert "column_slot" in edges(ring(8), 8).generate()

@@ -173,6 +173,7 @@ def test_without_a_boundary_the_core_is_all() -> None:
     assert "work items are core" not in str(loop.explain())
 
 
+@pytest.mark.usefixtures("host")
 def test_explain_counts_the_work_items_of_the_core() -> None:
     strip = Strip()
     loop = strip.loop(strategy="owner")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyop2cxx import op2
+from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import MapValueError, SetTypeError, UsageError
 from pyop2cxx.loop.python_loop import PythonLoop
 
@@ -57,6 +57,20 @@ def test_it_does_what_a_c_kernel_does() -> None:
         op2.par_loop(loop, CELLS, *args, s(op2.INC), m(op2.MAX))
         results.append([carrier.data_ro.tolist() for carrier in (y, low, w, s, m)])
     assert results[0] == results[1]
+
+
+def test_it_updates_values_that_a_device_had(device: _core.Device) -> None:
+    given, kernel = np.ones(3), op2.Kernel("void twice(double *x) { *x *= 2; }", "twice")
+    x = op2.Dat(CELLS, given)
+
+    def more(x: Any) -> None:
+        x += 1
+
+    for k in range(3):
+        op2.par_loop(kernel, CELLS, x(op2.RW))
+        op2.par_loop(more, CELLS, x(op2.RW))
+        assert x.data_ro.tolist() == [2.0 ** (k + 1) + 2 ** (k + 1) - 1] * 3
+    assert given.tolist() == x.data_ro.tolist()
 
 
 def test_written_rows_start_at_zero() -> None:

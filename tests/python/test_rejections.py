@@ -77,6 +77,7 @@ def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) ->
     assert (x.dat_version, x.data_ro.tolist()) == (0, [1.0, 1.0])
 
 
+@pytest.mark.usefixtures("host")
 def test_everything_is_kept_for_reading() -> None:
     error, x = rejected()
     source = Path(error.source_path)
@@ -103,6 +104,7 @@ def test_the_same_kernel_is_right_once_the_const_is_there() -> None:
     assert x.data_ro.tolist() == [5.0, 5.0]
 
 
+@pytest.mark.usefixtures("host")
 def test_the_next_good_loop_runs() -> None:
     before = len(runtime.engine.loops)
     _, x = rejected()
@@ -113,6 +115,7 @@ def test_the_next_good_loop_runs() -> None:
     assert "<kernel bad>:5:14: error: " in str(again)
 
 
+@pytest.mark.usefixtures("host")
 def test_a_kernel_in_cpp_is_shown_at_its_line_too() -> None:
     error, _ = rejected(BAD, cpp=True)
     assert "<kernel bad>:5:" in str(error)
@@ -127,6 +130,7 @@ def test_long_messages_are_cut_and_kept_whole_beside() -> None:
     assert str(error).count("\n") < 60
 
 
+@pytest.mark.usefixtures("host")
 def test_flags_that_the_compiler_does_not_know_are_shown() -> None:
     op2.init(cflags="-fno-such-flag")
     cells = op2.Set(2)
@@ -163,6 +167,7 @@ MISSING = [
 
 @pytest.mark.parametrize(("code", "line", "column"), MISSING)
 @pytest.mark.parametrize("abi", ["2026", pytest.param("2016", marks=pytest.mark.pyop2)])
+@pytest.mark.usefixtures("host")
 def test_a_missing_semicolon_is_shown_where_it_is_missing(
     code: str, line: int, column: int, abi: str
 ) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.mesh import square_mesh
@@ -64,6 +65,7 @@ def test_showing_copies_nothing(device: _core.Device, strictly: None) -> None:
     assert q.dat_version == version
 
 
+@pytest.mark.usefixtures("host")
 def test_showing_leaves_a_chain_alone() -> None:
     q = op2.Dat(op2.Set(4), np.ones(4))
     with op2.chain():
@@ -80,6 +82,7 @@ def test_a_set_without_a_size_is_shown(static: None) -> None:
     assert "unknown" in pretty(op2.Dat(cells))
 
 
+@pytest.mark.usefixtures("host")
 def test_reports_are_tables() -> None:
     x = op2.Dat(op2.Set(3, "cells"), name="x")
     loop = op2.ParLoop(
