@@ -59,7 +59,7 @@ CODE_LINES = {
     "runtime": 1500,
     "interop": 350,
     "sets": 2100,
-    "data": 3750,
+    "data": 3800,
     "kernel": 2850,
     "pipeline": 950,
     "loop": 3050,
