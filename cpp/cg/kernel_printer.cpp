@@ -66,7 +66,10 @@ class StatementPrinter {
             [this](const ir::If& node) { branches(node); },
             [this](const ir::For& node) {
               if (node.is_unrolled) context_.pragma("unroll");
-              nested(std::string(rolled_if_row(node)) + for_header(node), node.body);
+              const std::string header = std::string(rolled_if_row(node)) + for_header(node);
+              // C lets the body declare the counter's name again, C++ only a block within it
+              if (hides_counter(node)) return nested(header, {{.node = ir::Block{node.body}}});
+              nested(header, node.body);
             },
             [this](const ir::While& node) { loop(node); },
             [this](const ir::Switch& node) { cases(node); },
@@ -117,6 +120,21 @@ class StatementPrinter {
       found |= std::holds_alternative<ir::Binary>(expr.node) && ir::is_floating(expr.type.base);
     });
     return found;
+  }
+
+  [[nodiscard]] static bool hides_counter(const ir::For& loop) {
+    std::set<std::string> counters;
+    for (const ir::Stmt& stmt : loop.init) add_declared(stmt, counters);
+    std::set<std::string> hidden;
+    for (const ir::Stmt& stmt : loop.body) add_declared(stmt, hidden);
+    return std::ranges::any_of(counters,
+                               [&](const std::string& name) { return hidden.contains(name); });
+  }
+
+  static void add_declared(const ir::Stmt& stmt, std::set<std::string>& names) {
+    const auto* declared = std::get_if<ir::Declare>(&stmt.node);
+    if (declared == nullptr) return;
+    for (const ir::Variable& variable : declared->variables) names.insert(variable.name);
   }
 
   [[nodiscard]] std::string for_header(const ir::For& node) const {

@@ -56,6 +56,20 @@ TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
   EXPECT_EQ(printed(kernel, {.prototypes = false}).find("sqrt(double)"), std::string::npos);
 }
 
+TEST(KernelPrinter, PutsABlockAroundWhatHidesTheCounterOfALoop) {
+  const Kernel kernel =
+      named(ir::ast::kernel({loop("i", 2, {declare("i", number()), eval(name("i"))})}), "k");
+  EXPECT_EQ(printed(kernel),
+            "static inline void k(double *x, double *y) {\n"
+            "  for (int i = 0; i < 2; ++i) {\n"
+            "    {\n"
+            "      double i;\n"
+            "      i;\n"
+            "    }\n"
+            "  }\n"
+            "}\n");
+}
+
 TEST(KernelPrinter, TellsTheCompilerWhatToUnroll) {
   ir::Stmt steps = loop("i", 10, {eval(assign(at("x", 0), lit("1.0")))});
   std::get<ir::For>(steps.node).is_unrolled = true;
