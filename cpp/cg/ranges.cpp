@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -39,12 +40,15 @@ bool is_truth(const Expr& expr) {
   return node != nullptr && (node->op == BinaryOp::logical_and || node->op == BinaryOp::logical_or);
 }
 
-/// Finds the numbers that are compared with constants, where that decides what runs next. Bounds of
-/// loops are not among them.
+/// Finds the numbers that are compared with constants, where that decides what runs next, and
+/// bounds of loops that have a range.
 class Finder {
  public:
   explicit Finder(ir::KernelBody& body) : known_(ir::constant_integers(body)) {
     for (ir::FunctionDef& function : body.functions) {
+      ir::for_each_body(function.body, [this](ir::Body& statements) {
+        for (const ir::Stmt& stmt : statements) add_counters(stmt);
+      });
       ir::for_each_body(function.body, [this](ir::Body& statements) {
         for (ir::Stmt& stmt : statements) statement(stmt);
       });
@@ -74,8 +78,10 @@ class Finder {
                      expression(node.condition);
                      truth(node.condition);
                    },
-                   [](ir::For&) {},
-                   [](ir::While&) {},
+                   [this](ir::For& node) {
+                     if (node.condition) bound(*node.condition);
+                   },
+                   [this](ir::While& node) { bound(node.condition); },
                    [this](ir::Switch& node) {
                      expression(node.value);
                      if (is_open(node.value)) noted_.emplace_back(&node.value, true);
@@ -100,6 +106,40 @@ class Finder {
     } else if (is_truth(expr)) {
       for (Expr& operand : expr.operands) truth(operand);
     }
+  }
+
+  void add_counters(const ir::Stmt& stmt) {
+    const auto* loop = std::get_if<ir::For>(&stmt.node);
+    if (loop == nullptr) return;
+    for (const ir::Stmt& first : loop->init) {
+      const auto* declared = std::get_if<ir::Declare>(&first.node);
+      if (declared == nullptr) continue;
+      for (const ir::Variable& variable : declared->variables) counters_.insert(variable.name);
+    }
+  }
+
+  /// A bound that has a range, such as `n & 3`: LLVM repeats the body so often as it can be at
+  /// most, and nothing follows the last time. What loops count, and numbers in memory, have none.
+  void bound(Expr& condition) {
+    if (!compares(condition)) return;
+    for (Expr& operand : condition.operands) {
+      if (is_open(operand) && has_range(operand)) noted_.emplace_back(&operand, true);
+    }
+  }
+
+  [[nodiscard]] bool has_range(const Expr& expr) const {
+    if (const auto* name = std::get_if<ir::Name>(&expr.node)) {
+      return !known_.contains(name->name) && !counters_.contains(name->name);
+    }
+    if (std::holds_alternative<ir::Literal>(expr.node)) return false;
+    if (std::holds_alternative<ir::Index>(expr.node)) return false;
+    const auto* node = std::get_if<ir::Binary>(&expr.node);
+    const bool is_sum =
+        node != nullptr && (node->op == BinaryOp::add || node->op == BinaryOp::subtract ||
+                            node->op == BinaryOp::multiply);
+    if (!is_sum) return true;
+    return std::ranges::any_of(expr.operands,
+                               [this](const Expr& operand) { return has_range(operand); });
   }
 
   /// C asks whether a number is not 0.
@@ -127,6 +167,7 @@ class Finder {
   }
 
   const ir::Integers known_;
+  std::set<std::string> counters_;             ///< of loops
   std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether a switch asks for it
   std::set<std::int64_t> constants_;
 };

@@ -43,6 +43,24 @@ TEST(Ranges, OfASwitchAreHidden) {
   EXPECT_EQ(n_hidden({{.node = node, .line = 1}}), 1);
 }
 
+ir::Stmt up_to(ir::Expr bound) {
+  ir::Stmt found = loop("j", 2, {adds()});
+  auto& node = std::get_if<ir::For>(&found.node)->condition;
+  node = binary(ir::BinaryOp::less, name("j"), std::move(bound));
+  return found;
+}
+
+TEST(Ranges, OfBoundsOfLoopsAreHidden) {
+  const auto low_bits = [](ir::Expr value) {
+    return binary(ir::BinaryOp::bit_and, std::move(value), lit("3"));
+  };
+  EXPECT_EQ(n_hidden({up_to(low_bits(as_whole(at("y", 0))))}), 1);
+  EXPECT_EQ(n_hidden({loop("i", 4, {up_to(low_bits(name("i")))})}), 1);
+  // what loops count stays visible, or triangular loops would not be unrolled
+  EXPECT_EQ(n_hidden({loop("i", 4, {up_to(name("i"))})}, false), 0);
+  EXPECT_EQ(n_hidden({up_to(lit("2"))}, false), 0);
+}
+
 TEST(Ranges, OfSeveralConstantsAreHidden) {
   EXPECT_EQ(n_hidden({branch(is(as_whole(at("y", 0)), "0"), {adds()}),
                       branch(is(as_whole(at("y", 0)), "1"), {adds()})}),
