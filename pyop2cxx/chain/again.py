@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
-from pyop2cxx.chain.entries import span_of
+from pyop2cxx.chain.entries import depends, span_of, spans_of
 from pyop2cxx.chain.refusals import why_alone
 from pyop2cxx.chain.tasks import opened_device
 from pyop2cxx.exceptions import Op2Error
@@ -30,7 +30,7 @@ from pyop2cxx.sets.sets import Subset
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.chain.entries import Entry, Span
     from pyop2cxx.data.dats import Dat
 
 
@@ -171,19 +171,20 @@ def _made_by(loop: ParLoop) -> Part:
 
 
 def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLoop) -> None:
-    start = found.order.index(number)
+    start, mine = found.order.index(number), spans_of(uses_of(maker.args))
     end = min(len(found.order), start + 1 + _MOST_PASSED)
     readers: dict[int, tuple[ParLoop, Read]] = {}
     for at in range(start + 1, end):
         reader = found.loops[at]
         entry = entries[found.order[at]]
-        if not _meets(maker, entry.uses if reader is None else uses_of(reader.args)):
+        if not depends(mine, spans_of(entry.uses if reader is None else uses_of(reader.args))):
             continue
-        if reader is None or not _can_compute(reader, maker):
+        if reader is None or not _can_compute(reader, maker, mine):
             break
         read = _read(reader, maker, found.order[at])
-        if _seconds(read, 1) > _rates().function_seconds:
-            found.too_dear[_made(maker)._uid] = _too_dear(reader, maker, _seconds(read, 1))
+        seconds = _seconds(read, 1)
+        if seconds > _rates().function_seconds:
+            found.too_dear[_made(maker)._uid] = _too_dear(reader, maker, seconds)
             break
         made = _computing(reader, maker)
         if made is None:
@@ -199,27 +200,20 @@ def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLo
     found.makers[number] = tuple(read for _, read in readers.values())
 
 
-def _meets(maker: ParLoop, uses: Sequence[tuple[object, bool]]) -> bool:
-    """Say whether the order of a loop and of another one, or of an action, matters."""
-    return any(
-        (is_made or writes) and _overlap(mine, other)
-        for mine, is_made in uses_of(maker.args)
-        for other, writes in uses
-    )
+def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
+    """Say whether a loop could compute what it gathers, if its kernel could call the maker's.
 
-
-def _overlap(one: object, other: object) -> bool:
-    (first, end), (other_first, other_end) = span_of(one), span_of(other)  # type: ignore[arg-type]
-    return first < other_end and other_first < end
-
-
-def _can_compute(reader: ParLoop, maker: ParLoop) -> bool:
-    """Say whether a loop could compute what it gathers, if its kernel could call the other one."""
+    Args:
+        reader: The loop.
+        maker: That which makes what it gathers.
+        used: The memory that the maker uses.
+    """
     if why_alone(reader) or reader._items.extruded or reader._block_size:
         return False
     made = _made(maker)
     rest = [arg for arg in reader.args if arg.data is not made]
-    return not _meets(maker, uses_of(rest)) and all(map(_is_gathered, _own(reader, maker)))
+    is_apart = not depends(used, spans_of(uses_of(rest)))
+    return is_apart and all(map(_is_gathered, _own(reader, maker)))
 
 
 def _own(reader: ParLoop, maker: ParLoop) -> list[Part]:
@@ -365,7 +359,7 @@ def _kernel(reader: Kernel, maker: Kernel, text: str, shapes: _Shapes) -> Kernel
                 one["old"] = f"again_a{len(parameters)}"
                 parameters.append(f"const {of_type} *again_a{len(parameters)}")
             passed.append(f"again_m{number} + {dim} * again_i")
-        made.append({**one, "arguments": passed})
+        made.append(one | {"arguments": passed})
     frame = {"name": name, "parameters": parameters, "made": made, "maker": maker.name}
     frame |= {"reader": reader.name, "arguments": arguments}
     found = reader.with_code(f"{text}\n{render('kernels/again.c.j2', frame)}", name)

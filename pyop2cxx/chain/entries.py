@@ -261,21 +261,37 @@ def meets(entry: Entry, span: tuple[int, int], *, write: bool) -> bool:
 
 def ancestors(entries: Sequence[Entry], wanted: set[int]) -> list[int]:
     """Return entries and all that they depend on, by number, in their order."""
-    spans = [[(span_of(c), writes) for c, writes in entry.touched()] for entry in entries]
+    spans = [spans_of(entry.touched()) for entry in entries]
     found = set(wanted)
     for later in range(len(entries) - 1, -1, -1):
         if later not in found:
             continue
         for earlier in range(later):
-            if earlier not in found and _depends(spans[earlier], spans[later]):
+            if earlier not in found and depends(spans[earlier], spans[later]):
                 found.add(earlier)
     return sorted(found)
 
 
-_Span = tuple[tuple[int, int], bool]
+Span = tuple[tuple[int, int], bool]
+"""Where memory begins and ends, and whether it is written."""
 
 
-def _depends(earlier: list[_Span], later: list[_Span]) -> bool:
+def spans_of(uses: Iterable[tuple[DataCarrier, bool]]) -> list[Span]:
+    """Return the memory of what is used.
+
+    Args:
+        uses: Objects, each with whether it is written.
+    """
+    return [(span_of(carrier), writes) for carrier, writes in uses]
+
+
+def depends(earlier: Sequence[Span], later: Sequence[Span]) -> bool:
+    """Say whether the order of two entries matters.
+
+    Args:
+        earlier: What one of them uses.
+        later: What the other one uses.
+    """
     return any(
         (one_writes or other_writes) and _overlap(one, other)
         for one, one_writes in earlier
