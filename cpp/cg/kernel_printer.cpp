@@ -19,6 +19,7 @@
 #include "ir/kernel_rows.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
+#include "ir/unique_names.hpp"
 
 namespace op2::cg {
 namespace {
@@ -123,18 +124,9 @@ class StatementPrinter {
   }
 
   [[nodiscard]] static bool hides_counter(const ir::For& loop) {
-    std::set<std::string> counters;
-    for (const ir::Stmt& stmt : loop.init) add_declared(stmt, counters);
-    std::set<std::string> hidden;
-    for (const ir::Stmt& stmt : loop.body) add_declared(stmt, hidden);
-    return std::ranges::any_of(counters,
+    const std::set<std::string> hidden = ir::declared_names(loop.body);
+    return std::ranges::any_of(ir::declared_names(loop.init),
                                [&](const std::string& name) { return hidden.contains(name); });
-  }
-
-  static void add_declared(const ir::Stmt& stmt, std::set<std::string>& names) {
-    const auto* declared = std::get_if<ir::Declare>(&stmt.node);
-    if (declared == nullptr) return;
-    for (const ir::Variable& variable : declared->variables) names.insert(variable.name);
   }
 
   [[nodiscard]] std::string for_header(const ir::For& node) const {

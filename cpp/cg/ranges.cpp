@@ -15,6 +15,7 @@
 #include "ir/integers.hpp"
 #include "ir/kernel_types.hpp"
 #include "ir/kernel_walk.hpp"
+#include "ir/unique_names.hpp"
 
 namespace op2::cg {
 namespace {
@@ -58,8 +59,8 @@ class Finder {
   /// What is inside of another one comes before it. One constant has but one other side.
   [[nodiscard]] std::vector<Expr*> found() const {
     std::vector<Expr*> all;
-    for (const auto& [expr, is_switched] : noted_) {
-      if (is_switched || constants_.size() > 1) all.push_back(expr);
+    for (const auto& [expr, is_sure] : noted_) {
+      if (is_sure || constants_.size() > 1) all.push_back(expr);
     }
     return all;
   }
@@ -110,12 +111,7 @@ class Finder {
 
   void add_counters(const ir::Stmt& stmt) {
     const auto* loop = std::get_if<ir::For>(&stmt.node);
-    if (loop == nullptr) return;
-    for (const ir::Stmt& first : loop->init) {
-      const auto* declared = std::get_if<ir::Declare>(&first.node);
-      if (declared == nullptr) continue;
-      for (const ir::Variable& variable : declared->variables) counters_.insert(variable.name);
-    }
+    if (loop != nullptr) counters_.merge(ir::declared_names(loop->init));
   }
 
   /// A bound that has a range, such as `n & 3`: LLVM repeats the body so often as it can be at
@@ -168,7 +164,7 @@ class Finder {
 
   const ir::Integers known_;
   std::set<std::string> counters_;             ///< of loops
-  std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether a switch asks for it
+  std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether it is hidden in any case
   std::set<std::int64_t> constants_;
 };
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "ir/kernel_walk.hpp"
 
@@ -43,6 +45,16 @@ class Renamer {
 };
 
 }  // namespace
+
+std::set<std::string> declared_names(const Body& body) {
+  std::set<std::string> names;
+  for (const Stmt& stmt : body) {
+    const auto* declared = std::get_if<Declare>(&stmt.node);
+    if (declared == nullptr) continue;
+    for (const Variable& variable : declared->variables) names.insert(variable.name);
+  }
+  return names;
+}
 
 FunctionDef with_unique_names(FunctionDef function) {
   Renamer renamer;

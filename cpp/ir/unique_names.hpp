@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "ir/kernel_body.hpp"
@@ -12,6 +13,9 @@ namespace op2::ir {
 /// For analysis only: the new names (`x#2`) are not C. A name then stands for one variable
 /// wherever it is met, and passes need no scopes.
 [[nodiscard]] FunctionDef with_unique_names(FunctionDef function);
+
+/// @brief Names that @p body declares itself, not in blocks within it.
+[[nodiscard]] std::set<std::string> declared_names(const Body& body);
 
 /// @brief The user's name of what with_unique_names() calls @p name.
 [[nodiscard]] std::string user_name(const std::string& name);

@@ -25,6 +25,13 @@ TEST(UniqueNames, OnlyShadowingNamesChange) {
   EXPECT_EQ(after, expected);
 }
 
+TEST(UniqueNames, OfABodyAreNotThoseOfBlocksWithinIt) {
+  using namespace ast;
+  const Body body{
+      declare("a", number()), {.node = Block{{declare("b", number())}}}, declare("c", number())};
+  EXPECT_EQ(declared_names(body), (std::set<std::string>{"a", "c"}));
+}
+
 TEST(UniqueNames, NeighbouringLoopsGetNamesOfTheirOwn) {
   using namespace ast;
   const FunctionDef after =
