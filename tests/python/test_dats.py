@@ -95,6 +95,25 @@ def test_the_dtype_is_that_asked_for_or_that_of_the_data(
     assert op2.Dat(cells, data, asked).dtype == got
 
 
+def test_a_transpose_is_refused(cells: op2.Set) -> None:
+    values = np.arange(10.0).reshape(5, 2)
+    with pytest.raises(DataValueError, match=r"'q' on Set 'cells'.* shape \(5, 2\), got shape \(2, 5\)"):
+        op2.Dat(cells**2, values.T, name="q")
+    found = op2.Dat(cells**2, values, name="q")
+    with pytest.raises(DataValueError, match="pass its transpose"):
+        found.data = values[:3].T
+    with pytest.raises(DataValueError, match="pass its transpose"):
+        op2.Dat(cells ** (2, 3), np.zeros((6, 5)))
+    assert found.data_ro_with_halos.tolist() == values.tolist()
+
+
+def test_a_grid_of_entities_is_in_their_order() -> None:
+    nodes = op2.Set(4)
+    values = np.arange(16.0)
+    for shape in ((16,), (16, 1), (1, 16), (4, 4), (2, 2, 4), (2, 2, 2, 2), (4, 2, 2)):
+        assert op2.Dat(nodes**4, values.reshape(shape)).data_ro.ravel().tolist() == values.tolist()
+
+
 def test_c_types(cells: op2.Set) -> None:
     assert [op2.Dat(cells, dtype=name).ctype for name in ("float64", "int64", "uint8")] == [
         "double",
