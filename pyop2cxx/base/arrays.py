@@ -205,8 +205,8 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
 def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:
     """Refuse values whose last axis counts the entities, where the first one should.
 
-    Taken in C order they would be mixed up: (2, 5) for (5, 2) is a transpose. Flat values, and those
-    whose first axes together count the entities, such as a grid of them, are taken.
+    Taken in C order they would be mixed up: (2, 5) for (5, 2) is a transpose. Flat values, and
+    those whose first axes together count the entities, such as a grid of them, are taken.
 
     Args:
         given: The shape of the values; as many as `shape` has.
@@ -220,8 +220,8 @@ def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> 
     if len(axes) < 2 or n in (0, 1) or axes[-1] != n or n in accumulate(axes, mul):
         return
     raise DataValueError(
-        f"{what}: expected shape {shape}, got shape {given}, in which the last axis counts what the "
-        "first one should; pass its transpose, or reshape it if the values are in this order already"
+        f"{what}: expected shape {shape}, got shape {given}, in which the last axis counts what "
+        "the first one should; pass its transpose, or reshape it if the values are in this order"
     )
 
 

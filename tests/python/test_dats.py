@@ -97,7 +97,9 @@ def test_the_dtype_is_that_asked_for_or_that_of_the_data(
 
 def test_a_transpose_is_refused(cells: op2.Set) -> None:
     values = np.arange(10.0).reshape(5, 2)
-    with pytest.raises(DataValueError, match=r"'q' on Set 'cells'.* shape \(5, 2\), got shape \(2, 5\)"):
+    with pytest.raises(
+        DataValueError, match=r"'q' on Set 'cells'.* shape \(5, 2\), got shape \(2, 5\)"
+    ):
         op2.Dat(cells**2, values.T, name="q")
     found = op2.Dat(cells**2, values, name="q")
     with pytest.raises(DataValueError, match="pass its transpose"):
@@ -340,7 +342,9 @@ def test_a_dat_is_its_only_component(q: op2.Dat) -> None:
     assert len(q) == 1
     assert q[0] is q
     assert q.split == (q,)
-    with pytest.raises(IndexValueError, match="Dat 'q' on Set 'cells' has one component"):
+    with pytest.raises(
+        IndexValueError, match=r"'q' on Set 'cells' has one component.*DatView\(dat, i"
+    ):
         q[1]
 
 
