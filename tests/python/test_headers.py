@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.parser import headers
 
@@ -94,6 +95,15 @@ def test_tangents_far_from_the_axis_are_finite(backend: str) -> None:
     found = t.data_ro
     assert np.allclose(found[:, 0], np.tanh(values), rtol=1e-14, atol=0)
     assert np.allclose(found[:, 1], 1j * np.tanh(values), rtol=1e-14, atol=0)
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no OpenCL")
+def test_a_function_that_devices_do_not_know_is_named() -> None:
+    points = op2.Set(1)
+    text = "void k(double *x) { x[0] = sqr(x[0]); }"
+    message = "calls 'sqr', which is not known on a device; correct its name, define it in the kern"
+    with op2.backend("opencl"), pytest.raises(UnsupportedError, match=message):
+        op2.par_loop(Kernel(text, "k"), points, op2.Dat(points)(op2.RW))
 
 
 def test_the_imaginary_unit_is_known_where_complex_values_are() -> None:
