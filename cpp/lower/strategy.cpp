@@ -313,8 +313,10 @@ Verdict kernel_is_supported(const ir::Kernel& kernel, const Facts& facts) {
   }
   const ir::KernelFacts kernel_facts = ir::kernel_facts(*kernel.body);
   if (!kernel_facts.unknown_functions.empty()) {
-    return no(fmt::format("the kernel calls '{}', which is not known on a device",
-                          kernel_facts.unknown_functions.front()));
+    return no(
+        fmt::format("the kernel calls '{}', which is not known on a device; correct its name, "
+                    "define it in the kernel's text, or run this loop on a backend of the host",
+                    kernel_facts.unknown_functions.front()));
   }
   if (!facts.float64 && uses_float64(*kernel.body)) {
     return no("the kernel computes with float64, which the device does not have");

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from math import prod
 from numbers import Integral, Number
+from operator import mul
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -173,7 +175,7 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
         data: An array, or anything that NumPy can make one of.
         dtype: The dtype wanted; None for the data's own.
         shape: The shape wanted; data of another shape but the same number of values are taken
-            in C order.
+            in C order, unless that would scatter the values of an entity: see `require_order`.
         what: The object, for the message: ``Dat 'q' on Set 'cells'``.
 
     Returns:
@@ -193,10 +195,34 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
             f"{what}: expected {count} values (shape {shape}), "
             f"got {found.size} (shape {found.shape})"
         )
+    require_order(found.shape, shape, what)
     if not (found.flags.carray and found.dtype.isnative):
         native = found.dtype.newbyteorder("=")
         found = np.require(found, dtype=native, requirements=("C", "A", "W"))
     return found.reshape(shape)
+
+
+def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:
+    """Refuse values whose last axis counts the entities, where the first one should.
+
+    Taken in C order they would be mixed up: (2, 5) for (5, 2) is a transpose. Flat values, and
+    those whose first axes together count the entities, such as a grid of them, are taken.
+
+    Args:
+        given: The shape of the values; as many as `shape` has.
+        shape: The shape wanted: entities first.
+        what: The object, for the message.
+
+    Raises:
+        DataValueError: The entities are last.
+    """
+    axes, n = [length for length in given if length != 1], shape[0] if len(shape) > 1 else 1
+    if len(axes) < 2 or n in (0, 1) or axes[-1] != n or n in accumulate(axes, mul):
+        return
+    raise DataValueError(
+        f"{what}: expected shape {shape}, got shape {given}, in which the last axis counts what "
+        "the first one should; pass its transpose, or reshape it if the values are in this order"
+    )
 
 
 def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:

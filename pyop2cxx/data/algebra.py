@@ -328,6 +328,11 @@ class Algebra:
         for operand in operands:
             if operand is self or _is_number(operand) or _is_single(operand):
                 continue
+            if isinstance(operand, np.ndarray):
+                raise DatTypeError(
+                    f"{self._what}: '{op}' with an array of shape {operand.shape}; make a Dat or "
+                    "Global like this one of it, or compute with the arrays in data and data_ro"
+                )
             if not isinstance(operand, Algebra) or operand._family() is not self._family():
                 return None
             self._check_like(operand, op)

@@ -296,7 +296,7 @@ class DataCarrier(Shown):
         if index != 0:
             raise IndexValueError(
                 f"{self._what} has one component, 0; got index {index!r}. Its values are in "
-                "data and data_ro"
+                "data and data_ro; DatView(dat, index) is one of the values that an entity has"
             )
         return self
 

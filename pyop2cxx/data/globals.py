@@ -232,6 +232,25 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     def _family(self) -> type[Global]:
         return Global
 
+    def __float__(self) -> float:
+        """Return the single value, so that ``float(error)`` and ``math.sqrt(total)`` work."""
+        return float(self._single("float"))
+
+    def __int__(self) -> int:
+        """Return the single value, cut off where it is not whole."""
+        return int(self._single("int"))
+
+    def __complex__(self) -> complex:
+        """Return the single value."""
+        return complex(self._single("complex"))
+
+    def _single(self, to: str) -> Any:
+        if self._cdim != 1:
+            raise DataValueError(
+                f"{self._what} has {self._cdim} values, and {to}() is of one: take it of data_ro[i]"
+            )
+        return self.data_ro.item()
+
     def __gt__(self, other: float | Global) -> Condition:
         """Compare the single value with a number, now or later: see `Condition`."""
         return Condition(self, ">", other)

@@ -83,16 +83,20 @@ def _check_globals(parts: Sequence[Part], what: str) -> None:
 
 def _check_dat(part: Part, home: Set, items: Items, iterset: Set, what: str) -> None:
     starts, what = iterset.name, f"{what}: arg {part.number}"
+    # Maps start on whole Sets, also where a loop runs over a part of one
     if not part.maps and home is not items.base:
         raise MapValueError(
             f"{what}: Dat '{part.data.name}' lives on Set '{home.name}', but the loop runs over "
-            f"'{starts}'; pass a Map {starts} → {home.name}"
+            f"'{starts}'; pass a Map {items.whole.name} → {home.name}"
         )
+    pass_map = f"pass a Map {items.whole.name} → {home.name}"
+    if home is items.base:
+        pass_map = f"the Dat lives on '{home.name}' itself: pass no Map, or one that starts there"
     for map_ in part.maps:
         if map_.iterset is not items.whole and map_.iterset is not items.base:
             raise MapValueError(
                 f"{what}: Map '{map_.name}' starts on Set '{map_.iterset.name}', but the loop runs "
-                f"over '{starts}'; pass a Map {starts} → {home.name}"
+                f"over '{starts}'; {pass_map}"
             )
 
 

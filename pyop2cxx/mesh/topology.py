@@ -227,11 +227,13 @@ class Facets:
         chosen = marked_points(self._coordinates, marker)
         return Subset(self.set, np.flatnonzero(chosen[self.vertices.values].all(axis=1)))
 
-    def vertices_of(self, part: str | Subset | None = None) -> Subset:
+    def vertices_of(
+        self, part: str | list[str] | tuple[str, ...] | set[str] | Subset | None = None
+    ) -> Subset:
         """Return the vertices of these facets, or of a part of them.
 
         Args:
-            part: The name of a tag, or a Subset of ``set``; None means all.
+            part: The name of a tag or several names, or a Subset of ``set``; None means all.
 
         Raises:
             UnknownTagError: There is no such tag.
@@ -242,15 +244,18 @@ class Facets:
             >>> square_mesh(4).exterior_facets.vertices_of("left").size
             5
         """
-        chosen = self.tags[part] if isinstance(part, str) else part
+        names = (part,) if isinstance(part, str) else part
         rows = self.vertices.values
-        if chosen is not None:
-            if not isinstance(chosen, Subset) or chosen.superset is not self.set:
-                raise SetTypeError(
-                    f"vertices_of: expected a tag or a Subset of Set '{self.set.name}', got "
-                    f"{part!r}"
-                )
-            rows = rows[chosen.owned_indices]
+        if isinstance(names, list | tuple | set) and all(isinstance(name, str) for name in names):
+            chosen = [self.tags[name].owned_indices for name in names]
+            rows = rows[np.concatenate([*chosen, np.zeros(0, np.int64)]).astype(np.int64)]
+        elif isinstance(part, Subset) and part.superset is self.set:
+            rows = rows[part.owned_indices]
+        elif part is not None:
+            raise SetTypeError(
+                "vertices_of: expected a tag, a list of tags or a Subset of Set "
+                f"'{self.set.name}', got {part!r}"
+            )
         return Subset(self.vertices.toset, np.asarray(rows).ravel())
 
     def __repr__(self) -> str:

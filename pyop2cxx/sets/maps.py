@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import MOST_INT32, address_of, as_name, is_integer
+from pyop2cxx.base.arrays import MOST_INT32, address_of, as_name, is_integer, require_order
 from pyop2cxx.exceptions import (
     ArityTypeError,
     DataValueError,
@@ -18,6 +19,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     SetTypeError,
     UnsupportedError,
+    user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
@@ -48,6 +50,8 @@ class MapValues(np.ndarray[Any, np.dtype[Any]]):
             super().__setitem__(index, value)
             return
         changed = np.array(self.map_.values_with_halo)
+        if np.asarray(value).dtype.kind == "f":
+            changed = changed.astype(np.float64)  # so that the Map sees what is not whole
         changed[: len(self)][index] = value
         self.map_.update_values(changed)
 
@@ -346,8 +350,7 @@ class Map(Shown):
         if found.size == 0:
             found = found.astype(np.int32)
         if found.dtype.kind == "f":
-            with np.errstate(invalid="ignore"):  # the range check finds what this spoils
-                found = found.astype(np.int64)
+            found = self._as_whole(found, what)
         if found.dtype.kind not in "iu":
             raise DataValueError(
                 f"Map '{self._name}': {what} must be integers, got dtype {found.dtype}"
@@ -357,7 +360,23 @@ class Map(Shown):
                 f"Map '{self._name}' from Set '{self._iterset.name}': expected {what} of shape "
                 f"{shape}, got shape {found.shape}"
             )
+        require_order(found.shape, shape, f"Map '{self._name}'")
         return found.reshape(shape)
+
+    def _as_whole(self, numbers: Array, what: str) -> Array:
+        """Return floating-point numbers, such as those of ``np.loadtxt``, as integers.
+
+        Digits after the point are cut off, as in PyOP2, but not in silence.
+        """
+        with np.errstate(invalid="ignore"):  # the range check finds what this spoils
+            found = numbers.astype(np.int64)
+        if wrong := np.argwhere((found != numbers) & np.isfinite(numbers)).tolist():
+            warnings.warn(
+                f"Map '{self._name}': {what} must be integers, got {numbers[tuple(wrong[0])]} at "
+                f"{wrong[0]}: digits after the point are cut off; were coordinates passed instead?",
+                stacklevel=user_stacklevel() - 1,
+            )
+        return found
 
     def _check_range(self, values: Array) -> bool:
         """Say whether some entries lead nowhere, once all are known to be such or targets."""

@@ -109,6 +109,12 @@ def test_signs() -> None:
     assert np.signbit(zero.data_ro).all()
 
 
+@pytest.mark.parametrize("wrong", [lambda a, b: a + b, lambda a, b: b / a, operator.imul])
+def test_arrays_are_no_operands(wrong: Any) -> None:
+    with pytest.raises(DatTypeError, match=r"with an array of shape \(5,\); make a Dat or Global"):
+        wrong(dat(), np.ones(5))
+
+
 def test_globals_of_one_value_are_numbers() -> None:
     two = op2.Global(1, 2.0)
     np.testing.assert_array_equal((dat() * two).data_ro, 2 * values("float64"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -179,3 +180,14 @@ def test_static_mode_names_the_member(static: None, member: str) -> None:
     with pytest.raises(StaticModeError, match=f"Global 'g': '{member}' needs loops that run"):
         getattr(g, member)
     assert "[2.]" in str(g)
+
+
+def test_one_value_is_a_number() -> None:
+    assert float(op2.Global(1, 2.5)) == 2.5
+    assert int(op2.Global(1, 2.5)) == 2
+    assert complex(op2.Global(1, 1 + 2j)) == 1 + 2j
+    assert math.sqrt(op2.Global((1, 1), 4.0)) == 2.0
+    with pytest.raises(TypeError):  # as Python has it
+        float(op2.Global(1, 1j))
+    with pytest.raises(DataValueError, match=r"Global 'two' has 2 values, and float\(\) is of one"):
+        float(op2.Global(2, name="two"))

@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.parser import headers
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 
 
 @pytest.mark.parametrize("given", ["stdlib.h", "<stdlib.h>", "#include <stdlib.h>"])
@@ -64,6 +69,41 @@ def test_contents_of_headers_are_followed(tmp_path: Path) -> None:
 def test_macros_of_known_headers(name: str, printed: str) -> None:
     kernel = Kernel(f"void k(double *x) {{ x[0] = {name}; }}", "k")
     assert f"x[0] = {printed};" in _core.kernel_text(kernel.core, line_markers=False)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_complex_numbers_are_made_of_two_reals(backend: str) -> None:
+    text = """void k(double complex *z, float complex *c, const double *x) {
+      z[0] = CMPLX(x[0], 2); z[1] = CMPLX(0, -x[0]) * I; c[0] = CMPLXF(1, x[0]); }"""
+    points = op2.Set(1)
+    x, c = op2.Dat(points, [0.5]), op2.Dat(points, dtype=np.complex64)
+    z = op2.Dat(points**2, dtype=complex)
+    with op2.backend(backend):
+        op2.par_loop(Kernel(text, "k"), points, z(op2.WRITE), c(op2.WRITE), x(op2.READ))
+    assert z.data_ro.tolist() == [[0.5 + 2j, 0.5]]
+    assert c.data_ro.tolist() == [1 + 0.5j]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_tangents_far_from_the_axis_are_finite(backend: str) -> None:
+    text = "void k(double complex *t, double complex *z) { t[0] = ctanh(*z); t[1] = ctan(I * *z); }"
+    values = np.array([800 + 1j, -800 + 2j, 22 + 1j, 21 - 1j, 0.5 + 2j, -1e-9 + 3j])
+    points = op2.Set(values.size)
+    z, t = op2.Dat(points, values), op2.Dat(points**2, dtype=complex)
+    with op2.backend(backend):
+        op2.par_loop(Kernel(text, "k"), points, t(op2.WRITE), z(op2.READ))
+    found = t.data_ro
+    assert np.allclose(found[:, 0], np.tanh(values), rtol=1e-14, atol=0)
+    assert np.allclose(found[:, 1], 1j * np.tanh(values), rtol=1e-14, atol=0)
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no OpenCL")
+def test_a_function_that_devices_do_not_know_is_named() -> None:
+    points = op2.Set(1)
+    text = "void k(double *x) { x[0] = sqr(x[0]); }"
+    message = "calls 'sqr', which is not known on a device; correct its name, define it in the kern"
+    with op2.backend("opencl"), pytest.raises(UnsupportedError, match=message):
+        op2.par_loop(Kernel(text, "k"), points, op2.Dat(points)(op2.RW))
 
 
 def test_the_imaginary_unit_is_known_where_complex_values_are() -> None:

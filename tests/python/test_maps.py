@@ -66,7 +66,25 @@ def test_any_integers_become_int32(edges: op2.Set, nodes: op2.Set, dtype: str) -
 
 
 def test_floats_lose_their_digits(edges: op2.Set, nodes: op2.Set) -> None:
-    assert op2.Map(edges, nodes, 1, [1.5] * 3).values.sum() == 2
+    with pytest.warns(
+        UserWarning, match=r"values must be integers, got 1\.5 at \[1\]: digits"
+    ) as w:
+        found = op2.Map(edges, nodes, 1, [1.0, 1.5, 1.5])
+    assert w[0].filename == __file__
+    assert found.values.sum() == 2
+    with pytest.warns(UserWarning, match=r"got 2\.5 at \[1, 0\]"):
+        found.values[1] = 2.5
+    assert found.values.ravel().tolist() == [1, 2]
+
+
+def test_a_transpose_is_no_map(edges: op2.Set, nodes: op2.Set) -> None:
+    rows = np.array([[0, 1], [1, 2], [2, 3]])
+    with pytest.raises(
+        DataValueError, match=r"Map 'e': expected shape \(3, 2\), got shape \(2, 3\)"
+    ):
+        op2.Map(edges, nodes, 2, rows.T, "e")
+    for fits in (rows, rows.ravel(), rows.reshape(1, 6), rows.reshape(3, 1, 2)):
+        assert op2.Map(edges, nodes, 2, fits).values_with_halo.tolist() == rows.tolist()
 
 
 def test_large_target_sets_need_int64(edges: op2.Set) -> None:

@@ -155,6 +155,13 @@ def test_sides_of_boxes_have_names() -> None:
             )
     assert mesh.facet_tags["left"].size == 8
     assert facets.vertices_of().size == 26
+    corner = facets.vertices_of(["left", "bottom"]).indices
+    x = mesh.coordinates.data_ro[corner]
+    assert corner.size == 15
+    assert (x[:, :2] == 0).any(axis=1).all()
+    assert facets.vertices_of([]).size == 0
+    with pytest.raises(UnknownTagError, match="no tag 'wall'"):
+        facets.vertices_of(("left", "wall"))
 
 
 def test_interior_facets_can_have_names() -> None:
@@ -173,7 +180,7 @@ def test_interior_facets_can_have_names() -> None:
     with pytest.raises(UnknownTagError, match=r"no tag 'wall'; it has: 'both'$") as raised:
         mesh.exterior_facets.tags["wall"]
     assert isinstance(raised.value, KeyError)
-    with pytest.raises(SetTypeError, match="Subset of Set 'exterior_facets'"):
+    with pytest.raises(SetTypeError, match="a list of tags or a Subset of Set 'exterior_facets'"):
         mesh.exterior_facets.vertices_of(mesh.cell_tags["low"])
 
 

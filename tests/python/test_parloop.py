@@ -87,6 +87,21 @@ WRONG: dict[str, tuple[Callable[[World, op2.Kernel], object], type[Exception], s
         "'flux': arg 0: Dat 'p' lives on Set 'cells', but the loop runs over 'edges'; "
         "pass a Map edges → cells",
     ),
+    "map for a direct Dat": (
+        lambda w, k: op2.par_loop(
+            k, w.nodes, w.q(op2.READ, w.e2n), w.r(op2.INC), w.total(op2.INC)
+        ),
+        MapValueError,
+        "'flux': arg 0: Map 'e2n' starts on Set 'edges', but the loop runs over 'nodes'; the Dat "
+        "lives on 'nodes' itself: pass no Map, or one that starts there",
+    ),
+    "part of a Set without a Map": (
+        lambda w, k: op2.par_loop(
+            k, w.edges([0]), w.q(op2.READ), w.r(op2.INC, w.e2n), w.total(op2.INC)
+        ),
+        MapValueError,
+        "but the loop runs over 'part_of_edges'; pass a Map edges → nodes",
+    ),
     "map without values": (
         lambda w, k: op2.par_loop(
             k,

@@ -168,7 +168,12 @@ def _call(node: Node, scope: Scope) -> Expr:
         name = headers.RENAMED_FUNCTIONS.get(name, name)
     scope.used_functions.add(name)
     passed = (child for child in arguments.named_children if child.type != "comment")
-    return call(name, line, *(read_expr(child, scope) for child in passed))
+    values = [read_expr(child, scope) for child in passed]
+    if name in headers.COMPLEX_MACROS and scope.has_complex and name not in scope.functions:
+        part = (headers.COMPLEX_MACROS[name], False, ())
+        values = [("cast", line, "", part, (value,)) for value in values]
+        name = "__builtin_complex"
+    return call(name, line, *values)
 
 
 def _cast(node: Node, scope: Scope) -> Expr:

@@ -30,6 +30,9 @@ RENAMED_FUNCTIONS = {
     name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite", "signbit")
 }
 
+COMPLEX_MACROS = {"CMPLX": "float64", "CMPLXF": "float32"}
+"""Macros of <complex.h> that make a number of two, and what they convert these to."""
+
 # What needs which header where the compiler reads the text itself.
 _NEEDS = {
     "<stdint.h>": re.compile(r"u?int(_least)?\d+_t|u?int(ptr|max)_t|(U?INT\d+|SIZE)_(MAX|MIN)"),
