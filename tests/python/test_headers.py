@@ -106,6 +106,24 @@ def test_a_function_that_devices_do_not_know_is_named() -> None:
         op2.par_loop(Kernel(text, "k"), points, op2.Dat(points)(op2.RW))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", ["exp", "sinh", "cosh", "sin", "cos"])
+def test_functions_that_overflow_are_real_on_the_axes(backend: str, function: str) -> None:
+    text = f"void k(double complex *t, double complex *z) {{ *t = c{function}(*z); }}"
+    values = np.array([1000, -1000, 1000j, -1000j, 0, 1 + 2j])
+    if function == "exp":
+        values = values.real + 0j
+    points = op2.Set(values.size)
+    z, t = op2.Dat(points, values), op2.Dat(points, dtype=complex)
+    with op2.backend(backend):
+        op2.par_loop(Kernel(text, "k"), points, t(op2.WRITE), z(op2.READ))
+    with np.errstate(over="ignore", invalid="ignore"):
+        expected = getattr(np, function)(values)
+    assert np.allclose(t.data_ro.real, expected.real, rtol=1e-14, atol=0, equal_nan=True)
+    assert np.allclose(t.data_ro.imag, expected.imag, rtol=1e-14, atol=0, equal_nan=True)
+    assert (np.signbit(t.data_ro.imag) == np.signbit(expected.imag))[:4].all()
+
+
 def test_the_imaginary_unit_is_known_where_complex_values_are() -> None:
     for type_ in ("double _Complex", "complex double"):
         facts = Kernel(f"void k({type_} *z) {{ z[0] = 2.0 * I; }}", "k").facts
