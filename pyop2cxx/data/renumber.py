@@ -306,6 +306,8 @@ def _apply(
     add: Callable[[int], None],
 ) -> None:
     """Move everything. New values are all made before the first old one is overwritten."""
+    for dat in dats:
+        dat._settle(write=True)  # what waits may be the first that needs memory for its values
     _refuse_overlap(dats)
     moved_maps: list[tuple[Map, Array]] = []
     for path in maps:
