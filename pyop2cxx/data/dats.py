@@ -365,6 +365,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._on_host(use, member, is_explicit=is_explicit)
         return self._allocated(member)
 
+    def _bring_if_any(self, member: str) -> None:
+        """Let the host read the values, if there are any once what waits has run."""
+        self._settle(write=False)
+        if self._values is not None:
+            self._on_host(_core.Use.read, member)
+
     @property
     def _is_allocated(self) -> bool:
         return self._values is not None
@@ -680,8 +686,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._values is not None:
-            self._on_host(_core.Use.read, "__reduce__")
+        self._bring_if_any("__reduce__")
         return (
             type(self),
             (self._dataset, self._values, self._dtype, self._name, self._layout),
@@ -714,8 +719,7 @@ def _copied(
             f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
             "give other ones"
         )
-    if source._values is not None:
-        source._on_host(_core.Use.read, "copy")
+    source._bring_if_any("copy")
     values = None if source._values is None else as_copy(source._values, source._what)
     kind = source.dtype if dtype is None else dtype
     return f"copy_of_{source.name}" if name is None else name, values, kind

@@ -306,6 +306,7 @@ def _apply(
     add: Callable[[int], None],
 ) -> None:
     """Move everything. New values are all made before the first old one is overwritten."""
+    _run_what_waits(dats)
     _refuse_overlap(dats)
     moved_maps: list[tuple[Map, Array]] = []
     for path in maps:
@@ -344,6 +345,12 @@ def _apply(
         path._numberings = moved(path.iterset, start), moved(path.toset, end)
     for dat, numbering in zip(dats, known_dats, strict=True):
         dat._numbering = moved(dat.dataset.set, numbering)
+
+
+def _run_what_waits(dats: tuple[Dat, ...]) -> None:
+    """Run what a chain has recorded of these Dats; it may be the first that gives them values."""
+    for dat in dats:
+        dat._settle(write=True)
 
 
 def _refuse_overlap(dats: tuple[Dat, ...]) -> None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import sys
 import threading
 import weakref
@@ -1684,3 +1686,31 @@ def test_a_block_that_could_not_begin_does_not_bring_back_one_that_ended() -> No
         op2.par_loop(MORE, cells, x(op2.RW))
     assert runtime.recorder is None
     assert x.data_ro.tolist() == [2.0] * 3
+
+
+NEW = op2.Kernel("void new_values(double *y, const double *x) { y[0] = x[0]; }", "new_values")
+
+
+@pytest.mark.parametrize(
+    "copied", [op2.Dat, copy.deepcopy, lambda dat: pickle.loads(pickle.dumps(dat))]
+)
+def test_what_waits_counts_where_values_that_nobody_has_seen_are_copied(copied: Any) -> None:
+    cells = op2.Set(3)
+    x, y = op2.Dat(cells, [1.0, 2.0, 3.0]), op2.Dat(cells)
+    with op2.chain():
+        op2.par_loop(NEW, cells, y(op2.WRITE), x(op2.READ))
+        other = copied(y)
+        op2.par_loop(MORE, cells, y(op2.RW))
+    assert other.data_ro.tolist() == [1.0, 2.0, 3.0]
+    assert y.data_ro.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_what_waits_counts_where_values_that_nobody_has_seen_are_renumbered() -> None:
+    cells, nodes = op2.Set(3), op2.Set(4)
+    ends = op2.Map(cells, nodes, 2, [[3, 1], [0, 2], [2, 3]])
+    x, y = op2.Dat(nodes, [3.0, 1.0, 0.0, 2.0]), op2.Dat(nodes)
+    with op2.chain():
+        op2.par_loop(NEW, nodes, y(op2.WRITE), x(op2.READ))
+        op2.renumber([ends], [x, y], method="hilbert", coordinates=x)
+    assert x.data_ro.tolist() != [3.0, 1.0, 0.0, 2.0]
+    assert y.data_ro.tolist() == x.data_ro.tolist()

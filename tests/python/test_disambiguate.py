@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from pyop2cxx import op2
 from pyop2cxx.kernel.parser.disambiguate import unambiguous
 from pyop2cxx.kernel.parser.parse import parse_c
 
@@ -97,3 +99,38 @@ def test_names_of_scalars_become_words_of_the_grammar(spelling: str, base: str) 
     assert parsed.parameters[0][1][0] == base
     line = text[: text.index("nope")].count("\n") + 1
     assert parsed.functions[0].body[0][1] == line
+
+
+SIZES = {
+    "sizeof(int) - 1": 3,
+    "sizeof(int)+1": 5,
+    "sizeof (int)-1*2": 2,
+    "2*sizeof(double[3])-1": 47,
+    "(sizeof(int))-1": 3,
+    "(int)sizeof(short)-5 < 0": 1,
+    "-1-(int)sizeof(int)-1": -6,
+    "sizeof(const unsigned)-sizeof(char)-1": 2,
+    "sizeof(struct two)-1": 15,
+    "sizeof(two)-1": 15,
+    "sizeof(two *)-1": 7,
+    "sizeof(pair)-1": 15,
+    "sizeof(pair *)-1": 7,
+    "sizeof(real)-1": 7,
+    "sizeof x[0]-1": 7,
+    "sizeof(x[0])-1": 7,
+    "sizeof(int){1}-1": 3,
+    "sizeof(int[2]){1, 2}-1": 7,
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_size_is_no_size_of_a_cast(backend: str, size: str) -> None:
+    """Behind sizeof, (int) - 1 is no cast of -1."""
+    text = f"""typedef double real;
+typedef real pair[2];
+typedef struct two {{ int a; double b; }} two;
+void k(long *n, const double *x) {{ n[0] = {size}; }}"""
+    cells = op2.Set(2)
+    n, x = op2.Dat(cells, dtype="int64"), op2.Dat(cells)
+    op2.par_loop(op2.Kernel(text, "k"), cells, n(op2.WRITE), x(op2.READ))
+    assert np.array_equal(n.data_ro, [SIZES[size]] * 2)

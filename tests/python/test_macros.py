@@ -9,6 +9,7 @@ import pytest
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser.macros import expanded
+from pyop2cxx.kernel.parser.tokens import token_stream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,3 +35,27 @@ def test_a_header_of_the_users_is_read(tmp_path: Path) -> None:
 def test_a_mistake_has_the_users_line() -> None:
     with pytest.raises(UsageError, match=r"<kernel>, line 2: the preprocessor says: #error no"):
         expanded("#include <a.h>\n", "int a;\n#error no\n", ["<a.h>"], [], [])
+
+
+@pytest.mark.parametrize(
+    ("definition", "use", "expected"),
+    [
+        ("NEGATIVE(x) -x", "b = NEGATIVE(-a);", "b = - -a;"),
+        ("LOSS -a", "b = -LOSS;", "b = - -a;"),
+        ("LOSS -2", "b = a-LOSS;", "b = a- -2;"),
+        ("PLUS +", "b = a PLUS+ a;", "b = a + + a;"),
+        ("LESS <", "b = a LESS<1;", "b = a < <1;"),
+        ("AT(x) *x", "b = 4/AT(p); /**/", "b = 4/ *p;"),
+        ("ALSO(x) &x", "b = a&ALSO(a);", "b = a& &a;"),
+    ],
+)
+def test_tokens_of_macros_do_not_become_others(definition: str, use: str, expected: str) -> None:
+    found = expanded("", f"#define {definition}\n{use}\n", [], [], [])
+    assert token_stream(found.text) == token_stream(expected)
+
+
+def test_tokens_that_a_macro_has_stay() -> None:
+    body = "a >>= 1, a <<= b--, c->d++, a && b || !c, a != 1.5e-3 - 0x1p-3f, a ^= 3, x == y"
+    squeezed = body.replace(" ", "")
+    found = expanded("", f"#define ALL {squeezed}\nALL;\n", [], [], [])
+    assert token_stream(found.text) == token_stream(body + ";")

@@ -3,8 +3,9 @@
 
 C cannot be parsed without knowing that: ``(a) - b`` is a cast or a difference. tree-sitter knows
 only C's own type names and guesses the rest, so names of scalar types are put in its words,
-superfluous parentheses that invite a wrong guess are blanked out, and products that look like
-a function's type get two signs, which the parser drops again. Lines do not move.
+superfluous parentheses that invite a wrong guess are blanked out, products that look like
+a function's type get two signs, which the parser drops again, and sizes of types get parentheses.
+Lines do not move.
 """
 
 from __future__ import annotations
@@ -50,10 +51,13 @@ _COMPLEX = re.compile(
 _SUSPECT = re.compile(r"(?:[-+*/%=<>&|^!~?:,(\[{;)]|return)\s*\(\s*[A-Za-z_]\w*\s*[\[()]")
 # ... (a * (b or (f(x) * (b: a function of some b that returns a pointer to a?
 _SUSPECT_PRODUCT = re.compile(r"\(\s*[A-Za-z_]\w*\s*(?:\([^;{}]*)?\*\s*\(\s*[A-Za-z_]")
+# sizeof (int) - 1 is read as the size of what is cast.
+_SIZE = re.compile(r"\bsizeof\b")
 _PIECE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\s\w]", re.DOTALL
 )
 _TYPE_WORDS = {"const", "unsigned", "signed", "long", "short", "*", *WORDS}
+_BEGIN_TYPES = (_TYPE_WORDS | {"volatile", "struct", "union", "enum"}) - {"*"}
 _NOT_OPERANDS = {"return", "else", "do", "case", "sizeof"}
 
 
@@ -71,7 +75,7 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
         replacements |= _OTHER_NAMES
     if replacements:
         text = substitute(text, replacements)
-    if _SUSPECT.search(text) is None and _SUSPECT_PRODUCT.search(text) is None:
+    if not any(shape.search(text) for shape in (_SUSPECT, _SUSPECT_PRODUCT, _SIZE)):
         return text
     characters = list(text)
     pieces = [
@@ -83,6 +87,8 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
         characters[position] = " "
     for position in _products(pieces, type_names):
         characters[position] = "(+ +"
+    for start, end in _sizes_of_types(pieces, type_names):
+        characters[start], characters[end] = "(s", "))"
     return "".join(characters)
 
 
@@ -104,6 +110,23 @@ def _products(pieces: list[tuple[str, int]], type_names: frozenset[str]) -> Iter
         end = _after_brackets(words, i + 2)
         if words[end : end + 2] == ["*", "("] and _starts_operand(words, i):
             yield pieces[i][1]
+
+
+def _sizes_of_types(
+    pieces: list[tuple[str, int]], type_names: frozenset[str]
+) -> Iterator[tuple[int, int]]:
+    """Where ``sizeof (type)`` starts and ends; not that of a ``(type){...}``."""
+    words = [piece for piece, _ in pieces]
+    for i in range(len(pieces) - 3):
+        if words[i : i + 2] != ["sizeof", "("]:
+            continue
+        end = i + 2
+        while end < len(words) and words[end] != ")":
+            end = _after_brackets(words, end) if words[end] in "[(" else end + 1
+        name = words[i + 2]
+        is_type = name in _BEGIN_TYPES or name in type_names or words[end - 1] == "*"
+        if is_type and end < len(words) and words[end + 1 : end + 2] != ["{"]:
+            yield pieces[i][1], pieces[end][1]
 
 
 def _is_operand(name: str, type_names: frozenset[str]) -> bool:

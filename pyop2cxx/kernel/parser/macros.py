@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pcpp
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.parser.tokens import token_stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,29 @@ def expanded(
     return processor.laid_out()
 
 
+def _would_join(token: Any, following: Any) -> bool:
+    """Whether two tokens, one of a macro, would be read as others if nothing stood between them.
+
+    ``-X`` of an `X` that is ``-a`` is no ``--a``.
+    """
+    both = (token, following)
+    if not any(getattr(one, "expanded_from", None) for one in both):
+        return False
+    texts = [one.value for one in both]
+    if any(not text or text[0].isspace() for text in texts):
+        return False
+    if _is_word(texts[0][-1]) or _is_word(texts[1][0]):
+        return False
+    if texts[1] == "=":  # pcpp reads ^= as two; no other operator may stand before this one
+        return False
+    # what would begin a comment is told by its end
+    return token_stream("".join(texts) + " */") != (*texts, "*", "/")
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
 class _Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
     def __init__(self, headers: Sequence[str], n_prelude: int) -> None:
         super().__init__()
@@ -98,6 +122,7 @@ class _Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
         rows: list[list[str]] = []
         lines: list[int] = []
         declarations = []
+        before = None
         while (token := self.token()) is not None:
             if token.source != _SOURCE:
                 declarations.append(token.value)
@@ -106,6 +131,9 @@ class _Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
             if not lines or lines[-1] != line:
                 rows.append([])
                 lines.append(line)
+            elif _would_join(before, token):
+                rows[-1].append(" ")
+            before = token
             rows[-1].append(" " if token.value.isspace() else token.value.replace("\n", " "))
         text = "\n".join("".join(row) for row in rows)
         seen, elsewhere = frozenset(self._seen), frozenset(self._elsewhere)
