@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
-from pyop2cxx.base.folders import BACKENDS, template_folder
+from pyop2cxx.base.folders import BACKENDS, PACKAGE, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
@@ -418,7 +418,7 @@ def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
 
 @cache
 def _printer() -> tuple[object, ...]:
-    """What a text depends on besides its key: the core, the dialects and the templates.
+    """What a text depends on besides its key: the core, the parser, dialects and templates.
 
     Templates of kernels are not among them: a kernel's text is in the key. Nor are those of files
     beside compiled loops.
@@ -426,7 +426,8 @@ def _printer() -> tuple[object, ...]:
     folders = (folder for folder in os.scandir(template_folder()) if folder.is_dir())
     templates = [folder.path for folder in folders if folder.name not in _OF_OTHER_TEXTS]
     core = os.stat(_core.__file__)
-    return (_core.__version__, core.st_size, core.st_mtime_ns, files([BACKENDS, *templates]))
+    read = files([BACKENDS, PACKAGE / "kernel" / "parser", *templates])
+    return (_core.__version__, core.st_size, core.st_mtime_ns, read)
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:

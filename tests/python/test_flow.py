@@ -633,3 +633,8 @@ def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) 
     with op2.backend("opencl"):
         World().loop().generate()
     assert len(asked) == 5
+
+
+def test_texts_on_disk_depend_on_who_reads_kernels() -> None:
+    read = {Path(name).name for name, *_ in flow._printer.__wrapped__()[-1]}
+    assert {"disambiguate.py", "opencl.py", "_complex_functions.j2"} <= read
