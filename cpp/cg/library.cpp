@@ -52,6 +52,7 @@ struct Replacement {
 constexpr std::array opencl_replacements{
     Replacement{"scalbn", "ldexp", false}, Replacement{"nearbyint", "rint", false},
     Replacement{"lround", "round", true},  Replacement{"lrint", "rint", true},
+    Replacement{"llround", "round", true}, Replacement{"llrint", "rint", true},
     Replacement{"abs", "abs", true},       Replacement{"labs", "abs", true},
 };
 

@@ -149,7 +149,7 @@ class Splitter {
     std::optional<Expr> value;
     if (variable.value) {
       std::vector<Expr> steps;
-      value = is_list ? hoisted_items(*variable.value, steps) : simple(*variable.value, steps);
+      value = is_list ? hoisted_items(*variable.value, steps) : place(*variable.value, steps);
       emit(std::move(steps), line);
     }
     for (const Part& part : parts_.of(variable.type)) {
@@ -173,7 +173,7 @@ class Splitter {
       if (std::holds_alternative<InitList>(operand.node)) {
         operand = hoisted_items(operand, steps);
       } else if (is_structure(operand.type)) {
-        operand = simple(operand, steps);
+        operand = place(operand, steps);
       }
     }
     return out;
@@ -191,8 +191,12 @@ class Splitter {
       return out;
     }
     if (at == path.size()) return initial(value);
-    if (list == nullptr)
-      return access(value, Path(path.begin() + static_cast<int>(at), path.end()));
+    if (list == nullptr) {
+      const Path rest(path.begin() + static_cast<int>(at), path.end());
+      const std::vector<Part> parts = parts_.of(type);
+      const auto part = std::ranges::find(parts, rest, &Part::path);
+      return spread(access(value, rest), part->type);
+    }
     const Structure& structure = *body_.structure(type.tag);
     for (std::size_t i = 0; i < value.operands.size(); ++i) {
       const Parameter& member = structure.members[i];
@@ -200,6 +204,22 @@ class Splitter {
     }
     const auto member = std::ranges::find(structure.members, path[at], &Parameter::name);
     return nothing(member->type, path, at + 1, value.line);
+  }
+
+  /// An array as the list of its elements, since no array is initialised by another.
+  static Expr spread(const Expr& place, const Type& type) {
+    if (!type.is_array()) return place;
+    if (n_scalars(type) > most_copied) too_large();
+    Expr out{InitList{}, {}, {}, place.line};
+    for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
+      const Expr element = made(Index{}, {place, number(i, place.line)}, place.line);
+      out.operands.push_back(spread(element, element_of(type)));
+    }
+    return out;
+  }
+
+  [[noreturn]] static void too_large() {
+    throw Whole{fmt::format("a struct of more than {} values is copied", most_copied)};
   }
 
   /// What C gives to what an initialiser leaves out.
@@ -369,9 +389,7 @@ class Splitter {
     if (!type.is_array()) return out.push_back(place);
     for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
       elements(made(Index{}, {place, number(i, place.line)}, place.line), element_of(type), out);
-      if (out.size() > most_copied) {
-        throw Whole{fmt::format("a struct of more than {} values is copied", most_copied)};
-      }
+      if (out.size() > most_copied) too_large();
     }
   }
 
@@ -379,7 +397,7 @@ class Splitter {
   std::vector<Expr> values_of(const Expr& value, std::vector<Expr>& steps) {
     const auto* cast = std::get_if<Cast>(&value.node);
     if (cast == nullptr || !std::holds_alternative<InitList>(value.operands[0].node)) {
-      return scalars_of(simple(value, steps), value.type);
+      return scalars_of(place(value, steps), value.type);
     }
     const Expr list = hoisted_items(value.operands[0], steps);
     std::vector<Expr> values;

@@ -38,14 +38,14 @@ constexpr std::array rows{
     Row{"nextafter", "ddd", 1}, Row{"fma", "dddd", 2},      Row{"ldexp", "ddi", 1},
     Row{"scalbn", "ddi", 1},    Row{"frexp", "ddI", 1},     Row{"modf", "ddD", 1},
     Row{"ilogb", "id", 1},      Row{"lround", "ld", 1},     Row{"lrint", "ld", 1},
-    Row{"creal", "dz", 0},      Row{"cimag", "dz", 0},      Row{"cabs", "dz", 1},
-    Row{"carg", "dz", 1},       Row{"conj", "zz", 0},       Row{"cproj", "zz", 0},
-    Row{"cexp", "zz", 1},       Row{"clog", "zz", 1},       Row{"csqrt", "zz", 1},
-    Row{"cpow", "zzz", 1},      Row{"csin", "zz", 1},       Row{"ccos", "zz", 1},
-    Row{"ctan", "zz", 1},       Row{"csinh", "zz", 1},      Row{"ccosh", "zz", 1},
-    Row{"ctanh", "zz", 1},      Row{"abs", "ii", 0},        Row{"labs", "ll", 0},
-    Row{"memcpy", "PPQu", 0},   Row{"memmove", "PPQu", 0},  Row{"memset", "PPiu", 0},
-    Row{"memcmp", "iQQu", 0},
+    Row{"llround", "ld", 1},    Row{"llrint", "ld", 1},     Row{"creal", "dz", 0},
+    Row{"cimag", "dz", 0},      Row{"cabs", "dz", 1},       Row{"carg", "dz", 1},
+    Row{"conj", "zz", 0},       Row{"cproj", "zz", 0},      Row{"cexp", "zz", 1},
+    Row{"clog", "zz", 1},       Row{"csqrt", "zz", 1},      Row{"cpow", "zzz", 1},
+    Row{"csin", "zz", 1},       Row{"ccos", "zz", 1},       Row{"ctan", "zz", 1},
+    Row{"csinh", "zz", 1},      Row{"ccosh", "zz", 1},      Row{"ctanh", "zz", 1},
+    Row{"abs", "ii", 0},        Row{"labs", "ll", 0},       Row{"memcpy", "PPQu", 0},
+    Row{"memmove", "PPQu", 0},  Row{"memset", "PPiu", 0},   Row{"memcmp", "iQQu", 0},
 };
 
 // Only as builtins: what the macros isnan, INFINITY, NAN and I become.

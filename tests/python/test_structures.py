@@ -256,6 +256,12 @@ CASES = {
         "if (d.x <= b[1]) s.y += 1; } a[0] += s.x + s.y + sizeof(V) + sizeof s;",
         of_loop,
     ),
+    "arrays in lists": (
+        "struct Held { Many of; int n; }; Many m = many(b[0]), t[2] = {m, {.f = 2}};"
+        "struct Held h = {m, 3}; t[0].a[1] += 1; m.a[0] = m.v[1].y = 9;"
+        "a[0] += t[0].a[1] + t[1].a[2] + h.of.a[0] + h.of.v[1].y + h.n;",
+        lambda b, c: 2 * b + 6,
+    ),
     "subscripts": (
         "V v[4] = {{1, 2}, {3, 4}, {5, 6}, {7, b[0]}}; int i = (int)b[0] & 3; v[i].x += 1;"
         "v[i] = add(v[i], v[3 - i]);"
@@ -392,6 +398,10 @@ WHOLE = {
     ),
     "a struct of more than 64 values is copied": (
         "struct Large { double x[65]; } v = {{1}}, w = v; a[0] = w.x[0];"
+    ),
+    "a subscript of a struct has an effect": (
+        "struct P { double x, y; } w[2] = {{1, 2}, {3, 4}}; int i = 0, n = 0;"
+        "struct P v = w[i++], t[1] = {w[n++]}; a[0] = v.y + i == 3 && t[0].y + n == 3;"
     ),
 }
 
