@@ -209,7 +209,7 @@ class Splitter {
   /// An array as the list of its elements, since no array is initialised by another.
   static Expr spread(const Expr& place, const Type& type) {
     if (!type.is_array()) return place;
-    if (n_scalars(type) > most_copied) too_large();
+    if (n_scalars(type) > std::int64_t{most_copied}) too_large();
     Expr out{InitList{}, {}, {}, place.line};
     for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
       const Expr element = made(Index{}, {place, number(i, place.line)}, place.line);
