@@ -307,12 +307,22 @@ class Splitter {
     return name;
   }
 
+  /// Whether @p expr is a variable, or a choice of variables: part by part it is one, too.
+  static bool is_of_places(const Expr& expr) {
+    if (std::holds_alternative<Ternary>(expr.node)) {
+      return is_of_places(expr.operands[1]) && is_of_places(expr.operands[2]);
+    }
+    return std::holds_alternative<Name>(expr.node) || std::holds_alternative<Index>(expr.node) ||
+           std::holds_alternative<MemberOf>(expr.node);
+  }
+
   Expr chosen(const Expr& expr, std::vector<Expr>& steps) {
     if (!is_structure(expr.type)) {
       if (!has_no_effect(expr)) throw Whole{"a choice of struct pointers has effects"};
       return expr;
     }
     if (!has_no_effect(expr)) throw Whole{"an assignment stands inside a choice of structs"};
+    if (is_of_places(expr)) return expr;
     std::vector<Expr> inner;
     const std::vector<Expr> yes = values_of(expr.operands[1], inner);
     const std::vector<Expr> no = values_of(expr.operands[2], inner);

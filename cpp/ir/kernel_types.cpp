@@ -99,6 +99,7 @@ Type ternary(const Type& left, const Type& right) {
   if (!left.derivation.empty()) return value_of(left);
   if (!right.derivation.empty()) return value_of(right);
   if (left.base == Base::none && right.base == Base::none) return left;
+  if (left.base == Base::structure) return value_of(left);
   return arithmetic(left, right);
 }
 

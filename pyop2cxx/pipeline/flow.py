@@ -21,7 +21,7 @@ from pyop2cxx.base.folders import BACKENDS, PACKAGE, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
-from pyop2cxx.pipeline.rejections import explain_rejection, refused
+from pyop2cxx.pipeline.rejections import explain_rejection, named_by_users
 from pyop2cxx.pipeline.request import Choice, Corners, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
@@ -84,13 +84,11 @@ def choose(request: Request) -> Choice:
     """
     given, request = request, measured(request)
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
-    try:
+    with named_by_users(request):
         if request.strategy is None:
             strategy, why = _core.choose_strategy(*about)
         else:
             strategy, why = _core.force_strategy(request.strategy, *about)
-    except UnsupportedError as error:
-        raise UnsupportedError(refused(request, str(error))) from None
     if request is not given:
         why = runtime.engine.measured[measured_key(given)].why
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
@@ -108,7 +106,8 @@ def choose(request: Request) -> Choice:
             tables = runtime.engine.ahead_lanes
             before = tables.get(_core.digest(repr(key))) if tables else None
             if before is None:
-                return _core.choose_lanes(*widths, strategy, *about[:3], options)
+                with named_by_users(request):
+                    return _core.choose_lanes(*widths, strategy, *about[:3], options)
             n, why = before
             return options.on_lanes(n, gather_bytes), why
 

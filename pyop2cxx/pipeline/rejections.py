@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.quoting import quoted
-from pyop2cxx.exceptions import CompilationError
+from pyop2cxx.exceptions import CompilationError, UnsupportedError
 from pyop2cxx.kernel.kernel import free_names
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pyop2cxx.pipeline.request import Request
 
@@ -56,8 +57,16 @@ def explain_rejection(
     return explained
 
 
-def refused(request: Request, message: str) -> str:
-    """Return a refusal by the user's name of the kernel, with the line that is not understood."""
+@contextmanager
+def named_by_users(request: Request) -> Iterator[None]:
+    """Let refusals have the user's name of the kernel, and the line that is not understood."""
+    try:
+        yield
+    except UnsupportedError as error:
+        raise UnsupportedError(_refused(request, str(error))) from None
+
+
+def _refused(request: Request, message: str) -> str:
     kernel = request.kernel
     message = message.replace(f"par_loop '{kernel.name}'", f"par_loop '{request.name}'")
     if "syntax error" in kernel.opaque_reason:

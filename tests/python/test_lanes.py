@@ -713,3 +713,10 @@ def test_refusals(body: str) -> None:
     loop = op2.ParLoop(op2.Kernel(text, "f"), cells, x(READ), y(READ), a(WRITE), lanes=8)
     with pytest.raises(UnsupportedError, match=f"lanes=8 cannot be used: .*{REFUSALS[body]}"):
         loop.generate()
+
+
+def test_a_refusal_has_the_users_name_of_the_kernel() -> None:
+    code = "void k(double *a) { int n = 2; double t[n]; t[1] = 1; a[0] = t[1]; }"
+    cells = op2.Set(3)
+    with pytest.raises(UnsupportedError, match=r"^par_loop 'k': lanes=4 .* not a constant"):
+        op2.par_loop(op2.Kernel(code, "k"), cells, op2.Dat(cells)(op2.WRITE), lanes=4)

@@ -237,6 +237,12 @@ CASES = {
         "if (b[0] > 3) { m = corners[0]; m.x += b[1]; } else m.y = 9; a[0] += m.x * 10 + m.y;",
         of_choice,
     ),
+    "choices of what has no name": (
+        "V v = b[0] > 3 ? (V){7, b[1]} : (V){.y = 2}, w = {1, 1}; w = v.x > 0 ? v : (V){5, 6};"
+        "int n = 0; V u = (n++, (V){n, 2}); a[0] += (b[0] > 3 ? w : (V){6, 6}).x + w.y + u.x;"
+        "w = b[0] > 3 ? b[1] > 3 ? v : u : corners[1]; a[0] += w.x;",
+        lambda b, c: (7 + c + 1 + (7 if c > 3 else 1)) if b > 3 else 6 + 6 + 1 + 0,
+    ),
     "large": (
         "Many m = many(b[0]), n = m; n.a[1] += m.v[1].y;"
         "a[0] += changed(n) + n.a[0] + n.a[1] + creal(n.z * n.z) + m.v[1].x;",
