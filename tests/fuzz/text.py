@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -258,4 +260,39 @@ def source(kernel: Kernel) -> str:
         printer.line(f"static const {spelled} {table.name}{extents} = {{{', '.join(values)}}};")
     for f in kernel.functions:
         printer.function(f, is_main=f is kernel.main)
-    return "\n".join(printer.lines) + "\n"
+    return with_macros("\n".join(printer.lines) + "\n")
+
+
+# A sign of a name, an element or a number, behind an operator and a blank, a bracket, or return.
+_SIGNED = re.compile(
+    r"(?:(?P<blank>(?<=[-+*/%&|^=<>,?:!]) )|(?<=\()|(?<=return ))"
+    r"(?P<value>-(?:[A-Za-z_]\w*(?:\[\w+\])*|\d+))(?![\w\[(.]|->)"
+)
+_SMALL = re.compile(r"(?<=[-+*/=<>] )[37](?=[ ;)])")
+_SIZES = {
+    "3": ("(int)(sizeof(int)-1)", "((int)sizeof (float) - 1)", "(int)(sizeof(char)*3)"),
+    "7": ("(int)(sizeof(long)-1)", "((int)sizeof (double) - 1)", "(int)(sizeof(char)*7)"),
+}
+
+
+def with_macros(text: str) -> str:
+    """Return a text of the same meaning, in one of two texts with names of macros for signs.
+
+    The name of ``-x`` may follow a minus without a blank, as in ``a -M`` or ``-M``. Some numbers
+    become sizes. The text decides how, so that it is always the same.
+    """
+    random = Random(text)
+    if random.random() < 0.5:
+        return text
+    prefix, bodies = f"M{random.randrange(10**8)}_", []
+
+    def named(found: re.Match[str]) -> str:
+        if random.random() < 0.3:
+            return found[0]
+        bodies.append(found["value"])
+        blank = "" if found["blank"] is None or random.random() < 0.5 else " "
+        return f"{blank}{prefix}{len(bodies) - 1}"
+
+    text = _SIGNED.sub(named, text)
+    text = _SMALL.sub(lambda found: random.choice((*_SIZES[found[0]], found[0])), text)
+    return "".join(f"#define {prefix}{i} {body}\n" for i, body in enumerate(bodies)) + text
