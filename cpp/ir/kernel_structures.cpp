@@ -312,8 +312,10 @@ class Splitter {
     if (std::holds_alternative<Ternary>(expr.node)) {
       return is_of_places(expr.operands[1]) && is_of_places(expr.operands[2]);
     }
+    const auto* unary = std::get_if<Unary>(&expr.node);
     return std::holds_alternative<Name>(expr.node) || std::holds_alternative<Index>(expr.node) ||
-           std::holds_alternative<MemberOf>(expr.node);
+           std::holds_alternative<MemberOf>(expr.node) ||
+           (unary != nullptr && unary->op == UnaryOp::dereference);
   }
 
   Expr chosen(const Expr& expr, std::vector<Expr>& steps) {

@@ -240,7 +240,8 @@ CASES = {
     "choices of what has no name": (
         "V v = b[0] > 3 ? (V){7, b[1]} : (V){.y = 2}, w = {1, 1}; w = v.x > 0 ? v : (V){5, 6};"
         "int n = 0; V u = (n++, (V){n, 2}); a[0] += (b[0] > 3 ? w : (V){6, 6}).x + w.y + u.x;"
-        "w = b[0] > 3 ? b[1] > 3 ? v : u : corners[1]; a[0] += w.x;",
+        "V *p = &u; const V *q = &corners[1];"
+        "w = b[0] > 3 ? b[1] > 3 ? v : *p : *q; a[0] += w.x;",
         lambda b, c: (7 + c + 1 + (7 if c > 3 else 1)) if b > 3 else 6 + 6 + 1 + 0,
     ),
     "large": (
