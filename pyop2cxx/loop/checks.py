@@ -83,21 +83,24 @@ def _check_globals(parts: Sequence[Part], what: str) -> None:
 
 def _check_dat(part: Part, home: Set, items: Items, iterset: Set, what: str) -> None:
     starts, what = iterset.name, f"{what}: arg {part.number}"
-    # Maps start on whole Sets, also where a loop runs over a part of one
     if not part.maps and home is not items.base:
         raise MapValueError(
             f"{what}: Dat '{part.data.name}' lives on Set '{home.name}', but the loop runs over "
-            f"'{starts}'; pass a Map {items.whole.name} → {home.name}"
+            f"'{starts}'; {_needed_map(home, items)}"
         )
-    pass_map = f"pass a Map {items.whole.name} → {home.name}"
-    if home is items.base:
-        pass_map = f"the Dat lives on '{home.name}' itself: pass no Map, or one that starts there"
     for map_ in part.maps:
         if map_.iterset is not items.whole and map_.iterset is not items.base:
             raise MapValueError(
                 f"{what}: Map '{map_.name}' starts on Set '{map_.iterset.name}', but the loop runs "
-                f"over '{starts}'; {pass_map}"
+                f"over '{starts}'; {_needed_map(home, items)}"
             )
+
+
+def _needed_map(home: Set, items: Items) -> str:
+    """Say what to pass; Maps start on whole Sets, also where a loop runs over a part of one."""
+    if home is items.base:
+        return f"the Dat lives on '{home.name}' itself: pass no Map, or one that starts there"
+    return f"pass a Map {items.whole.name} → {home.name}"
 
 
 def _check_matrix(part: Part, items: Items, iterset: Set, what: str) -> None:
