@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
-from pyop2cxx.base.folders import BACKENDS, PACKAGE, template_folder
+from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
+from pyop2cxx.kernel.parser.known import front_end
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.rejections import explain_rejection, named_by_users
@@ -425,8 +426,8 @@ def _printer() -> tuple[object, ...]:
     folders = (folder for folder in os.scandir(template_folder()) if folder.is_dir())
     templates = [folder.path for folder in folders if folder.name not in _OF_OTHER_TEXTS]
     core = os.stat(_core.__file__)
-    read = files([BACKENDS, PACKAGE / "kernel" / "parser", *templates])
-    return (_core.__version__, core.st_size, core.st_mtime_ns, read)
+    printed = files([BACKENDS, *templates])
+    return (_core.__version__, core.st_size, core.st_mtime_ns, printed, front_end())
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:

@@ -42,7 +42,7 @@ def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
     Raises:
         UsageError: The text defines no such function, or keeps state between calls.
     """
-    key = (tuple(given), sys.version_info[:3], _front_end())
+    key = (tuple(given), sys.version_info[:3], front_end())
     # Read back only from files that Store trusts to run as code: ours, writable by nobody else.
     found: tuple[ParsedKernel, tuple[str, ...]] = pickle.loads(
         remembered("kernel", key, lambda: pickle.dumps(_parse(given)))
@@ -51,8 +51,8 @@ def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
 
 
 @cache
-def _front_end() -> tuple[object, ...]:
-    """What the result depends on besides the kernel: this package, and the parsers."""
+def front_end() -> tuple[object, ...]:
+    """What a parsed kernel depends on besides its text: this package, and the parsers."""
     return (files((Path(__file__).parent,)), *(installed(package) for package in _PARSERS))
 
 
