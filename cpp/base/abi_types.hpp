@@ -66,7 +66,7 @@ enum class PlanArray : std::uint8_t {
   has_incidences,  ///< inverse, padded: one for each of PlanSpec::further, on grids
   neighbours,      ///< padded: of PlanSpec::pairs, in the place of incidences
   corners,         ///< likewise: one for each of PlanSpec::corners
-  // entries, each one for each of PlanSpec::listed
+  // entries, each one for each of PlanSpec::listed, then of PlanSpec::listed_maps
   first_entry,
   entry_place,
   first_summand,
@@ -131,6 +131,7 @@ struct PlanSpec {
   std::vector<std::vector<int>> further = {};  ///< likewise: occurrences of more inverses, all of
                                                ///< whose targets have rows; none of them is padded
   std::vector<ListedMatrix> listed = {};       ///< entries: the matrices, in order
+  std::vector<int> listed_maps = {};           ///< entries: maps whose targets follow them
   int place_bytes = 4;                         ///< entries: width of their places
   bool operator==(const PlanSpec&) const = default;
 };

@@ -62,13 +62,16 @@ constexpr std::array table{
         PlanArray::corners, "corner", "uint8", "[width, n_rows] or [n_rows, width]",
         "1 where the element's entries are looked up; or 2 * which of the target's they are"},
     ArrayFacts{PlanArray::first_entry, "first_entry", "int64", "[n_blocks + 1]",
-               "where the entries of the matrix begin that a block of elements adds to"},
+               "where the entries of the matrix, or targets of the Map, begin that a block of "
+               "elements adds to"},
     ArrayFacts{PlanArray::entry_place, "entry_place", "index", "[n_entries of all blocks]",
-               "which scalar of the matrix's values that is"},
+               "which scalar of the matrix's values that is, or which target"},
     ArrayFacts{PlanArray::first_summand, "first_summand", "uint16", "[n_entries + n_blocks]",
                "where its summands begin in those of the block; one number more for each block"},
-    ArrayFacts{PlanArray::summand, "summand", "uint16", "[n_elements * scalars of an element]",
-               "scalar of the element's matrix * elements of a block + element within the block"},
+    ArrayFacts{
+        PlanArray::summand, "summand", "uint16", "[n_elements * scalars or slots of an element]",
+        "scalar of the element's matrix, or slot of its row of the Map, * elements of a block + "
+        "element within the block"},
 };
 
 }  // namespace

@@ -93,6 +93,15 @@ const std::vector<Tunable>& tunables() {
        "targets lead to, such as nodes of cells, if at most this part of the elements seen from "
        "targets has others, which are looked up",
        0, 1},
+      {"least_summed_scalars", &T::least_summed_scalars, Steers::choice, "scalars",
+       "On a GPU, a loop that adds at least this many values to Dats by `atomic` sums those of a "
+       "block of elements in shared memory first",
+       0, many},
+      {"most_scatter", &T::most_scatter, Steers::choice, "times the fewest",
+       "On a GPU, `interleaved` is for Maps by which lanes side by side then add to at most so "
+       "many "
+       "times the fewest pieces of memory possible; 0: none",
+       0, 1000},
       {"lane_operations", &T::lane_operations, Steers::choice, "operations",
        "A kernel with fewer operations per element uses no lanes", 0, many},
       {"lane_operations_a_scalar", &T::lane_operations_a_scalar, Steers::choice, "operations",
@@ -178,6 +187,10 @@ const std::vector<Tunable>& tunables() {
        "`interleaved` applies to elements with at least this many targets", 1, 1024},
       {"interleaved_window", &T::interleaved_window, Steers::launch, "targets",
        "With `interleaved`, elements are reordered among those of this many targets", 1, 1 << 20},
+      {"interleaved_gathers", &T::interleaved_gathers, Steers::text, "scalars",
+       "`interleaved` is preferred to sums in shared memory, if elements gather at least this many "
+       "values for each that they add",
+       0, 1024},
       {"staged_elements", &T::staged_elements, Steers::text, "elements",
        "Elements in a block whose increments of Dats are summed in shared memory", 16, 1024, true},
       {"least_staged_elements", &T::least_staged_elements, Steers::text, "elements",
@@ -188,12 +201,18 @@ const std::vector<Tunable>& tunables() {
        "Shared memory for increments of Dats, per block", 0, 32768},
       {"listed_elements", &T::listed_elements, Steers::text, "elements",
        "Elements in a block whose element matrices are summed in shared memory", 16, 1024, true},
+      {"summed_elements", &T::summed_elements, Steers::text, "elements",
+       "Elements in a block whose increments of Dats are summed in shared memory under `atomic`",
+       16, 1024, true},
+      {"summed_entries", &T::summed_entries, Steers::text, "entries",
+       "Entries of a Map that such a block has at most", 0, 65535},
       {"least_listed_elements", &T::least_listed_elements, Steers::text, "elements",
-       "If shared memory holds the matrices of fewer elements, entries are added by atomic "
-       "instructions instead",
+       "If shared memory holds the matrices or increments of fewer elements, each is added by an "
+       "atomic instruction instead",
        1, 1024, true},
       {"listed_bytes", &T::listed_bytes, Steers::text, "bytes",
-       "Shared memory for element matrices, per block; 0: none are summed there", 0, 49152},
+       "Shared memory for element matrices or such increments, per block; 0: none are summed there",
+       0, 49152},
       {"owner_run", &T::owner_run, Steers::text, "targets",
        "Under `owner` on a device, number of consecutive targets that a group of lanes goes "
        "through together",

@@ -25,6 +25,8 @@ struct Tuning {
   int owner_slots = 2;
   double most_padding = 1.5;
   double most_elsewhere = 0.01;
+  int least_summed_scalars = 200'000;
+  double most_scatter = 1.5;
   // ----------------------------------------------------------------------------- which lanes
   int lane_operations = 40;
   int lane_operations_a_scalar = 2;
@@ -58,10 +60,13 @@ struct Tuning {
   int transposed_scalars = 64;
   int interleaved_targets = 3;
   int interleaved_window = 32;
+  int interleaved_gathers = 2;
   int staged_elements = 256;
   int least_staged_elements = 16;
   int staged_bytes = 24 * 1024;
   int listed_elements = 128;
+  int summed_elements = 256;
+  int summed_entries = 1280;
   int least_listed_elements = 16;
   int listed_bytes = 34 * 1024;
   int owner_run = 64;

@@ -179,15 +179,19 @@ void bind_options(py::module_& core) {
       .def_readonly("deterministic", &lower::Semantics::deterministic);
   py::class_<lower::Widths>(core, "Widths")
       .def(py::init([](int element_bytes, int entry_bytes, int target_bytes, int position_bytes,
-                       bool padded, int columns, int index_bytes, std::vector<int> soa) {
-             return lower::Widths{element_bytes, entry_bytes, target_bytes, position_bytes,
-                                  padded,        columns,     index_bytes,  std::move(soa)};
+                       bool padded, int columns, bool summed, bool scattered, int index_bytes,
+                       std::vector<int> soa) {
+             return lower::Widths{element_bytes, entry_bytes,   target_bytes, position_bytes,
+                                  padded,        columns,       summed,       scattered,
+                                  index_bytes,   std::move(soa)};
            }),
            py::kw_only(), py::arg("element_bytes"), py::arg("entry_bytes"), py::arg("target_bytes"),
-           py::arg("position_bytes"), py::arg("padded"), py::arg("columns"), py::arg("index_bytes"),
-           py::arg("soa"))
+           py::arg("position_bytes"), py::arg("padded"), py::arg("columns"), py::arg("summed"),
+           py::arg("scattered"), py::arg("index_bytes"), py::arg("soa"))
       .def_readonly("position_bytes", &lower::Widths::position_bytes)
       .def_readonly("padded", &lower::Widths::padded)
+      .def_readonly("summed", &lower::Widths::summed)
+      .def_readonly("scattered", &lower::Widths::scattered)
       .def_readonly("index_bytes", &lower::Widths::index_bytes);
   py::class_<Options>(core, "LoweringOptions")
       .def(py::init([](const lower::Semantics& semantics, const lower::Widths& widths,
@@ -241,6 +245,7 @@ void bind_options(py::module_& core) {
            [](Options options) {
              options.widths.padded = false;
              options.widths.columns = 0;
+             options.widths.scattered = false;
              options.widths.index_bytes = 8;
              return options;
            })

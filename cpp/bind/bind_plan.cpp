@@ -208,6 +208,12 @@ void bind_cache(py::module_& room) {
             return cache.facts(std::move(map), n, n_threads);
           },
           py::arg("map"), py::arg("n"), py::arg("n_threads"), release_gil())
+      .def(
+          "scatter",
+          [](PlanCache& cache, MapHolder map, std::int64_t n, std::int64_t window) {
+            return cache.scatter(std::move(map), n, window);
+          },
+          py::arg("map"), py::arg("n"), py::arg("window"), release_gil())
       .def("statistics", &PlanCache::statistics, release_gil())
       .def("clear", &PlanCache::clear, release_gil());
 }

@@ -64,7 +64,7 @@ void fields(auto& record, Is<abi::PlanSpec> auto& plan) {
          plan.block_size, plan.single_block, plan.staged, plan.interleaved, plan.lanes,
          plan.composed, plan.composed_bytes, plan.pairs, plan.columns,
          List{"corners", plan.corners}, plan.all_targets, List{"further", plan.further},
-         List{"listed", plan.listed}, plan.place_bytes);
+         List{"listed", plan.listed}, plan.listed_maps, plan.place_bytes);
 }
 
 void fields(auto& record, Is<abi::ScratchSpec> auto& scratch) {

@@ -101,7 +101,7 @@ void colour_blocks(Builder& builder) {
   if (builder.is_grid()) {
     if (races.overlaps) return run_in_order(builder);
     if (sums_entries(request.loop, request.facts, request.maps, request.options).ok) {
-      return sum_entries(builder);
+      return sum_in_blocks(builder);
     }
     // Without races blocks are all alike, and reductions are the same for any of them in fixed
     // chunks of elements only.

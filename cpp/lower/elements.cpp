@@ -109,8 +109,8 @@ kir::Rows* rows_of_stmt(kir::Stmt& stmt) {
   return nullptr;
 }
 
-/// Each lane fetches its element's row of a Map once, past the caches, which are left to the values
-/// that the entries lead to.
+}  // namespace
+
 void fetch_entries(Builder& builder) {
   PackedLoop& packed = builder.packed();
   const ir::Loop& loop = builder.request().loop;
@@ -148,8 +148,6 @@ void fetch_entries(Builder& builder) {
                                          kir::name("n") * kir::integer(map.arity), map.arity}});
   }
 }
-
-}  // namespace
 
 void lay_out_elements(Builder& builder) {
   if (builder.request().strategy == Strategy::atomic && builder.spreads()) make_atomic(builder);

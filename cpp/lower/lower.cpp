@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "ir/group.hpp"
 #include "ir/kir_verify.hpp"
+#include "lower/entries.hpp"
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
 #include "lower/private_bytes.hpp"
@@ -24,10 +25,16 @@ void over_blocks(kir::Module& module, const Rewrite& rewrite) {
   module.launch = rewrite(std::move(module.launch));
 }
 
+bool sums_targets(const Request& request) {
+  return sums_targets(request.loop, request.facts, request.maps, request.options).ok;
+}
+
 void lay_out(Builder& builder) {
   switch (builder.request().strategy) {
-    case Strategy::direct:
     case Strategy::atomic:
+      if (sums_targets(builder.request())) return sum_in_blocks(builder);
+      return lay_out_elements(builder);
+    case Strategy::direct:
       return lay_out_elements(builder);
     case Strategy::block:
       return colour_blocks(builder);

@@ -13,7 +13,7 @@ namespace op2::lower {
 namespace {
 
 // Grows whenever the same inputs give different code: binaries of older versions must not match.
-constexpr int generator_version = 7;
+constexpr int generator_version = 8;
 
 }  // namespace
 
@@ -57,6 +57,8 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.gather_bytes)
       .flag(options.widths.padded)
       .number(options.widths.columns)
+      .flag(options.widths.summed)
+      .flag(options.widths.scattered)
       .number(options.widths.index_bytes);
   out.open("soa");
   for (const int arg : options.widths.soa) out.number(arg);

@@ -85,6 +85,8 @@ struct Widths {
   int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
   bool padded = false;        ///< on a grid: incidences as columns of equal length
   int columns = 0;            ///< padded: no target has more incidences; 0: not known
+  bool summed = false;        ///< on a GPU: so much is added that blocks had better sum it first
+  bool scattered = false;     ///< on a GPU: lanes side by side would add to memory far apart
   int index_bytes = 8;        ///< on a grid: width of all index arithmetic
   std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
   bool operator==(const Widths&) const = default;

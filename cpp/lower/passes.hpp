@@ -14,6 +14,10 @@ namespace op2::lower {
 /// if races are possible.
 void lay_out_elements(Builder& builder);
 
+/// @brief Each lane fetches its element's row of a Map once, past the caches, which are left to the
+/// values that the entries lead to.
+void fetch_entries(Builder& builder);
+
 /// @brief True if neighbouring lanes can share the rows of an atomic scatter: they exchange
 /// registers, and rows have several components.
 [[nodiscard]] bool can_transpose(const kir::Scatter& scatter, const Facts& facts,

@@ -216,7 +216,9 @@ Rules rules_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapF
   if (has_matrix(loop) && sums_entries(loop, facts, maps, options).ok) {
     rules.push_back({Strategy::block, "entries of the matrix are summed in shared memory first"});
   }
-  rules.push_back({Strategy::atomic, "increments by atomics"});
+  rules.push_back({Strategy::atomic, sums_targets(loop, facts, maps, options).ok
+                                         ? "increments by atomics, those of a block summed first"
+                                         : "increments by atomics"});
   rules.push_back({Strategy::colour, "no two elements of a colour meet"});
   rules.push_back(
       {Strategy::block, "memory overlaps in ways Maps cannot tell: in order on one lane"});

@@ -81,6 +81,14 @@ void use_staged(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   plan.arrays.add(PlanArray::colour_offset, array_of(staged->colour_offset, staged));
 }
 
+void add_lists(const std::shared_ptr<const EntryBlocks>& lists, int number, LoopPlan& plan) {
+  plan.n_bytes += lists->bytes();
+  plan.arrays.add(PlanArray::first_entry, array_of(lists->first_entry, lists), number);
+  plan.arrays.add(PlanArray::entry_place, array_of(lists->places, lists), number);
+  plan.arrays.add(PlanArray::first_summand, array_of(lists->first_summand, lists), number);
+  plan.arrays.add(PlanArray::summand, array_of(lists->summands, lists), number);
+}
+
 void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   const abi::PlanSpec& spec = request.spec;
   plan.n_items = (request.n_elements + spec.block_size - 1) / spec.block_size;
@@ -93,11 +101,13 @@ void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
         request.matrices.at(at(listed.matrix)),
         {request.n_elements, spec.block_size, listed.row_dim, listed.col_dim, spec.place_bytes},
         request.n_threads);
-    plan.n_bytes += entries->bytes();
-    plan.arrays.add(PlanArray::first_entry, array_of(entries->first_entry, entries), number);
-    plan.arrays.add(PlanArray::entry_place, array_of(entries->places, entries), number);
-    plan.arrays.add(PlanArray::first_summand, array_of(entries->first_summand, entries), number);
-    plan.arrays.add(PlanArray::summand, array_of(entries->summands, entries), number++);
+    add_lists(entries, number++, plan);
+  }
+  for (const int map : spec.listed_maps) {
+    add_lists(
+        plans.targets(request.maps.at(at(map)),
+                      {request.n_elements, spec.block_size, spec.place_bytes}, request.n_threads),
+        number++, plan);
   }
 }
 

@@ -140,7 +140,7 @@ std::uint64_t concatenate(const GridCell& cell, const Lines& lines, std::size_t 
 }
 
 /// The bits of all axes, most significant first.
-std::uint64_t interleave(const GridCell& cell, std::size_t dim, int n_bits) {
+std::uint64_t interleave_bits(const GridCell& cell, std::size_t dim, int n_bits) {
   std::uint64_t key = 0;
   for (int bit = n_bits - 1; bit >= 0; --bit) {
     for (std::size_t axis = 0; axis < dim; ++axis) key = key << 1 | (cell[axis] >> bit & 1);
@@ -179,7 +179,7 @@ std::vector<std::uint64_t> curve_keys(Curve curve, std::span<const double> coord
       }
       if (curve == Curve::hilbert) to_hilbert(cell, width, n_bits);
       keys[point] = curve == Curve::lines ? concatenate(cell, lines, width, n_bits)
-                                          : interleave(cell, width, n_bits);
+                                          : interleave_bits(cell, width, n_bits);
     }
   };
   parallel_for(n_threads, n, fill);

@@ -21,21 +21,47 @@ constexpr std::int64_t entry_grain = 16;  // blocks that are worth a thread
 // Each thread lists the entries of consecutive blocks (Lister): it finds the rows of the matrix
 // that a block's elements add to, then which scalar goes to which cell of these rows, then sorts
 // scalars by cell, either by counting in a pass over all cells, or, where most have none, by
-// comparing. What threads have found is joined at last (EntryLister).
+// comparing. Targets of a Map are sorted (TargetLister). What threads have found is joined at last
+// (BlockLister).
 
 std::int64_t scalars_of(const PositionSpec& spec, const EntryLayout& layout) {
   return layout.element_scalars(spec.rows->arity(), spec.columns->arity());
 }
 
+constexpr std::int64_t most_summands = std::numeric_limits<std::uint16_t>::max();
+
 void check(const PositionSpec& spec, const EntryLayout& layout) {
   const std::int64_t size = scalars_of(spec, layout);
   if (spec.elements.subset) throw InternalError("list_entries: elements of a Subset");
-  constexpr std::int64_t most = std::numeric_limits<std::uint16_t>::max();
-  if (layout.block_size * size > most) {
+  if (layout.block_size * size > most_summands) {
     throw UsageError(fmt::format(
         "plan: the matrices of {} elements have {} scalars each, and a block may have {}; make the "
         "blocks smaller (listed_elements)",
-        layout.block_size, size, most));
+        layout.block_size, size, most_summands));
+  }
+  const std::int64_t n_values = spec.sparsity->n_entries() * layout.place_scalars();
+  if (layout.place_bytes == 4 && n_values > std::numeric_limits<std::int32_t>::max()) {
+    throw UsageError(
+        fmt::format("plan: a matrix with {} values needs wider places than 4 bytes", n_values));
+  }
+}
+
+void check(const mesh::MapTable& map, const TargetLayout& layout) {
+  if (layout.block_size < 1 || layout.n_elements < 0 || layout.n_elements > map.n_rows()) {
+    throw UsageError(
+        fmt::format("plan: cannot list the targets of {} elements, {} a block, of a "
+                    "map of {} rows",
+                    layout.n_elements, layout.block_size, map.n_rows()));
+  }
+  if (layout.block_size * map.arity() > most_summands) {
+    throw UsageError(
+        fmt::format("plan: {} elements with {} targets each are too many for a block, which may "
+                    "have {} targets; make the blocks smaller (summed_elements)",
+                    layout.block_size, map.arity(), most_summands));
+  }
+  if (layout.place_bytes == 4 && map.n_targets() > std::numeric_limits<std::int32_t>::max()) {
+    throw UsageError(
+        fmt::format("plan: {} targets need wider numbers than 4 bytes", map.n_targets()));
   }
 }
 
@@ -207,54 +233,91 @@ class Lister {
   std::vector<std::uint32_t> next_;  // [n_cells]
 };
 
-template <class Index>
-class EntryLister {
+/// The targets of a Map that a block's elements add to.
+class TargetLister {
  public:
-  EntryLister(const PositionSpec& spec, const EntryLayout& layout, int n_threads)
-      : spec_(spec),
-        layout_(layout),
-        n_threads_(n_threads),
-        n_blocks_((layout.n_elements + layout.block_size - 1) / layout.block_size),
-        size_(scalars_of(spec, layout)) {
-    const std::int64_t n_values = spec.sparsity->n_entries() * layout.place_scalars();
-    if (n_values > std::numeric_limits<Index>::max()) {
-      throw UsageError(fmt::format("plan: a matrix with {} values needs wider places than {} bytes",
-                                   n_values, sizeof(Index)));
+  TargetLister(const mesh::MapTable& map, const TargetLayout& layout)
+      : map_(map), layout_(layout) {}
+
+  /// @param[out] slots What goes to each target, [n_elements * arity] of this block.
+  template <class Index>
+  void list(std::int64_t block, ListedBlocks<Index>& out, std::uint16_t* slots) {
+    const std::int64_t begin = block * layout_.block_size;
+    const std::int64_t n = std::min(layout_.block_size, layout_.n_elements - begin);
+    found_.clear();
+    for (std::int64_t e = 0; e < n; ++e) {
+      for (int slot = 0; slot < map_.arity(); ++slot) {
+        const std::int64_t target = map_.at(begin + e, slot);
+        const auto summand = static_cast<std::uint16_t>(slot * layout_.block_size + e);
+        if (target >= 0) found_.emplace_back(target, summand);
+      }
     }
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    const std::size_t before = out.places.size();
+    std::size_t written = 0;
+    for (; written < found_.size(); ++written) {
+      const auto [target, summand] = found_[written];
+      if (written == 0 || found_[written - 1].first != target) {
+        out.places.push_back(static_cast<Index>(target));
+        out.first.push_back(static_cast<std::uint16_t>(written));
+      }
+      slots[written] = summand;
+    }
+    out.first.push_back(static_cast<std::uint16_t>(written));
+    out.n_entries.push_back(static_cast<std::int64_t>(out.places.size() - before));
+    std::fill(slots + written, slots + n * map_.arity(), std::uint16_t{0});  // nobody reads them
   }
 
-  EntryBlocks list(const Positions& positions) {
-    made_.summands.resize(at(layout_.n_elements * size_));
-    std::visit([this](const auto& values) { this->find(values); }, positions.values);
+ private:
+  const mesh::MapTable& map_;
+  TargetLayout layout_;
+  std::vector<std::pair<std::int64_t, std::uint16_t>> found_;  // target, summand
+};
+
+/// How elements are cut into blocks, and how many summands each has.
+struct Cut {
+  std::int64_t n_elements;
+  std::int64_t block_size;
+  std::int64_t size;
+
+  [[nodiscard]] std::int64_t n_blocks() const { return (n_elements + block_size - 1) / block_size; }
+};
+
+template <class Index>
+class BlockLister {
+ public:
+  BlockLister(const Cut& cut, int n_threads) : cut_(cut), n_threads_(n_threads) {}
+
+  /// @param[in] make_lister Makes what lists block after block, one for each thread.
+  template <class MakeLister>
+  EntryBlocks list(const MakeLister& make_lister) {
+    made_.summands.resize(at(cut_.n_elements * cut_.size));
+    parts_.resize(at(std::max(n_threads_, 1)));
+    parallel_for(
+        n_threads_, cut_.n_blocks(),
+        [&](std::int64_t begin, std::int64_t end, int thread) {
+          auto lister = make_lister();
+          ListedBlocks<Index>& part = parts_[at(thread)];
+          // Memory that is not written costs nothing; moving what is there would.
+          const std::int64_t n_scalars = (end - begin) * cut_.block_size * cut_.size;
+          part.places.reserve(at(n_scalars));
+          part.first.reserve(at(n_scalars + end - begin));
+          for (std::int64_t b = begin; b < end; ++b) {
+            lister.list(b, part, made_.summands.data() + b * cut_.block_size * cut_.size);
+          }
+        },
+        entry_grain);
     join();
     return std::move(made_);
   }
 
  private:
-  template <class Position>
-  void find(const std::vector<Position>& positions) {
-    parts_.resize(at(std::max(n_threads_, 1)));
-    parallel_for(
-        n_threads_, n_blocks_,
-        [&](std::int64_t begin, std::int64_t end, int thread) {
-          Lister lister(spec_, positions, layout_);
-          ListedBlocks<Index>& part = parts_[at(thread)];
-          // Memory that is not written costs nothing; moving what is there would.
-          const std::int64_t n_scalars = (end - begin) * layout_.block_size * size_;
-          part.places.reserve(at(n_scalars));
-          part.first.reserve(at(n_scalars + end - begin));
-          for (std::int64_t b = begin; b < end; ++b) {
-            lister.list(b, part, made_.summands.data() + b * layout_.block_size * size_);
-          }
-        },
-        entry_grain);
-  }
-
   /// Parts of threads one after the other.
   void join() {
     std::vector<std::int64_t> first_of(parts_.size() + 1, 0);  // entries before each part
     std::vector<std::int64_t> bounds_before(parts_.size() + 1, 0);
-    made_.first_entry.reserve(at(n_blocks_ + 1));
+    made_.first_entry.reserve(at(cut_.n_blocks() + 1));
     made_.first_entry.push_back(0);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       for (const std::int64_t n : parts_[p].n_entries) {
@@ -280,14 +343,18 @@ class EntryLister {
     made_.places = std::move(places);
   }
 
-  const PositionSpec& spec_;
-  const EntryLayout& layout_;
+  Cut cut_;
   int n_threads_;
-  std::int64_t n_blocks_;
-  std::int64_t size_;                       // scalars of an element
   std::vector<ListedBlocks<Index>> parts_;  // [n_threads]
   EntryBlocks made_;
 };
+
+template <class MakeLister>
+EntryBlocks list_blocks(const Cut& cut, int place_bytes, int n_threads,
+                        const MakeLister& make_lister) {
+  if (place_bytes == 4) return BlockLister<std::int32_t>(cut, n_threads).list(make_lister);
+  return BlockLister<std::int64_t>(cut, n_threads).list(make_lister);
+}
 
 }  // namespace
 
@@ -300,10 +367,19 @@ std::int64_t EntryBlocks::bytes() const {
 EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
                          const EntryLayout& layout, int n_threads) {
   check(spec, layout);
-  if (layout.place_bytes == 4) {
-    return EntryLister<std::int32_t>(spec, layout, n_threads).list(positions);
-  }
-  return EntryLister<std::int64_t>(spec, layout, n_threads).list(positions);
+  const Cut cut{layout.n_elements, layout.block_size, scalars_of(spec, layout)};
+  return std::visit(
+      [&](const auto& values) {
+        return list_blocks(cut, layout.place_bytes, n_threads,
+                           [&] { return Lister(spec, values, layout); });
+      },
+      positions.values);
+}
+
+EntryBlocks list_targets(const mesh::MapTable& map, const TargetLayout& layout, int n_threads) {
+  check(map, layout);
+  return list_blocks({layout.n_elements, layout.block_size, map.arity()}, layout.place_bytes,
+                     n_threads, [&] { return TargetLister(map, layout); });
 }
 
 }  // namespace op2::plan

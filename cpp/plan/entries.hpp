@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "mesh/map_table.hpp"
 #include "plan/positions.hpp"
 #include "plan/raw_vector.hpp"
 
@@ -26,12 +27,22 @@ struct EntryLayout {
   }
 };
 
+/// @brief The same for a Map, by which elements add to rows of Dats.
+struct TargetLayout {
+  std::int64_t n_elements = 0;  ///< all of a Set, in order
+  std::int64_t block_size = 0;  ///< elements a block
+  int place_bytes = 4;          ///< 4 or 8, of the result
+};
+
 /// @brief Which entries of a matrix the elements of each block add to, and by which scalars of
 /// theirs: what a block sums before anybody else sees it.
 ///
 /// An element's scalars are counted in the order of its matrix, row by row. Those that have no
 /// place, because of boundary conditions, are left out. Entries of a block are in the order of the
 /// matrix.
+///
+/// Of a Map places are targets, ascending in each block, and summands slots of elements: slot *
+/// block_size + element within the block. Entries that lead nowhere are left out.
 struct EntryBlocks {
   using Places = std::variant<RawVector<std::int32_t>, RawVector<std::int64_t>>;
 
@@ -49,5 +60,11 @@ struct EntryBlocks {
 /// @throws UsageError if a block has more scalars than 16 bits count, or a place does not fit.
 [[nodiscard]] EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
                                        const EntryLayout& layout, int n_threads);
+
+/// @brief Which targets of @p map the elements of each block add to.
+/// @throws UsageError if a block has more entries than 16 bits count, a target does not fit, or the
+/// map has fewer rows.
+[[nodiscard]] EntryBlocks list_targets(const mesh::MapTable& map, const TargetLayout& layout,
+                                       int n_threads);
 
 }  // namespace op2::plan

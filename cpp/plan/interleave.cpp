@@ -21,6 +21,13 @@ namespace {
 
 using Keys = std::vector<std::uint64_t>;
 
+void check_windows(const mesh::MapTable& map, std::int64_t n, std::int64_t window) {
+  if (window >= 1 && n <= map.n_rows()) return;
+  throw UsageError(
+      fmt::format("plan: cannot interleave {} elements of a map of {} rows in windows of {}", n,
+                  map.n_rows(), window));
+}
+
 /// The smallest target of each element; one past all targets if it has none.
 Keys smallest_targets(const mesh::MapTable& map, std::int64_t n, int n_threads) {
   Keys keys(at(n));
@@ -38,17 +45,62 @@ Keys smallest_targets(const mesh::MapTable& map, std::int64_t n, int n_threads) 
   return keys;
 }
 
+constexpr std::int64_t warp = 32;
+constexpr std::int64_t piece = 4;  // targets with one float64 each in a piece of memory
+constexpr std::int64_t sample = 4096;
+constexpr std::int64_t n_samples = 8;
+
+/// What scatter() counts.
+struct Pieces {
+  std::int64_t touched = 0;
+  std::int64_t fewest = 0;
+};
+
+/// Add those of the elements [begin, end), which are put in order by themselves.
+void count_pieces(const mesh::MapTable& map, std::int64_t begin, std::int64_t end,
+                  std::int64_t window, Pieces& pieces) {
+  const auto* values = static_cast<const char*>(map.values());
+  const mesh::MapTable part(values + begin * map.arity() * map.index_bytes(), map.index_bytes(),
+                            end - begin, map.arity(), map.n_targets());
+  const Interleaved plan = interleave(part, {end - begin, nullptr}, window, 1);
+  const auto element = [&plan](std::int64_t i) {
+    return std::visit([i](const auto& order) { return static_cast<std::int64_t>(order[at(i)]); },
+                      plan.order);
+  };
+  std::vector<std::int64_t> touched;
+  for (std::int64_t first = 0; first + warp <= end - begin; first += warp) {
+    for (int slot = 0; slot < map.arity(); ++slot) {
+      touched.clear();
+      for (std::int64_t i = first; i < first + warp; ++i) {
+        const std::int64_t target = part.at(element(i), slot);
+        if (target >= 0) touched.push_back(target / piece);
+      }
+      std::sort(touched.begin(), touched.end());
+      pieces.touched += std::unique(touched.begin(), touched.end()) - touched.begin();
+      pieces.fewest += (static_cast<std::int64_t>(touched.size()) + piece - 1) / piece;
+    }
+  }
+}
+
 }  // namespace
+
+double scatter(const mesh::MapTable& map, std::int64_t n, std::int64_t window) {
+  check_windows(map, n, window);
+  Pieces pieces;
+  const std::int64_t n_parts = std::min(n_samples, (n + sample - 1) / sample);
+  for (std::int64_t part = 0; part < n_parts; ++part) {
+    const std::int64_t begin = part * std::max(n / n_parts, sample);
+    count_pieces(map, begin, std::min(n, begin + sample), window, pieces);
+  }
+  const auto fewest = static_cast<double>(pieces.fewest);
+  return fewest > 0 ? static_cast<double>(pieces.touched) / fewest : 1.0;
+}
 
 Interleaved interleave(const mesh::MapTable& map, const Elements& elements, std::int64_t window,
                        int n_threads) {
   const std::int64_t n = elements.n;
   if (elements.subset) throw InternalError("interleave: elements of a Subset");
-  if (window < 1 || n > map.n_rows()) {
-    throw UsageError(
-        fmt::format("plan: cannot interleave {} elements of a map of {} rows in windows of {}", n,
-                    map.n_rows(), window));
-  }
+  check_windows(map, n, window);
   const std::int64_t n_core = elements.n_core();
   const std::array<std::int64_t, 3> parts{0, n_core, n};
   const Keys smallest = smallest_targets(map, n, n_threads);

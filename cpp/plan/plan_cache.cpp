@@ -53,7 +53,9 @@ class PlanCache::KeyBuilder {
     positions,
     interleaved,
     reordered,
-    entries
+    entries,
+    targets,
+    scatter
   };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
@@ -327,6 +329,17 @@ std::shared_ptr<const EntryBlocks> PlanCache::entries(const PositionSpec& spec,
       key, [&] { return list_entries(spec, *positions(spec, n_threads), layout, n_threads); });
 }
 
+std::shared_ptr<const EntryBlocks> PlanCache::targets(const MapPointer& map,
+                                                      const TargetLayout& layout, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::targets)
+                      .number(layout.n_elements)
+                      .number(layout.block_size)
+                      .number(layout.place_bytes)
+                      .map(map)
+                      .take();
+  return find_or_build<EntryBlocks>(key, [&] { return list_targets(*map, layout, n_threads); });
+}
+
 MapPointer PlanCache::table(const TableSpec& spec, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::table).table(spec).take();
   const auto owner =
@@ -358,6 +371,11 @@ MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by,
   const auto owner =
       find_or_build<TargetTable>(key, [&] { return reordered(*map, *order(), n_threads); });
   return {owner, owner->map.get()};
+}
+
+double PlanCache::scatter(const MapPointer& map, std::int64_t n, std::int64_t window) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::scatter).number(n).number(window).map(map).take();
+  return *find_or_build<double>(key, [&] { return plan::scatter(*map, n, window); });
 }
 
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {

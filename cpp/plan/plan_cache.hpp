@@ -79,6 +79,10 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const EntryBlocks> entries(const PositionSpec& spec,
                                                            const EntryLayout& layout,
                                                            int n_threads);
+  /// @brief Which targets of a map blocks of elements add to; see list_targets().
+  [[nodiscard]] std::shared_ptr<const EntryBlocks> targets(const MapPointer& map,
+                                                           const TargetLayout& layout,
+                                                           int n_threads);
   /// @brief The targets of a loop whose work items are not rows of its Maps. The pointer owns them.
   [[nodiscard]] MapPointer table(const TableSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
@@ -89,6 +93,8 @@ class PlanCache {
   [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by,
                                        const Elements& elements, std::int64_t window,
                                        int n_threads);
+  /// @brief How far apart lanes side by side add to memory; see plan::scatter().
+  [[nodiscard]] double scatter(const MapPointer& map, std::int64_t n, std::int64_t window);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.

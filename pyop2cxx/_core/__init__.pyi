@@ -937,6 +937,8 @@ class Widths:
         position_bytes: typing.SupportsInt | typing.SupportsIndex,
         padded: bool,
         columns: typing.SupportsInt | typing.SupportsIndex,
+        summed: bool,
+        scattered: bool,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
         soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
     ) -> None: ...
@@ -946,6 +948,10 @@ class Widths:
     def padded(self) -> bool: ...
     @property
     def position_bytes(self) -> int: ...
+    @property
+    def scattered(self) -> bool: ...
+    @property
+    def summed(self) -> bool: ...
 
 class LoweringOptions:
     by_slot: bool

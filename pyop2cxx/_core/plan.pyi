@@ -268,6 +268,12 @@ class PlanCache:
     def padded(
         self, spec: InverseSpec, n_threads: typing.SupportsInt | typing.SupportsIndex
     ) -> PaddedInverse: ...
+    def scatter(
+        self,
+        map: pyop2cxx._core.MapTable,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        window: typing.SupportsInt | typing.SupportsIndex,
+    ) -> float: ...
     def statistics(self) -> CacheStatistics: ...
 
 class Curve:

@@ -50,8 +50,10 @@ class LoopFacts:
         configured = runtime.configuration
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
+        on_gpu = backend.facts.device_class == "gpu"
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
-        padding = dict(tuning.values())["most_padding"]
+        numbers = dict(tuning.values())
+        padding = numbers["most_padding"]
         padded = on_grid and self.is_evenly_covered(built, padding)
         semantics = _core.Semantics(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
@@ -65,6 +67,8 @@ class LoopFacts:
             position_bytes=self.position_bytes(),
             padded=padded,
             columns=self.longest_row() if padded else 0,
+            summed=on_gpu and self.n_added() >= numbers["least_summed_scalars"],
+            scattered=on_gpu and self.is_scattered(numbers),
             index_bytes=self.index_bytes(built, padding) if on_grid else 8,
             soa=self.columns() if on_grid else [],
         )
@@ -200,6 +204,28 @@ class LoopFacts:
             n_entries += self.iterset.size * map_.arity
             n_padded += facts.degree_max * map_.toset.total_size
         return n_padded <= most_padding * n_entries
+
+    def n_added(self) -> int:
+        """Return how many values all elements add through Maps; 0 where sizes are open."""
+        if not self.iterset.is_sized:
+            return 0
+        added = (part for part in self.parts if part.target is not None and part.access == INC)
+        return self.items.n * sum(part.n_scalars for part in added)
+
+    def is_scattered(self, numbers: Mapping[str, Any]) -> bool:
+        """Say whether lanes side by side would add to memory far apart, through any Map.
+
+        Args:
+            numbers: Of the tuning, by their names.
+        """
+        if self.items.extruded or self.iterset is not self.items.whole:
+            return False
+        most, window = numbers["most_scatter"], numbers["interleaved_window"]
+        if runtime.static or most == 0:
+            return bool(most == 0)
+        plans, n = runtime.engine.plans, self.iterset.size
+        reduced = [map_ for map_ in self._reduced_maps().values() if map_.has_values]
+        return any(plans.scatter(table_of(map_), n, window) > most for map_ in reduced)
 
     def longest_row(self) -> int:
         """Return how many elements at most lead to a target by the only Map that is summed through.

@@ -49,6 +49,8 @@ MOST_SHOWN = 4  # failures of one kind
 MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
 BATCH = {"sequential": 200, "openmp": 200, "opencl": 200, "cuda": 100}  # loops compiled as one
 STRATEGIES = (None, *_core.STRATEGIES)
+SUMS_OF_BLOCKS = {"least_summed_scalars": 0, "most_scatter": 0}
+"""What `atomic` needs to sum in shared memory what a few elements add."""
 
 
 @dataclass(slots=True)
@@ -143,6 +145,8 @@ def ways(loop: Loop, backend: str, n: int, compiler: str = "") -> list[Way]:
         how["lanes"] = lanes if number and backend != "cuda" else None
         if how["strategy"] == "block":
             how["block_size"] = random.choice([1, 2, 5, 16])
+        if how["strategy"] == "atomic" and backend == "cuda" and random.random() < 0.5:
+            how["tuning"] = SUMS_OF_BLOCKS
         options = {"threads": random.choice([1, 2, 3])}
         options["deterministic"] = random.random() < 0.3
         how = {name: value for name, value in how.items() if value is not None}

@@ -31,12 +31,13 @@ extern "C" __global__ void wrap_masses(
     const unsigned short *__restrict__ m_summand,
     long first_block,
     long n_elements) {
-  // m_first_entry [n_blocks + 1]: where the entries of the matrix begin that a block of elements adds to
-  // m_place [n_entries of all blocks]: which scalar of the matrix's values that is
+  // m_first_entry [n_blocks + 1]: where the entries of the matrix, or targets of the Map, begin that a block of
+  // elements adds to
+  // m_place [n_entries of all blocks]: which scalar of the matrix's values that is, or which target
   // m_first_summand [n_entries + n_blocks]: where its summands begin in those of the block; one number more for each
   // block
-  // m_summand [n_elements * scalars of an element]: scalar of the element's matrix * elements of a block + element
-  // within the block
+  // m_summand [n_elements * scalars or slots of an element]: scalar of the element's matrix, or slot of its row of the
+  // Map, * elements of a block + element within the block
   op2_start();
   q = (const double *)__builtin_assume_aligned(q, 16);
   m_row_map = (const int *)__builtin_assume_aligned(m_row_map, 16);
@@ -50,6 +51,8 @@ extern "C" __global__ void wrap_masses(
   const int block = first_block + (int)blockIdx.x;
   const int first = block * 128;
   const int n_here = (n_elements - first < 128 ? n_elements - first : 128);
+  const int m_begin = m_first_entry[block];
+  const int m_n_entries = m_first_entry[block + 1] - m_begin;
   #pragma unroll 4
   for (int i = (int)threadIdx.x; i < n_here * 4; i += (int)blockDim.x) {
     m_own[i] = m_summand[first * 4 + i];
@@ -69,8 +72,6 @@ extern "C" __global__ void wrap_masses(
     masses(m_shared + i, q_pack);
   }
   __syncthreads();
-  const int m_begin = m_first_entry[block];
-  const int m_n_entries = m_first_entry[block + 1] - m_begin;
   for (int i = (int)threadIdx.x; i < m_n_entries; i += (int)blockDim.x) {
     const int place = m_place[m_begin + i];
     const int last = m_first_summand[m_begin + i + block + 1];

@@ -33,17 +33,20 @@ __kernel void wrap_masses(
     __global const ushort *restrict m_summand,
     long first_block,
     long n_elements) {
-  // m_first_entry [n_blocks + 1]: where the entries of the matrix begin that a block of elements adds to
-  // m_place [n_entries of all blocks]: which scalar of the matrix's values that is
+  // m_first_entry [n_blocks + 1]: where the entries of the matrix, or targets of the Map, begin that a block of
+  // elements adds to
+  // m_place [n_entries of all blocks]: which scalar of the matrix's values that is, or which target
   // m_first_summand [n_entries + n_blocks]: where its summands begin in those of the block; one number more for each
   // block
-  // m_summand [n_elements * scalars of an element]: scalar of the element's matrix * elements of a block + element
-  // within the block
+  // m_summand [n_elements * scalars or slots of an element]: scalar of the element's matrix, or slot of its row of the
+  // Map, * elements of a block + element within the block
   __local double m_shared[512];
   __local ushort m_own[512];
   const int block = first_block + (int)get_group_id(0);
   const int first = block * 128;
   const int n_here = (n_elements - first < 128 ? n_elements - first : 128);
+  const int m_begin = m_first_entry[block];
+  const int m_n_entries = m_first_entry[block + 1] - m_begin;
   #pragma unroll 4
   for (int i = (int)get_local_id(0); i < n_here * 4; i += (int)get_local_size(0)) {
     m_own[i] = m_summand[first * 4 + i];
@@ -64,8 +67,6 @@ __kernel void wrap_masses(
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  const int m_begin = m_first_entry[block];
-  const int m_n_entries = m_first_entry[block + 1] - m_begin;
   for (int i = (int)get_local_id(0); i < m_n_entries; i += (int)get_local_size(0)) {
     const int place = m_place[m_begin + i];
     const int last = m_first_summand[m_begin + i + block + 1];

@@ -62,7 +62,7 @@ CODE_LINES = {
     "data": 3800,
     "kernel": 2900,
     "pipeline": 950,
-    "loop": 3050,
+    "loop": 3100,
     "chain": 2650,
     "graph": 1700,
     "ahead": 2750,
@@ -95,7 +95,7 @@ CPP_LINES = {
     "libs": 800,
     "lower": 8900,
     "mesh": 2150,
-    "plan": 3900,
+    "plan": 4050,
     "runtime": 6950,
 }
 """Lines of code that each C++ room may have at most, without comments and blank lines.

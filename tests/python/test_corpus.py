@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -281,6 +282,33 @@ OF_GPUS = (
     "extruded_facets",
     "subset_inc_with_ghosts",
 )
+
+
+@pytest.mark.parametrize("backend", GRIDS)
+def test_blocks_may_sum_first(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `atomic`, where a loop is so short that the rule would not."""
+    monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
+    always = {"least_summed_scalars": 0, "most_scatter": 0}
+    how: dict[str, Any] = {"strategy": "atomic", "tuning": always}
+    cases = []
+    with op2.backend(backend):
+        for case in CASES:
+            if case.needs & lacks(backend) or "atomic" not in legal(case, backend):
+                continue
+            problem = case.problem()
+            options = problem.options | how
+            loop = op2.ParLoop(problem.kernel, problem.iterset, *problem.args, **options)
+            if re.search(r"_own\[\d+\];", loop.generate()):
+                cases.append(case)
+            for constant in problem.constants:
+                constant.remove_from_namespace()
+    assert len(cases) > 20
+    for case in cases:
+        problem = case.problem()
+        compare(run(problem, backend, **how), reference(case), case.tolerance)
+        n = problem.iterset.size
+        for n_core in (n - n // 3, n - 1):
+            check_parts(case, backend, n_core, **how)
 
 
 @pytest.mark.parametrize("backend", GRIDS)

@@ -211,6 +211,27 @@ def wall_texts() -> dict[str, GeneratedCode]:
     return found
 
 
+def summed_texts() -> dict[str, GeneratedCode]:
+    """What a block adds to Dats of one and two components, summed in shared memory first."""
+    w, found = World(), {}
+    code = """void shares(double *r, double *total, const double *q) {
+  for (int i = 0; i < 2; ++i) {
+    total[i] += q[2 * i] + q[2 * i + 1];
+    for (int c = 0; c < 2; ++c) r[2 * i + c] += q[2 * i + c];
+  }
+}"""
+    r, total = op2.Dat(w.nodes**2, name="r"), op2.Dat(w.nodes, name="total")
+    arguments = (r(op2.INC, w.e2n), total(op2.INC, w.e2n), w.q(op2.READ, w.e2n))
+    tuning = {"least_summed_scalars": 0}
+    loop = op2.ParLoop(
+        op2.Kernel(code, "shares"), w.edges, *arguments, strategy="atomic", tuning=tuning
+    )
+    for backend in ("opencl", "cuda"):
+        with op2.backend(backend):
+            found[f"summed_{backend}_atomic"] = loop.generate({"any_device": True})
+    return found
+
+
 def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed() -> None:
     """Behind the first one all would wait for memory once more."""
     for text in map(str, wall_texts().values()):
@@ -221,7 +242,7 @@ def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed(
 
 def all_texts() -> dict[str, GeneratedCode]:
     """Those that are kept as golden ones."""
-    return texts(GOLDENS) | corner_texts() | waiting_texts() | wall_texts()
+    return texts(GOLDENS) | corner_texts() | waiting_texts() | wall_texts() | summed_texts()
 
 
 def test_texts_are_the_golden_ones() -> None:

@@ -35,6 +35,7 @@ Executable example() {
   made.plan.single_block = true;
   made.plan.staged = {3};
   made.plan.interleaved = 2;
+  made.plan.listed_maps = {1, 0};
   made.plan.lanes = 8;
   made.plan.composed = {4, 5};
   made.plan.composed_bytes = 8;

@@ -103,6 +103,49 @@ TEST(EntryBlocks, OfRowsMuchLongerThanABlockNeeds) {
   EXPECT_EQ(by_blocks(found, layout, 2, 600), wanted);
 }
 
+TEST(TargetBlocks, OfAPath) {
+  const TestMap<> path = path_map(3);
+  const EntryBlocks found = list_targets(*path.table, {.n_elements = 3, .block_size = 2}, 1);
+  EXPECT_EQ(found.first_entry, (std::vector<std::int64_t>{0, 3, 5}));
+  EXPECT_EQ(std::get<0>(found.places), (RawVector<std::int32_t>{0, 1, 2, 2, 3}));
+  EXPECT_EQ(found.first_summand, (RawVector<std::uint16_t>{0, 1, 3, 4, 0, 1, 2}));
+  // node 1 is the second of the first element and the first of the second one
+  EXPECT_EQ(found.summands, (RawVector<std::uint16_t>{0, 2, 1, 3, 0, 2}));
+}
+
+TEST(TargetBlocks, SumWhatElementsAddOneByOne) {
+  const std::int64_t n = 1000;
+  const TestMap<> map = random_map(n, 3, 300, 0.1, true, 5);
+  for (const TargetLayout& layout : {TargetLayout{n, 64, 4}, TargetLayout{n, 16, 8},
+                                     TargetLayout{n, 2048, 4}, TargetLayout{999, 1, 4}}) {
+    std::vector<double> wanted(300, 0.0);
+    for (std::int64_t e = 0; e < layout.n_elements; ++e) {
+      for (int slot = 0; slot < 3; ++slot) {
+        if (const std::int64_t target = map.table->at(e, slot); target >= 0) {
+          wanted[at(target)] += static_cast<double>(1 + 3 * e + slot);
+        }
+      }
+    }
+    for (const int n_threads : {1, 3}) {
+      const EntryBlocks found = list_targets(*map.table, layout, n_threads);
+      EXPECT_EQ(found.places.index(), layout.place_bytes == 4 ? 0 : 1);
+      EXPECT_EQ(by_blocks(found, {layout.n_elements, layout.block_size}, 3, 300), wanted);
+    }
+  }
+}
+
+TEST(TargetBlocks, WhatDoesNotFitIsRefused) {
+  const TestMap<> path = path_map(3);
+  EXPECT_THROW((void)list_targets(*path.table, {.n_elements = 4, .block_size = 2}, 1), UsageError);
+  EXPECT_THROW((void)list_targets(*path.table, {.n_elements = 3, .block_size = 0}, 1), UsageError);
+  EXPECT_THROW((void)list_targets(*path.table, {.n_elements = 3, .block_size = 40000}, 1),
+               UsageError);
+  const TestMap<> large({0, 1}, 2, std::int64_t{1} << 32);
+  EXPECT_THROW((void)list_targets(*large.table, {.n_elements = 1, .block_size = 1}, 1), UsageError);
+  EXPECT_EQ(list_targets(*path.table, {.n_elements = 0, .block_size = 4}, 1).first_entry,
+            std::vector<std::int64_t>{0});
+}
+
 TEST(EntryBlocks, PlacesThatDoNotFitAreRefused) {
   const TestMap<> path = path_map(3);
   PositionSpec spec = positions_of(path, path, 3);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <random>
 #include <vector>
 
 #include "base/error.hpp"
@@ -70,6 +71,26 @@ TEST(Interleave, RefusesWhatTheMapDoesNotHave) {
   EXPECT_THROW((void)interleave(*map.table, {2, nullptr}, 0, 1), UsageError);
   EXPECT_EQ(interleave(*map.table, {0, nullptr}, 32, 1).bytes(), 0);
   EXPECT_EQ(interleave(*map.table, {2, nullptr}, 32, 1).bytes(), 8);
+}
+
+TEST(Scatter, IsOneWhereNeighboursHaveNeighbours) {
+  const std::int64_t n = 100'000;
+  std::vector<std::int32_t> pairs;
+  for (std::int32_t e = 0; e < n; ++e) pairs.insert(pairs.end(), {e, e + 1});
+  const testing::TestMap<> path(pairs, 2, n + 1);
+  EXPECT_NEAR(scatter(*path.table, n, 32), 1.0, 0.1);
+  std::shuffle(pairs.begin(), pairs.end(), std::mt19937(1));
+  const testing::TestMap<> shuffled(pairs, 2, n + 1);
+  EXPECT_GT(scatter(*shuffled.table, n, 32), 2.0);
+}
+
+TEST(Scatter, IsOneWhereNobodyCanTell) {
+  const testing::TestMap<> map(std::vector<std::int32_t>(62, -1), 2, 9);
+  EXPECT_EQ(scatter(*map.table, 0, 32), 1.0);
+  EXPECT_EQ(scatter(*map.table, 31, 32), 1.0);
+  const testing::TestMap<> none(std::vector<std::int32_t>(6400, -1), 2, 9);
+  EXPECT_EQ(scatter(*none.table, 3200, 32), 1.0);
+  EXPECT_THROW((void)scatter(*map.table, 32, 32), UsageError);
 }
 
 TEST(Reordered, HasTheRowsInTheOrderOfThePlan) {

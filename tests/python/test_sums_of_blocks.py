@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Increments of Dats that blocks of elements sum in shared memory first, as on GPUs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from test_entries import C_TYPES, GRIDS
+
+from pyop2cxx import op2
+from pyop2cxx.mesh import cube_mesh
+from pyop2cxx.op2 import INC, READ, WRITE
+from pyop2cxx.pipeline import flow
+
+ALWAYS = {"most_scatter": 0, "least_summed_scalars": 0}
+REASON = "increments by atomics, those of a block summed first"
+
+on_devices = [
+    pytest.mark.skipif(not GRIDS, reason="no backend of devices is available"),
+    pytest.mark.parametrize("backend", GRIDS),
+]
+
+
+def devices(test: Any) -> Any:
+    for mark in on_devices:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture
+def texts_of_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor runs them, too."""
+    monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
+
+
+def rows(n: int, arity: int, n_targets: int) -> np.ndarray:
+    rng = np.random.default_rng(n + arity)
+    return rng.integers(0, n_targets, (n, arity), dtype=np.int32)
+
+
+def summed(
+    n: int, dim: int = 1, dtype: str = "float64", **more: Any
+) -> tuple[op2.ParLoop, op2.Dat, np.ndarray]:
+    """Elements of three nodes, which add to each component: loop, Dat, and what it must be."""
+    values = rows(n, 3, 40)
+    cells, nodes = op2.Set(n), op2.Set(40)
+    to_nodes = op2.Map(cells, nodes, 3, values)
+    x = np.random.default_rng(1).integers(-8, 8, n).astype(dtype)
+    c = C_TYPES[dtype]
+    kernel = op2.Kernel(
+        f"void add({c} *y, const {c} *x) {{"
+        f" for (int i = 0; i < {3 * dim}; ++i) y[i] += x[0] * (i + 1); }}",
+        "add",
+    )
+    y = op2.Dat(nodes**dim, dtype=dtype)
+    tuning = ALWAYS | more.pop("tuning", {})
+    loop = op2.ParLoop(
+        kernel, cells, y(INC, to_nodes), op2.Dat(cells, x)(READ), tuning=tuning, **more
+    )
+    wanted = np.zeros((40, dim), dtype)
+    for e in range(n):
+        for i in range(3):
+            wanted[values[e, i]] += x[e] * (1 + dim * i + np.arange(dim))
+    return loop, y, wanted
+
+
+def check(backend: str, *args: Any, **more: Any) -> None:
+    """Add twice and compare: sums of small whole numbers are exact."""
+    with op2.backend(backend):
+        loop, y, wanted = summed(*args, **more)
+        made = loop.generate()
+        assert made.strategy == "atomic"
+        assert "_own[" in made
+        for n_times in (1, 2):
+            loop.compute()
+            np.testing.assert_array_equal(y.data_ro.reshape(wanted.shape), n_times * wanted)
+
+
+@devices
+@pytest.mark.usefixtures("texts_of_gpus")
+class TestSums:
+    @pytest.mark.parametrize("n", [3, 127, 128, 129, 1000])
+    def test_any_number_of_elements(self, backend: str, n: int) -> None:
+        check(backend, n)
+
+    @pytest.mark.parametrize("dim", [2, 3, 7])
+    def test_components(self, backend: str, dim: int) -> None:
+        check(backend, 300, dim)
+
+    @pytest.mark.parametrize("dtype", [*C_TYPES][1:])
+    def test_dtypes(self, backend: str, dtype: str) -> None:
+        check(backend, 300, 2, dtype)
+
+    def test_shorter_blocks(self, backend: str) -> None:
+        check(backend, 300, tuning={"summed_elements": 16})
+        check(backend, 300, 3, tuning={"listed_bytes": 3000})
+
+    def test_by_two_maps_beside_what_is_written(self, backend: str) -> None:
+        n = 500
+        to_nodes, to_others = rows(n, 3, 40), rows(n, 2, 30)
+        kernel = op2.Kernel(
+            "void both(double *y, float *z, double *u, double *w, const double *v) {"
+            " for (int i = 0; i < 3; ++i) { y[2 * i] += i; y[2 * i + 1] += 1; z[i] += 2 + v[i]; }"
+            " for (int i = 0; i < 2; ++i) u[i] += 5; w[0] = v[0] + v[1] + v[2]; }",
+            "both",
+        )
+
+        def run(**given: Any) -> list[np.ndarray]:
+            cells, nodes, others = op2.Set(n), op2.Set(40), op2.Set(30)
+            a, b = op2.Map(cells, nodes, 3, to_nodes), op2.Map(cells, others, 2, to_others)
+            y, z, u = op2.Dat(nodes**2), op2.Dat(nodes, dtype=np.float32), op2.Dat(others)
+            w, v = op2.Dat(cells), op2.Dat(nodes, np.arange(40.0))
+            args = y(INC, a), z(INC, a), u(INC, b), w(WRITE), v(READ, a)
+            loop = op2.ParLoop(kernel, cells, *args, **given)
+            if given:
+                assert len(re.findall(r"_own\[\d+\];", loop.generate())) == 2  # one for each Map
+            loop.compute()
+            return [dat.data_ro.copy() for dat in (y, z, u, w)]
+
+        with op2.backend(backend):
+            found = run(tuning=ALWAYS, strategy="atomic")
+        with op2.backend("sequential"):
+            wanted = run()
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    def test_one_dat_by_two_maps(self, backend: str) -> None:
+        code = "void two(double *a, double *b) { a[0] += 1; b[1] += 2; }"
+        n, kernel = 300, op2.Kernel(code, "two")
+        found = {}
+        for name in (backend, "sequential"):
+            with op2.backend(name):
+                cells, nodes = op2.Set(n), op2.Set(40)
+                y = op2.Dat(nodes)
+                maps = [op2.Map(cells, nodes, k, rows(n, k, 40)) for k in (1, 2)]
+                loop = op2.ParLoop(kernel, cells, y(INC, maps[0]), y(INC, maps[1]), tuning=ALWAYS)
+                loop.compute()
+                found[name] = y.data_ro.copy()
+        np.testing.assert_array_equal(found[backend], found["sequential"])
+
+    def test_a_matrix_with_its_right_hand_side(self, backend: str) -> None:
+        n, values = 300, rows(300, 3, 40)
+        kernel = op2.Kernel(
+            "void both(double *A, double *b, const double *x) {"
+            " for (int i = 0; i < 3; ++i) { b[i] += x[0] * i;"
+            "   for (int j = 0; j < 3; ++j) A[3 * i + j] += x[0] + i + 3 * j; } }",
+            "both",
+        )
+        found = {}
+        for name in (backend, "sequential"):
+            with op2.backend(name):
+                cells, nodes = op2.Set(n), op2.Set(40)
+                to_nodes = op2.Map(cells, nodes, 3, values)
+                mat = op2.Mat(op2.Sparsity((nodes, nodes), [(to_nodes, to_nodes, None)]))
+                b, x = op2.Dat(nodes), op2.Dat(cells, np.arange(300.0) % 7)
+                loop = op2.ParLoop(
+                    kernel, cells, mat(INC, (to_nodes, to_nodes)), b(INC, to_nodes), x(READ)
+                )
+                if name == backend:
+                    assert loop.generate().strategy == "block"
+                loop.compute()
+                found[name] = mat.values, b.data_ro.copy()
+        for one, other in zip(found[backend], found["sequential"], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    def test_a_map_that_changed_is_listed_anew(self, backend: str) -> None:
+        with op2.backend(backend):
+            cells, nodes = op2.Set(3), op2.Set(4)
+            to_nodes = op2.Map(cells, nodes, 2, [[0, 1], [1, 2], [2, 3]])
+            y = op2.Dat(nodes)
+            ones = op2.Kernel("void ones(double *y) { y[0] += 1; y[1] += 1; }", "ones")
+            loop = op2.ParLoop(ones, cells, y(INC, to_nodes), strategy="atomic", tuning=ALWAYS)
+            loop.compute()
+            assert [*y.data_ro] == [1, 2, 2, 1]
+            to_nodes.update_values(np.array([[0, 1], [0, 1], [2, 3]], np.int32))
+            loop.compute()
+            assert [*y.data_ro] == [3, 4, 3, 2]
+
+    def test_in_a_chain(self, backend: str) -> None:
+        with op2.backend(backend):
+            loop, y, wanted = summed(300)
+            with op2.chain():
+                for _ in range(3):
+                    loop.compute()
+            np.testing.assert_array_equal(y.data_ro.reshape(wanted.shape), 3 * wanted)
+
+
+def is_summed_first(cells: np.ndarray, n_vertices: int, n_gathered: int = 3, **tuning: Any) -> bool:
+    """Whether a loop over these cells is generated so for a GPU."""
+    with op2.backend("cuda"):
+        visited, vertices = op2.Set(len(cells)), op2.Set(n_vertices)
+        to_vertices = op2.Map(visited, vertices, cells.shape[1], cells)
+        kernel = op2.Kernel(
+            "void add(double *y, const double *x) {"
+            f" for (int i = 0; i < {cells.shape[1]}; ++i) y[i] += x[i]; }}",
+            "add",
+        )
+        y, x = op2.Dat(vertices), op2.Dat(vertices**n_gathered)
+        tuning = {"least_summed_scalars": 0} | tuning
+        loop = op2.ParLoop(
+            kernel, visited, y(INC, to_vertices), x(READ, to_vertices), tuning=tuning
+        )
+        made = loop.generate()
+    assert made.strategy == "atomic"
+    assert ("_own[" in made) == (made.why == REASON)
+    return "_own[" in made
+
+
+def meshes() -> tuple[np.ndarray, np.ndarray, int]:
+    """Cells of a cube as they are numbered row by row, and in no order."""
+    mesh = cube_mesh(12)
+    cells = mesh.cell_vertices.values.copy()
+    n = mesh.vertices.size
+    rng = np.random.default_rng(0)
+    number = rng.permutation(n).astype(np.int32)
+    return cells, number[cells][rng.permutation(len(cells))], n
+
+
+def test_the_mesh_decides() -> None:
+    regular, scattered, n = meshes()
+    assert not is_summed_first(regular, n)
+    assert is_summed_first(scattered, n)
+
+
+def test_what_is_gathered_decides() -> None:
+    regular, _, n = meshes()
+    assert is_summed_first(regular, n, 1)
+    assert not is_summed_first(regular, n, 2)
+
+
+def test_the_size_decides() -> None:
+    _, scattered, n = meshes()
+    n_added = scattered.size
+    assert is_summed_first(scattered, n, least_summed_scalars=n_added)
+    assert not is_summed_first(scattered, n, least_summed_scalars=n_added + 1)
+
+
+def test_tuning_decides_first() -> None:
+    regular, scattered, n = meshes()
+    assert is_summed_first(regular, n, most_scatter=0)
+    assert is_summed_first(regular, n, interleaved_gathers=4)
+    assert not is_summed_first(scattered, n, most_scatter=1000)
+    assert not is_summed_first(scattered, n, listed_bytes=0)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_not_on_hosts(backend: str) -> None:
+    with op2.backend(backend):
+        loop, _, _ = summed(300)
+        assert "_own[" not in loop.generate()
