@@ -4,7 +4,8 @@
 # Usage: tools/gpu_check.sh PHASE...       phases fit ten minutes each on 16 cores; run any in a row
 #   pack          here, with network: what that machine may lack goes into .gpu/ (take it along)
 #   build         extension and C++ tests, into build/gpu; kept and used again if the sources match
-#   test-cuda     the suites with CUDA; includes the loops of the corpus by every strategy
+#   test-cuda     tests in C++, the loops of the corpus by every strategy, the loop suites with CUDA
+#   test-rest     all other tests, of which those of devices use CUDA
 #   test-opencl   the same with the driver's OpenCL
 #   ahead         the airfoil as a program in C++ on the GPU: its test, its bits, its time
 #   sanitize      compute-sanitizer memcheck, racecheck and initcheck over the corpus, side by side;
@@ -272,6 +273,9 @@ test_backend() {
 phase_test_cuda() {
   measured cpp-tests "$built/cmake/op2_tests" --gtest_brief=1
   test_backend cuda
+}
+
+phase_test_rest() {
   measured all-but-corpus tests -p xdist.plugin -n "$jobs" --ignore tests/python/test_corpus.py \
     tests/python
 }
@@ -454,10 +458,10 @@ print_table() {
 
 # --- main --------------------------------------------------------------------------------------
 
-(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-opencl|ahead|sanitize|fuzz|fuzz-chains|fuzz-calls|seeded|bench|assembly|table..."
+(($#)) || fail "usage: tools/gpu_check.sh pack|build|test-cuda|test-rest|test-opencl|ahead|sanitize|fuzz|fuzz-chains|fuzz-calls|seeded|bench|assembly|table..."
 for phase in "$@"; do
   case $phase in
-    pack | build | test-cuda | test-opencl | ahead | sanitize | fuzz | fuzz-chains | fuzz-calls | seeded | bench | assembly | table) ;;
+    pack | build | test-cuda | test-rest | test-opencl | ahead | sanitize | fuzz | fuzz-chains | fuzz-calls | seeded | bench | assembly | table) ;;
     *) fail "there is no phase '$phase'; see the head of $0" ;;
   esac
 done
