@@ -50,11 +50,12 @@ class LoopFacts:
         configured = runtime.configuration
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
-        on_gpu = backend.facts.device_class == "gpu"
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
         numbers = dict(tuning.values())
         padding = numbers["most_padding"]
         padded = on_grid and self.is_evenly_covered(built, padding)
+        on_gpu = backend.facts.device_class == "gpu"
+        summed = on_gpu and self.n_added() >= numbers["least_summed_scalars"]
         semantics = _core.Semantics(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
@@ -67,8 +68,8 @@ class LoopFacts:
             position_bytes=self.position_bytes(),
             padded=padded,
             columns=self.longest_row() if padded else 0,
-            summed=on_gpu and self.n_added() >= numbers["least_summed_scalars"],
-            scattered=on_gpu and self.is_scattered(numbers),
+            summed=summed,
+            scattered=summed and self.is_scattered(numbers),
             index_bytes=self.index_bytes(built, padding) if on_grid else 8,
             soa=self.columns() if on_grid else [],
         )

@@ -42,7 +42,7 @@ def rows(n: int, arity: int, n_targets: int) -> np.ndarray:
 
 
 def summed(
-    n: int, dim: int = 1, dtype: str = "float64", **more: Any
+    n: int, dim: int = 1, dtype: str = "float64", layout: str = "aos", **more: Any
 ) -> tuple[op2.ParLoop, op2.Dat, np.ndarray]:
     """Elements of three nodes, which add to each component: loop, Dat, and what it must be."""
     values = rows(n, 3, 40)
@@ -55,7 +55,7 @@ def summed(
         f" for (int i = 0; i < {3 * dim}; ++i) y[i] += x[0] * (i + 1); }}",
         "add",
     )
-    y = op2.Dat(nodes**dim, dtype=dtype)
+    y = op2.Dat(nodes**dim, dtype=dtype, layout=layout)
     tuning = ALWAYS | more.pop("tuning", {})
     loop = op2.ParLoop(
         kernel, cells, y(INC, to_nodes), op2.Dat(cells, x)(READ), tuning=tuning, **more
@@ -89,6 +89,9 @@ class TestSums:
     @pytest.mark.parametrize("dim", [2, 3, 7])
     def test_components(self, backend: str, dim: int) -> None:
         check(backend, 300, dim)
+
+    def test_structures_of_arrays(self, backend: str) -> None:
+        check(backend, 300, 3, layout="soa")
 
     @pytest.mark.parametrize("dtype", [*C_TYPES][1:])
     def test_dtypes(self, backend: str, dtype: str) -> None:
