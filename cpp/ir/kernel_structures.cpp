@@ -320,16 +320,11 @@ class Splitter {
                                [](const Part& part) { return part.type.depth() > 1; });
   }
 
-  /// Whether some of what may be chosen is const, and some is not: pointers to such arrays are of
-  /// no common type.
-  static bool is_mixed(const Expr& expr) {
-    const auto count = [](const auto& self, const Expr& from, bool is_const) -> int {
-      if (!std::holds_alternative<Ternary>(from.node)) {
-        return from.type.is_const == is_const ? 1 : 0;
-      }
-      return self(self, from.operands[1], is_const) + self(self, from.operands[2], is_const);
-    };
-    return count(count, expr, true) > 0 && count(count, expr, false) > 0;
+  /// Whether some of what may be chosen is const. Pointers to its arrays of arrays may be of no
+  /// common type with the others', which are const only if they are no copies.
+  static bool may_be_const(const Expr& expr) {
+    if (!std::holds_alternative<Ternary>(expr.node)) return expr.type.is_const;
+    return may_be_const(expr.operands[1]) || may_be_const(expr.operands[2]);
   }
 
   Expr chosen(const Expr& expr, std::vector<Expr>& steps) {
@@ -338,7 +333,7 @@ class Splitter {
       return expr;
     }
     if (!has_no_effect(expr)) throw Whole{"an assignment stands inside a choice of structs"};
-    if (is_of_places(expr) && !(has_tables(expr.type) && is_mixed(expr))) return expr;
+    if (is_of_places(expr) && !(has_tables(expr.type) && may_be_const(expr))) return expr;
     std::vector<Expr> inner;
     const std::vector<Expr> values = chosen_scalars(expr, inner);
     if (!inner.empty()) throw Whole{"a choice of structs stands inside another value"};

@@ -323,8 +323,9 @@ CASES = {
     "choices of what is const and what is not": (
         "struct T { double t[2][2]; }; const struct T v = {{{1, b[0]}, {2}}};"
         "struct T w = {{{3, b[1]}}}; a[0] += (b[0] > 3 ? v : w).t[0][1];"
-        "w = b[0] > 3 ? v : b[1] > 3 ? w : v; a[0] += w.t[0][0];",
-        lambda b, c: b + 1 if b > 3 else c + (3 if c > 3 else 1),
+        "w = b[0] > 3 ? v : b[1] > 3 ? w : v; a[0] += w.t[0][0];"
+        "const struct T c = v, d[1] = {v}; a[0] += (b[0] > 3 ? c : d[0]).t[1][0];",
+        lambda b, c: 2 + (b + 1 if b > 3 else c + (3 if c > 3 else 1)),
     ),
     "words": (
         "struct float4 { double kernel, x; } new = {b[0], 2}; a[0] += new.kernel * new.x;",
