@@ -718,13 +718,23 @@ class Splitter {
     } else {
       out = Expr{expr.node, {}, {}, expr.line};
       for (const Expr& operand : expr.operands) {
+        const bool is_place = &operand == expr.operands.data() && takes_place(expr);
         out.operands.push_back(is_of_structures(operand) ? any_part(operand, expr, steps)
+                               : is_place                ? element(operand, steps)
                                                          : scalar(operand));
       }
     }
     if (steps.empty()) return out;
     steps.push_back(std::move(out));
     return in_order(std::move(steps));
+  }
+
+  /// Whether the first operand must stay a place: `(++p, p_x) = 1` is no C.
+  static bool takes_place(const Expr& expr) {
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    return std::holds_alternative<Assign>(expr.node) ||
+           (unary != nullptr &&
+            (unary->op == UnaryOp::address || unary->op >= UnaryOp::pre_increment));
   }
 
   /// A member, or an element of one: what gives the structure stands before all of it, since lanes

@@ -580,6 +580,8 @@ class Aggregates:
         place = self.place(marks, record, stored=not holder.is_const, before=word)
         if place is None:
             return None
+        if self.chance(0.2) and not holder.is_const:
+            return self._set_there(marks, word, place, record)
         if self.chance(0.5):
             return self._stmt(marks, f"{word} = &{place.c};", f"{word} = {place.py}")
         self.n_plain += 1
@@ -598,6 +600,15 @@ class Aggregates:
             a, b = b, a
         c = f"{word} = ({condition}) ? {a[0]} : {b[0]};"
         return self._stmt(marks, c, f"{word} = {a[1]} if {condition} else {b[1]}")
+
+    def _set_there(self, marks: Marks, word: str, place: Text, record: Record) -> Stmt:
+        """Let a pointer lead elsewhere, and set a number there in the same expression."""
+        g = self.grammar
+        m = g.random.choice([m for m in record.members if m.record is None])
+        at = f"[{g.random.randrange(m.extent)}]" if m.extent else ""
+        value = marks(g.simple(m.type, m.facts), m.type)
+        c = f"({word} = &{place.c})->{m.name}{at} = {value};"
+        return self._stmt(marks, c, f"{word} = {place.py}\n{word}.{m.name}{at} = {value}")
 
     def _step(self, marks: Marks, word: str, array: str, holder: Holder) -> Stmt:
         """Let a pointer lead into an array, and on from there."""

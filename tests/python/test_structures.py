@@ -311,8 +311,9 @@ CASES = {
         "struct At { int i; double x; } w[3] = {{2, b[0]}, {0, 4}, {1, b[1]}}, *p = w;"
         "p = &w[p->i]; a[0] += p->x; p = p->i ? &w[1] : p; a[0] += p->x;"
         "p = w; p += p->i; a[0] += p->x; int n = 1; p = w; p += n++; a[0] += 100 * p->x + n;"
-        "int is_far = n > 5 && (p = w); a[0] += p->x + is_far;",
-        lambda b, c: c + 4 + c + 402 + 4,
+        "int is_far = n > 5 && (p = w); a[0] += p->x + is_far;"
+        "(p = w)->x += 1; (++p)->x = 3; double *q = &(p = w)->x; a[0] += *q + w[1].x;",
+        lambda b, c: c + 4 + c + 402 + 4 + b + 1 + 3,
     ),
     "bytes that say where they go": (
         "struct At { int i; double x; } w[2] = {{1, 2}, {0, 6}}, v = {1, 9};"
