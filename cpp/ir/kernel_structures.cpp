@@ -212,7 +212,7 @@ class Splitter {
     if (n_scalars(type) > std::int64_t{most_copied}) too_large();
     Expr out{InitList{}, {}, {}, place.line};
     for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
-      const Expr element = made(Index{}, {place, number(i, place.line)}, place.line);
+      const Expr element = indexed(place, number(i, place.line));
       out.operands.push_back(spread(element, element_of(type)));
     }
     return out;
@@ -314,26 +314,13 @@ class Splitter {
            (unary != nullptr && unary->op == UnaryOp::dereference);
   }
 
-  /// Whether a member is an array of arrays.
-  [[nodiscard]] bool has_tables(const Type& type) const {
-    return std::ranges::any_of(parts_.of(type),
-                               [](const Part& part) { return part.type.depth() > 1; });
-  }
-
-  /// Whether some of what may be chosen is const. Pointers to its arrays of arrays may be of no
-  /// common type with the others', which are const only if they are no copies.
-  static bool may_be_const(const Expr& expr) {
-    if (!std::holds_alternative<Ternary>(expr.node)) return expr.type.is_const;
-    return may_be_const(expr.operands[1]) || may_be_const(expr.operands[2]);
-  }
-
   Expr chosen(const Expr& expr, std::vector<Expr>& steps) {
     if (!is_structure(expr.type)) {
       if (!has_no_effect(expr)) throw Whole{"a choice of struct pointers has effects"};
       return expr;
     }
     if (!has_no_effect(expr)) throw Whole{"an assignment stands inside a choice of structs"};
-    if (is_of_places(expr) && !(has_tables(expr.type) && may_be_const(expr))) return expr;
+    if (is_of_places(expr)) return expr;
     std::vector<Expr> inner;
     const std::vector<Expr> values = chosen_scalars(expr, inner);
     if (!inner.empty()) throw Whole{"a choice of structs stands inside another value"};
@@ -395,11 +382,26 @@ class Splitter {
       longer.insert(longer.end(), path.begin(), path.end());
       return access(expr.operands[0], longer);
     }
+    if (std::holds_alternative<Index>(expr.node)) {
+      return indexed(access(expr.operands[0], path), scalar(expr.operands[1]));
+    }
     Expr out{expr.node, {}, {}, expr.line};
     for (const Expr& operand : expr.operands) {
       out.operands.push_back(is_of_structures(operand) ? access(operand, path) : scalar(operand));
     }
     return out;
+  }
+
+  /// An element; of a choice of arrays, which may be const or not, on lanes or not, a choice.
+  static Expr indexed(Expr array, const Expr& at) {
+    const int line = array.line;
+    if (!std::holds_alternative<Ternary>(array.node) || !has_no_effect(at)) {
+      return made(Index{}, {std::move(array), at}, line);
+    }
+    for (std::size_t i = 1; i < 3; ++i) {
+      array.operands[i] = indexed(std::move(array.operands[i]), at);
+    }
+    return array;
   }
 
   // ------------------------------------------------------------------------------------- effects
@@ -415,7 +417,7 @@ class Splitter {
   static void elements(const Expr& place, const Type& type, std::vector<Expr>& out) {
     if (!type.is_array()) return out.push_back(place);
     for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
-      elements(made(Index{}, {place, number(i, place.line)}, place.line), element_of(type), out);
+      elements(indexed(place, number(i, place.line)), element_of(type), out);
       if (out.size() > most_copied) too_large();
     }
   }
@@ -744,8 +746,7 @@ class Splitter {
       return access(simple(expr.operands[0], steps), {member->name});
     }
     if (!std::holds_alternative<Index>(expr.node)) return scalar(expr);
-    Expr array = element(expr.operands[0], steps);
-    return made(expr.node, {std::move(array), scalar(expr.operands[1])}, expr.line);
+    return indexed(element(expr.operands[0], steps), scalar(expr.operands[1]));
   }
 
   /// Pointers to structures compare as those to any of their parts.
@@ -795,7 +796,12 @@ class Splitter {
         out.operands.push_back(scalar(operand));
         continue;
       }
-      const Expr from = place(operand, steps);
+      Expr from = place(operand, steps);
+      if (is_structure(operand.type) && std::holds_alternative<Ternary>(from.node)) {
+        const Expr copy = local(operand);  // there is no choice of arrays
+        assign(scalars_of(copy, operand.type), scalars_of(from, operand.type), steps);
+        from = copy;
+      }
       for (const Part& part : parts_.of(operand.type)) {
         out.operands.push_back(access(from, part.path));
       }

@@ -328,6 +328,11 @@ CASES = {
         "const struct T c = v, d[1] = {v}; a[0] += (b[0] > 3 ? c : d[0]).t[1][0];",
         lambda b, c: 2 + (b + 1 if b > 3 else c + (3 if c > 3 else 1)),
     ),
+    "choices of what depends on data and what does not": (
+        "struct T { double t[2]; } v = {{b[0], 2}}, w = {{1, 5}};"
+        "const struct T u = b[0] > 3 ? v : w; a[0] += (b[0] > 3 ? v : w).t[0] + u.t[1];",
+        lambda b, c: b + 2 if b > 3 else 6,
+    ),
     "words": (
         "struct float4 { double kernel, x; } new = {b[0], 2}; a[0] += new.kernel * new.x;",
         lambda b, c: 2 * b,
