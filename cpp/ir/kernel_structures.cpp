@@ -212,7 +212,7 @@ class Splitter {
     if (n_scalars(type) > std::int64_t{most_copied}) too_large();
     Expr out{InitList{}, {}, {}, place.line};
     for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
-      const Expr element = made(Index{}, {place, number(i, place.line)}, place.line);
+      const Expr element = indexed(place, number(i, place.line));
       out.operands.push_back(spread(element, element_of(type)));
     }
     return out;
@@ -260,8 +260,7 @@ class Splitter {
               if (node.op != UnaryOp::pre_increment && node.op != UnaryOp::pre_decrement) {
                 throw Whole{"the value before `++` or `--` of a struct pointer is used"};
               }
-              append(steps, effect(expr));
-              return expr.operands[0];
+              return stepped(node, expr, steps);
             },
             [this, &expr, &steps](const Binary& node) {
               if (node.op == BinaryOp::comma) {
@@ -274,10 +273,7 @@ class Splitter {
               }
               return out;
             },
-            [this, &expr, &steps](const Assign&) {
-              append(steps, effect(expr));
-              return expr.operands[0];
-            },
+            [this, &expr, &steps](const Assign& node) { return stored(node, expr, steps); },
             [this, &expr, &steps](const Ternary&) { return chosen(expr, steps); },
             [this, &expr, &steps](const Call&) { return result(expr, steps); },
             [this, &expr, &steps](const Cast&) { return converted(expr, steps); },
@@ -326,17 +322,23 @@ class Splitter {
     if (!has_no_effect(expr)) throw Whole{"an assignment stands inside a choice of structs"};
     if (is_of_places(expr)) return expr;
     std::vector<Expr> inner;
-    const std::vector<Expr> yes = values_of(expr.operands[1], inner);
-    const std::vector<Expr> no = values_of(expr.operands[2], inner);
-    if (!inner.empty()) throw Whole{"a choice of structs stands inside another"};
+    const std::vector<Expr> values = chosen_scalars(expr, inner);
+    if (!inner.empty()) throw Whole{"a choice of structs stands inside another value"};
     Expr to = local(expr);
-    const std::vector<Expr> targets = scalars_of(to, to.type);
-    const Expr condition = scalar(expr.operands[0]);
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      Expr both = made(Ternary{}, {condition, yes[i], no[i]}, expr.line);
-      steps.push_back(assignment(targets[i], std::move(both)));
-    }
+    assign(scalars_of(to, to.type), values, steps);
     return to;
+  }
+
+  /// Of a choice, and of those inside of it, the scalars: each is a choice.
+  std::vector<Expr> chosen_scalars(const Expr& expr, std::vector<Expr>& steps) {
+    if (!std::holds_alternative<Ternary>(expr.node)) return values_of(expr, steps);
+    std::vector<Expr> yes = chosen_scalars(expr.operands[1], steps);
+    std::vector<Expr> no = chosen_scalars(expr.operands[2], steps);
+    const Expr condition = scalar(expr.operands[0]);
+    for (std::size_t i = 0; i < yes.size(); ++i) {
+      yes[i] = made(Ternary{}, {condition, std::move(yes[i]), std::move(no[i])}, expr.line);
+    }
+    return yes;
   }
 
   /// A call that gives a structure: through pointers to the parts of a local.
@@ -380,11 +382,26 @@ class Splitter {
       longer.insert(longer.end(), path.begin(), path.end());
       return access(expr.operands[0], longer);
     }
+    if (std::holds_alternative<Index>(expr.node)) {
+      return indexed(access(expr.operands[0], path), scalar(expr.operands[1]));
+    }
     Expr out{expr.node, {}, {}, expr.line};
     for (const Expr& operand : expr.operands) {
       out.operands.push_back(is_of_structures(operand) ? access(operand, path) : scalar(operand));
     }
     return out;
+  }
+
+  /// An element; of a choice of arrays, which may be const or not, on lanes or not, a choice.
+  static Expr indexed(Expr array, const Expr& at) {
+    const int line = array.line;
+    if (!std::holds_alternative<Ternary>(array.node) || !has_no_effect(at)) {
+      return made(Index{}, {std::move(array), at}, line);
+    }
+    for (std::size_t i = 1; i < 3; ++i) {
+      array.operands[i] = indexed(std::move(array.operands[i]), at);
+    }
+    return array;
   }
 
   // ------------------------------------------------------------------------------------- effects
@@ -400,7 +417,7 @@ class Splitter {
   static void elements(const Expr& place, const Type& type, std::vector<Expr>& out) {
     if (!type.is_array()) return out.push_back(place);
     for (std::int64_t i = 0; i < type.derivation.front().extent; ++i) {
-      elements(made(Index{}, {place, number(i, place.line)}, place.line), element_of(type), out);
+      elements(indexed(place, number(i, place.line)), element_of(type), out);
       if (out.size() > most_copied) too_large();
     }
   }
@@ -450,18 +467,23 @@ class Splitter {
       return steps;
     }
     if (!is_of_structures(expr)) return {scalar(expr)};
-    if (const auto* assign = std::get_if<Assign>(&expr.node)) return stored(*assign, expr);
     std::vector<Expr> steps;
     if (const auto* unary = std::get_if<Unary>(&expr.node);
         unary != nullptr && unary->op >= UnaryOp::pre_increment) {
-      const Expr target = place(expr.operands[0], steps);
-      for (const Part& part : parts_.of(expr.type)) {
-        steps.push_back(made(*unary, {access(target, part.path)}, expr.line));
-      }
-      return steps;
+      (void)stepped(*unary, expr, steps);
+    } else {
+      (void)simple(expr, steps);
     }
-    (void)simple(expr, steps);
     return steps;
+  }
+
+  /// `++p`, of which the value before is not asked for: where it is.
+  Expr stepped(const Unary& node, const Expr& expr, std::vector<Expr>& steps) {
+    const Expr target = settled_target(expr.operands[0], steps);
+    for (const Part& part : parts_.of(expr.type)) {
+      steps.push_back(made(node, {access(target, part.path)}, expr.line));
+    }
+    return target;
   }
 
   /// Where a structure is that is named once for each of its parts.
@@ -471,27 +493,103 @@ class Splitter {
     return found;
   }
 
-  std::vector<Expr> stored(const Assign& node, const Expr& expr) {
-    std::vector<Expr> steps;
-    const Expr to = place(expr.operands[0], steps);
+  // Parts are stored one after the other: what a step has changed must not decide where the next
+  // one stores, or which value it takes, as in `w[w[0].n] = v`, `w = w.n ? v : u`, `p = &w[p->n]`.
+
+  /// Whether @p expr, which is no structure, may change when parts of a @p stored are stored.
+  static bool may_change(const Expr& expr, const Type& stored) {
+    if (std::holds_alternative<SizeOf>(expr.node)) return false;
+    if (is_of_structures(expr)) return true;
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    const bool is_read = std::holds_alternative<Index>(expr.node) ||
+                         (unary != nullptr && unary->op == UnaryOp::dereference);
+    // a pointer may lead into a structure; one that is itself stored is no number
+    if (is_read && is_structure(stored) && expr.operands[0].type.is_pointer()) return true;
+    return std::ranges::any_of(
+        expr.operands, [&stored](const Expr& operand) { return may_change(operand, stored); });
+  }
+
+  /// A local that holds @p value, which @p steps compute.
+  Expr once(const Expr& value, std::vector<Expr>& steps) {
+    Type type = decayed(value.type);
+    if (!type.is_known()) throw Whole{"a struct is stored where something unknown says"};
+    type.is_const = false;
+    Expr name = name_of(names_.fresh("op2_once"), value.line);
+    name.type = type;
+    locals_.push_back(
+        declared(std::get<Name>(name.node).name, std::move(type), std::nullopt, value.line));
+    steps.push_back(assignment(name, scalar(value)));
+    return name;
+  }
+
+  /// Let nothing in @p place, which simple() gave, change when a @p stored is stored.
+  /// @return false if something in a choice might, which must not be computed before.
+  bool settle(Expr& place, const Type& stored, std::vector<Expr>& steps, bool is_chosen = false) {
+    if (!is_of_structures(place)) {
+      if (!may_change(place, stored)) return true;
+      if (!is_chosen) place = once(place, steps);
+      return !is_chosen;
+    }
+    const bool chooses = std::holds_alternative<Ternary>(place.node);
+    for (std::size_t i = 0; i < place.operands.size(); ++i) {
+      const bool is_one_of_two = is_chosen || (chooses && i > 0);
+      if (!settle(place.operands[i], stored, steps, is_one_of_two)) return false;
+    }
+    return true;
+  }
+
+  /// Where parts of a structure or of a pointer are stored.
+  Expr settled_target(const Expr& expr, std::vector<Expr>& steps) {
+    Expr found = place(expr, steps);
+    if (!settle(found, expr.type, steps)) {
+      throw Whole{"a choice decides where a struct is stored that it depends on"};
+    }
+    return found;
+  }
+
+  /// What is stored, part by part, in a @p stored: a copy where a choice depends on it.
+  Expr settled_value(const Expr& expr, const Type& stored, std::vector<Expr>& steps) {
+    const Expr found = place(expr, steps);
+    Expr same = found;
+    std::vector<Expr> more;
+    if (settle(same, stored, more)) {
+      append(steps, std::move(more));
+      return same;
+    }
+    const Expr copy = local(expr);
+    if (is_structure(expr.type)) {
+      assign(scalars_of(copy, expr.type), scalars_of(found, expr.type), steps);
+    } else {
+      for (const Part& part : parts_.of(expr.type)) {
+        steps.push_back(assignment(access(copy, part.path), access(found, part.path)));
+      }
+    }
+    return copy;
+  }
+
+  /// An assignment: where it has stored.
+  Expr stored(const Assign& node, const Expr& expr, std::vector<Expr>& steps) {
+    Expr to = settled_target(expr.operands[0], steps);
+    const Type& type = expr.operands[0].type;
     const Expr& value = expr.operands[1];
     if (!is_of_structures(value)) {
       // p += 2, or p = 0
-      for (const Part& part : parts_.of(expr.operands[0].type)) {
-        steps.push_back(made(node, {access(to, part.path), scalar(value)}, expr.line));
+      const bool is_same = has_no_effect(value) && !may_change(value, type);
+      const Expr each = is_same ? value : once(value, steps);
+      for (const Part& part : parts_.of(type)) {
+        steps.push_back(made(node, {access(to, part.path), scalar(each)}, expr.line));
       }
-      return steps;
+      return to;
     }
-    if (!is_structure(expr.operands[0].type)) {
-      const Expr from = place(value, steps);
-      for (const Part& part : parts_.of(expr.operands[0].type)) {
+    const Expr from = settled_value(value, type, steps);
+    if (is_structure(type)) {
+      assign(scalars_of(to, value.type), scalars_of(from, value.type), steps);
+    } else {
+      for (const Part& part : parts_.of(type)) {
         steps.push_back(assignment(access(to, part.path), access(from, part.path)));
       }
-      return steps;
     }
-    const Expr from = place(value, steps);
-    assign(scalars_of(to, value.type), scalars_of(from, value.type), steps);
-    return steps;
+    return to;
   }
 
   // --------------------------------------------------------------------------------------- bytes
@@ -530,11 +628,19 @@ class Splitter {
       throw Whole{fmt::format("it calls '{}' on a struct and something else", name)};
     }
     std::vector<Expr> steps;
-    const Expr target = place(to, steps);
-    const Expr source = is_set ? scalar(from) : place(from, steps);
-    const Expr count = count_of(expr.operands[2], element_of(to.type), name);
-    if (!has_no_effect(source)) throw Whole{fmt::format("an argument of '{}' has an effect", name)};
+    const Type type = element_of(to.type);
+    Expr target = place(to, steps);
+    if (!settle(target, type, steps)) {
+      throw Whole{"a choice decides where a struct is stored that it depends on"};
+    }
+    const bool is_same = !is_set || (has_no_effect(from) && !may_change(from, type));
+    const Expr given = is_same ? from : once(from, steps);
+    const Expr source = is_set ? scalar(given) : settled_value(from, type, steps);
+    const Expr count = count_of(expr.operands[2], type, name);
     const auto n = integer_value(count, {});
+    if (!n && may_change(expr.operands[2], type)) {
+      throw Whole{fmt::format("the size that '{}' gets depends on a struct", name)};
+    }
     const bool is_plain = is_set ? integer_value(source, {}) == 0 : name == "memcpy" || n == 1;
     if (n && is_plain && is_few(*n, element_of(to.type))) {
       scalar_by_scalar(target, is_set ? nullptr : &source, *n, element_of(to.type), steps);
@@ -603,8 +709,8 @@ class Splitter {
     }
     std::vector<Expr> steps;
     Expr out;
-    if (const auto* member = std::get_if<MemberOf>(&expr.node)) {
-      out = access(simple(expr.operands[0], steps), {member->name});
+    if (std::holds_alternative<MemberOf>(expr.node) || std::holds_alternative<Index>(expr.node)) {
+      out = element(expr, steps);
     } else if (std::holds_alternative<Call>(expr.node)) {
       out = called(expr, steps);
     } else if (const auto* binary = std::get_if<Binary>(&expr.node);
@@ -614,13 +720,33 @@ class Splitter {
     } else {
       out = Expr{expr.node, {}, {}, expr.line};
       for (const Expr& operand : expr.operands) {
+        const bool is_place = &operand == expr.operands.data() && takes_place(expr);
         out.operands.push_back(is_of_structures(operand) ? any_part(operand, expr, steps)
+                               : is_place                ? element(operand, steps)
                                                          : scalar(operand));
       }
     }
     if (steps.empty()) return out;
     steps.push_back(std::move(out));
     return in_order(std::move(steps));
+  }
+
+  /// Whether the first operand must stay a place: `(++p, p_x) = 1` is no C.
+  static bool takes_place(const Expr& expr) {
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    return std::holds_alternative<Assign>(expr.node) ||
+           (unary != nullptr &&
+            (unary->op == UnaryOp::address || unary->op >= UnaryOp::pre_increment));
+  }
+
+  /// A member, or an element of one: what gives the structure stands before all of it, since lanes
+  /// know no elements of `(f(&v), v_x)[i]`.
+  Expr element(const Expr& expr, std::vector<Expr>& steps) {
+    if (const auto* member = std::get_if<MemberOf>(&expr.node)) {
+      return access(simple(expr.operands[0], steps), {member->name});
+    }
+    if (!std::holds_alternative<Index>(expr.node)) return scalar(expr);
+    return indexed(element(expr.operands[0], steps), scalar(expr.operands[1]));
   }
 
   /// Pointers to structures compare as those to any of their parts.
@@ -632,7 +758,17 @@ class Splitter {
     if (!compares || is_structure(pointer.type)) {
       throw Whole{"a pointer to a struct becomes another pointer"};
     }
-    return access(place(pointer, steps), parts_.of(pointer.type).front().path);
+    const auto* binary = std::get_if<Binary>(&in.node);
+    const bool may_be_left_out = binary != nullptr && (binary->op == BinaryOp::logical_and ||
+                                                       binary->op == BinaryOp::logical_or);
+    std::vector<Expr> own;
+    Expr part = access(place(pointer, own), parts_.of(pointer.type).front().path);
+    if (may_be_left_out && !own.empty()) {
+      own.push_back(std::move(part));
+      return in_order(std::move(own));
+    }
+    append(steps, std::move(own));
+    return part;
   }
 
   static void check_argument(const std::string& name, const FunctionDef* function, std::size_t i,
@@ -660,7 +796,12 @@ class Splitter {
         out.operands.push_back(scalar(operand));
         continue;
       }
-      const Expr from = place(operand, steps);
+      Expr from = place(operand, steps);
+      if (is_structure(operand.type) && std::holds_alternative<Ternary>(from.node)) {
+        const Expr copy = local(operand);  // there is no choice of arrays
+        assign(scalars_of(copy, operand.type), scalars_of(from, operand.type), steps);
+        from = copy;
+      }
       for (const Part& part : parts_.of(operand.type)) {
         out.operands.push_back(access(from, part.path));
       }

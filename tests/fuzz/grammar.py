@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from fuzz.aggregates import Aggregates, Holder
+
 MOST_STEPS = 400  # iterations of nested loops
 _OF_INTEGERS = ("%", "&", "|", "^", "<<", ">>", "/")
 _FUNCTIONS = ("fabs", "floor", "ceil", "trunc", "rint", "fmin", "fmax", "sqrt", "sin", "cos")
@@ -45,6 +47,7 @@ class Name:
         writable: Whether statements may set it.
         readable: Whether expressions may read it.
         structure: It is one of these, whose members have names of their own.
+        holder: It holds structures of the kind 'aggregates', or is a pointer to one.
     """
 
     word: str
@@ -54,6 +57,7 @@ class Name:
     writable: bool = False
     readable: bool = True
     structure: Structure | None = None
+    holder: Holder | None = None
 
 
 @dataclass(slots=True)
@@ -119,6 +123,7 @@ class Grammar:
         tables: Tables so far.
         n_names: Names made so far.
         structures: Structures so far.
+        aggregates: Makes what the kind 'aggregates' has.
     """
 
     random: Random
@@ -130,6 +135,7 @@ class Grammar:
     tables: list[Table] = field(default_factory=list)
     n_names: int = 0
     structures: list[Structure] = field(default_factory=list)
+    aggregates: Aggregates | None = None
 
     # Small decisions
 
@@ -167,6 +173,10 @@ class Grammar:
         return [name for name in self.names if name.readable and accept(name)]
 
     def leaf(self) -> Expr:
+        if self.aggregates is not None and self.chance(0.12):
+            piece = self.aggregates.piece()
+            if piece is not None:
+                return piece
         found = self.readable()
         if not found or self.chance(0.15):
             return self.literal()
@@ -363,7 +373,7 @@ class Grammar:
     def called(self, depth: int) -> Expr | None:
         """Return a call of a helper."""
         found = [f for f in self.functions if f.type is not None]
-        if not found:
+        if not found or (self.aggregates is not None and self.aggregates.n_plain):
             return None
         f = self.random.choice(found)
         args = self.arguments(f, depth)
@@ -397,6 +407,8 @@ class Grammar:
         kinds: list[Callable[[Place, int], list[Stmt]]] = [self._set] * 5 + [self._declare] * 2
         kinds += [self._array, self._pointer, self._call]
         kinds += [self._structure] * 2 + [self._treat] * 4 if self.structures else []
+        if self.aggregates is not None:
+            kinds += [self.aggregates.statement] * 10
         if place.sums:
             kinds += [self._add] * (4 if self.sums else 0) + [self._best] * (2 * bool(self.bests))
         if depth > 0:
@@ -502,7 +514,7 @@ class Grammar:
         return [Stmt("set", "", [target, self.value(t, facts, 3)])]
 
     def _call(self, _: Place, depth: int) -> list[Stmt]:
-        found = [f for f in self.functions if f.type is None]
+        found = [f for f in self.functions if f.type is None and not f.head]
         if not found:
             return []
         f = self.random.choice(found)
@@ -650,6 +662,7 @@ class Grammar:
         inner = Grammar(self.random, self.prefix, tables=self.tables, functions=[*self.functions])
         inner.structures = self.structures
         inner.names = table_names(self.tables)
+        inner.aggregates = None if self.aggregates is None else self.aggregates.within(inner)
         parameters = []
         for i in range(self.random.randint(1, 3)):
             t = self.any_type()
@@ -666,6 +679,26 @@ class Grammar:
             result = inner.value(f.type, f.facts, 2)
             f.body.append(Stmt("return", "", [result], type=f.type, keep=True))
         self.functions.append(f)
+
+    def aggregate_helper(self, aggregates: Aggregates) -> None:
+        """Make a function of structures of the kind 'aggregates'."""
+        inner = Grammar(self.random, self.prefix, tables=self.tables, functions=[*self.functions])
+        inner.structures = self.structures
+        inner.names = table_names(self.tables)
+        aggregates.function(inner)
+
+    def observed(self, place: Place, parameters: list[Parameter]) -> list[Stmt]:
+        """Let arguments depend on what structures hold at the end."""
+        found: list[Stmt] = []
+        words = {p.name for p in parameters}
+        stored = [name for name in self.names if name.writable and name.word in words]
+        for _ in range(3):
+            found += self._add(place, 0) if self.sums else []
+            if stored:
+                chosen = self.random.choice(stored)
+                value = self.value(chosen.type, chosen.facts, 2)
+                found.append(Stmt("set", "", [self.read(chosen), value]))
+        return found
 
     def main(self, parameters: list[Parameter], writes: list[Parameter], n: int) -> Kernel:
         """Return the kernel, whose arguments have been put into `names`, `sums` and `bests`.
@@ -691,9 +724,15 @@ class Grammar:
         self.names += [Name(p.name, p.type, p.facts, (p.size,), True, False) for p in writes]
         place = Place(returns=True)
         body += [stmt for _ in 2 * self.structures for stmt in self._structure(place, 0)]
-        body += self.block(place, n, 2)
+        if self.aggregates is None:
+            body += self.block(place, n, 2)
+        else:
+            body += self.aggregates.start()
+            body += self.block(place, n + 4, 2)
+            body += self.observed(place, parameters)
         f = Function(f"{self.prefix}k", parameters, body)
-        return Kernel(self.tables, [*self.functions, f], self.structures)
+        texts = [] if self.aggregates is None else self.aggregates.definitions()
+        return Kernel(self.tables, [*self.functions, f], self.structures, texts)
 
 
 def table_names(tables: list[Table]) -> list[Name]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from fuzz.c_types import BY_NAME, CType, common, promoted
 from fuzz.make import COMPARISONS
+from fuzz.tree import filled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from fuzz.tree import Expr, Function, Kernel, Stmt
 
@@ -97,23 +98,15 @@ class _Structure:
         vars(self).update(members)
 
     def copied(self) -> _Structure:
-        return _Structure({k: v[:] if isinstance(v, list) else v for k, v in vars(self).items()})
+        return _Structure({name: _copied(value) for name, value in vars(self).items()})
 
     def assign(self, other: _Structure) -> None:
         """Take the values of another one, in place: pointers to arrays stay."""
-        for name, value in vars(other.copied()).items():
-            if isinstance(value, list):
-                vars(self)[name][:] = value
-            else:
-                vars(self)[name] = value
+        _take(vars(self), vars(other.copied()).items())
 
     def clear(self) -> None:
         """Set all to zero, of their own types."""
-        for name, value in vars(self).items():
-            if isinstance(value, list):
-                value[:] = [type(one)(0) for one in value]
-            else:
-                vars(self)[name] = type(value)(0)
+        _take(vars(self), [(name, _zero(value)) for name, value in vars(self).items()])
 
     def turn(self) -> None:
         for value in vars(self).values():
@@ -124,6 +117,36 @@ class _Structure:
         made = self.copied()
         made.turn()
         return made
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    return value.copied() if isinstance(value, _Structure) else value
+
+
+def _zero(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_zero(one) for one in value]
+    if isinstance(value, _Structure):
+        return _Structure({name: _zero(one) for name, one in vars(value).items()})
+    return type(value)(0)
+
+
+def _take(places: Any, values: Iterable[tuple[Any, Any]]) -> None:
+    """Set what a list or the members of a structure hold: lists and structures in place."""
+    for at, value in values:
+        if isinstance(value, list):
+            _take(places[at], enumerate(value))
+        elif isinstance(value, _Structure):
+            places[at].assign(value)
+        else:
+            places[at] = value
+
+
+def _named(word: str) -> str:
+    """Return a name of C in Python, where a pointer to a structure is the structure."""
+    return word.replace("->", ".")
 
 
 class Writer:
@@ -164,7 +187,9 @@ class Writer:
         if op == "literal":
             return e.word.rstrip("uLf")
         if op == "name":
-            return e.word
+            return _named(e.word)
+        if op == "piece":
+            return self.filled_in(e.word, e.args)
         if op == "at":
             return self.place(e)
         if op == "cast":
@@ -184,11 +209,19 @@ class Writer:
     def place(self, e: Expr) -> str:
         """Return an entry of an array or of what is pointed to, or a variable."""
         if e.op == "name":
-            return e.word
+            return _named(e.word)
         index = [self.value(arg) for arg in e.args]
         if e.word in self.pointers:
             return f"{e.word}[{self.pointers[e.word]} + {index[0]}]"
-        return e.word + "".join(f"[{i}]" for i in index)
+        return _named(e.word) + "".join(f"[{i}]" for i in index)
+
+    def filled_in(self, text: str, exprs: Sequence[Expr]) -> str:
+        """Return the Python of what `both` has joined, with its expressions."""
+        return filled(
+            text,
+            1,
+            lambda i, t: self.as_type(exprs[i], BY_NAME[t]) if t else self.value(exprs[i]),
+        )
 
     def _sign(self, e: Expr) -> str:
         if e.word == "!":
@@ -225,7 +258,7 @@ class Writer:
                 continue
             offset = self.value(arg.args[0]) if arg.args else "0"
             inner = self.pointers.get(arg.word, "0")
-            texts.append(f"{arg.word}, {inner} + {offset}")
+            texts.append(f"{_named(arg.word)}, {inner} + {offset}")
         return f"{called.name}({', '.join(texts)})"
 
     def _library(self, e: Expr) -> str:
@@ -288,7 +321,7 @@ class Writer:
     def _pointer_stmt(self, s: Stmt) -> None:
         base = s.exprs[0]
         inner = self.pointers.get(base.word, "0")
-        self.line(f"{s.word} = {base.word}")
+        self.line(f"{s.word} = {_named(base.word)}")
         self.line(f"{s.word}_o = {inner} + {self.value(base.args[0])}")
         self.pointers[s.word] = f"{s.word}_o"
 
@@ -300,6 +333,10 @@ class Writer:
         if self.checked:
             self.noted.append(target)
             self.line(f"_checked({place}, _e[{len(self.noted) - 1}])")
+
+    def _aggregate_stmt(self, s: Stmt) -> None:
+        for line in self.filled_in(s.word, s.exprs).splitlines():
+            self.line(line)
 
     def _call_stmt(self, s: Stmt) -> None:
         called = next(f for f in self.kernel.functions if f.name == s.word)
@@ -365,7 +402,8 @@ class Writer:
     def function(self, f: Function) -> None:
         self.pointers = {p.name: f"{p.name}_o" for p in f.parameters if p.size}
         names = [f"{p.name}, {p.name}_o" if p.size else p.name for p in f.parameters]
-        self.line(f"def {f.name}({', '.join(names)}):")
+        head = self.filled_in(f.head, ()) if f.head else f"def {f.name}({', '.join(names)}):"
+        self.lines += head.splitlines()
         self.block(f.body)
 
     def whole(self) -> str:

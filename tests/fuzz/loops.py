@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from fuzz.aggregates import Aggregates
 from fuzz.c_types import DOUBLE, FLOAT, INT, LONG, CType
 from fuzz.facts import Facts
 from fuzz.grammar import Grammar, Name, facts_of, sum_facts, sum_of, table_names
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 8  # that one argument points to
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
-KINDS = ("mixed", "periodic", "partial", "structs", "matrices")
+KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates")
 """What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
 
@@ -340,12 +341,17 @@ class Maker:
         for _ in range(self.random.randint(0, 2)):
             self.grammar.table()
         self.grammar.names = table_names(self.grammar.tables)
-        if self.chance(0.2):
+        if self.chance(0.2) and "aggregates" not in self.kinds:  # opaque kernels have no Consts
             self._constant()
         if "structs" in self.kinds:
             for _ in range(self.random.randint(1, 2)):
                 self.grammar.structure()
         outside = self.grammar.names
+        if "aggregates" in self.kinds:
+            aggregates = self.grammar.aggregates = Aggregates(self.grammar)
+            aggregates.define()
+            for _ in range(self.random.randint(1, 4)):
+                self.grammar.aggregate_helper(aggregates)
         for _ in range(self.random.choice([0, 0, 1, 2])):
             self.grammar.helper()
         self.grammar.names = outside
@@ -614,7 +620,8 @@ def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
     Args:
         seed: Decides everything.
         kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
-            entries lead nowhere, structures, matrices of all types and of set entries. Without
-            them a seed is the loop it always was.
+            entries lead nowhere, structures, matrices of all types and of set entries, structures
+            that hold others and are values of expressions. Without them a seed is the loop it
+            always was.
     """
     return Maker(seed, kinds).made()

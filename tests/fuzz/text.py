@@ -7,7 +7,11 @@ import re
 from random import Random
 from typing import TYPE_CHECKING
 
+from fuzz.tree import filled
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fuzz.c_types import CType
     from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt, Structure
 
@@ -63,11 +67,17 @@ def expression(e: Expr) -> str:
         return f"{operand(a, 2)} ? {expression(b)} : {operand(c, 1)}"
     if e.op in ("call", "function"):
         return f"{e.word}({', '.join(map(expression, e.args))})"
+    if e.op == "piece":
+        return filled_in(e.word, e.args)
     if e.op == "+p":
         return e.word if not e.args else f"{e.word} + {operand(e.args[0], 11)}"
     a, b = e.args
     least = strength(e)
     return f"{operand(a, least)} {e.op} {operand(b, least + 1)}"
+
+
+def filled_in(text: str, exprs: Sequence[Expr]) -> str:
+    return filled(text, 0, lambda i, _: expression(exprs[i]))
 
 
 class Printer:
@@ -166,6 +176,10 @@ class Printer:
         else:
             self.line(f"{expression(target)} = {expression(value)};")
 
+    def _aggregate(self, s: Stmt) -> None:
+        for line in filled_in(s.word, s.exprs).splitlines():
+            self.line(line)
+
     def _call(self, s: Stmt) -> None:
         self.line(f"{s.word}({', '.join(map(expression, s.exprs))});")
 
@@ -223,7 +237,8 @@ class Printer:
     def function(self, f: Function, *, is_main: bool) -> None:
         before = "" if is_main else "static "
         returned = "void" if f.type is None else _spelled(f.type)
-        self.line(f"{before}{returned} {f.name}({', '.join(map(_parameter, f.parameters))})")
+        head = f"{before}{returned} {f.name}({', '.join(map(_parameter, f.parameters))})"
+        self.line(filled_in(f.head, ()) if f.head else head)
         self.line("{")
         self.block(f.body)
         self.line("}")
@@ -247,8 +262,12 @@ def _number(value: float, t: CType) -> str:
 def source(kernel: Kernel) -> str:
     """Return the kernel as C."""
     printer = Printer()
+    if kernel.definitions:  # what is left to the host's compiler has the headers it names
+        printer.line("#include <complex.h>")
     for made in kernel.structures:
         printer.structure(made)
+    for text in kernel.definitions:
+        printer.line(text)
     for table in kernel.tables:
         extents = "".join(f"[{n}]" for n in table.shape)
         values = [_number(v, table.type) for v in table.values]

@@ -3,13 +3,34 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fuzz.facts import Facts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fuzz.c_types import CType
+
+_MARK = re.compile(r"«(\d+):(\w*)»")
+
+
+def both(c: str, python: str) -> str:
+    """Return a text in C and the same in Python, in which expressions stand as marks."""
+    return f"{c}\0{python}"
+
+
+def filled(text: str, language: int, write: Callable[[int, str], str]) -> str:
+    """Return the C, 0, or the Python, 1, of what `both` joined.
+
+    Args:
+        text: It.
+        language: Which.
+        write: Takes the number of an expression, and the type that it is converted to or nothing.
+    """
+    return _MARK.sub(lambda m: write(int(m[1]), m[2]), text.split("\0")[language])
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +39,8 @@ class Expr:
 
     Attributes:
         op: 'literal', 'name', 'at' (an entry), 'cast', '?', ',', 'call', 'function' (of the
-            library), 'sign' and the operators of two operands by their spelling.
+            library), 'sign', 'piece' (a number in a value of a structure: `word` has it in C and in
+            Python, as `both` joins them) and the operators of two operands by their spelling.
         type: By C's rules.
         facts: What is certain of its value.
         args: Operands.
@@ -39,7 +61,8 @@ class Stmt:
     Attributes:
         op: 'declare', 'array', 'set', 'if', 'for', 'while', 'do', 'switch', 'return', 'break',
             'continue', 'pointer', 'block', 'call', 'structure' (`numbers` say how many, 0 is one
-            alone, and `how` where its values are from), 'treat' (`how` says what is done to one).
+            alone, and `how` where its values are from), 'treat' (`how` says what is done to one),
+            'aggregate' (`word` has it in C and in Python, as `both` joins them).
         word: A name, or an operator of assignment.
         exprs: Expressions, in the order of the text.
         bodies: Bodies, in the order of the text.
@@ -92,6 +115,7 @@ class Function:
         body: Its statements.
         type: What it returns; None for nothing.
         facts: What is certain of that.
+        head: Of one of structures: what stands before its statements, as `both` joins them.
     """
 
     name: str
@@ -99,6 +123,7 @@ class Function:
     body: list[Stmt]
     type: CType | None = None
     facts: Facts = field(default_factory=lambda: Facts(0, 0))
+    head: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +169,13 @@ class Kernel:
         tables: Constant tables.
         functions: Functions.
         structures: Structures.
+        definitions: Of structures that hold others, in C.
     """
 
     tables: list[Table]
     functions: list[Function]
     structures: list[Structure] = field(default_factory=list)
+    definitions: list[str] = field(default_factory=list)
 
     @property
     def main(self) -> Function:

@@ -299,6 +299,40 @@ CASES = {
         "a[0] += sum(w, 3) + 10 * v[0].x + v[1].y + 2 * v[2].x;",
         lambda b, c: b + 2 * c + 5 + 11 + 30 + c + 2,
     ),
+    "places that depend on what is stored there": (
+        "struct At { int i; double x; } w[2] = {{1, b[0]}, {1, b[1]}}, v = {0, 7}, u = {0, 8};"
+        "w[w[1].i] = v; a[0] += w[0].x + 10 * w[1].x; w[0] = w[0].i ? v : u; a[0] += w[0].x;"
+        "struct At t[2] = {{1, 3}, {0, 4}}, s[2] = {{0, 5}, {0, 6}}, o = {1, 9};"
+        "t[0] = t[t[0].i]; s[1] = s[s[0].i] = o; a[0] += 100 * t[0].x + 1000 * s[1].x;"
+        "const int *q = &w[1].i; w[1].i = 1; w[*q] = v; a[0] += w[1].x;",
+        lambda b, c: b + 70 + 7 + 400 + 9000 + 7,
+    ),
+    "pointers that say where they lead": (
+        "struct At { int i; double x; } w[3] = {{2, b[0]}, {0, 4}, {1, b[1]}}, *p = w;"
+        "p = &w[p->i]; a[0] += p->x; p = p->i ? &w[1] : p; a[0] += p->x;"
+        "p = w; p += p->i; a[0] += p->x; int n = 1; p = w; p += n++; a[0] += 100 * p->x + n;"
+        "int is_far = n > 5 && (p = w); a[0] += p->x + is_far;"
+        "(p = w)->x += 1; (++p)->x = 3; double *q = &(p = w)->x; a[0] += *q + w[1].x;",
+        lambda b, c: c + 4 + c + 402 + 4 + b + 1 + 3,
+    ),
+    "bytes that say where they go": (
+        "struct At { int i; double x; } w[2] = {{1, 2}, {0, 6}}, v = {1, 9};"
+        "memcpy(&v, &w[v.i], sizeof v); w[1].i = 1; memset(&w[w[1].i], 0, sizeof v);"
+        "a[0] += v.x + 10 * w[0].x + w[1].x;",
+        lambda b, c: 26,
+    ),
+    "choices of what is const and what is not": (
+        "struct T { double t[2][2]; }; const struct T v = {{{1, b[0]}, {2}}};"
+        "struct T w = {{{3, b[1]}}}; a[0] += (b[0] > 3 ? v : w).t[0][1];"
+        "w = b[0] > 3 ? v : b[1] > 3 ? w : v; a[0] += w.t[0][0];"
+        "const struct T c = v, d[1] = {v}; a[0] += (b[0] > 3 ? c : d[0]).t[1][0];",
+        lambda b, c: 2 + (b + 1 if b > 3 else c + (3 if c > 3 else 1)),
+    ),
+    "choices of what depends on data and what does not": (
+        "struct T { double t[2]; } v = {{b[0], 2}}, w = {{1, 5}};"
+        "const struct T u = b[0] > 3 ? v : w; a[0] += (b[0] > 3 ? v : w).t[0] + u.t[1];",
+        lambda b, c: b + 2 if b > 3 else 6,
+    ),
     "words": (
         "struct float4 { double kernel, x; } new = {b[0], 2}; a[0] += new.kernel * new.x;",
         lambda b, c: 2 * b,
@@ -306,7 +340,12 @@ CASES = {
 }
 
 
-CALLING = ("many zeros", "bytes", "copies")  # functions of the library, which know no lanes
+CALLING = (
+    "many zeros",
+    "bytes",
+    "copies",
+    "bytes that say where they go",
+)  # functions of the library, which know no lanes
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -405,6 +444,14 @@ WHOLE = {
     ),
     "a struct of more than 64 values is copied": (
         "struct Large { double x[65]; } v = {{1}}, w = v; a[0] = w.x[0];"
+    ),
+    "the size that 'memcpy' gets depends on a struct": (
+        "struct At { int i; double x; } w[2] = {{2, 1}, {1, 0}}, t[2] = {{0, 0}, {0, 1}};"
+        "memcpy(w, t, w[0].i * sizeof(struct At)); a[0] = w[1].x;"
+    ),
+    "a choice decides where a struct is stored that it depends on": (
+        "struct At { int i; double x; } w[3] = {{1, 2}, {1, 4}, {0, 1}}, *p = w; int n = 1;"
+        "*(n > 0 ? &w[w[1].i] : p) = w[2]; a[0] = w[1].x;"
     ),
     "a subscript of a struct has an effect": (
         "struct P { double x, y; } w[2] = {{1, 2}, {3, 4}}; int i = 0, n = 0;"
