@@ -167,6 +167,9 @@ Expr LaneExpressions::rebuilt(const Expr& expr) {
 
 Expr LaneExpressions::value_of(const ir::Unary& node, const Expr& expr) {
   const Expr& operand = expr.operands[0];
+  if (node.op == UnaryOp::address && subscript_varies(operand)) {
+    throw Refusal{"where a pointer leads depends on data"};
+  }
   if (!expr.type.derivation.empty() || !varies(expr)) {
     Expr out = rebuilt(expr);
     if (node.op == UnaryOp::address) out.type.lanes = out.operands[0].type.lanes;

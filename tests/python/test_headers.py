@@ -157,6 +157,7 @@ NAMES = [
     "x[0] = M_PI;",
     "if (isnan(x[0]) || x[0] == INFINITY) x[0] = 1;",
     "double complex z = 1 + 2 * I; x[0] = creal(z);",
+    "x[0] = cabs(3.0 + 4.0 * _Complex_I) + cimagf(2.0f * _Complex_I);",
     "PetscScalar s = 2; PetscInt i = 1; x[0] = s + i + PETSC_PI;",
 ]
 

@@ -696,6 +696,7 @@ REFUSALS = {
     "while (x[0] > s) s += 1.0;": "how often a loop runs depends on data",
     "for (int i = 0; i < 3; ++i) { if (x[0] > i) break; s += 1; }": "leaves a loop",
     "const double *p = x[0] > 0 ? x : y; s = *p;": "a pointer depends on data",
+    "double t[2] = {0}; double *q = &t[(int)x[0] & 1]; *q = 1; s = t[1];": "where a pointer leads",
     "int e; s = frexp(x[0], &e);": "frexp",
     "s = unknown(x[0]);": "unknown",
     "double t = x[0]; s = t++;": "the value before",

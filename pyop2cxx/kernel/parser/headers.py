@@ -45,6 +45,10 @@ _NEEDS = {
     "<stdlib.h>": re.compile(r"l?abs"),
     "<math.h>": re.compile(r"M_\w+|NAN|INFINITY|HUGE_VAL|signbit|is(nan|inf|finite)"),
 }
+_OF_COMPLEX = re.compile(
+    r"_?[Cc]omplex|_Complex_I|(creal|cimag|cabs|carg|conj|cproj|csqrt|cexp|clog|cpow)f?"
+    r"|c(sin|cos|tan)h?f?"
+)
 _NOT_OF_MATH = re.compile(r"mem\w+|l?abs")
 _PETSC_NAMES = {
     "PetscInt": "int",
@@ -111,7 +115,7 @@ def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[s
     ]
     if any(_core.is_known_function(name) and not _NOT_OF_MATH.fullmatch(name) for name in names):
         found.append("<math.h>")
-    if not cpp and any(_NAMES_COMPLEX.fullmatch(name) for name in names):
+    if not cpp and any(_OF_COMPLEX.fullmatch(name) for name in names):
         found.append("<complex.h>")
     return tuple(header for header in dict.fromkeys(found) if header not in given)
 
