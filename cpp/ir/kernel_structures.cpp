@@ -479,7 +479,7 @@ class Splitter {
 
   /// `++p`, of which the value before is not asked for: where it is.
   Expr stepped(const Unary& node, const Expr& expr, std::vector<Expr>& steps) {
-    const Expr target = settled_target(expr.operands[0], steps);
+    const Expr target = settled_target(expr.operands[0], expr.operands[0].type, steps);
     for (const Part& part : parts_.of(expr.type)) {
       steps.push_back(made(node, {access(target, part.path)}, expr.line));
     }
@@ -538,10 +538,10 @@ class Splitter {
     return true;
   }
 
-  /// Where parts of a structure or of a pointer are stored.
-  Expr settled_target(const Expr& expr, std::vector<Expr>& steps) {
+  /// Where parts of a @p stored, a structure or a pointer, are stored.
+  Expr settled_target(const Expr& expr, const Type& stored, std::vector<Expr>& steps) {
     Expr found = place(expr, steps);
-    if (!settle(found, expr.type, steps)) {
+    if (!settle(found, stored, steps)) {
       throw Whole{"a choice decides where a struct is stored that it depends on"};
     }
     return found;
@@ -569,7 +569,7 @@ class Splitter {
 
   /// An assignment: where it has stored.
   Expr stored(const Assign& node, const Expr& expr, std::vector<Expr>& steps) {
-    Expr to = settled_target(expr.operands[0], steps);
+    Expr to = settled_target(expr.operands[0], expr.operands[0].type, steps);
     const Type& type = expr.operands[0].type;
     const Expr& value = expr.operands[1];
     if (!is_of_structures(value)) {
@@ -629,10 +629,7 @@ class Splitter {
     }
     std::vector<Expr> steps;
     const Type type = element_of(to.type);
-    Expr target = place(to, steps);
-    if (!settle(target, type, steps)) {
-      throw Whole{"a choice decides where a struct is stored that it depends on"};
-    }
+    const Expr target = settled_target(to, type, steps);
     const bool is_same = !is_set || (has_no_effect(from) && !may_change(from, type));
     const Expr given = is_same ? from : once(from, steps);
     const Expr source = is_set ? scalar(given) : settled_value(from, type, steps);
