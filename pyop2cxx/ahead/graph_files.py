@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 FILE = "graph.bin"
-_FORMAT = 3
+_FORMAT = 4
 _MOST_INT64 = 2**63
 
 
