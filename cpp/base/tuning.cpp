@@ -97,6 +97,8 @@ const std::vector<Tunable>& tunables() {
        "On a GPU, a loop that adds at least this many values to Dats by `atomic` sums those of a "
        "block of elements in shared memory first",
        0, many},
+      {"most_distinct", &T::most_distinct, Steers::choice, "part",
+       "It does so only if at most this part of what a block adds goes to different targets", 0, 1},
       {"most_scatter", &T::most_scatter, Steers::choice, "times the fewest",
        "On a GPU, `interleaved` is for Maps by which lanes side by side then add to at most so "
        "many "

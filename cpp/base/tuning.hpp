@@ -26,6 +26,7 @@ struct Tuning {
   double most_padding = 1.5;
   double most_elsewhere = 0.01;
   int least_summed_scalars = 200'000;
+  double most_distinct = 0.5;
   double most_scatter = 1.5;
   // ----------------------------------------------------------------------------- which lanes
   int lane_operations = 40;

@@ -214,6 +214,12 @@ void bind_cache(py::module_& room) {
             return cache.scatter(std::move(map), n, window);
           },
           py::arg("map"), py::arg("n"), py::arg("window"), release_gil())
+      .def(
+          "distinct_targets",
+          [](PlanCache& cache, MapHolder map, std::int64_t n, std::int64_t block_size) {
+            return cache.distinct_targets(std::move(map), n, block_size);
+          },
+          py::arg("map"), py::arg("n"), py::arg("block_size"), release_gil())
       .def("statistics", &PlanCache::statistics, release_gil())
       .def("clear", &PlanCache::clear, release_gil());
 }

@@ -382,4 +382,27 @@ EntryBlocks list_targets(const mesh::MapTable& map, const TargetLayout& layout, 
                      n_threads, [&] { return TargetLister(map, layout); });
 }
 
+double distinct_targets(const mesh::MapTable& map, std::int64_t n, std::int64_t block_size) {
+  check(map, {n, block_size, 8});
+  constexpr std::int64_t most_blocks = 32;
+  const std::int64_t n_blocks = (n + block_size - 1) / block_size;
+  const std::int64_t n_samples = std::min(n_blocks, most_blocks);
+  std::int64_t n_entries = 0;
+  std::int64_t n_distinct = 0;
+  std::vector<std::int64_t> targets;
+  for (std::int64_t sample = 0; sample < n_samples; ++sample) {
+    const std::int64_t begin = sample * n_blocks / n_samples * block_size;
+    targets.clear();
+    for (std::int64_t e = begin; e < std::min(n, begin + block_size); ++e) {
+      for (int slot = 0; slot < map.arity(); ++slot) {
+        if (const std::int64_t target = map.at(e, slot); target >= 0) targets.push_back(target);
+      }
+    }
+    n_entries += static_cast<std::int64_t>(targets.size());
+    std::sort(targets.begin(), targets.end());
+    n_distinct += std::unique(targets.begin(), targets.end()) - targets.begin();
+  }
+  return n_entries > 0 ? static_cast<double>(n_distinct) / static_cast<double>(n_entries) : 0.0;
+}
+
 }  // namespace op2::plan

@@ -67,4 +67,12 @@ struct EntryBlocks {
 [[nodiscard]] EntryBlocks list_targets(const mesh::MapTable& map, const TargetLayout& layout,
                                        int n_threads);
 
+/// @brief How many of the entries of a block of @p block_size elements lead to different targets,
+/// as a part of all: small where neighbours share targets, 1 where they are numbered at random.
+///
+/// Found for some of the blocks of the first @p n elements; 0 where there is no entry.
+/// @throws UsageError if the map has fewer rows, or blocks have no elements.
+[[nodiscard]] double distinct_targets(const mesh::MapTable& map, std::int64_t n,
+                                      std::int64_t block_size);
+
 }  // namespace op2::plan

@@ -55,7 +55,8 @@ class PlanCache::KeyBuilder {
     reordered,
     entries,
     targets,
-    scatter
+    scatter,
+    distinct
   };
 
   explicit KeyBuilder(Kind kind) { number(static_cast<std::int64_t>(kind)); }
@@ -376,6 +377,12 @@ MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by,
 double PlanCache::scatter(const MapPointer& map, std::int64_t n, std::int64_t window) {
   const Key key = KeyBuilder(KeyBuilder::Kind::scatter).number(n).number(window).map(map).take();
   return *find_or_build<double>(key, [&] { return plan::scatter(*map, n, window); });
+}
+
+double PlanCache::distinct_targets(const MapPointer& map, std::int64_t n, std::int64_t block_size) {
+  const Key key =
+      KeyBuilder(KeyBuilder::Kind::distinct).number(n).number(block_size).map(map).take();
+  return *find_or_build<double>(key, [&] { return plan::distinct_targets(*map, n, block_size); });
 }
 
 mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_threads) {

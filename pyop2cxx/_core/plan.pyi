@@ -249,6 +249,12 @@ class PlanCache:
         n_threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> BlockPlan: ...
     def clear(self) -> None: ...
+    def distinct_targets(
+        self,
+        map: pyop2cxx._core.MapTable,
+        n: typing.SupportsInt | typing.SupportsIndex,
+        block_size: typing.SupportsInt | typing.SupportsIndex,
+    ) -> float: ...
     def elements(
         self,
         n: typing.SupportsInt | typing.SupportsIndex,

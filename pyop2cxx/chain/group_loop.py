@@ -67,6 +67,10 @@ class GroupFacts(LoopFacts):
         """Say so of the loop whose incidences come first: those of others are not padded."""
         return self._main._facts.is_evenly_covered(self._main._symbolic(), most_padding)
 
+    def shares_targets(self, numbers: Mapping[str, Any]) -> bool:
+        """Say so if it is so of all loops."""
+        return all(loop._facts.shares_targets(numbers) for loop in self._loops)
+
     def is_scattered(self, numbers: Mapping[str, Any]) -> bool:
         """Say so if it is so of any of the loops."""
         return any(loop._facts.is_scattered(numbers) for loop in self._loops)

@@ -55,7 +55,8 @@ class LoopFacts:
         padding = numbers["most_padding"]
         padded = on_grid and self.is_evenly_covered(built, padding)
         on_gpu = backend.facts.device_class == "gpu"
-        summed = on_gpu and self.n_added() >= numbers["least_summed_scalars"]
+        is_much = on_gpu and self.n_added() >= numbers["least_summed_scalars"]
+        summed = is_much and self.shares_targets(numbers)
         semantics = _core.Semantics(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
@@ -212,6 +213,23 @@ class LoopFacts:
             return 0
         added = (part for part in self.parts if part.target is not None and part.access == INC)
         return self.items.n * sum(part.n_scalars for part in added)
+
+    def shares_targets(self, numbers: Mapping[str, Any]) -> bool:
+        """Say whether most of what a block of elements adds goes to targets that they share.
+
+        Args:
+            numbers: Of the tuning, by their names.
+        """
+        most = numbers["most_distinct"]
+        if runtime.static or self.items.extruded or self.iterset is not self.items.whole:
+            return True  # as on most meshes
+        plans, n = runtime.engine.plans, self.iterset.size
+
+        def part(map_: Any) -> float:
+            n_elements = min(numbers["summed_elements"], numbers["summed_entries"] // map_.arity)
+            return plans.distinct_targets(table_of(map_), n, max(n_elements, 1))
+
+        return all(part(map_) <= most for map_ in self._reduced_maps().values() if map_.has_values)
 
     def is_scattered(self, numbers: Mapping[str, Any]) -> bool:
         """Say whether lanes side by side would add to memory far apart, through any Map.

@@ -49,7 +49,7 @@ MOST_SHOWN = 4  # failures of one kind
 MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
 BATCH = {"sequential": 200, "openmp": 200, "opencl": 200, "cuda": 100}  # loops compiled as one
 STRATEGIES = (None, *_core.STRATEGIES)
-SUMS_OF_BLOCKS = {"least_summed_scalars": 0, "most_scatter": 0}
+SUMS_OF_BLOCKS = {"least_summed_scalars": 0, "most_distinct": 1, "most_scatter": 0}
 """What `atomic` needs to sum in shared memory what a few elements add."""
 
 

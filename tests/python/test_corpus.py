@@ -288,7 +288,7 @@ OF_GPUS = (
 def test_blocks_may_sum_first(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By `atomic`, where a loop is so short that the rule would not."""
     monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
-    always = {"least_summed_scalars": 0, "most_scatter": 0}
+    always = {"least_summed_scalars": 0, "most_distinct": 1, "most_scatter": 0}
     how: dict[str, Any] = {"strategy": "atomic", "tuning": always}
     cases = []
     with op2.backend(backend):

@@ -222,7 +222,7 @@ def summed_texts() -> dict[str, GeneratedCode]:
 }"""
     r, total = op2.Dat(w.nodes**2, name="r"), op2.Dat(w.nodes, name="total")
     arguments = (r(op2.INC, w.e2n), total(op2.INC, w.e2n), w.q(op2.READ, w.e2n))
-    tuning = {"least_summed_scalars": 0}
+    tuning = {"least_summed_scalars": 0, "most_distinct": 1}
     loop = op2.ParLoop(
         op2.Kernel(code, "shares"), w.edges, *arguments, strategy="atomic", tuning=tuning
     )

@@ -15,7 +15,7 @@ from pyop2cxx.mesh import cube_mesh
 from pyop2cxx.op2 import INC, READ, WRITE
 from pyop2cxx.pipeline import flow
 
-ALWAYS = {"most_scatter": 0, "least_summed_scalars": 0}
+ALWAYS = {"least_summed_scalars": 0, "most_distinct": 1, "most_scatter": 0}
 REASON = "increments by atomics, those of a block summed first"
 
 on_devices = [
@@ -213,13 +213,13 @@ def is_summed_first(cells: np.ndarray, n_vertices: int, n_gathered: int = 3, **t
 
 
 def meshes() -> tuple[np.ndarray, np.ndarray, int]:
-    """Cells of a cube as they are numbered row by row, and in no order."""
+    """Cells of a cube as they are numbered row by row, and with vertices in no order."""
     mesh = cube_mesh(12)
     cells = mesh.cell_vertices.values.copy()
     n = mesh.vertices.size
     rng = np.random.default_rng(0)
     number = rng.permutation(n).astype(np.int32)
-    return cells, number[cells][rng.permutation(len(cells))], n
+    return cells, number[cells], n
 
 
 def test_the_mesh_decides() -> None:
@@ -239,6 +239,13 @@ def test_the_size_decides() -> None:
     n_added = scattered.size
     assert is_summed_first(scattered, n, least_summed_scalars=n_added)
     assert not is_summed_first(scattered, n, least_summed_scalars=n_added + 1)
+
+
+def test_neighbours_must_share_targets() -> None:
+    _, scattered, n = meshes()
+    far_apart = np.random.default_rng(0).integers(0, 50 * n, scattered.shape, dtype=np.int32)
+    assert not is_summed_first(far_apart, 50 * n)
+    assert is_summed_first(far_apart, 50 * n, most_distinct=1)
 
 
 def test_tuning_decides_first() -> None:

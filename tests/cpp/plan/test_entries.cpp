@@ -146,6 +146,18 @@ TEST(TargetBlocks, WhatDoesNotFitIsRefused) {
             std::vector<std::int64_t>{0});
 }
 
+TEST(DistinctTargets, AreFewWhereNeighboursShareThem) {
+  const TestMap<> path = path_map(6400);
+  EXPECT_NEAR(distinct_targets(*path.table, 6400, 64), 65.0 / 128.0, 1e-12);
+  EXPECT_EQ(distinct_targets(*path.table, 6400, 1), 1.0);
+  EXPECT_EQ(distinct_targets(*path.table, 0, 64), 0.0);
+  const TestMap<> same(std::vector<std::int32_t>(200, 3), 2, 9);
+  EXPECT_EQ(distinct_targets(*same.table, 100, 50), 1.0 / 100.0);
+  const TestMap<> none(std::vector<std::int32_t>(200, -1), 2, 9);
+  EXPECT_EQ(distinct_targets(*none.table, 100, 50), 0.0);
+  EXPECT_THROW((void)distinct_targets(*path.table, 6401, 64), UsageError);
+}
+
 TEST(EntryBlocks, PlacesThatDoNotFitAreRefused) {
   const TestMap<> path = path_map(3);
   PositionSpec spec = positions_of(path, path, 3);
