@@ -15,7 +15,7 @@ from fuzz.make import COMPARISONS
 from fuzz.tree import filled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fuzz.tree import Expr, Function, Kernel, Stmt
 
@@ -142,6 +142,13 @@ def _take(places: Any, values: Iterable[tuple[Any, Any]]) -> None:
             places[at].assign(value)
         else:
             places[at] = value
+
+
+def _counted(first: int, end: Callable[[], int], step: int) -> Iterator[int]:
+    """Count as C does, which looks at the end before each round: the body may change it."""
+    while first < end() if step > 0 else first > end():
+        yield first
+        first += step
 
 
 def _named(word: str) -> str:
@@ -356,7 +363,7 @@ class Writer:
     def _for_stmt(self, s: Stmt) -> None:
         first, _, step = s.numbers
         end = self.value(s.exprs[0])
-        self.line(f"for {s.word} in range({first}, {end}, {step}):")
+        self.line(f"for {s.word} in _counted({first}, lambda: {end}, {step}):")
         self.block(s.bodies[0])
 
     def _while_stmt(self, s: Stmt) -> None:
@@ -458,6 +465,7 @@ def compiled(kernel: Kernel, *, checked: bool = False) -> Callable[..., None]:
     text = writer.whole()
     names: dict[str, Any] = {
         "_wrap": _wrap,
+        "_counted": _counted,
         "_convert": _Conversions(),
         "_Structure": _Structure,
         "_quotient": _quotient,

@@ -81,6 +81,14 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     assert report.n_runs >= report.n_loops // 2
 
 
+def test_a_body_may_change_the_end_of_its_loop() -> None:
+    """The interpreter looks at it before each round, as C does."""
+    report = Report()
+    run_seeds([151000886], Plan(("sequential",), 2, frozenset(["aggregates"])), report)
+    assert not report.failures
+    assert report.n_runs >= 1
+
+
 @needs_program("clang")
 def test_the_compiler_of_a_plan_compiles(tmp_path: Path) -> None:
     plan = Plan(("sequential",), 1, compiler="clang")
