@@ -911,6 +911,10 @@ class Splitter {
   Body out_;
 };
 
+/// With more the compilers of devices take minutes: choices inside the conditions of choices are
+/// written once for each part.
+constexpr int most_expressions = 30'000;
+
 }  // namespace
 
 KernelBody without_structures(KernelBody body) {
@@ -927,9 +931,17 @@ KernelBody without_structures(KernelBody body) {
         throw Whole{"the kernel takes a struct", parameter.line};
       }
     }
+    int n_expressions = 0;
     for (const FunctionDef& function : body.functions) {
       at_line(function.line,
               [&] { out.functions.push_back(Splitter(body, parts, names).run(function)); });
+      for_each_expr_in(out.functions.back().body, [&](const Expr&) { ++n_expressions; });
+      if (n_expressions > most_expressions) {
+        throw Whole{fmt::format("part by part its structs are more than {} expressions; choose "
+                                "among them by `if`, not inside of other choices",
+                                most_expressions),
+                    function.line};
+      }
     }
   } catch (const Whole& whole) {
     throw UnsupportedError(fmt::format("line {}: {}", whole.line, whole.why));

@@ -509,3 +509,23 @@ void k(double *a) {
     assert kernel.opaque_reason == ""
     op2.par_loop(kernel, cells, a(RW))
     assert a.data_ro.tolist() == [103.0]
+
+
+def test_structs_that_would_become_too_long_stay_whole() -> None:
+    """A choice inside the condition of a choice is written once for each member."""
+    condition = "x[0] > 0"
+    for _ in range(4):
+        condition = f"(({condition}) ? v : w).m[0] > (({condition}) ? w : (struct V){{{{1}}}}).m[1]"
+    text = f"""
+struct V {{ double m[4]; int n, k; }};
+void k(double *x) {{
+  struct V v = {{{{1, 2}}}}, w = {{{{3, 4}}}};
+  struct V u = ({condition}) ? v : (struct V){{{{5}}}};
+  x[0] = u.m[0];
+}}"""
+    kernel = op2.Kernel(text, "k")
+    assert "part by part its structs are more than 30000 expressions" in kernel.opaque_reason
+    x = op2.Dat(op2.Set(1), [1.0])
+    with op2.backend("sequential"):
+        op2.par_loop(kernel, x.dataset.set, x(op2.RW))
+    assert x.data_ro[0] == 1.0
