@@ -19,6 +19,7 @@
 #include "ir/signature.hpp"
 #include "lower/candidates.hpp"
 #include "lower/corners.hpp"
+#include "lower/entries.hpp"
 #include "lower/incidence.hpp"
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
@@ -245,8 +246,13 @@ void bind_options(py::module_& core) {
            [](Options options) {
              options.widths.padded = false;
              options.widths.columns = 0;
-             options.widths.scattered = false;
+             options.widths.summed = options.widths.scattered = false;
              options.widths.index_bytes = 8;
+             return options;
+           })
+      .def("without_sums",
+           [](Options options) {
+             options.widths.summed = options.widths.scattered = false;
              return options;
            })
       .def_readonly("gather_bytes", &Options::gather_bytes);
@@ -349,6 +355,11 @@ void bind_lower(py::module_& core) {
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("options"));
   core.def("least_fill", &lower::least_fill, py::arg("loop"), py::arg("tuning"));
   core.def("lane_work", &lower::lane_work, py::arg("loop"), py::arg("tuning"));
+  core.def(
+      "sums_targets",
+      [](const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+         const Options& options) { return lower::sums_targets(loop, facts, maps, options).ok; },
+      py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "lowering_key",
       [](const std::string& strategy, const Facts& facts, const std::vector<MapFacts>& maps,

@@ -33,10 +33,13 @@ def weaker(request: Request) -> Iterator[Request]:
     fills = (request.column_fill, _never_full)
     shapes = (True, False) if _on_grid(request) else (True,)
     corners = dict.fromkeys((request.elsewhere, None))
-    for shape in product(facts, widths, fills, shapes, corners):
-        own_facts, width, fill, is_own, elsewhere = shape
-        if shape != (known, own, request.column_fill, True, request.elsewhere):
+    sums = (True, False) if request.options.widths.summed else (False,)
+    for shape in product(facts, widths, fills, shapes, corners, sums):
+        own_facts, width, fill, is_own, elsewhere, is_summed = shape
+        if shape != (known, own, request.column_fill, True, request.elsewhere, sums[0]):
             options = request.options.placed(width)
+            if not is_summed:
+                options = options.without_sums()
             yield replace(
                 request,
                 map_facts=own_facts,

@@ -115,7 +115,10 @@ def choose(request: Request) -> Choice:
         found, why = runtime.engine.lanes.made(key, decided)
         return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
 
-    options, why_lanes = lanes(request.options)
+    options = request.options
+    if strategy != "atomic" or not _core.sums_targets(*about):
+        options = options.without_sums()  # or equal texts would have other keys on larger meshes
+    options, why_lanes = lanes(options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
         raise UnsupportedError(
             f"par_loop '{request.name}': option 'hardware_gathers' needs AVX2 or AVX-512, but the "

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,10 @@ from pyop2cxx import op2
 from pyop2cxx.mesh import cube_mesh
 from pyop2cxx.op2 import INC, READ, WRITE
 from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ALWAYS = {"least_summed_scalars": 0, "most_distinct": 1, "most_scatter": 0}
 REASON = "increments by atomics, those of a block summed first"
@@ -261,3 +265,45 @@ def test_not_on_hosts(backend: str) -> None:
     with op2.backend(backend):
         loop, _, _ = summed(300)
         assert "_own[" not in loop.generate()
+
+
+@devices
+@pytest.mark.usefixtures("texts_of_gpus")
+@pytest.mark.parametrize("strategy", ["atomic", "owner"])
+def test_a_table_of_a_small_mesh_serves_a_large_one(
+    backend: str, strategy: str, tmp_path: Path
+) -> None:
+    """And the other way round: what is summed first on one is not on the other."""
+    tuning = {"least_summed_scalars": 1000}
+
+    def run(n: int) -> None:
+        with op2.backend(backend):
+            loop, y, wanted = summed(n, strategy=strategy, tuning=tuning)
+            loop.compute()
+            np.testing.assert_array_equal(y.data_ro.reshape(wanted.shape), wanted)
+
+    device = runtime.engine.chosen_device(runtime.engine.backend(backend))
+    assert device is not None
+    arch = f"native,{device.info.capability if backend == 'cuda' else ''}"
+    for recorded, other in ((100, 1000), (1000, 100)):
+        folder = tmp_path / f"of_{recorded}"
+        with op2.dispatch.record(folder, backends=[backend], arch=arch):
+            run(recorded)
+        op2.exit()
+        op2.init(eti_only=True, backend=backend)
+        op2.dispatch.load(folder)
+        run(recorded)
+        run(other)
+        op2.exit()
+
+
+def test_only_loops_that_sum_first_have_other_keys_on_larger_meshes() -> None:
+    keys = set()
+    for n in (100, 1000):
+        with op2.backend("cuda"):
+            tuning = {"least_summed_scalars": 1000, "most_padding": 0}
+            loops = [summed(n, strategy=one, tuning=tuning)[0] for one in ("colour", "atomic")]
+            colour, atomic = (loop.generate({"any_device": True}) for loop in loops)
+        keys.add(("colour", colour.key))
+        keys.add(("atomic", atomic.key))
+    assert [name for name, _ in sorted(keys)] == ["atomic", "atomic", "colour"]
