@@ -557,82 +557,106 @@ Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
 }
 
 Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const Expr& expr) {
-  const std::optional<Update> update = update_of(expr);
-  const Use use = update ? update->use : node.op ? Use::increment : Use::store;
-  const bool is_foreign = node.op && !update;  // `*=` and the like use the value and replace it
-  const Base made_in = node.op ? base_of_update(*node.op, target, expr.operands[1]) : Base::none;
-  const bool is_whole =
-      node.op && is_integer(target.type.base) &&
-      (is_signed(made_in) || is_floating(made_in) || has_sign(target.type.base)) &&
-      !kernel_.proofs.is_defined(expr);
-  const bool is_read = is_foreign && !std::holds_alternative<Name>(target.node);
-  const bool is_summed =
-      update && kernel_.suspects && !is_integer(target.type.base) && is_incremented(target);
-  if (is_summed) {
+  const Assigning how = assigning(target, node, expr);
+  if (how.is_summed) {
     static_cast<void>(kernel_.sites.number(Check::made, expr, about(target)));
   }
-  const bool spells_out = node.op && !is_summed && has_no_effect(target) &&
-                          (is_floating(target.type.base) || is_whole || is_read);
   Expr made = expr;
-  made.operands[0] = place(target, is_foreign ? Use::store : use);
-  if (is_foreign && verdict(target, Use::store) == Verdict::fine) {
+  made.operands[0] = place(target, how.is_foreign ? Use::store : how.use);
+  if (how.is_foreign && verdict(target, Use::store) == Verdict::fine) {
     made.operands[0] = place(target, Use::load);
   }
-  const std::size_t n_own = own_.size();
   const RunObject outer_target = std::exchange(target_, about(target));
-  if (update) own_.insert(own_.end(), update->own.begin(), update->own.end());
+  const std::size_t n_own = own_.size();
+  if (how.update) own_.insert(own_.end(), how.update->own.begin(), how.update->own.end());
   Expr from = value(expr.operands[1]);
   own_.resize(n_own);
   std::optional<Expr> before;
-  Expr original = expr.operands[1];
-  if (spells_out) {
-    Expr old = place(target, std::nullopt);
-    if (is_read && verdict(target, Use::store) != Verdict::wrong) {
-      // before the store, which gives it a value
-      if (Expr read = place(target, Use::load); read != old) {
-        old = make::name(temporary(target.type));
-        before = make::assign(old, std::move(read));
-      }
-    }
-    original = make::binary(*node.op, target, expr.operands[1]);
-    original.line = expr.line;
-    original.type = target.type;
-    from = is_floating(target.type.base) || is_floating(expr.operands[1].type.base)
-               ? make::binary(*node.op, std::move(old), std::move(from))
-               : updated(*node.op, expr, target, std::move(old), std::move(from));
-    if (is_integer(target.type.base)) {
-      from = fitted(expr, std::move(from), made_in, target.type.base);
-    }
+  if (how.spells_out) {
+    Expr old = old_value(target, how, before);
+    from = spelt_out(target, *node.op, expr, how.made_in, std::move(old), std::move(from));
     made.node = Assign{};
-  } else if (node.op && is_integer(target.type.base) && !kernel_.proofs.is_defined(expr)) {
-    const bool divides = *node.op == BinaryOp::divide || *node.op == BinaryOp::modulo;
-    if (divides && is_integer(expr.operands[1].type.base)) {
-      from = divisor(expr, std::move(from), expr.operands[1].type);
-    }
-    if (*node.op == BinaryOp::shift_left || *node.op == BinaryOp::shift_right) {
-      from = shift(expr, std::move(from), target.type);
+  } else {
+    if (node.op) from = update_operand(*node.op, target, expr, std::move(from));
+    if (!how.is_summed) {
+      from = node.op ? finite(expr.operands[1], std::move(from), target.type)
+                     : converted(expr.operands[1], std::move(from), target.type);
     }
   }
-  if (spells_out && is_floating(target.type.base)) {
-    std::vector<Expr> given;
-    leaves(target, given);
-    leaves(expr.operands[1], given);
-    from = may_make(original, target.type) ? made_of(expr, std::move(from), target.type, given)
-                                           : std::move(from);
-  } else if (!is_summed && !spells_out) {
-    from = node.op ? finite(expr.operands[1], std::move(from), target.type)
-                   : converted(expr.operands[1], std::move(from), target.type);
-  }
-  const auto* name = std::get_if<Name>(&target.node);
-  if (name != nullptr && flags_.contains(name->name)) {
-    const std::string held = temporary(target.type);
-    from = make::comma(make::comma(make::assign(make::name(held), std::move(from)),
-                                   make::assign(make::name(flag_of(name->name)), make::number(1))),
-                       make::name(held));
-  }
-  made.operands[1] = std::move(from);
+  made.operands[1] = with_flag(target, std::move(from));
   target_ = outer_target;
   return before ? make::comma(std::move(*before), std::move(made)) : made;
+}
+
+CheckedFunction::Assigning CheckedFunction::assigning(const Expr& target, const Assign& node,
+                                                      const Expr& expr) {
+  Assigning how;
+  how.update = update_of(expr);
+  how.use = how.update ? how.update->use : node.op ? Use::increment : Use::store;
+  how.is_summed =
+      how.update && kernel_.suspects && !is_integer(target.type.base) && is_incremented(target);
+  if (!node.op) return how;
+  how.is_foreign = !how.update;
+  how.made_in = base_of_update(*node.op, target, expr.operands[1]);
+  how.is_read = how.is_foreign && !std::holds_alternative<Name>(target.node);
+  const bool is_whole =
+      is_integer(target.type.base) &&
+      (is_signed(how.made_in) || is_floating(how.made_in) || has_sign(target.type.base)) &&
+      !kernel_.proofs.is_defined(expr);
+  how.spells_out = !how.is_summed && has_no_effect(target) &&
+                   (is_floating(target.type.base) || is_whole || how.is_read);
+  return how;
+}
+
+/// What @p target holds before the store, which gives it a value; @p before keeps what was read.
+Expr CheckedFunction::old_value(const Expr& target, const Assigning& how,
+                                std::optional<Expr>& before) {
+  Expr old = place(target, std::nullopt);
+  if (!how.is_read || verdict(target, Use::store) == Verdict::wrong) return old;
+  Expr read = place(target, Use::load);
+  if (read == old) return old;
+  old = make::name(temporary(target.type));
+  before = make::assign(old, std::move(read));
+  return old;
+}
+
+/// `old op by`, for the `op=` of @p expr, with the checks of what that makes.
+Expr CheckedFunction::spelt_out(const Expr& target, BinaryOp op, const Expr& expr, Base made_in,
+                                Expr old, Expr by) {
+  const Type& type = target.type;
+  const Expr& operand = expr.operands[1];
+  Expr made = is_floating(type.base) || is_floating(operand.type.base)
+                  ? make::binary(op, std::move(old), std::move(by))
+                  : updated(op, expr, target, std::move(old), std::move(by));
+  if (is_integer(type.base)) return fitted(expr, std::move(made), made_in, type.base);
+  if (!is_floating(type.base)) return made;
+  Expr original = make::binary(op, target, operand);
+  original.line = expr.line;
+  original.type = type;
+  std::vector<Expr> given;
+  leaves(target, given);
+  leaves(operand, given);
+  return may_make(original, type) ? made_of(expr, std::move(made), type, given) : made;
+}
+
+/// The right-hand side @p by of an `op=` that stays one, checked where integers ask for it.
+Expr CheckedFunction::update_operand(BinaryOp op, const Expr& target, const Expr& expr, Expr by) {
+  if (!is_integer(target.type.base) || kernel_.proofs.is_defined(expr)) return by;
+  const Type& type = expr.operands[1].type;
+  const bool divides = op == BinaryOp::divide || op == BinaryOp::modulo;
+  if (divides && is_integer(type.base)) return divisor(expr, std::move(by), type);
+  const bool shifts = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
+  return shifts ? shift(expr, std::move(by), target.type) : by;
+}
+
+/// @p from, which also notes that the variable @p target has a value, where that is watched.
+Expr CheckedFunction::with_flag(const Expr& target, Expr from) {
+  const auto* name = std::get_if<Name>(&target.node);
+  if (name == nullptr || !flags_.contains(name->name)) return from;
+  const std::string held = temporary(target.type);
+  return make::comma(make::comma(make::assign(make::name(held), std::move(from)),
+                                 make::assign(make::name(flag_of(name->name)), make::number(1))),
+                     make::name(held));
 }
 
 /// `old op by` of integers, for the variable @p target.

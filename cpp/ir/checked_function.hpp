@@ -13,6 +13,7 @@
 #include "ir/kernel_checks.hpp"
 #include "ir/kernel_facts.hpp"
 #include "ir/kernel_proofs.hpp"
+#include "ir/kernel_updates.hpp"
 
 namespace op2::ir {
 
@@ -81,7 +82,23 @@ class CheckedFunction {
   Expr memory_call(const Expr& expr, Expr made);
   std::optional<Expr> bytes_used(const Expr& pointer, const Reach& reach, Expr n, bool is_stored);
   Expr assign(const Assign& node, const Expr& expr);
+  /// What an assignment does to its target.
+  struct Assigning {
+    std::optional<Update> update;
+    Use use = Use::store;
+    bool is_foreign = false;    ///< `*=` and the like: uses the value and replaces it
+    bool is_read = false;       ///< `is_foreign`, of more than a variable
+    bool is_summed = false;     ///< added to what suspects are summed of
+    bool spells_out = false;    ///< is checked as `a = a op b`
+    Base made_in = Base::none;  ///< the type that `op` works in
+  };
   Expr assigned_to(const Expr& target, const Assign& node, const Expr& expr);
+  [[nodiscard]] Assigning assigning(const Expr& target, const Assign& node, const Expr& expr);
+  Expr old_value(const Expr& target, const Assigning& how, std::optional<Expr>& before);
+  Expr spelt_out(const Expr& target, BinaryOp op, const Expr& expr, Base made_in, Expr old,
+                 Expr by);
+  Expr update_operand(BinaryOp op, const Expr& target, const Expr& expr, Expr by);
+  Expr with_flag(const Expr& target, Expr from);
   Expr updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old, Expr by);
   Expr assigned_pointer(const Assign& node, const Expr& expr);
   Expr place(const Expr& expr, std::optional<Use> use);
