@@ -31,6 +31,8 @@ readonly packed=.gpu built=build/gpu
 readonly jobs=${JOBS:-$(nproc)}
 # NVIDIA's OpenCL on one GPU had no memory for the contexts of 60 processes, and had it for those of 40.
 readonly few=$((jobs < 40 ? jobs : 40))
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+readonly gpus
 readonly out=$built/out
 readonly summary=$built/summary.tsv
 readonly site=$built/site prefix=$built/prefix
@@ -261,16 +263,17 @@ loop_suites() {
 }
 
 # test_backend BACKEND PROCESSES: first the corpus by every strategy, then the loop suites with the
-# backend as the default one.
+# backend as the default one; processes take the GPUs in turn, where other tests see all of them.
 test_backend() {
   local backend=$1 n=$2
   local -a suites
   mapfile -t suites < <(loop_suites)
   measured "$backend-devices" python3 -m pyop2cxx info
+  export SHARED_GPUS=$gpus
   measured "$backend-corpus" tests -p xdist.plugin -n "$n" -k "$backend" tests/python/test_corpus.py
   export PYOP2CXX_BACKEND=$backend
   measured "$backend-suites" tests -p xdist.plugin -n "$n" "${suites[@]}"
-  unset PYOP2CXX_BACKEND
+  unset PYOP2CXX_BACKEND SHARED_GPUS
 }
 
 phase_test_cuda() {
@@ -285,7 +288,8 @@ phase_test_rest() {
 
 phase_test_opencl() {
   use_nvidia_opencl
-  test_backend opencl "$few"
+  local most=$((few * (gpus > 0 ? gpus : 1)))
+  test_backend opencl $((most < jobs ? most : jobs))
 }
 
 # --- programs in C++ ---------------------------------------------------------------------------
@@ -324,7 +328,8 @@ phase_ahead() {
   measured ahead-build ahead_build
   measured ahead-run ahead_run
   cat "$out/ahead-run.log"
-  measured ahead-tests tests tests/python/test_ahead.py tests/python/test_cpp_files.py
+  measured ahead-tests tests -p xdist.plugin -n "$few" tests/python/test_ahead.py \
+    tests/python/test_cpp_files.py
   measured ahead-bench timeout 300 python3 benchmarks/bench_cpp.py --backends openmp cuda \
     --arch "native,$(gpu_name)" --cells 800 900 --iterations 200
   cat "$out/ahead-bench.log"
@@ -347,9 +352,8 @@ sanitize_with() {
 
 phase_sanitize() {
   command -v compute-sanitizer >/dev/null || PATH=$PATH:/usr/local/cuda/bin
-  local tool part gpus shards=${SHARDS:-1}
+  local tool part shards=${SHARDS:-1}
   local -a waiting=()
-  gpus=$(nvidia-smi -L | wc -l)
   mkdir -p "$out"
   tests -qq --collect-only -k "${CASES:-cuda and not random}" tests/python/test_corpus.py |
     grep '::' >"$out/cases.txt" || fail "sanitize: no case of the corpus is selected"

@@ -28,6 +28,13 @@ FIRST = (
 """Files with tests that take half a minute or more: no worker is to begin one at the end."""
 
 
+def pytest_configure() -> None:
+    """Give each worker one of so many GPUs, if `SHARED_GPUS` says so: many on one are slow."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker and (n_gpus := int(os.environ.get("SHARED_GPUS", "0"))):
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(int(worker.removeprefix("gw")) % n_gpus)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; else one of several workers ends alone."""
     items.sort(key=lambda item: item.path.name not in FIRST)
@@ -42,6 +49,18 @@ def without_the_older_tree(request: pytest.FixtureRequest) -> Iterator[None]:
     else:
         with older_tree.hidden():
             yield
+
+
+@pytest.fixture(autouse=True)
+def leaves_no_options() -> Iterator[None]:
+    """Fail a test that leaves options to those after it, which would depend on their order."""
+    before = dict(op2.configuration)
+    yield
+    after = dict(op2.configuration)
+    if after != before:
+        left = ", ".join(f"{name}={after[name]!r}" for name in after if after[name] != before[name])
+        op2.exit()
+        pytest.fail(f"the test left {left} behind; end it with the fixture 'exits' or op2.exit()")
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pyop2cxx.exceptions.KernelWarni
 
 
 @pytest.fixture(autouse=True)
-def options() -> Iterator[None]:
+def ends() -> Iterator[None]:
     yield
     op2.exit()
 

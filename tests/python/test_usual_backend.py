@@ -31,7 +31,7 @@ exec cc "$@"
 
 
 @pytest.fixture(autouse=True)
-def _nobody_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def _nobody_says_so(exits: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYOP2CXX_BACKEND", raising=False)
     op2.exit()
 
