@@ -40,7 +40,7 @@ std::int64_t bytes_of_element(const ir::Loop& loop, const std::vector<std::size_
 }
 
 /// The most entries that a Map has for an element.
-int longest_row(const ir::Loop& loop, const std::vector<std::size_t>& summed) {
+std::int64_t longest_row(const ir::Loop& loop, const std::vector<std::size_t>& summed) {
   int longest = 0;
   for (const std::size_t arg : summed) {
     const int map = ir::target_map_of(loop.args[arg]);
@@ -49,15 +49,15 @@ int longest_row(const ir::Loop& loop, const std::vector<std::size_t>& summed) {
   return longest;
 }
 
-/// Elements of a block: a power of two.
+/// Elements of a block: a power of two; 0 if not even one fits.
 int listed_block_size(const ir::Loop& loop, const std::vector<std::size_t>& summed,
                       const Tuning& tuning) {
   int n = tuning.listed_elements;
   if (matrix_args(loop).empty()) {
     n = tuning.summed_elements;
-    while (n > 1 && n * longest_row(loop, summed) > tuning.summed_entries) n /= 2;
+    while (n > 0 && n * longest_row(loop, summed) > tuning.summed_entries) n /= 2;
   }
-  while (n > 1 && n * bytes_of_element(loop, summed) > tuning.listed_bytes) n /= 2;
+  while (n > 0 && n * bytes_of_element(loop, summed) > tuning.listed_bytes) n /= 2;
   return n;
 }
 

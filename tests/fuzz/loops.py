@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fuzz.tree import Kernel
 
 MOST_VALUES = 8  # that one argument points to
+MOST_OF_MATRIX = 100_000  # entries, as a dense array
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
 KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums")
@@ -564,6 +565,8 @@ class Maker:
             self.loop.sets[rows.target][1] * block[0],
             self.loop.sets[columns.target][1] * block[1],
         )
+        if math.prod(dim) > MOST_OF_MATRIX:
+            return
         data = Data(f"d{number}", t, MATRIX, dim, [0] * math.prod(dim))
         is_exact = t.is_integer or self.chance(0.7)
         arg = Arg(data, access, rows, columns=columns, block=block)

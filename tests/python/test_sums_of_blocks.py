@@ -260,6 +260,31 @@ def test_tuning_decides_first() -> None:
     assert not is_summed_first(scattered, n, listed_bytes=0)
 
 
+def test_elements_with_many_targets_are_added_one_by_one() -> None:
+    """They have more of them than a list of a block could."""
+    n, arity = 4, 66_000
+    with op2.backend("cuda"):
+        visited, vertices = op2.Set(n), op2.Set(1)
+        to_vertices = op2.Map(visited, vertices, arity, np.zeros((n, arity), np.int32))
+        kernel = op2.Kernel(
+            f"void add(float *y) {{ for (int i = 0; i < {arity}; ++i) y[i] += i % 2; }}", "add"
+        )
+        y = op2.Dat(vertices, dtype=np.float32)
+        made = op2.ParLoop(kernel, visited, y(INC, to_vertices), strategy="atomic").generate()
+    assert "_own[" not in made
+
+
+@pytest.mark.parametrize("tuning", [{"listed_bytes": 29}, {"summed_entries": 2}])
+def test_one_element_may_be_too_large(tuning: dict[str, int]) -> None:
+    """Its three values take 30 bytes of shared memory, with where they go."""
+    rows_of_three = rows(300, 3, 40)
+    least = {"least_listed_elements": 1}
+    assert is_summed_first(rows_of_three, 40, most_distinct=1, most_scatter=0, **least)
+    assert not is_summed_first(
+        rows_of_three, 40, most_distinct=1, most_scatter=0, **least, **tuning
+    )
+
+
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 def test_not_on_hosts(backend: str) -> None:
     with op2.backend(backend):
