@@ -332,3 +332,25 @@ def test_only_loops_that_sum_first_have_other_keys_on_larger_meshes() -> None:
         keys.add(("colour", colour.key))
         keys.add(("atomic", atomic.key))
     assert [name for name, _ in sorted(keys)] == ["atomic", "atomic", "colour"]
+
+
+def test_equal_texts_have_equal_keys_however_the_mesh_is_numbered() -> None:
+    """So a table of one mesh has what the other one runs, too."""
+    regular, scattered, n = meshes()
+    made = []
+    for cells in (regular, scattered):
+        with op2.backend("cuda"):
+            visited, vertices = op2.Set(len(cells)), op2.Set(n)
+            to_vertices = op2.Map(visited, vertices, 4, cells)
+            kernel = op2.Kernel(
+                "void add(double *y, const double *x) {"
+                " for (int i = 0; i < 4; ++i) y[i] += x[0]; }",
+                "add",
+            )
+            y, x = op2.Dat(vertices), op2.Dat(visited)
+            tuning = {"least_summed_scalars": 0, "most_padding": 0}
+            loop = op2.ParLoop(kernel, visited, y(INC, to_vertices), x(READ), tuning=tuning)
+            made.append(loop.generate())
+    assert "_own[" in made[0]
+    assert made[0] == made[1]
+    assert made[0].key == made[1].key
