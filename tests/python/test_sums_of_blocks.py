@@ -226,6 +226,22 @@ def meshes() -> tuple[np.ndarray, np.ndarray, int]:
     return cells, number[cells], n
 
 
+@pytest.mark.parametrize("strategy", ["atomic", "block"])
+def test_explain_says_so_where_the_strategy_was_asked_for(strategy: str) -> None:
+    """A matrix is assembled by `block`, which sums whatever is to be summed; Dats are not."""
+    cells, nodes = op2.Set(300), op2.Set(40)
+    to_nodes = op2.Map(cells, nodes, 3, rows(300, 3, 40))
+    kernel = op2.Kernel("void add(double *b) { b[0] += 1; }", "add")
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(to_nodes, to_nodes, None)]))
+    for arg in (op2.Dat(nodes)(INC, to_nodes), mat(INC, (to_nodes, to_nodes))):
+        with op2.backend("cuda"):
+            loop = op2.ParLoop(kernel, cells, arg, strategy=strategy, tuning=ALWAYS)
+            made = loop.generate()
+        is_so = "; what a block adds is summed in shared memory first" in made.why
+        assert made.why.startswith("asked for")
+        assert is_so == ("_own[" in made)
+
+
 def test_the_mesh_decides() -> None:
     regular, scattered, n = meshes()
     assert not is_summed_first(regular, n)
