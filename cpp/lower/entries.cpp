@@ -96,7 +96,11 @@ class Summer {
 
   void run() {
     declare_plan();
-    if (matrix_args(loop_).empty()) fetch_entries(builder_);
+    if (matrix_args(loop_).empty()) {
+      // no row of a Map is loaded for what is added: lists say where that goes
+      for (const Summed& summed : summed_) builder_.packed().args[summed.arg].store = {};
+      fetch_entries(builder_);
+    }
     kir::Block body = head();
     for (const List& list : lists_) append(body, entries_of_block(list));
     for (const List& list : lists_) body.push_back(copy_summands(list));

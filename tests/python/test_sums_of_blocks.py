@@ -268,6 +268,20 @@ def test_neighbours_must_share_targets() -> None:
     assert is_summed_first(far_apart, 50 * n, most_distinct=1)
 
 
+@pytest.mark.parametrize("gathers", [False, True])
+def test_rows_of_a_map_are_loaded_for_what_is_gathered_only(gathers: bool) -> None:
+    """Lists say where increments go."""
+    with op2.backend("cuda"):
+        cells, nodes = op2.Set(300), op2.Set(40)
+        to_nodes = op2.Map(cells, nodes, 4, rows(300, 4, 40))
+        kernel = op2.Kernel("void add(double *y, const double *x) { y[0] += x[0]; }", "add")
+        x = op2.Dat(nodes)(READ, to_nodes) if gathers else op2.Dat(cells)(READ)
+        loop = op2.ParLoop(kernel, cells, op2.Dat(nodes)(INC, to_nodes), x, tuning=ALWAYS)
+        made = loop.generate()
+    assert "_own[" in made
+    assert ("op2_fetch<4>(" in made) == gathers
+
+
 def test_tuning_decides_first() -> None:
     regular, scattered, n = meshes()
     assert is_summed_first(regular, n, most_scatter=0)
