@@ -23,7 +23,8 @@
 # FUZZ="cuda:10000 sequential+openmp:100000 ..."  backends, or several that run the same loops, and
 # how many;   FUZZ_MINUTES=8   KILLS="cuda openmp"  backends whose compilation is killed
 # FUZZ_COMMIT=  what records say was tried, where there is no repository; tests/fuzz/table.py shows them.
-# FUZZ_SEED=1  the first seed, 0 by default;   FUZZ_WAYS=2  runs of each loop, 1 by default.
+# FUZZ_SEED=1  the first seed, 0 by default;   FUZZ_WAYS=2  runs of each loop, 1 by default;
+# FUZZ_KINDS="sums matrices"  what loops have besides, none by default.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -384,8 +385,9 @@ use_pocl() {
 
 # Every core is taken by one process. Those of the host run the same loops.
 fuzz_loops() {
-  local -a backends=() counts=()
+  local -a backends=() counts=() kinds=()
   local one hosts=sequential+openmp
+  for one in ${FUZZ_KINDS:-}; do kinds+=(--kind "$one"); done
   if use_pocl; then hosts+=+opencl; fi
   for one in ${FUZZ:-cuda:10000 $hosts:100000}; do
     backends+=("${one%%:*}")
@@ -393,7 +395,7 @@ fuzz_loops() {
   done
   timeout 595 python3 tests/fuzz/run.py --backend "${backends[@]}" --count "${counts[@]}" \
     --jobs "$jobs" --minutes "${FUZZ_MINUTES:-8}" --ways "${FUZZ_WAYS:-1}" --seed "${FUZZ_SEED:-0}" --no-shrink \
-    --json "$out/fuzz.json"
+    "${kinds[@]}" --json "$out/fuzz.json"
 }
 
 phase_fuzz() {

@@ -250,11 +250,13 @@ void bind_options(py::module_& core) {
              options.widths.index_bytes = 8;
              return options;
            })
-      .def("without_sums",
-           [](Options options) {
-             options.widths.summed = options.widths.scattered = false;
-             return options;
-           })
+      .def(
+          "summing",
+          [](Options options, bool in_blocks) {
+            options.widths.summed = options.widths.scattered = in_blocks;
+            return options;
+          },
+          py::arg("in_blocks"))
       .def_readonly("gather_bytes", &Options::gather_bytes);
   py::class_<lower::LaneRule>(core, "LaneRule")
       .def_readonly("least_operations", &lower::LaneRule::least_operations)

@@ -40,7 +40,7 @@ std::int64_t bytes_of_element(const ir::Loop& loop, const std::vector<std::size_
 }
 
 /// The most entries that a Map has for an element.
-int longest_row(const ir::Loop& loop, const std::vector<std::size_t>& summed) {
+std::int64_t longest_row(const ir::Loop& loop, const std::vector<std::size_t>& summed) {
   int longest = 0;
   for (const std::size_t arg : summed) {
     const int map = ir::target_map_of(loop.args[arg]);
@@ -49,15 +49,15 @@ int longest_row(const ir::Loop& loop, const std::vector<std::size_t>& summed) {
   return longest;
 }
 
-/// Elements of a block: a power of two.
+/// Elements of a block: a power of two; 0 if not even one fits.
 int listed_block_size(const ir::Loop& loop, const std::vector<std::size_t>& summed,
                       const Tuning& tuning) {
   int n = tuning.listed_elements;
   if (matrix_args(loop).empty()) {
     n = tuning.summed_elements;
-    while (n > 1 && n * longest_row(loop, summed) > tuning.summed_entries) n /= 2;
+    while (n > 0 && n * longest_row(loop, summed) > tuning.summed_entries) n /= 2;
   }
-  while (n > 1 && n * bytes_of_element(loop, summed) > tuning.listed_bytes) n /= 2;
+  while (n > 0 && n * bytes_of_element(loop, summed) > tuning.listed_bytes) n /= 2;
   return n;
 }
 
@@ -96,7 +96,11 @@ class Summer {
 
   void run() {
     declare_plan();
-    if (matrix_args(loop_).empty()) fetch_entries(builder_);
+    if (matrix_args(loop_).empty()) {
+      // no row of a Map is loaded for what is added: lists say where that goes
+      for (const Summed& summed : summed_) builder_.packed().args[summed.arg].store = {};
+      fetch_entries(builder_);
+    }
     kir::Block body = head();
     for (const List& list : lists_) append(body, entries_of_block(list));
     for (const List& list : lists_) body.push_back(copy_summands(list));

@@ -419,7 +419,14 @@ Choice force(Strategy strategy, const Loop& loop, const Facts& facts,
              const std::vector<MapFacts>& maps, const Options& options) {
   check_supported(loop, facts);
   const Verdict verdict = applicable(strategy, loop, facts, maps, options);
-  if (verdict.ok) return {strategy, "asked for"};
+  if (verdict.ok) {
+    const bool in_blocks =
+        strategy == Strategy::atomic
+            ? sums_targets(loop, facts, maps, options).ok
+            : strategy == Strategy::block && sums_entries(loop, facts, maps, options).ok;
+    return {strategy, in_blocks ? "asked for; what a block adds is summed in shared memory first"
+                                : "asked for"};
+  }
   std::vector<std::string_view> possible;
   for (const std::string_view name : strategy_names) {
     if (applicable(strategy_from_name(name), loop, facts, maps, options).ok) {

@@ -46,13 +46,16 @@ void check(const PositionSpec& spec, const EntryLayout& layout) {
   }
 }
 
+void check_blocks(const mesh::MapTable& map, std::int64_t n, std::int64_t block_size) {
+  if (block_size >= 1 && n >= 0 && n <= map.n_rows()) return;
+  throw UsageError(
+      fmt::format("plan: cannot list the targets of {} elements, {} a block, of a "
+                  "map of {} rows",
+                  n, block_size, map.n_rows()));
+}
+
 void check(const mesh::MapTable& map, const TargetLayout& layout) {
-  if (layout.block_size < 1 || layout.n_elements < 0 || layout.n_elements > map.n_rows()) {
-    throw UsageError(
-        fmt::format("plan: cannot list the targets of {} elements, {} a block, of a "
-                    "map of {} rows",
-                    layout.n_elements, layout.block_size, map.n_rows()));
-  }
+  check_blocks(map, layout.n_elements, layout.block_size);
   if (layout.block_size * map.arity() > most_summands) {
     throw UsageError(
         fmt::format("plan: {} elements with {} targets each are too many for a block, which may "
@@ -383,7 +386,7 @@ EntryBlocks list_targets(const mesh::MapTable& map, const TargetLayout& layout, 
 }
 
 double distinct_targets(const mesh::MapTable& map, std::int64_t n, std::int64_t block_size) {
-  check(map, {n, block_size, 8});
+  check_blocks(map, n, block_size);  // nothing is listed, so a block may have any number
   constexpr std::int64_t most_blocks = 32;
   const std::int64_t n_blocks = (n + block_size - 1) / block_size;
   const std::int64_t n_samples = std::min(n_blocks, most_blocks);

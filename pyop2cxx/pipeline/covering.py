@@ -39,7 +39,7 @@ def weaker(request: Request) -> Iterator[Request]:
         if shape != (known, own, request.column_fill, True, request.elsewhere, sums[0]):
             options = request.options.placed(width)
             if not is_summed:
-                options = options.without_sums()
+                options = options.summing(False)
             yield replace(
                 request,
                 map_facts=own_facts,

@@ -115,9 +115,8 @@ def choose(request: Request) -> Choice:
         found, why = runtime.engine.lanes.made(key, decided)
         return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
 
-    options = request.options
-    if strategy != "atomic" or not _core.sums_targets(*about):
-        options = options.without_sums()  # or equal texts would have other keys on larger meshes
+    # what has decided is forgotten: equal texts have equal keys on meshes of any size and order
+    options = request.options.summing(strategy == "atomic" and _core.sums_targets(*about))
     options, why_lanes = lanes(options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
         raise UnsupportedError(

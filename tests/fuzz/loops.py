@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from fuzz.tree import Kernel
 
 MOST_VALUES = 8  # that one argument points to
+MOST_OF_MATRIX = 100_000  # entries, as a dense array
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
-KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates")
+KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums")
 """What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
 
@@ -309,10 +310,11 @@ class Maker:
     """Makes the loop of a seed."""
 
     def __init__(self, seed: int, kinds: frozenset[str]) -> None:
-        self.seed, self.kinds = seed, kinds
+        self.seed, self.kinds, self.adds = seed, kinds, "sums" in kinds
         self.random = Random(seed)
         self.grammar = Grammar(self.random, f"s{seed}_")
-        n = self.random.choice([0, 1, 2, 3, 5, 7, 8, 9, 13, 17, 21, 33])
+        sizes = [0, 1, 2, 3, 5, 7, 8, 9, 13, 17, 21, 33]
+        n = self.random.choice([0, 1, 15, 16, 17, 33, 64, 100, 257] if self.adds else sizes)
         ghosts = self.random.choice([0, 0, 0, 2])
         self.loop = Loop(seed, None, {"cells": (n, n + ghosts)}, [])  # type: ignore[arg-type]
         self.paths: list[Path] = []
@@ -364,14 +366,16 @@ class Maker:
             elif not (self.chance(0.15) and self._again()):
                 self._argument()
         is_likely = {"partial", "matrices"} & self.kinds
-        if self.chance(0.6 if is_likely else 0.15) and self.loop.region != FACETS:
+        rest = 0.35 if self.adds else 0.15
+        if self.chance(0.6 if is_likely else rest) and self.loop.region != FACETS:
             self._matrix()
         if all(arg.access == "READ" for arg in self.loop.args):
             self._argument("INC")
 
     def _iteration(self) -> None:
         loop, (n, total) = self.loop, self.loop.sets["cells"]
-        if self.chance(0.8 if "periodic" in self.kinds else 0.25):
+        rest = 0.05 if self.adds else 0.25
+        if self.chance(0.8 if "periodic" in self.kinds else rest):
             loop.periodic = "periodic" in self.kinds
             loop.extruded, loop.even = True, self.chance(0.7) or not total
             if loop.even:
@@ -380,21 +384,21 @@ class Maker:
                 lows = [self.random.randint(0, 2) for _ in range(total)]
                 loop.layers = [(low, low + self.random.randint(2, 5)) for low in lows]
             loop.region = self.random.choice(["", "", "ALL", "ON_BOTTOM", "ON_TOP", FACETS])
-        if self.chance(0.2):
+        if self.chance(0.08 if self.adds else 0.2):
             loop.part = sorted(self.random.sample(range(n), self.random.randint(0, n)))
 
     def _maps(self) -> None:
         _, total = self.loop.sets["cells"]
         for number in range(self.random.randint(1, 3)):
             arity = self.random.randint(1, 4)
-            is_apart = self.chance(0.35) and not self.loop.extruded
+            is_apart = self.chance(0.1 if self.adds else 0.35) and not self.loop.extruded
             size = total * arity + 1 if is_apart else self.random.choice([1, 2, 3, 6, 20])
             name = f"nodes{number}"
             path = Path(f"map{number}", name, [], arity)
             if is_apart:
                 places = self.random.sample(range(size), total * arity)
                 path.rows = [places[i * arity : (i + 1) * arity] for i in range(total)]
-            elif self.chance(0.2) and not self.loop.extruded:
+            elif self.chance(0.05 if self.adds else 0.2) and not self.loop.extruded:
                 inner = [[self.random.randrange(size) for _ in range(arity)] for _ in range(3)]
                 path.through = [self.random.randrange(3) for _ in range(total)]
                 path.rows = [inner[i] for i in path.through]
@@ -402,7 +406,7 @@ class Maker:
                 path.rows = [
                     [self.random.randrange(size) for _ in range(arity)] for _ in range(total)
                 ]
-            if not path.through and self.chance(0.2):
+            if not path.through and self.chance(0.05 if self.adds else 0.2):
                 path.order = self.random.sample(range(arity), arity)
             if self.loop.extruded:
                 path.offsets = [self.random.randint(0, 2) for _ in range(arity)]
@@ -461,11 +465,15 @@ class Maker:
         number = len(self.loop.args)
         t = self.grammar.any_type()
         place = self.random.choice(["direct", "direct", "map", "map", "map", "global"])
+        if self.adds and self.chance(0.6):
+            place, access = "map", "INC"
         paths = self._whole_paths()
         place = "direct" if place == "map" and not paths else place
         path = self.random.choice(paths) if place == "map" else None
         if not access:
             access = self.random.choice(self._accesses(place, path, t))
+            if self.adds and place != "direct" and self.chance(0.8):
+                access = "READ"  # else no block sums
         is_exact = t.is_integer or self.chance(0.75)
         facts = sum_facts(t, is_exact) if access == "INC" else facts_of(self.random, t)
         start = Facts(-8, 7, 1) if access == "INC" and not t.is_integer else facts
@@ -477,7 +485,8 @@ class Maker:
         n = self.loop.sets[on][1] if on else 1
         values = [self._number(t, start) for _ in range(n * math.prod(dim))]
         arg = Arg(Data(f"d{number}", t, on, dim, values), access, path)
-        if on and len(dim) == 1 and dim[0] > 1 and self.chance(0.15):
+        share = 0.05 if self.adds else 0.15
+        if on and len(dim) == 1 and dim[0] > 1 and self.chance(share):
             arg.component = self.random.randrange(dim[0])
         self.loop.args.append(arg)
         self._parameter(arg, f"p{number}", facts, arity * arg.width, is_exact)
@@ -556,6 +565,8 @@ class Maker:
             self.loop.sets[rows.target][1] * block[0],
             self.loop.sets[columns.target][1] * block[1],
         )
+        if math.prod(dim) > MOST_OF_MATRIX:
+            return
         data = Data(f"d{number}", t, MATRIX, dim, [0] * math.prod(dim))
         is_exact = t.is_integer or self.chance(0.7)
         arg = Arg(data, access, rows, columns=columns, block=block)
@@ -621,7 +632,7 @@ def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
         seed: Decides everything.
         kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
             entries lead nowhere, structures, matrices of all types and of set entries, structures
-            that hold others and are values of expressions. Without them a seed is the loop it
-            always was.
+            that hold others and are values of expressions, more elements that add to more Dats.
+            Without them a seed is the loop it always was.
     """
     return Maker(seed, kinds).made()

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from fuzz.loops import Arg, Data, Loop, Path
 
 
+TEXTS_OF_GPUS = (
+    "from pyop2cxx.pipeline import flow\nflow.suited_to = lambda request, device: request"
+)
+"""With these lines a processor runs the texts of GPUs, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a loop is run.
@@ -24,6 +30,7 @@ class Way:
         how: Keywords of the ParLoop.
         compiler: Of the host; empty for the usual one.
         chained: How often the loop is called in one chain; 0: it is no part of one.
+        texts_of_gpus: Whether processors run the texts of GPUs, too.
     """
 
     backend: str = "sequential"
@@ -31,6 +38,7 @@ class Way:
     how: dict[str, Any] = field(default_factory=dict)
     compiler: str = ""
     chained: int = 0
+    texts_of_gpus: bool = False
 
     @property
     def times(self) -> int:
@@ -41,6 +49,7 @@ class Way:
         words = {"backend": self.backend, **self.options, **self.how}
         words |= {"compiler": self.compiler} if self.compiler else {}
         words |= {"chained": self.chained} if self.chained else {}
+        words |= {"texts_of_gpus": True} if self.texts_of_gpus else {}
         return ", ".join(f"{name}={value!r}" for name, value in words.items())
 
 
@@ -71,7 +80,8 @@ def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     options = "".join(f", {name}={value!r}" for name, value in way.options.items())
     how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
     options += f', cc="{way.compiler}"' if way.compiler else ""
-    lines = [setup(loop), "", f'op2.init(backend="{way.backend}"{options})']
+    lines = [setup(loop), "", *[TEXTS_OF_GPUS] * way.texts_of_gpus]
+    lines.append(f'op2.init(backend="{way.backend}"{options})')
     lines.append(f"loop, data = make({how})")
     lines += ["with op2.chain():"] * bool(way.chained)
     lines += [f"{'    ' * bool(way.chained)}loop.compute()"] * way.times

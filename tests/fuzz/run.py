@@ -49,7 +49,8 @@ MOST_SHOWN = 4  # failures of one kind
 MOST_SECONDS = 300.0  # from one loop to the next, with all that is compiled in between
 BATCH = {"sequential": 200, "openmp": 200, "opencl": 200, "cuda": 100}  # loops compiled as one
 STRATEGIES = (None, *_core.STRATEGIES)
-SUMS_OF_BLOCKS = {"least_summed_scalars": 0, "most_distinct": 1, "most_scatter": 0}
+GRIDS = ("opencl", "cuda")
+SUMS_OF_BLOCKS = {"least_summed_scalars": 0, "most_distinct": 1}
 """What `atomic` needs to sum in shared memory what a few elements add."""
 
 
@@ -128,6 +129,25 @@ class Attempt:
     data: dict[str, Any] = field(default_factory=dict)
 
 
+def summed(loop: Loop) -> dict[str, Any]:
+    """Return a tuning with which blocks of elements sum in shared memory, if that is possible.
+
+    Most blocks are so small that the loop has several, and some need not fit into memory.
+    """
+    random = Random(f"{loop.seed} sums")
+    chosen = {
+        "most_scatter": random.choice([0, 0, 1, 1.5, 1000]),
+        "interleaved_gathers": random.choice([0, 1, 2, 1024]),
+        "interleaved_window": random.choice([1, 3, 32]),
+        "summed_elements": random.choice([16, 16, 32, 256, 1024]),
+        "summed_entries": random.choice([0, 1, 7, 40, 1280, 65535]),
+        "listed_elements": random.choice([16, 32, 128]),
+        "listed_bytes": random.choice([64, 300, 1000, 4000, 34816, 49152]),
+        "least_listed_elements": random.choice([1, 1, 1, 4, 16]),
+    }
+    return SUMS_OF_BLOCKS | chosen
+
+
 def ways(loop: Loop, backend: str, n: int, compiler: str = "") -> list[Way]:
     """Return some of the ways in which a loop may be run, the same for a seed and a backend.
 
@@ -146,12 +166,34 @@ def ways(loop: Loop, backend: str, n: int, compiler: str = "") -> list[Way]:
         if how["strategy"] == "block":
             how["block_size"] = random.choice([1, 2, 5, 16])
         if how["strategy"] == "atomic" and backend == "cuda" and random.random() < 0.5:
-            how["tuning"] = SUMS_OF_BLOCKS
+            how["tuning"] = summed(loop)
         options = {"threads": random.choice([1, 2, 3])}
         options["deterministic"] = random.random() < 0.3
         how = {name: value for name, value in how.items() if value is not None}
         found.append(Way(backend, options, how, compiler))
     return found
+
+
+def in_blocks(loop: Loop, way: Way) -> Way:
+    """Return a way in which blocks of elements sum, as on a GPU."""
+    if way.backend not in GRIDS:
+        return way
+    how = {"tuning": summed(loop)}
+    strategy = Random(f"{loop.seed} strategy").choice([None, "atomic", "atomic", "block"])
+    how |= {"strategy": strategy} if strategy and way.how else {}
+    return replace(way, how=how, texts_of_gpus=way.backend == "opencl")
+
+
+@contextlib.contextmanager
+def texts_of_gpus(*, are_run: bool) -> Iterator[None]:
+    """Let processors run the texts of GPUs, too, or not."""
+    before = flow.suited_to
+    if are_run:
+        flow.suited_to = lambda request, _: request
+    try:
+        yield
+    finally:
+        flow.suited_to = before
 
 
 def prepare(attempts: list[Attempt], report: Report) -> list[Attempt]:
@@ -299,9 +341,10 @@ def run_seeds(
         way = attempt.way
         alike.setdefault((way.backend, way.options["deterministic"]), []).append(attempt)
     try:
-        for (_, deterministic), group in alike.items():
-            op2.init(deterministic=deterministic)
-            run_together(prepare(group, report), report, note)
+        with texts_of_gpus(are_run="sums" in plan.kinds):
+            for (_, deterministic), group in alike.items():
+                op2.init(deterministic=deterministic)
+                run_together(prepare(group, report), report, note)
     finally:
         forget_constants(attempts)
 
@@ -319,8 +362,9 @@ def one(loop: Loop, way: Way) -> Failure | None:
     expected, finding = outcome(loop, times=way.times)
     attempt = Attempt(loop, way, expected, finding=finding)
     try:
-        for ready in prepare([attempt], report):
-            finish(ready, report)
+        with texts_of_gpus(are_run=way.texts_of_gpus):
+            for ready in prepare([attempt], report):
+                finish(ready, report)
     finally:
         forget_constants([attempt])
     return report.failures[0] if report.failures else None
@@ -385,6 +429,8 @@ class Plan:
         """Return in which ways a loop runs on a backend."""
         found = ways(loop, backend, self.n_ways, self.compiler)
         found = [replace(way, chained=self.chained) for way in found]
+        if "sums" in self.kinds:
+            found = [in_blocks(loop, way) for way in found]
         if not self.check:
             return found
         without = {"lanes"}  # checks are for one element at a time

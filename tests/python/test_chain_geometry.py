@@ -186,7 +186,9 @@ def test_hosts_say_why_not(backend: str) -> None:
 
 
 @on_grids
-def test_a_table_has_the_functions(backend: str, gpu: None, tmp_path: Path) -> None:
+def test_a_table_has_the_functions(
+    backend: str, gpu: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Compiled for one mesh, they run on others, whose nodes are compared then."""
     meshes = [Sided(6), Sided(12, n_apart=2), Sided(12, n_apart=100)]
     expected = [wanted(mesh) for mesh in meshes]
@@ -199,9 +201,20 @@ def test_a_table_has_the_functions(backend: str, gpu: None, tmp_path: Path) -> N
     op2.exit()
     op2.init(eti_only=True, backend=backend)
     op2.dispatch.load(tmp_path / "lib")
+    choose, asked = flow.choose, list[str]()
+
+    def watched(request: Request) -> Choice:
+        choice = choose(request)
+        asked.append(choice.key)
+        return choice
+
+    monkeypatch.setattr(flow, "choose", watched)
     for mesh, want, is_applied in zip(meshes, expected, (True, True, False), strict=True):
+        asked.clear()
         again = Sided(mesh.n, n_apart=mesh.n_apart)
-        assert (APPLIED in str(chained(again, backend, expected=want))) == is_applied
+        text = str(chained(again, backend, expected=want))
+        found = "\n".join([text, "asked for:", *asked, "there are:", *runtime.engine.ahead_loops])
+        assert (APPLIED in text) == is_applied, found
 
 
 @on_grids

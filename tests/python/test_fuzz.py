@@ -20,6 +20,7 @@ from programs import needs_program
 
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import KernelWarning
+from pyop2cxx.pipeline import flow
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -79,6 +80,29 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs >= report.n_loops // 2
+
+
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no device of OpenCL is available")
+def test_loops_of_the_kind_sums_are_summed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the device is a processor, and some in other ways."""
+    generate, n_in_blocks = flow.generate, Counter[bool]()
+
+    def watched(request: Any, choice: Any) -> Any:
+        text = generate(request, choice)
+        n_in_blocks["_first_summand" in text] += 1
+        return text
+
+    monkeypatch.setattr(flow, "generate", watched)
+    report, plan = Report(), Plan(("opencl",), 1, frozenset(["sums"]))
+    run_seeds(range(20), plan, report)
+    assert not report.failures
+    assert min(n_in_blocks.values()) >= 3
+    assert len(n_in_blocks) == 2
+    ways = [plan.ways(random_loop(seed, plan.kinds), "opencl")[0] for seed in range(20)]
+    assert all(way.texts_of_gpus for way in ways)
+    assert "flow.suited_to = " in program(random_loop(0), ways[0], run(random_loop(0)))
+    hosts = Plan(("openmp",), 1, plan.kinds).ways(random_loop(0, plan.kinds), "openmp")
+    assert not any(way.texts_of_gpus for way in hosts)
 
 
 def test_a_body_may_change_the_end_of_its_loop() -> None:

@@ -226,6 +226,22 @@ def meshes() -> tuple[np.ndarray, np.ndarray, int]:
     return cells, number[cells], n
 
 
+@pytest.mark.parametrize("strategy", ["atomic", "block"])
+def test_explain_says_so_where_the_strategy_was_asked_for(strategy: str) -> None:
+    """A matrix is assembled by `block`, which sums whatever is to be summed; Dats are not."""
+    cells, nodes = op2.Set(300), op2.Set(40)
+    to_nodes = op2.Map(cells, nodes, 3, rows(300, 3, 40))
+    kernel = op2.Kernel("void add(double *b) { b[0] += 1; }", "add")
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(to_nodes, to_nodes, None)]))
+    for arg in (op2.Dat(nodes)(INC, to_nodes), mat(INC, (to_nodes, to_nodes))):
+        with op2.backend("cuda"):
+            loop = op2.ParLoop(kernel, cells, arg, strategy=strategy, tuning=ALWAYS)
+            made = loop.generate()
+        is_so = "; what a block adds is summed in shared memory first" in made.why
+        assert made.why.startswith("asked for")
+        assert is_so == ("_own[" in made)
+
+
 def test_the_mesh_decides() -> None:
     regular, scattered, n = meshes()
     assert not is_summed_first(regular, n)
@@ -252,12 +268,51 @@ def test_neighbours_must_share_targets() -> None:
     assert is_summed_first(far_apart, 50 * n, most_distinct=1)
 
 
+@pytest.mark.parametrize("gathers", [False, True])
+def test_rows_of_a_map_are_loaded_for_what_is_gathered_only(gathers: bool) -> None:
+    """Lists say where increments go."""
+    with op2.backend("cuda"):
+        cells, nodes = op2.Set(300), op2.Set(40)
+        to_nodes = op2.Map(cells, nodes, 4, rows(300, 4, 40))
+        kernel = op2.Kernel("void add(double *y, const double *x) { y[0] += x[0]; }", "add")
+        x = op2.Dat(nodes)(READ, to_nodes) if gathers else op2.Dat(cells)(READ)
+        loop = op2.ParLoop(kernel, cells, op2.Dat(nodes)(INC, to_nodes), x, tuning=ALWAYS)
+        made = loop.generate()
+    assert "_own[" in made
+    assert ("op2_fetch<4>(" in made) == gathers
+
+
 def test_tuning_decides_first() -> None:
     regular, scattered, n = meshes()
     assert is_summed_first(regular, n, most_scatter=0)
     assert is_summed_first(regular, n, interleaved_gathers=4)
     assert not is_summed_first(scattered, n, most_scatter=1000)
     assert not is_summed_first(scattered, n, listed_bytes=0)
+
+
+def test_elements_with_many_targets_are_added_one_by_one() -> None:
+    """They have more of them than a list of a block could."""
+    n, arity = 4, 66_000
+    with op2.backend("cuda"):
+        visited, vertices = op2.Set(n), op2.Set(1)
+        to_vertices = op2.Map(visited, vertices, arity, np.zeros((n, arity), np.int32))
+        kernel = op2.Kernel(
+            f"void add(float *y) {{ for (int i = 0; i < {arity}; ++i) y[i] += i % 2; }}", "add"
+        )
+        y = op2.Dat(vertices, dtype=np.float32)
+        made = op2.ParLoop(kernel, visited, y(INC, to_vertices), strategy="atomic").generate()
+    assert "_own[" not in made
+
+
+@pytest.mark.parametrize("tuning", [{"listed_bytes": 29}, {"summed_entries": 2}])
+def test_one_element_may_be_too_large(tuning: dict[str, int]) -> None:
+    """Its three values take 30 bytes of shared memory, with where they go."""
+    rows_of_three = rows(300, 3, 40)
+    least = {"least_listed_elements": 1}
+    assert is_summed_first(rows_of_three, 40, most_distinct=1, most_scatter=0, **least)
+    assert not is_summed_first(
+        rows_of_three, 40, most_distinct=1, most_scatter=0, **least, **tuning
+    )
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
@@ -307,3 +362,25 @@ def test_only_loops_that_sum_first_have_other_keys_on_larger_meshes() -> None:
         keys.add(("colour", colour.key))
         keys.add(("atomic", atomic.key))
     assert [name for name, _ in sorted(keys)] == ["atomic", "atomic", "colour"]
+
+
+def test_equal_texts_have_equal_keys_however_the_mesh_is_numbered() -> None:
+    """So a table of one mesh has what the other one runs, too."""
+    regular, scattered, n = meshes()
+    made = []
+    for cells in (regular, scattered):
+        with op2.backend("cuda"):
+            visited, vertices = op2.Set(len(cells)), op2.Set(n)
+            to_vertices = op2.Map(visited, vertices, 4, cells)
+            kernel = op2.Kernel(
+                "void add(double *y, const double *x) {"
+                " for (int i = 0; i < 4; ++i) y[i] += x[0]; }",
+                "add",
+            )
+            y, x = op2.Dat(vertices), op2.Dat(visited)
+            tuning = {"least_summed_scalars": 0, "most_padding": 0}
+            loop = op2.ParLoop(kernel, visited, y(INC, to_vertices), x(READ), tuning=tuning)
+            made.append(loop.generate())
+    assert "_own[" in made[0]
+    assert made[0] == made[1]
+    assert made[0].key == made[1].key

@@ -155,6 +155,8 @@ TEST(DistinctTargets, AreFewWhereNeighboursShareThem) {
   EXPECT_EQ(distinct_targets(*same.table, 100, 50), 1.0 / 100.0);
   const TestMap<> none(std::vector<std::int32_t>(200, -1), 2, 9);
   EXPECT_EQ(distinct_targets(*none.table, 100, 50), 0.0);
+  const TestMap<> long_rows(std::vector<std::int32_t>(140000, 3), 70000, 9);
+  EXPECT_EQ(distinct_targets(*long_rows.table, 2, 1), 1.0 / 70000.0);  // more than a list can have
   EXPECT_THROW((void)distinct_targets(*path.table, 6401, 64), UsageError);
 }
 
