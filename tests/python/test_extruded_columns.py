@@ -36,7 +36,7 @@ def is_gpu(backend: str) -> bool:
 @pytest.mark.parametrize("kind", LAYERS)
 @pytest.mark.parametrize("part", ["all", "subset"])
 def test_columns_are_kept_in_order(
-    kind: str, part: str, strategy: str | None, backend: str
+    kind: str, part: str, strategy: str | None, backend: str, exits: None
 ) -> None:
     """Blocks that ended inside of a column ran beside the one that had the rest of it."""
     n, layers = LAYERS[kind]
