@@ -32,11 +32,12 @@ def is_gpu(backend: str) -> bool:
     return is_grid and not runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu
 
 
+@pytest.mark.usefixtures("exits")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("kind", LAYERS)
 @pytest.mark.parametrize("part", ["all", "subset"])
 def test_columns_are_kept_in_order(
-    kind: str, part: str, strategy: str | None, backend: str, exits: None
+    kind: str, part: str, strategy: str | None, backend: str
 ) -> None:
     """Blocks that ended inside of a column ran beside the one that had the rest of it."""
     n, layers = LAYERS[kind]
