@@ -31,7 +31,7 @@ from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places, number_of
 from pyop2cxx.data.lent import Lent
-from pyop2cxx.exceptions import CompilationError, UsageError
+from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
@@ -676,13 +676,17 @@ class Chain(_core.chain.Block):
         try:
             chain = compiled(entries_of(taken), self._passes, self._spares)
             self._known.note_compiled(prefix, chain)
-        except CompilationError as error:
+        except Exception as error:  # it may be that a backend or strategy cannot run one of them
             together = error
         else:
             return chain
         with runtime.at_once():
             for entry in entries_of(queue):
-                entry.run()  # the one at fault says so
+                try:
+                    entry.run()  # the one at fault says so
+                except UnsupportedError as error:
+                    where = entry.made()._line if entry.recorded else ""
+                    raise UnsupportedError(f"{error} (made at {where})") from None
         raise together
 
 

@@ -43,7 +43,7 @@ from pyop2cxx.chain.kernel_lines import deciding_lines
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.trial import Stopwatch
 from pyop2cxx.chain.worth import Places
-from pyop2cxx.exceptions import CompilationError, UsageError
+from pyop2cxx.exceptions import CompilationError, UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -1128,6 +1128,33 @@ def test_what_stands_before_a_kernel_that_does_not_compile_has_run(read: str, ba
     assert dats["first"].data_ro[0] == (2.0 if read == "first" else 1.0)
     assert dats["other"].data_ro[0] == 1.0
     assert dats["broken"].data_ro[0] == 0.0
+    assert op2.chain.pending() == ()
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_what_stands_before_a_loop_that_cannot_run_has_run(read: bool, backend: str) -> None:
+    if backend == "sequential":
+        pytest.skip("it can run every strategy that keeps the order of elements")
+    cells, edges = op2.Set(3), op2.Set(2)
+    ends = op2.Map(edges, cells, 2, [[0, 1], [1, 2]])
+    first, other, sums = (op2.Dat(cells) for _ in range(3))
+    add = op2.Kernel("void add(double *x) { x[0] += 1; x[1] += 1; }", "add")
+    op2.init(deterministic=True)
+    line = 0
+    try:
+        with op2.backend(backend), pytest.raises(UnsupportedError) as caught:  # noqa: PT012
+            with op2.chain():
+                op2.par_loop(MORE, cells, first(op2.RW))
+                line = sys._getframe().f_lineno + 1
+                op2.par_loop(add, edges, sums(op2.INC, ends), strategy="atomic")
+                if read:
+                    first.data_ro  # noqa: B018
+                op2.par_loop(MORE, cells, other(op2.RW))
+    finally:
+        op2.init(deterministic=False)
+    assert "strategy 'atomic' cannot be used" in str(caught.value)
+    assert f"test_chain.py:{line}" in str(caught.value)
+    assert (first.data_ro[0], sums.data_ro[0], other.data_ro[0]) == (1.0, 0.0, 0.0)
     assert op2.chain.pending() == ()
 
 
