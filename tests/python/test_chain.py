@@ -1142,14 +1142,17 @@ def test_what_stands_before_a_loop_that_cannot_run_has_run(read: bool, backend: 
     op2.init(deterministic=True)
     line = 0
     try:
-        with op2.backend(backend), pytest.raises(UnsupportedError) as caught:  # noqa: PT012
-            with op2.chain():
-                op2.par_loop(MORE, cells, first(op2.RW))
-                line = sys._getframe().f_lineno + 1
-                op2.par_loop(add, edges, sums(op2.INC, ends), strategy="atomic")
-                if read:
-                    first.data_ro  # noqa: B018
-                op2.par_loop(MORE, cells, other(op2.RW))
+        with (  # noqa: PT012
+            op2.backend(backend),
+            pytest.raises(UnsupportedError) as caught,
+            op2.chain(),
+        ):
+            op2.par_loop(MORE, cells, first(op2.RW))
+            line = sys._getframe().f_lineno + 1
+            op2.par_loop(add, edges, sums(op2.INC, ends), strategy="atomic")
+            if read:
+                first.data_ro  # noqa: B018
+            op2.par_loop(MORE, cells, other(op2.RW))
     finally:
         op2.init(deterministic=False)
     assert "strategy 'atomic' cannot be used" in str(caught.value)
