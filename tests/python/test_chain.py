@@ -1173,6 +1173,19 @@ def test_what_stands_before_a_loop_that_cannot_run_has_run(read: bool) -> None:
     assert op2.chain.pending() == ()
 
 
+def test_many_loops_become_one_function_whose_name_is_not_too_long(backend: str) -> None:
+    """PoCL names files after functions: it ended the program."""
+    cells = op2.Set(3)
+    x = op2.Dat(cells)
+    names = [f"a_step_of_a_time_loop_{i}" for i in range(20)]
+    kernels = [kernel(f"void {name}(double *x) {{ x[0] += 9.5; }}") for name in names]
+    with op2.backend(backend), op2.chain() as chain:
+        for one in kernels:
+            op2.par_loop(one, cells, x(op2.RW))
+    assert len(chain.explain().steps) == 1
+    assert x.data_ro.tolist() == [190.0] * 3
+
+
 @pytest.fixture
 def impatient() -> Iterator[None]:
     """Threads change places a hundred times as often."""
