@@ -13,6 +13,7 @@ class Names {
   explicit Names(std::vector<std::string> reserved) : used_(std::move(reserved)) {}
 
   /// @brief @p wanted, or the first of wanted_1, wanted_2, … that is free. Taken from then on.
+  /// What is longer than names of files can be is cut off.
   std::string take(const std::string& wanted);
 
  private:

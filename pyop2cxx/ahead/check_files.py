@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.records import Object, Record
     from pyop2cxx.base.arrays import Array
 
+_MOST_LETTERS = 120
 FOLDER = "check"
 PROGRAM = "check.cpp"
 
@@ -44,12 +45,15 @@ def write(
         graphs: The graph of the project, if its outcome is known.
     """
     (folder / FOLDER).mkdir()
-    checks = []
+    checks: list[dict[str, object]] = []
     for name, function, compiled, run in recorded:
         backends = dict.fromkeys(code.backend for code in compiled)
-        checks.append({**described(name, function, run), "backends": [*backends]})
+        # chains have the names of all their kernels, which no file may have
+        file = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}_{len(checks)}"
+        about = described(name, function, run)
+        checks.append({**about, "stored": file, "backends": [*backends]})
         values = [one.before for one in run.objects] + [one.after for one in run.objects]
-        (folder / FOLDER / f"{name}.bin").write_bytes(
+        (folder / FOLDER / f"{file}.bin").write_bytes(
             b"".join(one.tobytes() for one in values if one is not None)
         )
     for graph in graphs:

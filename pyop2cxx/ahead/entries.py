@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import GeneratedCode, Request
 
+_MOST_LETTERS = 120
+"""Of names of files: chains have those of all their kernels."""
 _KEY_DIGITS = 12
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
@@ -226,7 +228,7 @@ def _entry(
         "backend": request.backend.name,
         "strategy": code.strategy,
         "lanes": code.lanes,
-        "file": f"src/{stem}_{key}.{suffix}",
+        "file": f"src/{stem[:_MOST_LETTERS]}_{key}.{suffix}",
         "prototype": code.signature,
         "arguments": list(_arguments(code, built, parts)),
         "key": code.key,

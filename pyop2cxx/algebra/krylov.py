@@ -23,7 +23,8 @@ class Convergence:
     Attributes:
         reason: In PETSc's words, such as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
         n_iterations: Steps of the Krylov method.
-        history: Norms of the residual: of the initial guess, and after each step.
+        history: Norms of the residual: of the initial guess, and after each step; of gmres by SciPy
+            or CuPy after each restart.
     """
 
     reason: str
@@ -87,6 +88,7 @@ class _Monitor:
         self, library: Library, operator: Any, rhs: Any, divtol: float, start: float
     ) -> None:
         self.history = [start]
+        self.n_steps: int | None = None  # where it is not called after each
         self._norm = library.norm
         self._operator = operator
         self._rhs = rhs
@@ -132,15 +134,18 @@ def solve(
         return guess, Convergence(reason="CONVERGED_RTOL", n_iterations=0, history=(start,))
     monitor = _Monitor(library, operator, rhs, options["ksp_divtol"], start)
     method = _method(library, options["ksp_type"])
+    arguments = _arguments(library, method, operator, rhs, guess, monitor, options)
     try:
-        found, info = method(
-            operator, rhs, **_arguments(library, method, operator, rhs, guess, monitor, options)
-        )
+        if options["ksp_type"] == "gmres" and library.arrays is np:
+            found, info = _restarted(method, operator, rhs, arguments, monitor, options)
+        else:
+            found, info = method(operator, rhs, **arguments)
     except _Diverged:
         reason = "DIVERGED_DTOL" if np.isfinite(monitor.history[-1]) else "DIVERGED_NANORINF"
         return guess, _convergence(reason, monitor, options)
-    if info == 0:
-        end = library.norm(rhs - operator @ found)
+    end = library.norm(rhs - operator @ found)
+    # SciPy does not look at the residual after the last step that it may take
+    if info == 0 or end <= max(rtol * library.norm(rhs), atol):
         reason = "CONVERGED_ATOL" if end <= atol else "CONVERGED_RTOL"
         if monitor.history[-1] > end:  # bicgstab may stop half-way through a step
             monitor.history.append(end)
@@ -178,14 +183,46 @@ def _arguments(
     }
     if options["ksp_type"] == "gmres":
         arguments["restart"] = min(options["ksp_gmres_restart"], rhs.size)
-        # SciPy counts restarts, PETSc and CuPy steps
-        if library.arrays is np:
-            arguments["maxiter"] = -(-options["ksp_max_it"] // arguments["restart"])
         arguments["callback_type"] = "x"
     return arguments
 
 
+def _restarted(
+    method: Callable[..., Any],
+    operator: Any,
+    rhs: Any,
+    arguments: dict[str, Any],
+    monitor: _Monitor,
+    options: Mapping[str, Any],
+) -> tuple[Any, int]:
+    """Call SciPy's gmres once for each restart: it counts these, PETSc counts steps."""
+    found, left = arguments["x0"], options["ksp_max_it"]
+    wanted = max(options["ksp_rtol"] * float(np.linalg.norm(rhs)), options["ksp_atol"])
+    steps: list[float] = []
+    # within a restart the residual is that of the preconditioned system; see SciPy's gmres
+    factor = 1.0
+    arguments |= {"callback": steps.append, "callback_type": "pr_norm", "maxiter": 1}
+    arguments["rtol" if "rtol" in arguments else "tol"] = 0.0
+    while monitor.history[-1] > wanted and left > 0 and factor > np.finfo(float).eps:
+        arguments["restart"] = restart = min(arguments["restart"], left)
+        found, _ = method(operator, rhs, **{**arguments, "x0": found, "atol": factor * wanted})
+        n_steps = len(steps)
+        steps.clear()
+        left -= max(n_steps, 1)
+        monitor.n_steps = (monitor.n_steps or 0) + n_steps
+        if n_steps < restart:
+            factor /= 4
+        monitor(found)
+    if monitor.history[-1] <= wanted:
+        return found, 0
+    return found, 1 if left <= 0 else -1
+
+
 def _convergence(reason: str, monitor: _Monitor, options: Mapping[str, Any]) -> Convergence:
+    if monitor.n_steps is not None:
+        return Convergence(
+            reason=reason, n_iterations=monitor.n_steps, history=tuple(monitor.history)
+        )
     steps = len(monitor.history) - 1
     per_entry = options["ksp_gmres_restart"] if options["ksp_type"] == "gmres" else 1
     n_iterations = min(steps * per_entry, options["ksp_max_it"])

@@ -105,7 +105,7 @@ class Solver:
     """
 
     def __init__(self, parameters: Mapping[str, Any] | None = None, **options: Any) -> None:
-        if parameters is not None and options:
+        if parameters is not None and options and isinstance(parameters, Mapping):
             raise SolverOptionError("Solver: pass the options as a dict or as keywords, not both")
         self._parameters = dict(DEFAULTS)
         self._last: Convergence | None = None
@@ -127,9 +127,10 @@ class Solver:
             SolverOptionError: An option is unknown or has an unknown value.
         """
         if not isinstance(parameters, Mapping):
+            got = parameters._what if isinstance(parameters, Mat) else repr(parameters)
             raise SolverOptionError(
-                f"Solver: the options must be a dict, got {parameters!r} of type "
-                f"{type(parameters).__name__}"
+                f"Solver: the options must be a dict, got {got} of type "
+                f"{type(parameters).__name__}; the matrix is passed to solve(A, x, b)"
             )
         wanted = dict(self._parameters)
         for name, value in parameters.items():

@@ -21,7 +21,7 @@ from pyop2cxx.loop.execute import checked_epoch, launch_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyop2cxx import _core
     from pyop2cxx.chain.entries import Entry, Waiting
@@ -116,12 +116,21 @@ class Compiled:
         return (self,)
 
     def run(self, queue: Sequence[Waiting]) -> None:
-        """Run all steps.
+        """Run all steps, also if the user interrupts the program meanwhile: then they run first.
 
         Args:
             queue: What was recorded, or the same again.
         """
-        for step in self.steps:
+        steps = iter(self.steps)
+        try:
+            self._run(steps, queue)
+        except KeyboardInterrupt:
+            self._run(steps, queue)
+            raise
+
+    @staticmethod
+    def _run(steps: Iterator[Call | int], queue: Sequence[Waiting]) -> None:
+        for step in steps:
             if isinstance(step, int):
                 action_of(queue[step])()
             elif step():

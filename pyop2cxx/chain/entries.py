@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.data.constants import Const
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind, uses_of
+from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -76,6 +78,11 @@ def _why_eager(loop: ParLoop) -> str:
             return "it uses a handle, which chains do not follow"
     if loop._effects.ghosts:
         return "its Dats have a Halo, whose values are exchanged around it"
+    if loop._strategy or loop._lanes or runtime.device is not None:
+        try:
+            flow.choose(flow.here(loop._current_request()))
+        except UnsupportedError as error:  # it says so where it is called
+            return str(error)
     return ""
 
 

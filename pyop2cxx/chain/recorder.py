@@ -31,7 +31,7 @@ from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.chain.worth import Places, number_of
 from pyop2cxx.data.lent import Lent
-from pyop2cxx.exceptions import CompilationError, UsageError
+from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
@@ -244,14 +244,29 @@ class Chain(_core.chain.Block):
                 if taken:  # also after an error: without the block, these loops had run before it
                     self._run(taken, prefix)
         finally:
-            if runtime.here.recorder is self:  # else `op2.exit()` has forgotten it
-                runtime.recorder = self._outer
-            self._outer = None
+            self.end()
+            self._leave()
         place = self._place
         if place is None or error is not None:
             return
         if place.chains is not self._last or not place.is_settled or place.epoch != runtime.epoch:
             place.judge(self._last)
+
+    def _leave(self) -> None:
+        """Let the block around this one record, or the one within it if that is still open.
+
+        Blocks of generators end in any order. `op2.exit()` has forgotten all of them, and another
+        thread does not know this one.
+        """
+        outer, self._outer = self._outer, None
+        inner: Any = runtime.here.recorder
+        if inner is self:
+            runtime.recorder = outer
+        while inner is not None:
+            further = getattr(inner, "_outer", None)
+            if further is self:
+                inner._outer = outer
+            inner = further
 
     # What loops ask
 
@@ -627,16 +642,22 @@ class Chain(_core.chain.Block):
         here, chain = runtime.here, prefix.compiled
         runner, is_inner = self._runner, here.is_running
         self._runner, here.is_running = thread, True
+        interrupt: KeyboardInterrupt | None = None
         try:
             if chain is None:
-                chain = self._compiled(taken, prefix, queue or taken)
+                try:
+                    chain = self._compiled(taken, prefix, queue or taken)
+                except KeyboardInterrupt as error:  # what the program has called runs all the same
+                    interrupt = error
+                    chain = self._compiled(taken, prefix, queue or taken)
             if self._compare or chain.is_checked:
                 run_compared(chain, entries_of(taken))
             else:
                 chain.run(taken)
-        except BaseException:
+        except BaseException as error:
             # one after the other, what comes after a loop that failed would not have run
-            self._queue, self._prefix = [], _NOWHERE
+            if chain is None or not isinstance(error, KeyboardInterrupt):
+                self._queue, self._prefix = [], _NOWHERE
             raise
         finally:
             self._runner, here.is_running = runner, is_inner
@@ -644,6 +665,8 @@ class Chain(_core.chain.Block):
             self._last = chain.alone  # the same each time, so that places need not compare
         elif chain not in self._last:
             self._last = (*self._last[1 - _MOST_SHOWN :], chain)
+        if interrupt is not None:
+            raise interrupt
 
     def _compiled(
         self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting]
@@ -653,13 +676,17 @@ class Chain(_core.chain.Block):
         try:
             chain = compiled(entries_of(taken), self._passes, self._spares)
             self._known.note_compiled(prefix, chain)
-        except CompilationError as error:
+        except Exception as error:  # it may be that a backend or strategy cannot run one of them
             together = error
         else:
             return chain
         with runtime.at_once():
             for entry in entries_of(queue):
-                entry.run()  # the one at fault says so
+                try:
+                    entry.run()  # the one at fault says so
+                except UnsupportedError as error:
+                    where = entry.made()._line if entry.recorded else ""
+                    raise UnsupportedError(f"{error} (made at {where})") from None
         raise together
 
 

@@ -418,8 +418,9 @@ class Mat(MatAlgebra, MatValues):
             )
         if not is_same_space(dat.dataset, wanted):
             raise DataValueError(
-                f"{self._what}: {kind._kind} '{dat.name}' has dim {dat.dim}, but the {what} are on "
-                f"Set '{wanted.set.name}' with dim {wanted.dim}"
+                f"{self._what}: {kind._kind} '{dat.name}' is on Set '{dat.dataset.set.name}' with "
+                f"dim {dat.dim}, but the {what} are on Set '{wanted.set.name}' with dim "
+                f"{wanted.dim}"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:

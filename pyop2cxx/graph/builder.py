@@ -283,7 +283,7 @@ class Successors:
         if not isinstance(condition, Condition):
             raise UsageError(
                 "graph: while_ needs a comparison of a Global, such as 'residual > 1e-8', got "
-                f"{condition!r}"
+                f"{condition!r}; '==' or '!=' does not compare values"
             )
         if not isinstance(most, int) or isinstance(most, bool) or most < 1:
             raise UsageError(f"graph: while_: most must be a positive number, got {most!r}")

@@ -24,7 +24,7 @@ from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.exceptions import StoredFileError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import DataTypeError, StoredFileError, UnsupportedError, UsageError
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 from pyop2cxx.sets.sparsities import Sparsity
@@ -88,6 +88,7 @@ def save(
     """
     h5py = extras.load("h5py", "io.save()")
     _check(objects)
+    _check_attributes(attributes or {})
     about = f"writing {Path(path).name}"
     n_bytes = _n_bytes(objects) + sum(map(_bytes_of, _maps_of_mats(objects)))
     with replacing(path) as temporary, counting(about, n_bytes) as add:
@@ -294,6 +295,16 @@ class _Writer:
             group.attrs.create("names", names, dtype=text)
             _write(group, "sizes", np.array(on.sizes, np.int64), self._add)
         return self._keys[on]
+
+
+def _check_attributes(attributes: Mapping[str, object]) -> None:
+    for name, value in attributes.items():
+        is_mixed = isinstance(value, list | tuple) and len({isinstance(v, str) for v in value}) > 1
+        if not isinstance(name, str) or is_mixed or np.asarray(value).dtype.kind not in "biufcSU":
+            raise DataTypeError(
+                f"save: attribute {name!r} must be a number, a text or an array of one of these, "
+                f"got {value!r} of type {type(value).__name__}"
+            )
 
 
 def _check(objects: Mapping[str, Stored]) -> None:

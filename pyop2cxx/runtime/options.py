@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ _PREFIX = "PYOP2CXX_"
 _TRUE_WORDS = ("1", "true", "yes", "on")
 _FALSE_WORDS = ("0", "false", "no", "off", "")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_FLAGS = ("cflags", "cxxflags", "ldflags")
 _OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # which `logging` knows, too
 
 
@@ -350,6 +352,8 @@ class Configuration(MutableMapping[str, Any]):
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
         if name == "templates" and found and not os.path.isdir(str(found)):
             raise ConfigurationError(f"option 'templates': there is no folder {found!r}")
+        if name in _FLAGS and found:
+            _check_words(name, str(found))
         is_backend = name == "backend"
         if found == option.default or (is_backend and found in self._near()):
             return found
@@ -371,9 +375,22 @@ def _normalised(option: Option, value: object) -> object:
         return logging.getLevelName(number) if option.name == "log_level" else number
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if option.name == "cache_dir" and isinstance(value, str):
+        return os.path.expanduser(value)
     if option.name == "log_level" and isinstance(value, str):
+        if value.strip().isdigit():  # in an environment variable
+            return logging.getLevelName(int(value))
         return _OTHER_LEVELS.get(value.upper(), value.upper())
     return value
+
+
+def _check_words(name: str, text: str) -> None:
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"option '{name}' must be split into words as a shell does, got {text!r}: {error}"
+        ) from None
 
 
 def _parsed(option: Option, text: str) -> bool | int | str:

@@ -63,7 +63,7 @@ CODE_LINES = {
     "kernel": 2900,
     "pipeline": 950,
     "loop": 3100,
-    "chain": 2650,
+    "chain": 2700,
     "graph": 1700,
     "ahead": 2750,
     "algebra": 1300,

@@ -294,6 +294,21 @@ def test_the_function_of_a_chain_is_in_the_table(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[1].split()[:2] == ["there_back", "ahead"]
 
 
+def test_files_of_long_chains_have_names_that_systems_take(tmp_path: Path) -> None:
+    cells = op2.Set(3)
+    x = op2.Dat(cells)
+    kernels = [
+        op2.Kernel(f"void step_{'x' * 50}_{i}(double *x) {{ x[0] += 1; }}", f"step_{'x' * 50}_{i}")
+        for i in range(8)
+    ]
+    folder = tmp_path / "lib"
+    with op2.dispatch.record(folder, backends=["sequential"], name="steps"), op2.chain():
+        for kernel in kernels:
+            op2.par_loop(kernel, cells, x(op2.RW))
+    assert all(len(file.name) < 255 for file in folder.rglob("*"))
+    assert x.data_ro[0] == 8.0
+
+
 KERNELS_OF_ONE_NAME = """
 import sys
 from pyop2cxx import op2

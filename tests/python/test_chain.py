@@ -43,7 +43,7 @@ from pyop2cxx.chain.kernel_lines import deciding_lines
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.trial import Stopwatch
 from pyop2cxx.chain.worth import Places
-from pyop2cxx.exceptions import CompilationError, UsageError
+from pyop2cxx.exceptions import CompilationError, UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -1129,6 +1129,61 @@ def test_what_stands_before_a_kernel_that_does_not_compile_has_run(read: str, ba
     assert dats["other"].data_ro[0] == 1.0
     assert dats["broken"].data_ro[0] == 0.0
     assert op2.chain.pending() == ()
+
+
+def test_a_loop_that_cannot_run_says_so_where_it_is_called(backend: str) -> None:
+    if backend == "sequential":
+        pytest.skip("it can run every strategy that keeps the order of elements")
+    cells, edges = op2.Set(3), op2.Set(2)
+    ends = op2.Map(edges, cells, 2, [[0, 1], [1, 2]])
+    first, other, sums = (op2.Dat(cells) for _ in range(3))
+    add = op2.Kernel("void add(double *x) { x[0] += 1; x[1] += 1; }", "add")
+    op2.init(deterministic=True)
+    try:
+        with op2.backend(backend), op2.chain():
+            op2.par_loop(MORE, cells, first(op2.RW))
+            with pytest.raises(UnsupportedError, match="strategy 'atomic' cannot be used"):
+                op2.par_loop(add, edges, sums(op2.INC, ends), strategy="atomic")
+            op2.par_loop(MORE, cells, other(op2.RW))
+    finally:
+        op2.init(deterministic=False)
+    assert (first.data_ro[0], sums.data_ro[0], other.data_ro[0]) == (1.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_what_stands_before_a_loop_that_cannot_run_has_run(read: bool) -> None:
+    """What does not fit is seen when it is compiled; the error has the line of the loop."""
+    if not any(b.name == "opencl" and b.available for b in op2.backends()):
+        pytest.skip("backends of the host find room for it")
+    cells, edges = op2.Set(2), op2.Set(1)
+    ends = op2.Map(edges, cells, 2, [[0, 1]])
+    first, other, large = op2.Dat(cells), op2.Dat(cells), op2.Dat(cells**400_000)
+    add = op2.Kernel("void add(double *x) { x[0] += 1; }", "add")
+    line = 0
+    with op2.backend("opencl"), pytest.raises(UnsupportedError) as caught, op2.chain():  # noqa: PT012
+        op2.par_loop(MORE, cells, first(op2.RW))
+        line = sys._getframe().f_lineno + 1
+        op2.par_loop(add, edges, large(op2.INC, ends))
+        if read:
+            first.data_ro  # noqa: B018
+        op2.par_loop(MORE, cells, other(op2.RW))
+    assert "the backend cannot run it: its arrays take" in str(caught.value)
+    assert f"test_chain.py:{line}" in str(caught.value)
+    assert (first.data_ro[0], other.data_ro[0]) == (1.0, 0.0)
+    assert op2.chain.pending() == ()
+
+
+def test_many_loops_become_one_function_whose_name_is_not_too_long(backend: str) -> None:
+    """PoCL names files after functions: it ended the program."""
+    cells = op2.Set(3)
+    x = op2.Dat(cells)
+    names = [f"a_step_of_a_time_loop_{i}" for i in range(20)]
+    kernels = [kernel(f"void {name}(double *x) {{ x[0] += 9.5; }}") for name in names]
+    with op2.backend(backend), op2.chain() as chain:
+        for one in kernels:
+            op2.par_loop(one, cells, x(op2.RW))
+    assert len(chain.explain().steps) == 1
+    assert x.data_ro.tolist() == [190.0] * 3
 
 
 @pytest.fixture

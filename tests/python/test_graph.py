@@ -977,6 +977,8 @@ def test_nodes_that_make_no_sense_are_refused() -> None:
             g.then_fill(k, 2.5)
         with pytest.raises(UsageError, match="needs a comparison of a Global"):
             g.while_(True, most=3)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="'!=' does not compare values"):
+            g.while_(op2.Global(1, 0.0) != 0, most=3)  # type: ignore[arg-type]
         with pytest.raises(UsageError, match="most must be a positive number, got 0"):
             g.while_(op2.Global(1, 0.0) > 0, most=0)
         with pytest.raises(UsageError, match=r"then_graph needs a Graph, .*instantiate\(\) makes"):

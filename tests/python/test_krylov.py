@@ -38,6 +38,44 @@ def test_residuals_fall_below_the_tolerance(ksp_type: str, pc_type: str) -> None
     assert went.n_iterations <= N
 
 
+@pytest.mark.parametrize("pc_type", ["none", "jacobi"])
+@pytest.mark.parametrize("n", [1, 4, 7, 13])
+def test_gmres_takes_as_many_steps_as_it_may(n: int, pc_type: str) -> None:
+    options = {"ksp_type": "gmres", "pc_type": pc_type, "ksp_gmres_restart": 5, "ksp_rtol": 1e-12}
+    operator, rhs = path(), np.linspace(1, 2, N)
+    found, went = solved(operator, ksp_max_it=n, **options)
+    assert (went.reason, went.n_iterations) == ("DIVERGED_MAX_IT", n)
+    # the least residual of a Krylov space of so many dimensions, begun anew after each 5
+    x, scale = np.zeros(N), 1 if pc_type == "none" else operator.diagonal()
+    for taken in range(0, n, 5):
+        residual = (rhs - operator @ x) / scale
+        space = [residual]
+        for _ in range(min(5, n - taken) - 1):
+            space.append((operator @ space[-1]) / scale)
+        basis = np.linalg.qr(np.transpose(space))[0]
+        x += basis @ np.linalg.lstsq((operator @ basis) / np.reshape(scale, (-1, 1)), residual)[0]
+    np.testing.assert_allclose(found, x, rtol=1e-8)
+
+
+@pytest.mark.parametrize("ksp_type", ["cg", "gmres", "bicgstab"])
+def test_steps_of_an_exact_preconditioner_are_counted(ksp_type: str) -> None:
+    for most in (1, 100):
+        went = solved(path(), ksp_type=ksp_type, pc_type="lu", ksp_rtol=1e-9, ksp_max_it=most)[1]
+        assert (went.reason, went.n_iterations) == ("CONVERGED_RTOL", 1)
+        assert went.history[-1] < 1e-9
+
+
+def test_gmres_looks_at_the_residual_without_the_preconditioner() -> None:
+    scale = sparse.diags_array(np.logspace(0, 8, N))
+    operator = (scale @ path()).tocsr()
+    options = {**DEFAULTS, "ksp_type": "gmres", "pc_type": "jacobi", "ksp_rtol": 1e-10}
+    rhs = scale @ np.linspace(1, 2, N)
+    found, went = krylov.solve(krylov.scipy("a test"), operator, rhs, np.zeros(N), options)
+    assert went.converged
+    assert went.n_iterations <= 2 * N
+    assert np.linalg.norm(operator @ found - rhs) <= 1e-10 * np.linalg.norm(rhs)
+
+
 def test_a_guess_that_is_good_enough_is_kept() -> None:
     exact = np.linspace(0, 1, N)
     options = {**DEFAULTS, "ksp_rtol": 1e-9}

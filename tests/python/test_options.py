@@ -47,7 +47,10 @@ def test_the_table_is_sound() -> None:
         ("threads", np.int64(3), 3),
         ("log_level", "info", "INFO"),
         ("log_level", 10, "DEBUG"),
+        ("log_level", "10", "DEBUG"),
         ("cache_dir", Path("/a/b"), "/a/b"),
+        ("cache_dir", "~/b", str(Path.home() / "b")),
+        ("cflags", "-DA='b c'", "-DA='b c'"),
     ],
 )
 def test_right_values(options: Configuration, name: str, value: Any, kept: Any) -> None:
@@ -68,6 +71,8 @@ def test_right_values(options: Configuration, name: str, value: Any, kept: Any) 
         ("threads", -1, "must not be negative, got -1"),
         ("log_level", "LOUD", "there are: 'DEBUG', 'INFO'"),
         ("log_level", 17, "there are: 'DEBUG', 'INFO'"),
+        ("cflags", "-DA='b", 'as a shell does, got "-DA=\'b": No closing quotation'),
+        ("ldflags", "'", "as a shell does"),
         ("cache_dir", None, "must be a string, got None"),
     ],
 )
@@ -125,6 +130,7 @@ def test_reset_returns_to_the_environment(options: Configuration) -> None:
         ("PYOP2CXX_THREADS", "4", "threads", 4),
         ("PYOP2CXX_CC", "gcc-12", "cc", "gcc-12"),
         ("PYOP2CXX_LOG_LEVEL", "debug", "log_level", "DEBUG"),
+        ("PYOP2CXX_LOG_LEVEL", "20", "log_level", "INFO"),
     ],
 )
 def test_the_environment(
@@ -143,6 +149,7 @@ def test_the_environment(
         ("PYOP2CXX_THREADS", "two"),
         ("PYOP2CXX_THREADS", "-2"),
         ("PYOP2CXX_LOG_LEVEL", "LOUD"),
+        ("PYOP2CXX_CXXFLAGS", "'-O1"),
     ],
 )
 def test_a_wrong_variable_is_named(options: Configuration, variable: str, text: str) -> None:

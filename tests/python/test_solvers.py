@@ -121,6 +121,10 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 def test_parameters_and_keywords_exclude_each_other() -> None:
     with pytest.raises(RuntimeError, match="not both"):
         op2.Solver({"ksp_type": "cg"}, ksp_rtol=1e-3)
+    mat = System().mat
+    for options in ({}, {"ksp_type": "cg"}):
+        with pytest.raises(SolverOptionError, match=r"got Mat .*the matrix is passed to solve"):
+            op2.Solver(mat, **options)  # type: ignore[arg-type]
 
 
 def test_what_does_not_converge_is_an_error_and_changes_nothing() -> None:
@@ -163,7 +167,10 @@ def test_bad_systems() -> None:
         op2.solve(3, system.x, system.b)  # type: ignore[arg-type]
     with pytest.raises(DatTypeError, match="b must be a Dat"):
         op2.solve(system.mat, system.x, 3)  # type: ignore[arg-type]
-    with pytest.raises(DataValueError, match="the rows are on Set 'nodes'"):
+    with pytest.raises(
+        DataValueError,
+        match=r"is on Set 'set_#\w+' with dim \(1,\), but the rows are on Set 'nodes'",
+    ):
         op2.solve(system.mat, system.x, other)
     system.b.data[3] = np.nan
     with pytest.raises(DataValueError, match="not finite"):

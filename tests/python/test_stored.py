@@ -179,6 +179,14 @@ def test_other_objects_are_refused_before_anything_changes(tmp_path: Path) -> No
         restore(path, {"mat": mat})
 
 
+@pytest.mark.parametrize("value", [None, {"a": 1}, object(), ["a", 1.0]], ids=repr)
+def test_attributes_that_cannot_be_saved_are_named(tmp_path: Path, value: Any) -> None:
+    u = op2.Dat(op2.Set(2), 1.0, name="u")
+    with pytest.raises(UsageError, match="attribute 'step' must be a number, a text or an array"):
+        save(tmp_path / "a.h5", {"u": u}, attributes={"time": 0.5, "step": value})
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_cannot_be_saved_leaves_the_older_file(tmp_path: Path) -> None:
     given = world()
     path = tmp_path / "a.h5"
@@ -193,8 +201,8 @@ def test_what_cannot_be_saved_leaves_the_older_file(tmp_path: Path) -> None:
         save(path, {"a/b": given["x"]})
     with pytest.raises(UsageError, match="expected a dict"):
         save(path, given["x"])
-    with pytest.raises(TypeError):
-        save(path, given, attributes={"time": object()})  # type: ignore[dict-item]
+    with pytest.raises(UnicodeEncodeError):  # while the file is being written
+        save(path, given, attributes={"time": "\udcff"})
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["a.h5"]
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace op2::lower {
 namespace {
 
@@ -11,6 +13,13 @@ TEST(LowerNames, TakesTheFirstFreeSuffix) {
   EXPECT_EQ(names.take("y"), "y");
   EXPECT_EQ(names.take("x"), "x_2");
   EXPECT_EQ(names.take("x"), "x_3");
+}
+
+TEST(LowerNames, AreNotLongerThanNamesOfFiles) {
+  Names names({});
+  const std::string wanted(300, 'a');
+  EXPECT_EQ(names.take(wanted), std::string(120, 'a'));
+  EXPECT_EQ(names.take(wanted), std::string(120, 'a') + "_1");
 }
 
 }  // namespace
