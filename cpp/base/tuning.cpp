@@ -104,6 +104,10 @@ const std::vector<Tunable>& tunables() {
        "many "
        "times the fewest pieces of memory possible; 0: none",
        0, 1000},
+      {"element_stack_bytes", &T::element_stack_bytes, Steers::choice, "bytes",
+       "On the host, a loop whose arrays take more than this for one element is refused: threads "
+       "have stacks of 8 MiB as a rule (`ulimit -s`, `OMP_STACKSIZE`)",
+       65536, many},
       {"lane_operations", &T::lane_operations, Steers::choice, "operations",
        "A kernel with fewer operations per element uses no lanes", 0, many},
       {"lane_operations_a_scalar", &T::lane_operations_a_scalar, Steers::choice, "operations",

@@ -28,6 +28,7 @@ struct Tuning {
   int least_summed_scalars = 200'000;
   double most_distinct = 0.5;
   double most_scatter = 1.5;
+  int element_stack_bytes = 7 << 20;
   // ----------------------------------------------------------------------------- which lanes
   int lane_operations = 40;
   int lane_operations_a_scalar = 2;

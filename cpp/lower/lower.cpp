@@ -140,6 +140,12 @@ bool on_a_stack(const Facts& facts) {
   return facts.lanes == Lanes::grid && facts.private_on_stack;
 }
 
+bool has_stack_for(const Request& request, const kir::Module& module) {
+  if (on_a_stack(request.facts)) return fits_on_a_stack(module);
+  return request.facts.lanes == Lanes::grid ||
+         host_bytes(module) <= request.options.tuning.element_stack_bytes;
+}
+
 /// `owner` is the same loop from the other side.
 ir::Group seen_from_targets(const Request& request) {
   return request.strategy == Strategy::owner ? ir::inverted(request.loop) : request.loop;
@@ -160,7 +166,7 @@ std::string why_not_on_lanes(const Request& given) {
   Builder builder = builder_for(request);
   lay_out(builder);
   const LoopOnLanes on_lanes = loop_on_lanes(builder.module(), request);
-  if (on_lanes.module && on_a_stack(request.facts) && !fits_on_a_stack(*on_lanes.module)) {
+  if (on_lanes.module && !has_stack_for(request, *on_lanes.module)) {
     return "the arrays of so many elements do not fit on a thread's stack";
   }
   return on_lanes.why;
@@ -179,6 +185,8 @@ kir::Module lower(const Request& given, const Observer& observe) {
   kir::Module& made = builder.module();
   if (builder.is_grid()) {
     limit_lanes(made, on_a_stack(request.facts), request.options.tuning.stack_bytes);
+  } else {
+    check_stack(made, request.options.tuning.element_stack_bytes);
   }
   if (made.lanes == 0 && !kir::has_kernels(made))
     made.row_length = request.options.tuning.row_length;

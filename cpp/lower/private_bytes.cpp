@@ -34,10 +34,14 @@ std::int64_t declared_by(const ir::Stmt& stmt) {
   return sum;
 }
 
+void add_call(std::int64_t& sum, std::int64_t n_bytes, Calls calls) {
+  sum = calls == Calls::inlined ? std::min(sum + n_bytes, far_too_many) : std::max(sum, n_bytes);
+}
+
 /// The arrays that a body declares, but not its static tables, and what it calls.
 class Arrays {
  public:
-  explicit Arrays(const ir::KernelBody& body) : body_(body) {}
+  Arrays(const ir::KernelBody& body, Calls calls) : body_(body), calls_(calls) {}
 
   std::int64_t of(const ir::FunctionDef& function) {
     const auto [known, is_new] = bytes_.emplace(function.name, 0);  // 0 for one that calls itself
@@ -46,16 +50,18 @@ class Arrays {
     ir::for_each_body(function.body, [&sum](const ir::Body& statements) {
       for (const ir::Stmt& stmt : statements) sum += declared_by(stmt);
     });
-    ir::for_each_expr_in(function.body, [this, &sum](const ir::Expr& expr) {
+    std::int64_t called_sum = 0;
+    ir::for_each_expr_in(function.body, [this, &called_sum](const ir::Expr& expr) {
       const auto* call = std::get_if<ir::Call>(&expr.node);
       const ir::FunctionDef* called = call == nullptr ? nullptr : body_.function(call->function);
-      if (called != nullptr) sum += of(*called);
+      if (called != nullptr) add_call(called_sum, of(*called), calls_);
     });
-    return bytes_[function.name] = std::min(sum, far_too_many);
+    return bytes_[function.name] = std::min(sum + called_sum, far_too_many);
   }
 
  private:
   const ir::KernelBody& body_;
+  Calls calls_;
   std::map<std::string, std::int64_t> bytes_;
 };
 
@@ -70,7 +76,16 @@ double megabytes(std::int64_t n_bytes) {
   return static_cast<double>(n_bytes) * 1e-6;
 }
 
-[[noreturn]] void refuse(const std::string& loop, std::int64_t n_bytes, bool is_processor) {
+[[noreturn]] void refuse(const std::string& loop, std::int64_t n_bytes, std::string_view where,
+                         std::string_view otherwise) {
+  throw UnsupportedError(fmt::format(
+      "par_loop '{}': the backend cannot run it: its arrays take {:.1f} MB for one element, and "
+      "{}; make the kernel's local arrays smaller, hand them in as a Dat, or {}",
+      loop, megabytes(n_bytes), where, otherwise));
+}
+
+[[noreturn]] void refuse_on_device(const std::string& loop, std::int64_t n_bytes,
+                                   bool is_processor) {
   const std::string where =
       is_processor
           ? fmt::format(
@@ -78,29 +93,29 @@ double megabytes(std::int64_t n_bytes) {
                 "where {:.1f} MB are safe",
                 megabytes(lane_bytes))
           : fmt::format("a thread of a GPU has {:.1f} MB for them", megabytes(gpu_lane_bytes));
-  throw UnsupportedError(fmt::format(
-      "par_loop '{}': the backend cannot run it: its arrays take {:.1f} MB for one element, and "
-      "{}; make the kernel's local arrays smaller, hand them in as a Dat, or run this loop on the "
-      "host",
-      loop, megabytes(n_bytes), where));
+  refuse(loop, n_bytes, where, "run this loop on the host");
 }
 
 }  // namespace
 
-std::int64_t private_bytes(const kir::Function& function, const kir::Module& module) {
+std::int64_t private_bytes(const kir::Function& function, const kir::Module& module, Calls calls) {
   std::int64_t sum = 0;
-  kir::for_each_stmt(function.body, [&sum, &module](const kir::Stmt& stmt) {
+  std::int64_t called = 0;
+  kir::for_each_stmt(function.body, [&sum, &called, &module, calls](const kir::Stmt& stmt) {
     if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) sum += bytes_of(*decl);
     if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) {
       const ir::Kernel& kernel = *module.kernels.at(static_cast<std::size_t>(call->kernel));
-      if (kernel.body) sum += Arrays(*kernel.body).of(kernel.body->entry());
+      if (kernel.body) {
+        add_call(called, Arrays(*kernel.body, calls).of(kernel.body->entry()), calls);
+      }
     }
     if (const auto* call = std::get_if<kir::Call>(&stmt.node)) {
-      sum += private_bytes(kir::function_of(module, call->function), module);
+      const kir::Function& next = kir::function_of(module, call->function);
+      add_call(called, private_bytes(next, module, calls), calls);
     }
     sum = std::min(sum, far_too_many);
   });
-  return sum;
+  return std::min(sum + called, far_too_many);
 }
 
 bool fits_on_a_stack(const kir::Module& module) {
@@ -114,7 +129,7 @@ void limit_lanes(kir::Module& module, bool is_processor, int stack_bytes) {
     if (!function.is_kernel) continue;
     const std::int64_t n_bytes = private_bytes(function, module);
     if (n_bytes > (is_processor ? lane_bytes : gpu_lane_bytes)) {
-      refuse(module.name, n_bytes, is_processor);
+      refuse_on_device(module.name, n_bytes, is_processor);
     }
     if (!is_processor) continue;
     int n_lanes = 1024;
@@ -122,6 +137,23 @@ void limit_lanes(kir::Module& module, bool is_processor, int stack_bytes) {
     if (n_lanes == 1024) continue;
     if (function.max_lanes == 0 || n_lanes < function.max_lanes) function.max_lanes = n_lanes;
   }
+}
+
+std::int64_t host_bytes(const kir::Module& module) {
+  std::int64_t most = 0;
+  for (const kir::Function& function : module.functions) {
+    most = std::max(most, private_bytes(function, module, Calls::one_at_a_time));
+  }
+  return most;
+}
+
+void check_stack(const kir::Module& module, int stack_bytes) {
+  const std::int64_t n_bytes = host_bytes(module);
+  if (n_bytes <= stack_bytes) return;
+  refuse(module.name, n_bytes,
+         fmt::format("threads have {:.1f} MB of stack for them as a rule", megabytes(stack_bytes)),
+         "where threads have larger stacks (ulimit -s, OMP_STACKSIZE), pass "
+         "tuning={'element_stack_bytes': ...}");
 }
 
 }  // namespace op2::lower

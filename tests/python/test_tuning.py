@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.pipeline.tuning import checked
 
@@ -159,3 +159,18 @@ def test_the_page_of_the_numbers_is_complete() -> None:
 def test_all_numbers_can_be_set_to_what_they_are() -> None:
     for name, value in _core.Tuning().values():
         assert checked({name: value}, "par_loop") == ((name, value),)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_what_fits_on_no_stack_is_an_error_not_a_crash(backend: str) -> None:
+    """Threads of other sizes are the user's matter; the text is generated then."""
+    edges, nodes = op2.Set(1), op2.Set(2)
+    map_ = op2.Map(edges, nodes, 2, [[0, 1]])
+    x = op2.Dat(nodes**700_000, name="x")
+    kernel = op2.Kernel("void k(double *x) { x[0] += 1; }", "k")
+    with op2.backend(backend):
+        with pytest.raises(UnsupportedError, match=r"'k': .* take 11\.2 MB .* have 7\.3 MB of st"):
+            op2.par_loop(kernel, edges, x(INC, map_))
+        assert not x.data_ro.any()
+        tuning = {"element_stack_bytes": 12_000_000}
+        assert "1400000" in op2.ParLoop(kernel, edges, x(INC, map_), tuning=tuning).generate()

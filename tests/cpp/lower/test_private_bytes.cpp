@@ -80,5 +80,19 @@ TEST(PrivateBytes, WhatFitsOnNoStackIsRefused) {
   EXPECT_THROW((void)made(loop_with({local_array("a", 70'000)}), testing::grid), UnsupportedError);
 }
 
+TEST(PrivateBytes, ThreadsOfTheHostHaveAStackForOneElement) {
+  const kir::Module small = made(loop_with({local_array("a", 800'000)}), testing::threads);
+  EXPECT_EQ(host_bytes(small), 6'400'000);
+  try {
+    (void)made(loop_with({local_array("a", 1'000'000)}), testing::threads);
+    FAIL() << "not refused";
+  } catch (const UnsupportedError& error) {
+    EXPECT_NE(std::string(error.what()).find("8.0 MB for one element, and threads have 7.3 MB"),
+              std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("'element_stack_bytes'"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace op2::lower
