@@ -115,9 +115,17 @@ std::string chunk_function(Context& context, DType dtype, int lanes, int chunk) 
   });
 }
 
+/// A call of a gather function for the piece of each row that begins at @p begin.
+void gather_piece(Context& out, const std::string& function, int lanes, const std::string& begin) {
+  const std::string plus = begin == "0" ? "" : " + " + begin;
+  const Names rows =
+      for_lanes(lanes, [&plus](int lane) { return fmt::format("row{}{}", lane, plus); });
+  out.statement(fmt::format("{}(out{}, {});", function, plus, joined(rows)));
+}
+
 /// Whole rows become vectors of lanes. Where each lies is asked once, for it may be read from
-/// memory.
-std::string gather_function(Context& context, DType dtype, int lanes, int dim) {
+/// memory. More than @p unrolled vectors of all lanes are loaded by a loop.
+std::string gather_function(Context& context, DType dtype, int lanes, int dim, int unrolled) {
   const std::vector<kir::RowPiece> chunks = kir::row_pieces(dim, lanes);
   if (chunks.size() == 1) return chunk_function(context, dtype, lanes, dim);
   const std::string name = fmt::format("op2_gather_{}x{}_of{}", name_of(dtype), lanes, dim);
@@ -128,11 +136,15 @@ std::string gather_function(Context& context, DType dtype, int lanes, int dim) {
     }
     const std::string parameters = gather_parameters(out, dtype, lanes);
     const Scope scope = out.function(fmt::format("{} void {}({})", inlined, given, parameters));
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      const std::string plus = i == 0 ? "" : fmt::format(" + {}", chunks[i].begin);
-      const Names rows =
-          for_lanes(lanes, [&plus](int lane) { return fmt::format("row{}{}", lane, plus); });
-      out.statement(fmt::format("{}(out{}, {});", functions[i], plus, joined(rows)));
+    const int whole = dim / lanes;
+    const int n_looped = whole > unrolled ? whole : 0;
+    if (n_looped > 0) {
+      out.begin_branch(fmt::format("for (int i = 0; i < {}; i += {})", whole * lanes, lanes));
+      gather_piece(out, functions.front(), lanes, "i");
+      out.end_branch();
+    }
+    for (auto i = static_cast<std::size_t>(n_looped); i < chunks.size(); ++i) {
+      gather_piece(out, functions[i], lanes, fmt::format("{}", chunks[i].begin));
     }
   });
 }
@@ -260,7 +272,7 @@ void print_lane_gather(Context& context, const kir::LaneGather& gather,
     arguments.push_back(is_parts ? parts_at(scalar, row, "0") : row);
   }
   const std::string function =
-      gather_function(context, part, lanes, is_parts ? 2 * rows.dim : rows.dim);
+      gather_function(context, part, lanes, is_parts ? 2 * rows.dim : rows.dim, gather.unrolled);
   context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
 }
 

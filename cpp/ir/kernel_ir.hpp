@@ -418,6 +418,7 @@ struct LaneRows {
 struct LaneGather {
   LaneRows rows;
   int gather_bytes = 0;  ///< of the widest gather instruction to use; 0: whole rows, transposed
+  int unrolled = 16;     ///< vectors of a row up to which each has a statement of its own
   bool operator==(const LaneGather&) const = default;
 };
 

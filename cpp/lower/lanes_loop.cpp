@@ -318,6 +318,9 @@ class LaneLoop {
     return rows.dim == 1 ? pieces - 1 : pieces;
   }
 
+  /// Of one row: compilers take long for hundreds of statements.
+  [[nodiscard]] int most_vectors() const { return 4 * request_.options.tuning.unrolled_pieces; }
+
   void gather(const kir::Gather& node) {
     if (uniform_.contains(node.pack)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
@@ -326,7 +329,8 @@ class LaneLoop {
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
       return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
                                is_known ? "" : rows.data, row_starts(rows, i)},
-                              request_.options.gather_bytes}};
+                              request_.options.gather_bytes,
+                              most_vectors()}};
     };
     const bool is_loop = is_known ? tables_->is_even(rows) : is_regular(rows);
     if (is_loop && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
@@ -394,7 +398,8 @@ class LaneLoop {
       if (!is_overwritten(i, dat)) {
         body_.push_back({kir::LaneGather{
             {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)},
-            request_.options.gather_bytes}});
+            request_.options.gather_bytes,
+            most_vectors()}});
       }
       if (writes(dat.access)) stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none});
     }

@@ -93,7 +93,7 @@ CPP_LINES = {
     "ir": 9200,
     "jit": 2450,
     "libs": 800,
-    "lower": 8900,
+    "lower": 8950,
     "mesh": 2150,
     "plan": 4100,
     "runtime": 6950,

@@ -721,3 +721,26 @@ def test_a_refusal_has_the_users_name_of_the_kernel() -> None:
     cells = op2.Set(3)
     with pytest.raises(UnsupportedError, match=r"^par_loop 'k': lanes=4 .* not a constant"):
         op2.par_loop(op2.Kernel(code, "k"), cells, op2.Dat(cells)(op2.WRITE), lanes=4)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_rows_of_many_vectors_are_loaded_by_a_loop(lanes: int, dtype: type) -> None:
+    """A statement for each took the compiler minutes."""
+    dim, n = 16 * 8 + 13, 11
+    cells, nodes = op2.Set(n), op2.Set(n + 1)
+    map_ = op2.Map(cells, nodes, 2, [[i + 1, i] for i in range(n)])
+    values = np.arange((n + 1) * dim).reshape(n + 1, dim) % 97
+    x, y = op2.Dat(nodes**dim, values, dtype), op2.Dat(cells, dtype=dtype)
+    name = y.ctype
+    code = (
+        f"void k({name} *y, const {name} *x) {{ {name} sum = 0;"
+        f" for (int i = 0; i < {2 * dim}; ++i) sum += (i % 5 + 1) * x[i]; y[0] = sum; }}"
+    )
+    with op2.backend("sequential"):
+        loop = op2.ParLoop(op2.Kernel(code, "k"), cells, y(WRITE), x(READ, map_), lanes=lanes)
+        width = 2 * dim if dtype is np.complex128 else dim
+        assert f"i < {width // lanes * lanes}; i += {lanes})" in loop.generate()
+        loop.compute()
+    rows = np.concatenate([values[1:], values[:-1]], axis=1)
+    np.testing.assert_array_equal(y.data_ro, rows @ (np.arange(2 * dim) % 5 + 1))

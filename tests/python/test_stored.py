@@ -179,7 +179,9 @@ def test_other_objects_are_refused_before_anything_changes(tmp_path: Path) -> No
         restore(path, {"mat": mat})
 
 
-@pytest.mark.parametrize("value", [None, {"a": 1}, object(), ["a", 1.0]], ids=repr)
+@pytest.mark.parametrize(
+    "value", [None, {"a": 1}, object(), ["a", 1.0]], ids=["None", "dict", "object", "mixed"]
+)
 def test_attributes_that_cannot_be_saved_are_named(tmp_path: Path, value: Any) -> None:
     u = op2.Dat(op2.Set(2), 1.0, name="u")
     with pytest.raises(UsageError, match="attribute 'step' must be a number, a text or an array"):
