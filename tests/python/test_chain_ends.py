@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import stat
 import threading
 from typing import TYPE_CHECKING
@@ -39,8 +40,10 @@ class Counted:
 
 
 @pytest.fixture
-def interrupting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def interrupting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A C compiler in whose first compilation the user presses Control-C."""
+    # processes in the background ignore it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     done, script = tmp_path / "done", tmp_path / "cc"
     script.write_text(
         "#!/bin/sh\n"
@@ -54,7 +57,8 @@ def interrupting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PYOP2CXX_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir(mode=0o700)
-    return str(script)
+    yield str(script)
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("passes", [None, []], ids=["together", "one by one"])
