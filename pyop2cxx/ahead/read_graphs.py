@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from pyop2cxx.data.constants import Const, Constant
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.exceptions import Op2Error, UsageError
+from pyop2cxx.exceptions import NoDataError, Op2Error, UsageError, user_stacklevel
 from pyop2cxx.graph.graph import Graph
 from pyop2cxx.graph.library_calls import Copy, Fill, Scan
 from pyop2cxx.graph.operations import Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
@@ -100,10 +102,29 @@ class GraphParts:
         if kind == "Constant":
             return Constant(dim, values, name=name)
         if kind == "Const":
-            return Const(dim, values, name)
+            return self._const(dim, values, name)
         if kind == "Mat":
             return self._mat(given, values)
         raise UsageError(f"load_graph: {self._where}: there are no objects of kind {kind!r}")
+
+    @staticmethod
+    def _const(dim: tuple[int, ...], values: Array | None, name: str) -> Const:
+        try:
+            known = runtime.constants.get(name)
+            before = None if known is None else known.data_ro.copy()
+        except NoDataError:
+            before = None
+        made = Const(dim, values, name)
+        now = made.data_ro
+        if before is not None and before.tobytes() != now.tobytes():
+            warnings.warn(
+                f"load_graph: Const '{name}' is {now.tolist()} now, as when the graph was saved; "
+                f"it was {before.tolist()}, which other loops of this program may need. Set its "
+                "data again, or load graphs before Consts get their values",
+                RuntimeWarning,
+                stacklevel=user_stacklevel(),
+            )
+        return made
 
     def _mat(self, given: Mapping[str, Any], values: Array | None) -> Mat:
         rows, columns = (self.things[side["set"]] ** tuple(side["dim"]) for side in given["sides"])

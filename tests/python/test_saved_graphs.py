@@ -256,6 +256,16 @@ def test_values_of_a_parameter_are_those_of_the_submit(tmp_path: Path) -> None:
     np.testing.assert_array_equal(graph.outputs["heat"].data_ro, before)
 
 
+def test_a_const_that_gets_another_value_is_told(tmp_path: Path) -> None:
+    graph = Heat().graph
+    graph.save(tmp_path / "saved", build=False)
+    op2.load_graph(tmp_path / "saved")  # the same value
+    rate = op2.Const(1, 0.5, "saved_rate")
+    with pytest.warns(RuntimeWarning, match=r"'saved_rate' is \[0.25\] now.* it was \[0.5\]"):
+        op2.load_graph(tmp_path / "saved")
+    assert rate.data_ro == 0.25
+
+
 def test_a_const_of_another_kind_is_refused(tmp_path: Path) -> None:
     graph = Heat().graph
     graph.save(tmp_path / "saved", build=False)
