@@ -374,7 +374,7 @@ def _normalised(option: Option, value: object) -> object:
             return number > 0
         return logging.getLevelName(number) if option.name == "log_level" else number
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        value = os.fspath(value)
     if option.name == "cache_dir" and isinstance(value, str):
         return os.path.expanduser(value)
     if option.name == "log_level" and isinstance(value, str):

@@ -50,6 +50,7 @@ def test_the_table_is_sound() -> None:
         ("log_level", "10", "DEBUG"),
         ("cache_dir", Path("/a/b"), "/a/b"),
         ("cache_dir", "~/b", str(Path.home() / "b")),
+        ("cache_dir", Path("~/b"), str(Path.home() / "b")),
         ("cflags", "-DA='b c'", "-DA='b c'"),
     ],
 )
