@@ -162,7 +162,8 @@ const std::vector<Tunable>& tunables() {
        256, 1 << 20, true},
       {"unrolled_pieces", &T::unrolled_pieces, Steers::text, "vectors",
        "With lanes, values behind one map entry are loaded by one statement per vector up to "
-       "this number of vectors, above it by a loop",
+       "this number of vectors, above it by a loop; a row of more than four times as many by a "
+       "loop of its own",
        1, 64},
       {"unrolled_lane_scalars", &T::unrolled_lane_scalars, Steers::text, "scalars",
        "With lanes, the values of one lane are stored by one statement each up to this number, "

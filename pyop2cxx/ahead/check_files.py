@@ -7,7 +7,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.ahead.functions import identifier, map_type, offset_of, scalar, set_type, unused
+from pyop2cxx.ahead.functions import (
+    MOST_LETTERS,
+    identifier,
+    map_type,
+    offset_of,
+    scalar,
+    set_type,
+    unused,
+)
 from pyop2cxx.ahead.records import homes_of, is_extruded, pairs_of, sets_of
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.runtime.frames import render
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.records import Object, Record
     from pyop2cxx.base.arrays import Array
 
-_MOST_LETTERS = 120
 FOLDER = "check"
 PROGRAM = "check.cpp"
 
@@ -49,7 +56,7 @@ def write(
     for name, function, compiled, run in recorded:
         backends = dict.fromkeys(code.backend for code in compiled)
         # chains have the names of all their kernels, which no file may have
-        file = name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}_{len(checks)}"
+        file = name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}_{len(checks)}"
         about = described(name, function, run)
         checks.append({**about, "stored": file, "backends": [*backends]})
         values = [one.before for one in run.objects] + [one.after for one in run.objects]

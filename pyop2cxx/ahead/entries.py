@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.ahead.functions import NoFunctionError, compiled_of, function_of, region_of
+from pyop2cxx.ahead.functions import (
+    MOST_LETTERS,
+    NoFunctionError,
+    compiled_of,
+    function_of,
+    region_of,
+)
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.ahead.tuned import Decision, decide
@@ -30,8 +36,6 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import GeneratedCode, Request
 
-_MOST_LETTERS = 120
-"""Of names of files: chains have those of all their kernels."""
 _KEY_DIGITS = 12
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
@@ -228,7 +232,7 @@ def _entry(
         "backend": request.backend.name,
         "strategy": code.strategy,
         "lanes": code.lanes,
-        "file": f"src/{stem[:_MOST_LETTERS]}_{key}.{suffix}",
+        "file": f"src/{stem[:MOST_LETTERS]}_{key}.{suffix}",
         "prototype": code.signature,
         "arguments": list(_arguments(code, built, parts)),
         "key": code.key,

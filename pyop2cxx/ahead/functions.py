@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.items import Items
 
 REGION = "region"
+MOST_LETTERS = 120
+"""Of names of files: chains have those of all their kernels."""
 _WIDE = 8  # bytes of an entry
 _TYPES = {
     "float32": "float",

@@ -219,13 +219,10 @@ def _restarted(
 
 
 def _convergence(reason: str, monitor: _Monitor, options: Mapping[str, Any]) -> Convergence:
-    if monitor.n_steps is not None:
-        return Convergence(
-            reason=reason, n_iterations=monitor.n_steps, history=tuple(monitor.history)
-        )
-    steps = len(monitor.history) - 1
-    per_entry = options["ksp_gmres_restart"] if options["ksp_type"] == "gmres" else 1
-    n_iterations = min(steps * per_entry, options["ksp_max_it"])
+    n_iterations = monitor.n_steps
+    if n_iterations is None:
+        per_entry = options["ksp_gmres_restart"] if options["ksp_type"] == "gmres" else 1
+        n_iterations = min((len(monitor.history) - 1) * per_entry, options["ksp_max_it"])
     return Convergence(reason=reason, n_iterations=n_iterations, history=tuple(monitor.history))
 
 
