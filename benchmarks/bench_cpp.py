@@ -10,6 +10,7 @@ loops of a chain is one of them.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import resource
 import statistics
@@ -90,6 +91,8 @@ def main() -> None:
     parser.add_argument("--chain", action="store_true", help="on the loops of a chain, too")
     parser.add_argument("--arch", default="native", help="such as native,sm_90, for cuda")
     options = parser.parse_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # a run that is cut has said what it has
     with tempfile.TemporaryDirectory() as name:
         folder, mesh = Path(name), Path(name, "mesh.dat")
         write_mesh(airfoil_mesh(*options.cells), mesh)
@@ -100,10 +103,10 @@ def main() -> None:
         numbers = [str(options.threads), str(options.iterations)]
         for backend in options.backends:
             run = [str(mesh), backend, *numbers, str(folder / "q.bin")]
-            rounds = [
-                [seconds_of([*program, *run]) for program in programs.values()]
-                for _ in range(options.pairs)
-            ]
+            rounds = []
+            for count in range(options.pairs):
+                rounds.append([seconds_of([*program, *run]) for program in programs.values()])
+                print(f"{backend}: round {count + 1} of {options.pairs}", file=sys.stderr)
             for name, times in zip(programs, zip(*rounds, strict=True), strict=True):
                 step = 1e3 * min(times) / (options.iterations - 1)
                 ratio = statistics.median(

@@ -331,8 +331,8 @@ phase_ahead() {
   cat "$out/ahead-run.log"
   measured ahead-tests tests -p xdist.plugin -n "$few" tests/python/test_ahead.py \
     tests/python/test_cpp_files.py
-  measured ahead-bench timeout 300 python3 benchmarks/bench_cpp.py --backends openmp cuda \
-    --arch "native,$(gpu_name)" --cells 800 900 --iterations 200
+  measured ahead-bench timeout 300 python3 benchmarks/bench_cpp.py --backends cuda openmp --pairs 3 \
+    --threads $((jobs < 16 ? jobs : 16)) --arch "native,$(gpu_name)" --cells 800 900 --iterations 200
   cat "$out/ahead-bench.log"
 }
 
