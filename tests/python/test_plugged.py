@@ -110,6 +110,34 @@ def test_wrong_entry_points_are_refused(
     assert value in found.reason
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("raise RuntimeError('no licence')", "cannot be loaded: RuntimeError: no licence"),
+        ("BACKEND = (", "cannot be loaded: SyntaxError: "),
+        (
+            "from pyop2cxx import _core\nBACKEND = _core.Facts(of_another_version=True)",
+            "cannot be loaded: TypeError: .*incompatible constructor arguments",
+        ),
+    ],
+)
+def test_a_package_that_fails_leaves_the_others_alone(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever lists backends may have it installed without ever having asked for it."""
+    module = f"failing_{tmp_path.name}"
+    (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint(name="failing", value=f"{module}:BACKEND", group=plugged.GROUP)
+    monkeypatch.setattr(plugged, "entry_points", lambda: {"failing": point})
+    monkeypatch.setattr("pyop2cxx.runtime.state.entry_points", lambda: {"failing": point})
+    with pytest.raises(ConfigurationError, match=rf"(?s)backend 'failing': .* {message}"):
+        plugged.plugged_backend("failing")
+    (found,) = [one for one in op2.backends() if one.name == "failing"]
+    assert not found.available
+    assert {"sequential", "openmp", "cuda"} <= {one.name for one in op2.backends()}
+
+
 def test_unknown_ones_are_refused_with_those_of_all_packages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
