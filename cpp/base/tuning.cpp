@@ -225,6 +225,8 @@ const std::vector<Tunable>& tunables() {
       {"listed_bytes", &T::listed_bytes, Steers::text, "bytes",
        "Shared memory for element matrices or such increments, per block; 0: none are summed there",
        0, 49152},
+      {"listed_loads", &T::listed_loads, Steers::text, "loads",
+       "Loads of the lists of such a block that a lane has under way together, at most", 1, 256},
       {"owner_run", &T::owner_run, Steers::text, "targets",
        "Under `owner` on a device, number of consecutive targets that a group of lanes goes "
        "through together",
