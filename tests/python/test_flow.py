@@ -271,7 +271,7 @@ def test_texts_fit_a_screen_and_have_no_loop_of_one_step() -> None:
 
 
 def test_nested_calls_fit_a_screen() -> None:
-    """Complex numbers on lanes are functions of functions, without a blank for a hundred columns."""
+    """Complex numbers on lanes are functions of functions, without a blank in between."""
     code = """#include <complex.h>
 void nested(const double complex *z, double complex *w) {
   w[0] = csin(*z) + ccos(*z) + ctan(*z) + csinh(*z) + ccosh(*z) + ctanh(*z) + csqrt(*z);
