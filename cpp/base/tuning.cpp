@@ -31,7 +31,12 @@ std::string words(const TunedValue& value) {
 }
 
 [[noreturn]] void refuse(const Tunable& one, std::string_view expected, const TunedValue& got) {
-  throw UsageError(fmt::format("tuning: '{}' must be {}, got {}", one.name, expected, words(got)));
+  std::string text = words(got);
+  // 3.0 is printed as 3, which would look like the int that is wanted.
+  if (std::holds_alternative<double>(got) && text.find_first_not_of("-0123456789") == text.npos) {
+    text += ".0";
+  }
+  throw UsageError(fmt::format("tuning: '{}' must be {}, got {}", one.name, expected, text));
 }
 
 void check_range(const Tunable& one, double value, const TunedValue& got) {
@@ -220,6 +225,8 @@ const std::vector<Tunable>& tunables() {
       {"listed_bytes", &T::listed_bytes, Steers::text, "bytes",
        "Shared memory for element matrices or such increments, per block; 0: none are summed there",
        0, 49152},
+      {"listed_loads", &T::listed_loads, Steers::text, "loads",
+       "Loads of the lists of such a block that a lane has under way together, at most", 1, 256},
       {"owner_run", &T::owner_run, Steers::text, "targets",
        "Under `owner` on a device, number of consecutive targets that a group of lanes goes "
        "through together",
@@ -325,8 +332,9 @@ void tune(Tuning& tuning, std::string_view name, const TunedValue& value) {
     tuning.** flag = std::get<bool>(value);
     return;
   }
-  if (std::holds_alternative<bool>(value)) refuse(one, "a number", value);
-  if (const auto* whole = std::get_if<int Tuning::*>(&one.member)) {
+  const auto* whole = std::get_if<int Tuning::*>(&one.member);
+  if (std::holds_alternative<bool>(value)) refuse(one, whole ? "an int" : "a number", value);
+  if (whole) {
     if (!std::holds_alternative<std::int64_t>(value)) refuse(one, "an int", value);
     const std::int64_t number = std::get<std::int64_t>(value);
     check_range(one, static_cast<double>(number), value);

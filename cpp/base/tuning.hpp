@@ -71,6 +71,7 @@ struct Tuning {
   int summed_entries = 1280;
   int least_listed_elements = 16;
   int listed_bytes = 34 * 1024;
+  int listed_loads = 32;
   int owner_run = 64;
   bool sums_added_last = false;
   int composed_targets = 4;

@@ -53,22 +53,32 @@ bool may_break(std::string_view line, std::size_t at) {
   return end != std::string_view::npos && is_operator(line.substr(at + 1, end - at - 1));
 }
 
-/// Where @p line is broken: the last of the places with the fewest parentheses around them.
-std::optional<std::size_t> place(std::string_view line, std::size_t first, std::size_t limit) {
+/// Where a line ends, and where the next one goes on behind it.
+struct Place {
+  std::size_t end;
+  std::size_t next;
+};
+
+/// Where @p line is broken: the last of the places with the fewest parentheses around them; where
+/// there is none, behind the last parenthesis that opens.
+std::optional<Place> place(std::string_view line, std::size_t first, std::size_t limit) {
   const bool is_comment = line.substr(first).starts_with("//");
   Nesting nesting;
-  std::optional<std::size_t> best;
+  std::optional<Place> best;
+  std::optional<Place> opening;
   int fewest = 0;
   for (std::size_t at = first; at < std::min(limit + 1, line.size()); ++at) {
-    const bool is_wide_enough = at > first + indent_of_rest;
-    const bool may = line[at] == ' ' && is_wide_enough && (is_comment || may_break(line, at));
-    if (may && !nesting.is_quoted() && (!best || is_comment || nesting.depth() <= fewest)) {
-      best = at;
+    const bool may = at > first + indent_of_rest && !nesting.is_quoted();
+    if (may && line[at] == ' ' && (is_comment || may_break(line, at)) &&
+        (!best || is_comment || nesting.depth() <= fewest)) {
+      best = Place{at, at + 1};
       fewest = nesting.depth();
     }
+    const bool opens = may && !is_comment && line[at] == '(' && at < limit;
+    if (opens && at + 1 < line.size() && line[at + 1] != ')') opening = Place{at + 1, at + 1};
     if (!is_comment) nesting.pass(line[at]);
   }
-  return best;
+  return best ? best : opening;
 }
 
 void add_wrapped(std::string& out, std::string_view line, int n_more) {
@@ -80,13 +90,13 @@ void add_wrapped(std::string& out, std::string_view line, int n_more) {
   const std::string prefix = code.starts_with("//") ? "// " : "";
   bool is_first = true;
   while (!stays && rest.size() + static_cast<std::size_t>(n_more) > columns) {
-    const std::optional<std::size_t> at = place(rest, indent, columns);
+    const std::optional<Place> at = place(rest, indent, columns);
     if (!at) break;
-    out.append(rest, 0, *at);
+    out.append(rest, 0, at->end);
     out += '\n';
     if (is_first && prefix.empty()) indent += indent_of_rest;
     is_first = false;
-    rest = std::string(indent, ' ') + prefix + rest.substr(*at + 1);
+    rest = std::string(indent, ' ') + prefix + rest.substr(at->next);
   }
   out += rest;
   out += '\n';

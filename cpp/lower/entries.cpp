@@ -62,7 +62,6 @@ int listed_block_size(const ir::Loop& loop, const std::vector<std::size_t>& summ
 }
 
 constexpr int usual_lanes = 128;
-constexpr int most_loads = 32;  // of a lane, under way together
 
 /// The entries of a matrix, or targets of a Map, that a block adds to.
 struct List {
@@ -211,7 +210,8 @@ class Summer {
         over_lanes(kir::name("n_here") * extent,
                    {{kir::Assign{kir::element(list.own, kir::name("i")), kir::Update::set, from}}});
     const int n_loads = (n_elements_ * list.extent + usual_lanes - 1) / usual_lanes;
-    std::get<kir::For>(copy.node).unrolled = std::min(n_loads, most_loads);
+    std::get<kir::For>(copy.node).unrolled =
+        std::min(n_loads, builder_.request().options.tuning.listed_loads);
     return copy;
   }
 

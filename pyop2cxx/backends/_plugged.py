@@ -38,8 +38,8 @@ def plugged_backend(name: str) -> Backend:
         name: One of `entry_points()`.
 
     Raises:
-        ConfigurationError: What the entry point names cannot be imported, is no `Backend`, or is
-            one of another name.
+        ConfigurationError: What the entry point names cannot be imported, fails while it is, is no
+            `Backend`, or is one of another name.
     """
     point = entry_points().get(name)
     if point is None:
@@ -51,8 +51,10 @@ def plugged_backend(name: str) -> Backend:
     of = f"backend '{name}': the entry point '{point.value}' of group '{GROUP}'"
     try:
         found = point.load()
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"{of} cannot be loaded: {error}") from error
+    except Exception as error:  # whatever their code raises; others list all backends, too
+        is_missing = isinstance(error, ImportError | AttributeError)
+        kind = "" if is_missing else f"{type(error).__name__}: "
+        raise ConfigurationError(f"{of} cannot be loaded: {kind}{error}") from error
     if not isinstance(found, Backend):
         kind = type(found).__name__
         raise ConfigurationError(f"{of} is of type {kind}; name an object of type Backend")

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+import numpy as np
+
 from pyop2cxx import _core
 from pyop2cxx.exceptions import UsageError
 
@@ -30,13 +32,17 @@ def checked(given: object, what: str) -> Overrides:
             f"{what}: tuning must be a dict from names to numbers, such as "
             f"{{'block_elements': 1024}}, got {given!r}"
         )
-    found = tuple(sorted(given.items()))
+    items = ((name, x.item() if isinstance(x, np.generic) else x) for name, x in given.items())
+    found = tuple(sorted(items, key=lambda item: item[0]))
     tuning = _core.Tuning()
     for name, value in found:
-        if not isinstance(value, bool | int | float):
-            raise UsageError(f"{what}: tuning: '{name}' must be a number, got {value!r}")
+        is_number = isinstance(value, float) or (isinstance(value, int) and abs(value) < 1 << 63)
+        usual = None if is_number else dict(tuning.values()).get(name)
+        if usual is not None:
+            wanted = "True or False" if isinstance(usual, bool) else "a number of at most 64 bits"
+            raise UsageError(f"{what}: tuning: '{name}' must be {wanted}, got {value!r}")
         try:
-            tuning = tuning.with_value(name, value)
+            tuning = tuning.with_value(name, value if is_number else 0)
         except UsageError as error:
             raise UsageError(f"{what}: {error}") from None
     return found

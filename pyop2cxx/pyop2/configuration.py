@@ -28,7 +28,9 @@ PYOP2_OPTIONS: tuple[Option, ...] = (
     *(_of_pyop2(name, False) for name in ("compute_kernel_flops", "spmd_strict", "safe_math")),
     *(_of_pyop2(name, "") for name in ("compiler", "simd_isa", "blas", "dump_gencode_path")),
     _of_pyop2(
-        "lazy_evaluation", False, warning="loops run at once; op2.init(lazy=True) lets them wait"
+        "lazy_evaluation",
+        False,
+        warning="it has no effect; loops run at once unless op2.init(lazy=True) lets them wait",
     ),
     _of_pyop2("gpu_strategy", ""),
     _of_pyop2("simd_width", 4),

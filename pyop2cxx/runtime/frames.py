@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.folders import template_folder
-from pyop2cxx.exceptions import InternalError
+from pyop2cxx.exceptions import ConfigurationError, InternalError
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.store import files, installed, remembered
 
@@ -41,9 +41,18 @@ def identified(folder: Path) -> str:
 
     It is of their names below the folder and of what they hold, not of where the folder is or when
     they were written: tables of loops are found by it on other machines.
+
+    Raises:
+        ConfigurationError: It is gone, or a file there cannot be read.
     """
     below = [path for path in folder.rglob("*") if path.is_dir()]
-    return _digest_of(folder, files([folder, *below]))
+    try:
+        return _digest_of(folder, files([folder, *below]))
+    except OSError as error:
+        raise ConfigurationError(
+            f"the folder of templates '{folder}' cannot be read: {error.strerror}: "
+            f"'{error.filename}'; restore it, or set option 'templates' to another one"
+        ) from error
 
 
 @lru_cache(maxsize=64)

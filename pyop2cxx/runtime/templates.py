@@ -8,6 +8,8 @@ otherwise spend most of its time here.
 from __future__ import annotations
 
 import sys
+import traceback
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,7 @@ from pyop2cxx.runtime.frames import digest_of_sources
 from pyop2cxx.runtime.store import installed, remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from jinja2.bccache import Bucket
@@ -82,21 +84,54 @@ def keys(template: str) -> frozenset[str]:
     return _keys(template, _environment())
 
 
-def _keys(template: str, environment: jinja2.Environment) -> frozenset[str]:
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """What a template says of itself.
+
+    Attributes:
+        names: What it takes.
+        parents: Templates that it extends or includes.
+        extended: The one that it extends; "": none.
+        blocks: All that it has.
+        outer: Those that stand in no other one.
+    """
+
+    names: frozenset[str]
+    parents: tuple[str, ...]
+    extended: str
+    blocks: frozenset[str]
+    outer: frozenset[str]
+
+
+def _outline(template: str, environment: jinja2.Environment) -> _Outline:
     loader = environment.loader
     assert loader is not None
     text = loader.get_source(environment, template)[0]
 
     def find() -> bytes:
         tree = environment.parse(text)
-        names = sorted(jinja2.meta.find_undeclared_variables(tree))
-        parents = [f"/{name}" for name in jinja2.meta.find_referenced_templates(tree)]
-        return "\n".join(names + parents).encode()
+        extended = [one.template for one in tree.find_all(nodes.Extends)]
+        return "\n".join(
+            " ".join(sorted(words))
+            for words in (
+                jinja2.meta.find_undeclared_variables(tree),
+                filter(None, jinja2.meta.find_referenced_templates(tree)),
+                [one.value for one in extended if isinstance(one, nodes.Const)],
+                [one.name for one in tree.find_all(nodes.Block)],
+                [one.name for one in tree.body if isinstance(one, nodes.Block)],
+            )
+        ).encode()
 
-    known = remembered("keys", (text, installed("jinja2")), find).decode().splitlines()
-    names = frozenset(name for name in known if not name.startswith("/"))
-    parents = (name[1:] for name in known if name.startswith("/"))
-    return names.union(*(_keys(parent, environment) for parent in parents))
+    known = remembered("keys", ("outline", text, installed("jinja2")), find).decode()
+    names, parents, extended, blocks, outer = (line.split() for line in known.split("\n"))
+    return _Outline(
+        frozenset(names), (*parents,), "".join(extended), frozenset(blocks), frozenset(outer)
+    )
+
+
+def _keys(template: str, environment: jinja2.Environment) -> frozenset[str]:
+    found = _outline(template, environment)
+    return found.names.union(*(_keys(parent, environment) for parent in found.parents))
 
 
 def fill(template: str, context: Mapping[str, object]) -> str:
@@ -146,18 +181,57 @@ def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Pat
         folders: Where it is looked for before our own.
 
     Raises:
-        ConfigurationError: It is not written well, or names another key.
+        ConfigurationError: It is not written well, fails, or names another key, or a block that the
+            template which it extends has not.
     """
     environment = _environment(folders)
     where = f"template '{template}' (from {', '.join(map(str, folders))})"
     try:
+        _check_parents(template, environment, ())
         unknown = sorted(_keys(template, environment) - context.keys())
         if unknown:
             raise ConfigurationError(
-                f"{where}: there is no {', '.join(map(repr, unknown))}; "
-                f"a loop gives it {', '.join(map(repr, sorted(context))) or 'nothing'}"
+                f"there is no {_listed(unknown)}; "
+                f"a loop gives it {_listed(sorted(context)) or 'nothing'}"
             )
         return environment.get_template(template).render(context)
-    except jinja2.TemplateError as error:
-        line = f", line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
-        raise ConfigurationError(f"{where}{line}: {error}") from error
+    except jinja2.TemplateNotFound as error:
+        raise ConfigurationError(f"{where}: there is no template '{error.name}'") from error
+    except jinja2.TemplateSyntaxError as error:
+        raise ConfigurationError(f"{where}, line {error.lineno}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{where} is not UTF-8: {error}") from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
+    except Exception as error:  # of what the template computes
+        lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.lineno]
+        kind = type(error).__name__
+        raise ConfigurationError(f"{where}, line {lines[-1]}: {kind}: {error}") from error
+
+
+def _check_parents(template: str, environment: jinja2.Environment, above: tuple[str, ...]) -> None:
+    """Raise a ConfigurationError if a template needs itself, or replaces what there is not."""
+    if template in above:
+        ours = template.removeprefix("pyop2cxx/")
+        raise ConfigurationError(
+            f"'{template}' needs itself; this package's own is 'pyop2cxx/{ours}'"
+        )
+    found = _outline(template, environment)
+    for parent in found.parents:
+        _check_parents(parent, environment, (*above, template))
+    if not found.extended:
+        return
+    there, parent = frozenset[str](), found.extended
+    while parent:
+        outline = _outline(parent, environment)
+        there, parent = there | outline.blocks, outline.extended
+    unknown = sorted(found.outer - there)
+    if unknown:
+        raise ConfigurationError(
+            f"'{template}' has a block {_listed(unknown)}, which '{found.extended}' has not; "
+            f"there are: {_listed(sorted(there)) or 'none'}"
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))

@@ -24,6 +24,6 @@ BACKEND = Backend(
     dialect=_core.cg.c_dialect(),
     suffix=(".c", ".cpp"),
     template="abacus/unit.j2",
-    toolchain=HostToolchain(flags=("-DABACUS=1",), install="apt-get install gcc"),
+    toolchain=HostToolchain(flags=("-DABACUS=1", "-O0"), install="apt-get install gcc"),
     templates=Path(__file__).parent / "frames",
 )

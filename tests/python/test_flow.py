@@ -270,6 +270,23 @@ def test_texts_fit_a_screen_and_have_no_loop_of_one_step() -> None:
         assert not re.search(r"for \(\w+ (\w+) = (\d+); \1 < 1;", text), name
 
 
+def test_nested_calls_fit_a_screen() -> None:
+    """Complex numbers on lanes are functions of functions, without a blank in between."""
+    code = """#include <complex.h>
+void nested(const double complex *z, double complex *w) {
+  w[0] = csin(*z) + ccos(*z) + ctan(*z) + csinh(*z) + ccosh(*z) + ctanh(*z) + csqrt(*z);
+}"""
+    cells = op2.Set(9)
+    z, w = (op2.Dat(cells, np.arange(9) / 9 + 0.5j, dtype=np.complex128) for _ in range(2))
+    with op2.backend("sequential"):
+        loop = op2.ParLoop(op2.Kernel(code, "nested"), cells, z(op2.READ), w(op2.WRITE), lanes=4)
+        assert max(map(len, str(loop.generate()).splitlines())) <= 120
+        loop.compute()
+    x = z.data_ro
+    wanted = sum(f(x) for f in (np.sin, np.cos, np.tan, np.sinh, np.cosh, np.tanh, np.sqrt))
+    np.testing.assert_allclose(w.data_ro, wanted, rtol=1e-14)
+
+
 @pytest.mark.parametrize("compiler", [with_program("gcc"), with_program("clang")])
 @pytest.mark.parametrize("convention", [1, 2])
 def test_texts_compile_alone_and_without_a_warning(

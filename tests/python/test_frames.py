@@ -272,16 +272,51 @@ def test_other_templates_stay_ours(mine: Path) -> None:
     [
         ("{{ colour }}", "there is no 'colour'; a loop gives it 'headers', 'kernel', 'kernels', "),
         ("a\n{% if %}", "line 2: "),
-        ('{% extends "nowhere.j2" %}', "nowhere.j2"),
+        ('{% extends "nowhere.j2" %}', "there is no template 'nowhere.j2'"),
+        ('{% extends "pyop2cxx/host/unit.j2" %}', "there is no template 'pyop2cxx/host/unit.j2'"),
+        (
+            f'{{% extends "{TEMPLATE}" %}}',
+            f"'{TEMPLATE}' needs itself; this package's own is 'pyop2cxx/{TEMPLATE}'",
+        ),
+        (
+            f'{{% extends "pyop2cxx/{TEMPLATE}" %}}\n{{% block lop %}}a{{% endblock %}}',
+            f"'{TEMPLATE}' has a block 'lop', which 'pyop2cxx/{TEMPLATE}' has not; "
+            "there are: 'head', 'kernels', 'launch', 'loop', 'wrappers'",
+        ),
+        ("a\n{{ 1 / 0 }}", "line 2: ZeroDivisionError: division by zero"),
+        ("{{ kernel.colour }}", "has no attribute 'colour'"),
+        ("caf\xe9", "is not UTF-8: "),
     ],
 )
 def test_wrong_templates_of_users_are_refused(mine: Path, text: str, message: str) -> None:
-    mine.write_text(text)
+    mine.write_bytes(text.encode("latin-1"))
     op2.init(backend="sequential", templates=mine.parents[1])
     with pytest.raises(ConfigurationError) as refused:
         small_loop().generate()
     assert message in str(refused.value)
     assert f"template '{TEMPLATE}' (from {mine.parents[1]})" in str(refused.value)
+
+
+def test_a_block_of_a_template_in_between_may_be_replaced(mine: Path) -> None:
+    (mine.parent / "between.j2").write_text(
+        f'{{% extends "pyop2cxx/{TEMPLATE}" %}}\n'
+        "{% block head %}\n{{ super() }}\n{% block timer %}\n/* none */\n{% endblock %}\n"
+        "{% endblock %}"
+    )
+    mine.write_text(
+        '{% extends "host/between.j2" %}\n{% block timer %}\n/* timed */\n{% endblock %}'
+    )
+    op2.init(backend="sequential", templates=mine.parents[1])
+    assert "\n/* timed */\n" in str(small_loop().generate())
+
+
+def test_a_folder_that_is_gone_is_named(mine: Path, tmp_path: Path) -> None:
+    op2.init(backend="sequential", templates=tmp_path)
+    shutil.rmtree(tmp_path)
+    with pytest.raises(
+        ConfigurationError, match=r"folder of templates .*cannot be read: .*No such"
+    ):
+        small_loop().generate()
 
 
 def test_there_must_be_such_a_folder(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_options() -> None:
 
 
 def test_who_wants_loops_to_wait_is_told_how() -> None:
-    with pytest.warns(UserWarning, match=r"'lazy_evaluation': loops run at once; op2.init\(lazy"):
+    with pytest.warns(UserWarning, match=r"'lazy_evaluation': it has no effect; .*init\(lazy=True"):
         op2.init(lazy_evaluation=True)
     assert op2.configuration["lazy_evaluation"] is True
     assert op2.configuration["lazy"] is False

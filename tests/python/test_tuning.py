@@ -66,7 +66,16 @@ def test_explanations_show_what_is_not_usual() -> None:
         ),
         ({"block_lanes": 100}, "'block_lanes' must be a power of two from 1 to 1024, got 100"),
         ({"transposed": 1}, "'transposed' must be True or False, got 1"),
-        ({"row_length": "8"}, "'row_length' must be a number, got '8'"),
+        ({"row_length": "8"}, "'row_length' must be a number of at most 64 bits, got '8'"),
+        ({"row_length": 8.0}, r"'row_length' must be an int, got 8\.0"),
+        ({"row_length": np.float64(8)}, r"'row_length' must be an int, got 8\.0"),
+        ({"row_length": 1 << 70}, "'row_length' must be a number of at most 64 bits, got 11805916"),
+        ({"row_length": True}, "'row_length' must be an int, got True"),
+        ({"transposed": None}, "'transposed' must be True or False, got None"),
+        ({"most_padding": 1j}, "'most_padding' must be a number of at most 64 bits, got 1j"),
+        ({"most_padding": float("nan")}, "'most_padding' must be a number from 0 to 1000, got nan"),
+        ({"row_lenght": "8"}, "there is no 'row_lenght'; there are: block_elements,"),
+        ({"most_padding": 10**400}, "'most_padding' must be a number of at most 64 bits, got 1000"),
         ({1: 2}, "tuning must be a dict from names to numbers"),
         ([1], "tuning must be a dict from names to numbers"),
     ],
@@ -78,6 +87,18 @@ def test_wrong_numbers(tuning: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         op2.ParLoop(kernel, source, y(INC, ends)).generate({"tuning": tuning})
     assert not y.data_ro.any()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    given = {
+        "row_length": np.int64(8),
+        "most_padding": np.float32(0.5),
+        "transposed": np.bool_(False),
+    }
+    assert checked(given, "par_loop") == (
+        *(("most_padding", 0.5), ("row_length", 8), ("transposed", False)),
+    )
+    assert [type(value) for _, value in checked(given, "par_loop")] == [float, int, bool]
 
 
 @pytest.mark.parametrize("steers", ["choice", "text", "launch"])

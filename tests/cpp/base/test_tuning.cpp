@@ -56,11 +56,13 @@ TEST(Tuning, WrongNamesAndValuesAreRefused) {
   EXPECT_EQ(message("selected_slots", std::int64_t{-1}),
             "tuning: 'selected_slots' must be an int from 0 to 64, got -1");
   EXPECT_EQ(message("selected_slots", 0.5), "tuning: 'selected_slots' must be an int, got 0.5");
-  EXPECT_EQ(message("selected_slots", true), "tuning: 'selected_slots' must be a number, got True");
+  EXPECT_EQ(message("selected_slots", 3.0), "tuning: 'selected_slots' must be an int, got 3.0");
+  EXPECT_EQ(message("selected_slots", true), "tuning: 'selected_slots' must be an int, got True");
+  EXPECT_EQ(message("most_padding", true), "tuning: 'most_padding' must be a number, got True");
   EXPECT_EQ(message("transposed", std::int64_t{1}),
             "tuning: 'transposed' must be True or False, got 1");
   EXPECT_EQ(message("most_padding", -1.0),
-            "tuning: 'most_padding' must be a number from 0 to 1000, got -1");
+            "tuning: 'most_padding' must be a number from 0 to 1000, got -1.0");
 }
 
 TEST(Tuning, ClassesDiffer) {

@@ -41,6 +41,18 @@ TEST(Wrap, LeavesRoomForWhatFollows) {
             "for (long first = " + std::string(80, 'x') + "; i < n;\n    ++i)\n");
 }
 
+TEST(Wrap, BreaksBehindAParenthesisWhereThereIsNoOtherPlace) {
+  const std::string calls = repeated("name_of_a_function(", 8);
+  const std::string ends(8, ')');
+  EXPECT_EQ(wrapped("  x += " + calls + "y" + ends + ";\n"),
+            "  x += " + repeated("name_of_a_function(", 5) + "\n      " +
+                repeated("name_of_a_function(", 3) + "y" + ends + ";\n");
+  const std::string name(130, 'x');
+  EXPECT_EQ(wrapped(name + "(a, b);\n"), name + "(a, b);\n");
+  const std::string quoted = "print(\"" + repeated("(", 130) + "\");\n";
+  EXPECT_EQ(wrapped(quoted), "print(\n    " + quoted.substr(6));
+}
+
 TEST(Wrap, NeverBreaksQuotesOrDirectives) {
   const std::string quoted = "f(\"" + repeated("a, \\\" ", 30) + "\");\n";
   EXPECT_EQ(wrapped(quoted), quoted);
