@@ -139,6 +139,11 @@ const std::vector<Tunable>& tunables() {
        "An inner loop of a kernel with at least this many steps counts as vectorised by the C "
        "compiler, and is not unrolled",
        2, many},
+      {"row_scalars", &T::row_scalars, Steers::text, "scalars",
+       "Scalars of an array of the kernel's own, at most, that such a loop may sum in, as they "
+       "stay "
+       "in vector registers",
+       0, 4096},
       {"least_part_in_rows", &T::least_part_in_rows, Steers::choice, "part",
        "A kernel with at least this part of its operations in such inner loops uses no lanes; "
        "above 1: it may use them",
@@ -227,6 +232,12 @@ const std::vector<Tunable>& tunables() {
        0, 49152},
       {"listed_loads", &T::listed_loads, Steers::text, "loads",
        "Loads of the lists of such a block that a lane has under way together, at most", 1, 256},
+      {"listed_lanes", &T::listed_lanes, Steers::text, "lanes",
+       "Lanes that share these loads, when their number is told in the text", 1, 1024, true},
+      {"listed_steps", &T::listed_steps, Steers::text, "steps",
+       "Where kernels add to their element's part of such a block, loops around it are unrolled up "
+       "to this number of steps",
+       0, 4096},
       {"owner_run", &T::owner_run, Steers::text, "targets",
        "Under `owner` on a device, number of consecutive targets that a group of lanes goes "
        "through together",

@@ -40,6 +40,7 @@ struct Tuning {
   int narrow_bytes = 32;
   int operations_a_division = 4;
   int row_length = 6;
+  int row_scalars = 64;
   double least_part_in_rows = 0.75;
   double column_fill_light = 0.75;
   double column_fill_heavy = 0.95;
@@ -72,6 +73,8 @@ struct Tuning {
   int least_listed_elements = 16;
   int listed_bytes = 34 * 1024;
   int listed_loads = 32;
+  int listed_lanes = 128;
+  int listed_steps = 128;
   int owner_run = 64;
   bool sums_added_last = false;
   int composed_targets = 4;

@@ -6,6 +6,7 @@
 
 #include "cg/dialect.hpp"
 #include "ir/kernel_body.hpp"
+#include "ir/kernel_rows.hpp"
 
 namespace op2::cg {
 
@@ -16,9 +17,9 @@ struct KernelStyle {
   /// Declare the library functions that are called; without it the language must know them.
   bool prototypes = true;
   std::string_view boolean = "_Bool";  ///< The language's word for bool.
-  /// Loops along rows of at least so many steps are left as loops: GCC would unroll them before it
-  /// looks for vectors, and find worse ones. 0: none.
-  std::int64_t row_length = 0;
+  /// Loops along rows are left as loops: GCC would unroll them before it looks for vectors, and
+  /// find worse ones. 0 steps: none.
+  ir::RowLimits rows;
 };
 
 /// @brief A declaration without initialiser, e.g. "double (*x)[2]"; a type alone if @p name is "".

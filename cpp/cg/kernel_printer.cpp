@@ -109,8 +109,8 @@ class StatementPrinter {
   }
 
   [[nodiscard]] std::string_view rolled_if_row(const ir::For& node) {
-    if (style_.row_length == 0 || ir::has_inner_loop(node)) return "";
-    const bool is_row = ir::runs_along_rows(node, constants_, style_.row_length) && computes(node);
+    if (style_.rows.steps == 0 || ir::has_inner_loop(node)) return "";
+    const bool is_row = ir::runs_along_rows(node, constants_, style_.rows) && computes(node);
     return is_row ? rolled(context_) : "";
   }
 

@@ -19,7 +19,7 @@ Sections print_source(const kir::Module& module, const Dialect& dialect, bool li
     KernelStyle style;
     style.line_markers = line_markers;
     if (kernel->cpp) style.boolean = "bool";
-    style.row_length = module.row_length;
+    style.rows = module.rows;
     entries.push_back(print_kernel(context, *kernel, style));
   }
   const std::size_t n_kernels = context.size();

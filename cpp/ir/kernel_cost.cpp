@@ -60,8 +60,8 @@ Work dearer(const Work& left, const Work& right) {
 
 class Counter {
  public:
-  Counter(const Costs& callees, Integers known, std::int64_t row_length)
-      : callees_(callees), known_(std::move(known)), row_length_(row_length) {}
+  Counter(const Costs& callees, Integers known, const RowLimits& rows)
+      : callees_(callees), known_(std::move(known)), rows_(rows) {}
 
   Work statements(const Body& body) {
     Work sum;
@@ -120,7 +120,7 @@ class Counter {
     Work all = once(node).times(range->n);
     if (has_unknown_) all = step_by_step(node, *range);
     has_unknown_ |= had_unknown;
-    if (runs_along_rows(node, known_, row_length_)) all.n_in_rows = all.n_operations;
+    if (runs_along_rows(node, known_, rows_)) all.n_in_rows = all.n_operations;
     return sum += all;
   }
 
@@ -175,7 +175,7 @@ class Counter {
 
   const Costs& callees_;
   Integers known_;
-  std::int64_t row_length_;
+  RowLimits rows_;
   std::int64_t n_steps_ = 0;
   bool has_unknown_ = false;  // a loop was met whose bounds could not be told
 };
@@ -193,18 +193,18 @@ Work Work::times(std::int64_t n) const {
   return {.n_operations = n * n_operations, .n_slow = n * n_slow, .n_in_rows = n * n_in_rows};
 }
 
-Work work_of(const KernelBody& body, std::int64_t row_length) {
+Work work_of(const KernelBody& body, const RowLimits& rows) {
   Costs costs;
   const Integers known = constant_integers(body);
   for (const FunctionDef& function : body.functions) {
     const FunctionDef named = with_unique_names(function);
-    costs[function.name] = Counter(costs, known, row_length).statements(named.body);
+    costs[function.name] = Counter(costs, known, rows).statements(named.body);
   }
   return costs.at(body.entry().name);
 }
 
 std::int64_t n_operations(const KernelBody& body) {
-  return work_of(body, 1).n_operations;
+  return work_of(body, {.steps = 1}).n_operations;
 }
 
 }  // namespace op2::ir

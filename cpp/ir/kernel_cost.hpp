@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "ir/kernel_body.hpp"
+#include "ir/kernel_rows.hpp"
 
 namespace op2::ir {
 
@@ -23,8 +24,8 @@ struct Work {
 /// The dearer branch of an if counts. A loop counts in full if its bounds are constant or follow
 /// from the variables of loops around it, any other loop once. A library function counts as one,
 /// complex operations as the real ones they are made of.
-/// @param[in] row_length Loops along rows have at least so many steps.
-[[nodiscard]] Work work_of(const KernelBody& body, std::int64_t row_length);
+/// @param[in] rows Which loops count as loops along rows.
+[[nodiscard]] Work work_of(const KernelBody& body, const RowLimits& rows);
 
 /// @brief Floating-point operations of one call of the entry function.
 [[nodiscard]] std::int64_t n_operations(const KernelBody& body);

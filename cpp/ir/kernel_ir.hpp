@@ -13,6 +13,7 @@
 #include "base/access.hpp"
 #include "base/dtype.hpp"
 #include "ir/kernel_body.hpp"
+#include "ir/kernel_rows.hpp"
 
 namespace op2::kir {
 
@@ -518,8 +519,8 @@ struct Module {
   PlanSpec plan;
   ScratchSpec scratch;
   Items items = Items::elements;
-  /// Loops of `kernel` along rows that have at least so many steps stay loops; 0: none.
-  std::int64_t row_length = 0;
+  /// Loops of `kernel` along rows stay loops; 0 steps: none.
+  ir::RowLimits rows;
 };
 
 /// @brief True if the module's functions are launched on a grid.

@@ -13,13 +13,11 @@
 namespace op2::ir {
 namespace {
 
-/// Values of an array of the kernel's own that compilers keep in vector registers.
-constexpr std::int64_t most_in_registers = 64;
-
 /// One loop, its statements looked at in order.
 class RowLoop {
  public:
-  RowLoop(const Counted& counted, const Integers& known) : known_(known) {
+  RowLoop(const Counted& counted, const Integers& known, std::int64_t most_own)
+      : known_(known), most_own_(most_own) {
     slopes_[counted.name] = 1;
   }
 
@@ -113,7 +111,7 @@ class RowLoop {
     const auto found = std::holds_alternative<Index>(expr.node) ? place(expr) : std::nullopt;
     if (!found || found->slope != 1) return false;
     stored_.insert(found->array->name);
-    const bool is_own = found->type->is_array() && n_scalars(*found->type) <= most_in_registers;
+    const bool is_own = found->type->is_array() && n_scalars(*found->type) <= most_own_;
     return is_own || !is_update;
   }
 
@@ -172,6 +170,7 @@ class RowLoop {
   }
 
   const Integers& known_;
+  std::int64_t most_own_;
   std::map<std::string, std::int64_t, std::less<>> slopes_;  // of integers of the loop
   std::set<std::string, std::less<>> own_;                   // variables declared in the loop
   std::set<std::string, std::less<>> stored_;                // arrays
@@ -180,10 +179,10 @@ class RowLoop {
 
 }  // namespace
 
-bool runs_along_rows(const For& loop, const Integers& known, std::int64_t least) {
+bool runs_along_rows(const For& loop, const Integers& known, const RowLimits& limits) {
   const auto found = counted(loop, known);
-  if (!found || found->stride != 1 || found->n < least) return false;
-  return RowLoop(*found, known).is_regular(loop.body);
+  if (!found || found->stride != 1 || found->n < limits.steps) return false;
+  return RowLoop(*found, known, limits.scalars).is_regular(loop.body);
 }
 
 bool has_inner_loop(const For& loop) {

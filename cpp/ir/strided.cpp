@@ -62,13 +62,12 @@ class Strider {
   bool is_possible_ = true;
 };
 
-constexpr std::int64_t most_written_steps = 128;  // of nested loops that are written out
-
 /// Loops around entries of the array have constant subscripts if they are written out, and
 /// compilers do that with the innermost one only.
 class Unroller {
  public:
-  Unroller(const std::string& array, const Integers& known) : array_(array), known_(known) {}
+  Unroller(const std::string& array, const Integers& known, std::int64_t most_steps)
+      : array_(array), known_(known), most_steps_(most_steps) {}
 
   /// @return Steps of the longest nest of loops, nothing if that is unknown.
   std::optional<std::int64_t> unroll(Body& body) {
@@ -93,9 +92,9 @@ class Unroller {
     if (loop == nullptr) return is_loop ? std::nullopt : std::optional<std::int64_t>(1);
     const std::optional<std::int64_t> inner = unroll(loop->body);
     const std::optional<std::int64_t> own = trip_count(*loop, known_);
-    if (!inner || !own || *own > most_written_steps) return {};
+    if (!inner || !own || *own > most_steps_) return {};
     const std::int64_t steps = *own * *inner;
-    loop->is_unrolled = steps <= most_written_steps && has_entry(loop->body);
+    loop->is_unrolled = steps <= most_steps_ && has_entry(loop->body);
     return steps;
   }
 
@@ -110,11 +109,13 @@ class Unroller {
 
   const std::string& array_;
   const Integers& known_;
+  std::int64_t most_steps_;
 };
 
 }  // namespace
 
-std::optional<KernelBody> with_stride(const KernelBody& body, std::size_t parameter, int stride) {
+std::optional<KernelBody> with_stride(const KernelBody& body, std::size_t parameter, int stride,
+                                      std::int64_t most_steps) {
   KernelBody made = body;
   FunctionDef& entry = made.functions.back();
   if (parameter >= entry.parameters.size()) return {};
@@ -126,7 +127,7 @@ std::optional<KernelBody> with_stride(const KernelBody& body, std::size_t parame
   strider.leave();
   if (!strider.is_possible()) return {};
   const Integers known = constant_integers(body);
-  Unroller(array.name, known).unroll(entry.body);
+  Unroller(array.name, known, most_steps).unroll(entry.body);
   return infer_types(std::move(made));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "ir/kernel_body.hpp"
@@ -10,11 +11,11 @@ namespace op2::ir {
 
 /// @brief A kernel whose array @p parameter has @p stride scalars from one entry to the next.
 ///
-/// So an array that lies between those of other elements need not be copied. Short loops around
-/// its entries are marked as unrolled.
+/// So an array that lies between those of other elements need not be copied. Loops around its
+/// entries, of at most @p most_steps with those within them, are marked as unrolled.
 /// @return Nothing if the array is used otherwise than entry by entry, such as handed on to another
 /// function or walked through by a pointer, or if it is not an array of scalars.
 [[nodiscard]] std::optional<KernelBody> with_stride(const KernelBody& body, std::size_t parameter,
-                                                    int stride);
+                                                    int stride, std::int64_t most_steps);
 
 }  // namespace op2::ir

@@ -61,8 +61,6 @@ int listed_block_size(const ir::Loop& loop, const std::vector<std::size_t>& summ
   return n;
 }
 
-constexpr int usual_lanes = 128;
-
 /// The entries of a matrix, or targets of a Map, that a block adds to.
 struct List {
   int extent;             // summands of an element
@@ -209,9 +207,9 @@ class Summer {
     kir::Stmt copy =
         over_lanes(kir::name("n_here") * extent,
                    {{kir::Assign{kir::element(list.own, kir::name("i")), kir::Update::set, from}}});
-    const int n_loads = (n_elements_ * list.extent + usual_lanes - 1) / usual_lanes;
-    std::get<kir::For>(copy.node).unrolled =
-        std::min(n_loads, builder_.request().options.tuning.listed_loads);
+    const Tuning& tuning = builder_.request().options.tuning;
+    const int n_loads = (n_elements_ * list.extent + tuning.listed_lanes - 1) / tuning.listed_lanes;
+    std::get<kir::For>(copy.node).unrolled = std::min(n_loads, tuning.listed_loads);
     return copy;
   }
 
@@ -247,7 +245,8 @@ class Summer {
     const std::size_t member = ir::member_of(loop_, matrix.arg);
     ir::KernelPtr& kernel = builder_.module().kernels[member];
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, matrix.arg));
-    std::optional<ir::KernelBody> body = ir::with_stride(*kernel->body, parameter, n_elements_);
+    std::optional<ir::KernelBody> body = ir::with_stride(
+        *kernel->body, parameter, n_elements_, builder_.request().options.tuning.listed_steps);
     if (!body) return false;
     ir::Kernel strided = *kernel;
     strided.body = std::move(body);

@@ -163,7 +163,8 @@ LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning) {
   }
   for (const ir::Member& member : loop.members) {
     if (!member.kernel->body) continue;
-    const ir::Work counted = ir::work_of(*member.kernel->body, tuning.row_length);
+    const ir::Work counted =
+        ir::work_of(*member.kernel->body, {tuning.row_length, tuning.row_scalars});
     work.n_operations += counted.n_operations;
     work.n_slow += counted.n_slow;
     work.n_in_rows += counted.n_in_rows;

@@ -189,7 +189,7 @@ kir::Module lower(const Request& given, const Observer& observe) {
     check_stack(made, request.options.tuning.element_stack_bytes);
   }
   if (made.lanes == 0 && !kir::has_kernels(made))
-    made.row_length = request.options.tuning.row_length;
+    made.rows = {request.options.tuning.row_length, request.options.tuning.row_scalars};
   return std::move(builder.module());
 }
 

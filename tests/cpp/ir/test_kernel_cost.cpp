@@ -78,7 +78,7 @@ TEST(Cost, LongLoopsCountByTheirMiddle) {
 TEST(Cost, DivisionsAndRootsAreSlow) {
   const Expr root =
       call("sqrt", {binary(BinaryOp::divide, at("x", 0), add(at("x", 1), at("x", 2)))});
-  const Work found = work_of(kernel({loop("i", 3, {eval(root)})}), 6);
+  const Work found = work_of(kernel({loop("i", 3, {eval(root)})}), {.steps = 6});
   EXPECT_EQ(found, (Work{.n_operations = 9, .n_slow = 6, .n_in_rows = 0}));
 }
 
@@ -86,8 +86,8 @@ TEST(Cost, LoopsAlongRowsAreCountedApart) {
   const Stmt row = loop(
       "j", 8, {eval(assign(at(name("y"), name("j")), mul(at(name("x"), name("j")), lit("2.0"))))});
   const KernelBody body = kernel({row, loop("i", 3, {row}), eval(sum)});
-  EXPECT_EQ(work_of(body, 6), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 32}));
-  EXPECT_EQ(work_of(body, 9), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 0}));
+  EXPECT_EQ(work_of(body, {.steps = 6}), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 32}));
+  EXPECT_EQ(work_of(body, {.steps = 9}), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 0}));
 }
 
 TEST(Cost, HelpersCountAtEachCall) {

@@ -19,13 +19,13 @@ Expr entry(const std::string& array, int n, const std::string& i, const std::str
 }
 
 /// Whether the loop over `j`, the first one in a function that also declares arrays, is along rows.
-bool is_row(Stmt over_j, std::int64_t least = 6) {
+bool is_row(Stmt over_j, const RowLimits& limits = {.steps = 6}) {
   const KernelBody body =
       kernel({function("k", {{"a", pointer()}, {"b", pointer()}, {"c", pointer()}},
                        {declare("row", array(number(), 8)), declare("large", array(number(), 256)),
                         declare("s", number()), declare("table", array(array(number(), 8), 8)),
                         std::move(over_j)})});
-  return runs_along_rows(std::get<For>(body.entry().body.back().node), {}, least);
+  return runs_along_rows(std::get<For>(body.entry().body.back().node), {}, limits);
 }
 
 bool is_row_of(Body body) {

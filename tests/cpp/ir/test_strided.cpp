@@ -26,7 +26,7 @@ TEST(WithStride, SpreadsTheEntriesOfOneArray) {
   const KernelBody wanted = of_array({eval(make::assign(
       make::index(name("A"), make::binary(BinaryOp::multiply, make::number(3), make::number(32))),
       at("B", 1)))});
-  EXPECT_EQ(with_stride(body, 0, 32), wanted);
+  EXPECT_EQ(with_stride(body, 0, 32, 128), wanted);
 }
 
 TEST(WithStride, ReadsIndicesThatAreEntriesThemselves) {
@@ -36,19 +36,19 @@ TEST(WithStride, ReadsIndicesThatAreEntriesThemselves) {
   };
   const KernelBody body =
       of_array({eval(make::assign(make::index(name("A"), at("A", 1)), at("B", 0)))});
-  EXPECT_EQ(with_stride(body, 0, 8),
+  EXPECT_EQ(with_stride(body, 0, 8, 128),
             of_array({eval(make::assign(spread(spread(make::number(1))), at("B", 0)))}));
 }
 
 TEST(WithStride, IsNotPossibleWhereTheArrayIsMoreThanItsEntries) {
   const Expr added = make::binary(BinaryOp::add, name("A"), make::number(1));
-  EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), name("A")))}), 0, 8));
-  EXPECT_FALSE(with_stride(of_array({eval(make::index(added, make::number(0)))}), 0, 8));
-  EXPECT_FALSE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 0, 8));
+  EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), name("A")))}), 0, 8, 128));
+  EXPECT_FALSE(with_stride(of_array({eval(make::index(added, make::number(0)))}), 0, 8, 128));
+  EXPECT_FALSE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 0, 8, 128));
   const Expr address = make::of(Unary{UnaryOp::address}, {at("A", 3)}, 0);
-  EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), address))}), 0, 8));
-  EXPECT_TRUE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 1, 8));
-  EXPECT_FALSE(with_stride(of_array({}), 2, 8));
+  EXPECT_FALSE(with_stride(of_array({eval(make::assign(name("B"), address))}), 0, 8, 128));
+  EXPECT_TRUE(with_stride(of_array({eval(make::call("f", {name("A")}))}), 1, 8, 128));
+  EXPECT_FALSE(with_stride(of_array({}), 2, 8, 128));
 }
 
 const For& loop_in(const Body& body) {
@@ -57,8 +57,8 @@ const For& loop_in(const Body& body) {
 
 TEST(WithStride, UnrollsShortLoopsAroundItsEntries) {
   const Body add{eval(make::assign(make::index(name("A"), name("j")), at("B", 1)))};
-  const auto strided =
-      with_stride(of_array({loop("q", 4, {loop("i", 10, {loop("j", 10, Body(add))})})}), 0, 32);
+  const auto strided = with_stride(
+      of_array({loop("q", 4, {loop("i", 10, {loop("j", 10, Body(add))})})}), 0, 32, 128);
   ASSERT_TRUE(strided);
   const For& points = loop_in(strided->functions.back().body);
   EXPECT_FALSE(points.is_unrolled);  // 400 steps
@@ -68,7 +68,7 @@ TEST(WithStride, UnrollsShortLoopsAroundItsEntries) {
 
 TEST(WithStride, LeavesOtherLoopsAsTheyAre) {
   const Body other{eval(make::assign(make::index(name("B"), name("j")), at("B", 1)))};
-  const auto strided = with_stride(of_array({loop("j", 4, Body(other))}), 0, 32);
+  const auto strided = with_stride(of_array({loop("j", 4, Body(other))}), 0, 32, 128);
   ASSERT_TRUE(strided);
   EXPECT_FALSE(loop_in(strided->functions.back().body).is_unrolled);
 }
