@@ -104,6 +104,9 @@ class _Counts(NamedTuple):
 class Profile(Tabled):
     """What ran in a ``with`` block and what it cost. `print` it for a table.
 
+    Loops that wait, in a chain or as ``init(lazy=True)`` lets them, run where the block begins and
+    where it ends, so that those called in it are in the table, and no others.
+
     Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
     nobody waits for that but the end of the block. As marks between kernels keep them from
     overlapping, only some calls of a loop are measured. The very first of all is not among them, as
@@ -151,6 +154,7 @@ class Profile(Tabled):
         engine, trace = runtime.engine, runtime.coherence.trace
         if trace.is_on:
             raise UsageError("profile: another profile is being made; end its 'with' block first")
+        runtime.settle()  # loops that wait were called before
         for opened in engine.devices:
             opened.device.start_clock()
         self._before = {key: _Counts.of(timing) for key, timing in engine.timings.items()}
@@ -167,8 +171,10 @@ class Profile(Tabled):
     ) -> None:
         trace = runtime.coherence.trace
         try:
+            if error is None:  # else these might hide it behind one of their own
+                runtime.settle()
             for opened in runtime.engine.devices:
-                if error is None:  # else a wait might hide it behind its own
+                if error is None:
                     opened.mirror.settle()
                 opened.device.stop_clock()
         finally:

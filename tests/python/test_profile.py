@@ -195,6 +195,18 @@ def test_an_error_ends_a_profile() -> None:
     assert not runtime.coherence.trace.is_on
 
 
+def test_loops_that_wait_belong_to_the_profile_in_which_they_were_called(backend: str) -> None:
+    op2.init(backend=backend, lazy=True)
+    before, inside = heavy(100, "before"), heavy(100, "inside")
+    before.compute()
+    with op2.profile() as p:
+        inside.compute()
+    assert [(row.loop, row.calls) for row in p.loops] == [("inside", 1)]
+    with op2.profile() as p:
+        pass
+    assert p.loops == ()
+
+
 def test_waiting_waits_for_loops(device: _core.Device) -> None:
     op2.wait()  # nothing to wait for
     loop = heavy(100000)
