@@ -27,7 +27,8 @@ class LoopCost:
     """What the loops of one kernel, on one backend by one strategy, have cost.
 
     Attributes:
-        loop: The kernel's name.
+        loop: The kernel's name; of several loops that a chain makes one function of, those of their
+            kernels, joined by `_`.
         backend: Where they ran.
         strategy: How racing updates were resolved.
         calls: How often they ran.
@@ -273,7 +274,7 @@ class Profile(Tabled):
         copy_rate = _copy_rate(cost.backend)
         known = cost.seconds is not None and cost.rate is not None
         return (
-            cost.loop,
+            _shortened(cost.loop),
             cost.backend,
             str(cost.calls),
             str(cost.measured),
@@ -292,6 +293,7 @@ class Profile(Tabled):
         return "; ".join(["times are seconds", *known])
 
 
+_MOST_LETTERS = 60
 _HEAD = (
     "loop",
     "backend",
@@ -325,6 +327,11 @@ def _cost(key: tuple[str, str, str], spent: _Counts, compile_nanoseconds: int) -
         plan_seconds=spent.plan * 1e-9,
         compile_seconds=compile_nanoseconds * 1e-9,
     )
+
+
+def _shortened(name: str) -> str:
+    """Return a name as the table shows it: a chain may make one function of many loops."""
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 3]}..."
 
 
 def _estimate(spent: _Counts) -> float:
