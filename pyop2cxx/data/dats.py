@@ -569,7 +569,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if limits(self._dtype, other._dtype) is None:
             return
         self._settle(write=False)
-        is_there = at_device(self)
+        is_there = at_device(self, write=False)
         counted = device_algebra().n_unfit(self, other._dtype, subset) if is_there else None
         if counted == 0:
             return

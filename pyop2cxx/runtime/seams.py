@@ -27,7 +27,7 @@ class DeviceAlgebra(Protocol):
     What returns False or None could not be done there.
     """
 
-    def is_at(self, *operands: object) -> bool:
+    def is_at(self, *operands: object, write: bool = True) -> bool:
         """Say whether loops run on a device and the values of an operand are there."""
 
     def combine(self, op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:

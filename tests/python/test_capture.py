@@ -130,6 +130,24 @@ def test_what_no_loop_writes_may_be_read() -> None:
     assert seen == [q.data_ro[0]]
 
 
+def test_sums_of_what_no_loop_writes_may_be_taken(backend: str) -> None:
+    """Where the values are makes no difference: sums on a device only read them, too."""
+    ring = Ring()
+    q, r = ring.dats["q"], ring.dats["r"]
+    for name in ("more q", "more r"):
+        ring.run(name)  # so that values are on the device
+    seen = []
+
+    def step() -> None:
+        seen.append((q.inner(r), q.norm, q.sum()))
+        ring.run("twice p q")
+
+    op2.record(step).submit()
+    np.testing.assert_allclose(
+        seen[0], (np.vdot(q.data_ro, r.data_ro), np.linalg.norm(q.data_ro), q.data_ro.sum())
+    )
+
+
 def test_loops_of_other_threads_run_at_once() -> None:
     ring = Ring()
     r = ring.dats["r"]
