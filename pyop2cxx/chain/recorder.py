@@ -383,6 +383,16 @@ class Chain(_core.chain.Block):
         self._add(Action(name, action, uses, zeroes))
         return True
 
+    def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
+        """Record a copy in its place among the loops; not where it would be a part of a graph."""
+        return self.takes_action(
+            f"copy {source.name} to {target.name}",
+            lambda: source.copy(target, casting=casting),
+            (source, False),
+            (target, True),
+            in_graphs=False,
+        )
+
     def _is_recorded_again(self) -> bool:
         """Whether loops are recorded from this one on, after some that were not."""
         return True

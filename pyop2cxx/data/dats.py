@@ -524,11 +524,14 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             self._check_fits(other, subset)
         self._allocated("copy")
         other._allocated("copy")
-        if subset is None:
-            other._numbering = self._numbering
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
-        if same and self._copy_waits(other, casting):
+        waits = same and self._copy_waits(other, casting)
+        recorder = runtime.recorder
+        is_recorded = waits and recorder is not None and recorder.takes_all  # for later submits
+        if subset is None and not is_recorded:
+            other._numbering = self._numbering
+        if waits:
             return
         self._settle(write=False)
         other._settle(write=True)
@@ -549,17 +552,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def _copy_waits(self, other: Dat, casting: str) -> bool:
-        """Let a chain copy in its place among the loops, if it can."""
+        """Let a chain, or a graph, copy in its place among the loops, if it can."""
         recorder = runtime.recorder
         if recorder is None or Lent.any_held((self._lent_out, other._lent_out)):
             return False
-        return recorder.takes_action(
-            f"copy {self._name} to {other._name}",
-            lambda: self.copy(other, casting=casting),
-            (self, False),
-            (other, True),
-            in_graphs=False,
-        )
+        return recorder.takes_copy(self, other, casting)
 
     def _check_summed(self, member: str) -> None:
         communicators.check_alone(self._set._comm, self._what, member)

@@ -109,6 +109,9 @@ class Recorder(Protocol):
     ) -> bool:
         """Record something else that is done to values."""
 
+    def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
+        """Record that all values of a Dat are copied into another one of the same dtype."""
+
     def takes_values(self, carrier: Any, values: Any) -> bool:
         """Record that all values of a Global are set."""
 

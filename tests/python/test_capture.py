@@ -97,8 +97,8 @@ def test_what_would_happen_only_once_is_refused() -> None:
     def changes() -> None:
         q.data[:] = 0
 
-    def copies() -> None:
-        p.copy(q)
+    def adds() -> None:
+        q.axpy(2.0, p)
 
     def sets_an_option() -> None:
         op2.init(deterministic=True)
@@ -107,7 +107,7 @@ def test_what_would_happen_only_once_is_refused() -> None:
         UsageError, match="'reads' reads Dat 'p' on Set 'cells', which the recorded loops write"
     ):
         op2.record(reads)
-    for step in (changes, copies):
+    for step in (changes, adds):
         with pytest.raises(UsageError, match="changes Dat 'q' on Set 'cells' outside of loops"):
             op2.record(step)
     with pytest.raises(UsageError, match="changes options"):
@@ -128,6 +128,40 @@ def test_what_no_loop_writes_may_be_read() -> None:
 
     op2.record(step).submit()
     assert seen == [q.data_ro[0]]
+
+
+def test_copies_are_recorded(backend: str) -> None:
+    """Each submit copies what is there then; nothing is copied before."""
+    eager, recorded = Ring(), Ring()
+
+    def step(ring: Ring) -> None:
+        p, q, r, _ = ring.dats.values()
+        ring.run("twice p q")
+        q.copy(r)
+        ring.run("more q")
+        p.assign(q)
+
+    before = recorded.dats["r"].data_ro.copy()
+    graph = op2.record(lambda: step(recorded))
+    np.testing.assert_array_equal(recorded.dats["r"].data_ro, before)
+    for _ in range(3):
+        step(eager)
+        graph.submit()
+        assert_alike(eager, recorded)
+    p, q = recorded.dats["p"], recorded.dats["q"]
+    other = op2.Dat(q.dataset, np.full(q.data_ro.shape, 7.0), name="other")
+    graph.bind({q: other}).submit()
+    np.testing.assert_array_equal(p.data_ro, other.data_ro)
+
+
+def test_a_recorded_copy_leaves_what_numbering_values_have() -> None:
+    ring = Ring()
+    p, q = ring.dats["p"], ring.dats["q"]
+    before = q._numbering = p._numbering - 1
+    graph = op2.record(lambda: p.copy(q))
+    assert q._numbering == before
+    graph.submit()
+    assert q._numbering == p._numbering
 
 
 def test_sums_of_what_no_loop_writes_may_be_taken(backend: str) -> None:
