@@ -526,13 +526,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         other._allocated("copy")
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
-        waits = same and self._copy_waits(other, casting)
-        recorder = runtime.recorder
-        is_recorded = waits and recorder is not None and recorder.takes_all  # for later submits
-        if subset is None and not is_recorded:
-            other._numbering = self._numbering
-        if waits:
+        if same and self._copy_waits(other, casting):
             return
+        if subset is None:
+            other._numbering = self._numbering
         self._settle(write=False)
         other._settle(write=True)
         if same and other._buffer.copy_on_device(self._buffer):

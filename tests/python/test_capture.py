@@ -154,11 +154,35 @@ def test_copies_are_recorded(backend: str) -> None:
     np.testing.assert_array_equal(p.data_ro, other.data_ro)
 
 
-def test_a_recorded_copy_leaves_what_numbering_values_have() -> None:
+def test_a_copy_between_the_loops_of_a_recorded_chain_is_a_node(backend: str) -> None:
+    eager, recorded = Ring(), Ring()
+
+    def step(ring: Ring) -> None:
+        with op2.chain():
+            ring.run("twice p q")
+            ring.run("more r")
+            ring.dats["p"].copy(ring.dats["r"])
+            ring.run("more q")
+
+    graph = op2.record(lambda: step(recorded))
+    assert graph.stats().nodes == 3
+    for _ in range(3):
+        step(eager)
+        graph.submit()
+        assert_alike(eager, recorded)
+
+
+@pytest.mark.parametrize("in_chain", [False, True])
+def test_a_recorded_copy_leaves_what_numbering_values_have(in_chain: bool) -> None:
     ring = Ring()
     p, q = ring.dats["p"], ring.dats["q"]
     before = q._numbering = p._numbering - 1
-    graph = op2.record(lambda: p.copy(q))
+
+    def step() -> None:
+        with op2.chain() if in_chain else nullcontext():
+            p.copy(q)
+
+    graph = op2.record(step)
     assert q._numbering == before
     graph.submit()
     assert q._numbering == p._numbering
