@@ -15,10 +15,10 @@ std::unique_ptr<DeviceSpan> Meter::open() {
 }
 
 void Meter::close(std::unique_ptr<DeviceSpan> span, std::shared_ptr<Timing> timing,
-                  std::string loop, std::int64_t n_bytes) {
+                  std::string loop, Work work) {
   device_->close_span(*span);
   const std::scoped_lock guard(mutex_);
-  under_way_.push_back({std::move(span), std::move(timing), std::move(loop), n_bytes});
+  under_way_.push_back({std::move(span), std::move(timing), std::move(loop), work});
 }
 
 void Meter::settle() {
@@ -34,11 +34,11 @@ void Meter::collect() {
     const std::optional<DeviceSpan::Interval> found = first.span->measured();
     if (!found) return;
     Timing& timing = *first.timing;
-    ++timing.n_measured;
+    timing.n_measured += first.work.n_calls;
     timing.measured_nanoseconds += found->nanoseconds;
-    timing.measured_bytes += first.n_bytes;
-    timing.trace->add(
-        {first.loop, "loop", device_->name(), found->begin, found->nanoseconds, first.n_bytes});
+    timing.measured_bytes += first.work.n_bytes;
+    timing.trace->add({first.loop, "loop", device_->name(), found->begin, found->nanoseconds,
+                       first.work.n_bytes});
     under_way_.pop_front();
   }
 }

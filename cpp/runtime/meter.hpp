@@ -20,6 +20,12 @@ class Meter {
   /// @brief Loops under way at most; beyond, calls are not measured.
   static constexpr std::size_t most_under_way = 256;
 
+  /// @brief What was launched with a span.
+  struct Work {
+    int n_calls = 1;  ///< 0: a part of a call whose other part counts it
+    std::int64_t n_bytes = 0;
+  };
+
   explicit Meter(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
   /// @brief Begin to measure what this thread enqueues next; null if that is not possible now.
@@ -27,7 +33,7 @@ class Meter {
 
   /// @brief End it, and later add what it took to @p timing and to its Trace.
   void close(std::unique_ptr<DeviceSpan> span, std::shared_ptr<Timing> timing, std::string loop,
-             std::int64_t n_bytes);
+             Work work);
 
   /// @brief Wait for the device, and add up all that is under way.
   /// @throws ExecutionError if a loop has failed.
@@ -38,7 +44,7 @@ class Meter {
     std::unique_ptr<DeviceSpan> span;
     std::shared_ptr<Timing> timing;
     std::string loop;
-    std::int64_t n_bytes;
+    Work work;
   };
 
   void collect();

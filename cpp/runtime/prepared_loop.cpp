@@ -150,12 +150,16 @@ void PreparedLoop::note(std::string_view kind, std::int64_t begin, std::int64_t 
 }
 
 /// The very first call pays for what a driver puts off until then: it is no sample of the others.
+/// Of a call in parts all are measured, or none.
 bool PreparedLoop::is_measured() {
   const Trace& trace = *timing_->trace;
-  const bool is_first = !std::exchange(has_run_, true);
+  const bool is_first = !has_run_;
+  has_run_ = has_run_ || phase_ != Phase::core;
   if (!trace.is_on() || (is_first && trace.every() > 1)) return false;
   if (std::exchange(trace_number_, trace.number()) != trace.number()) n_profiled_ = 0;
-  return n_profiled_++ % trace.every() == 0;
+  const bool is_sample = n_profiled_ % trace.every() == 0;
+  if (phase_ != Phase::core) ++n_profiled_;
+  return is_sample;
 }
 
 bool PreparedLoop::run_saving(const std::vector<int>& also) {
@@ -293,17 +297,20 @@ bool PreparedLoop::bring_to_device() {
 bool PreparedLoop::run_on_device() {
   const bool has_copied = bring_to_device();
   const std::int64_t start = trace_clock();
+  const bool is_sample = is_measured();
   if (range_of(phase_).size() > 0) {
     note_parallel_region();  // a driver's threads do not come along either
     Meter& meter = mirror_->meter();
-    std::unique_ptr<DeviceSpan> span = is_measured() ? meter.open() : nullptr;
+    std::unique_ptr<DeviceSpan> span = is_sample ? meter.open() : nullptr;
     if (phase_ == Phase::all) {
       for (DeviceLoop* loop : whole_) loop->run(handles_, executable_->name, span.get());
     } else {
       device_loop(phase_).run(handles_, executable_->name, span.get());
     }
     if (span) {
-      meter.close(std::move(span), timing_, executable_->name, useful_bytes());
+      const bool ends_call = phase_ != Phase::core || range_of(Phase::boundary).size() == 0;
+      meter.close(std::move(span), timing_, executable_->name,
+                  {.n_calls = ends_call ? 1 : 0, .n_bytes = useful_bytes()});
     }
   }
   timing_->nanoseconds += trace_clock() - start;

@@ -53,16 +53,19 @@ def write(
         Whether there is a test.
     """
     usual = {"name": name, "scope": identifier(name), "version": _core.__version__}
-    functions, records, examples, names = [], [], [], {}
+    functions, records, examples = [], [], []
+    names: dict[tuple[Function, str], str] = {}
     for signature, function_name, function, compiled, entry in _functions(entries):
         functions.append((function_name, function, compiled))
         records.append(entry.record)
         examples.append((function_name, function, entry.things))
-        names[function, signature] = function_name
+        names.setdefault((function.shape(), signature), function_name)
     of_graph: dict[str, Any] = {"graph": None, "saved": None}
     if graph is not None:
         made, function, values = in_cpp(
-            graph, lambda *key: f"::{usual['scope']}::{names[key]}", names.values()
+            graph,
+            lambda one, of: f"::{usual['scope']}::{names[one.shape(), of]}",
+            [function_name for function_name, *_ in functions],
         )
         saved = check_files.described(made["name"], function, values)
         of_graph = {"graph": made, "saved": {**saved, **facts, "path": FILE}}

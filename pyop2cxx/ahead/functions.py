@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ
@@ -98,6 +98,20 @@ class Function:
     facets: bool = False
     paths: tuple[_Path, ...] = ()
     region: str = ""
+
+    def shape(self) -> Function:
+        """Return the same with numbers for names: loops that differ in their objects have one."""
+        numbers = {name: str(i) for i, (_, name) in enumerate(self.parameters)}
+        return replace(
+            self,
+            parameters=tuple((of_type, numbers[name]) for of_type, name in self.parameters),
+            uses=(),
+            iterset=numbers.get(self.iterset, self.iterset),
+            data=tuple((numbers[name], rows, columns) for name, rows, columns in self.data),
+            maps=tuple(numbers.get(str(one), one) for one in self.maps),
+            constants=tuple(numbers.get(name, name) for name in self.constants),
+            region="region" if self.region else "",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,13 +89,18 @@ class Operand(NamedTuple):
     is_number: bool = False
 
 
-def is_at(*operands: object) -> bool:
-    """Say whether loops run on a device and the values of an operand are there."""
+def is_at(*operands: object, write: bool = True) -> bool:
+    """Say whether loops run on a device and the values of an operand are there.
+
+    Args:
+        operands: They; others than Dats, Globals and Mats have no place.
+        write: Whether one of them will be written.
+    """
     if runtime.static or not runtime.coherence.is_active:
         return False
     carriers = [o for o in operands if isinstance(o, DataCarrier)]
     for carrier in carriers:
-        carrier._settle(write=True)
+        carrier._settle(write=write)
     return any(c._buffer.where in _ON_DEVICE for c in carriers) and runtime.device is not None
 
 

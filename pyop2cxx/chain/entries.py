@@ -39,7 +39,7 @@ class Recorded:
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
         self.make = make
-        self.name = loop.kernel.name
+        self.name = loop.kernel.shown_name
         self.line = loop._line
         self.epoch = runtime.epoch
         self.ghosted = _ghosted(loop)

@@ -236,8 +236,8 @@ class GroupLoop:
         # where the program wrote it: chains add loops of their own
         first = next((loop for loop in loops if not loop.kernel.is_written_here), loops[0])
         self.kernel = first.kernel
-        self.name = "_".join(loop.kernel.name for loop in loops)
-        self._what = f"chain of {' + '.join(loop.kernel.name for loop in loops)}"
+        self.name = "_".join(loop.kernel.shown_name for loop in loops)
+        self._what = f"chain of {' + '.join(loop.kernel.shown_name for loop in loops)}"
         self._line = first._line
         self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
         self.is_inverted = bool(inverted)

@@ -383,6 +383,21 @@ class Chain(_core.chain.Block):
         self._add(Action(name, action, uses, zeroes))
         return True
 
+    def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
+        """Record a copy in its place among the loops; in a graph as a node of its own."""
+        if self._is_within_graph() and get_ident() == self._thread:
+            self.flush()
+            return bool(self._outer.takes_copy(source, target, casting))
+        is_taken = self.takes_action(
+            f"copy {source.name} to {target.name}",
+            lambda: source.copy(target, casting=casting),
+            (source, False),
+            (target, True),
+        )
+        if is_taken:  # loops behind it are asked for numberings when they are called
+            target._numbering = source._numbering
+        return is_taken
+
     def _is_recorded_again(self) -> bool:
         """Whether loops are recorded from this one on, after some that were not."""
         return True

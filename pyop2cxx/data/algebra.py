@@ -372,7 +372,7 @@ class Algebra:
         self._check_like(other, name)
         runtime.require_running(self._what, name)
         self._check_summed(name)
-        if at_device(self, other):
+        if at_device(self, other, write=False):
             found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
             if found is not None:
                 return found
@@ -404,7 +404,7 @@ class Algebra:
         is_held = target.dtype.kind not in "iu" or target.dtype.itemsize == 8
         if (
             is_held
-            and at_device(self, other)
+            and at_device(self, other, write=False)
             and device_algebra().dot_into(self, other, target, conjugate=conjugate)
         ):
             return
@@ -510,9 +510,14 @@ def _is_single(value: object) -> bool:
     return isinstance(value, Algebra) and value._kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
 
 
-def at_device(*operands: object) -> bool:
-    """Say whether loops run on a device and an operand's values are there."""
-    return runtime.coherence.is_active and device_algebra().is_at(*operands)
+def at_device(*operands: object, write: bool = True) -> bool:
+    """Say whether loops run on a device and an operand's values are there.
+
+    Args:
+        operands: They.
+        write: Whether one of them will be written.
+    """
+    return runtime.coherence.is_active and device_algebra().is_at(*operands, write=write)
 
 
 def combine_values(op: str, out: Array, left: Array, right: Array) -> None:

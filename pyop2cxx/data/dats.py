@@ -524,12 +524,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             self._check_fits(other, subset)
         self._allocated("copy")
         other._allocated("copy")
-        if subset is None:
-            other._numbering = self._numbering
         same = subset is None and self._dtype == other._dtype
         same = same and self._stride == other._stride == 0  # not components of others
         if same and self._copy_waits(other, casting):
             return
+        if subset is None:
+            other._numbering = self._numbering
         self._settle(write=False)
         other._settle(write=True)
         if same and other._buffer.copy_on_device(self._buffer):
@@ -549,17 +549,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def _copy_waits(self, other: Dat, casting: str) -> bool:
-        """Let a chain copy in its place among the loops, if it can."""
+        """Let a chain, or a graph, copy in its place among the loops, if it can."""
         recorder = runtime.recorder
         if recorder is None or Lent.any_held((self._lent_out, other._lent_out)):
             return False
-        return recorder.takes_action(
-            f"copy {self._name} to {other._name}",
-            lambda: self.copy(other, casting=casting),
-            (self, False),
-            (other, True),
-            in_graphs=False,
-        )
+        return recorder.takes_copy(self, other, casting)
 
     def _check_summed(self, member: str) -> None:
         communicators.check_alone(self._set._comm, self._what, member)
@@ -569,7 +563,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if limits(self._dtype, other._dtype) is None:
             return
         self._settle(write=False)
-        is_there = at_device(self)
+        is_there = at_device(self, write=False)
         counted = device_algebra().n_unfit(self, other._dtype, subset) if is_there else None
         if counted == 0:
             return

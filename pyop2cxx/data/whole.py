@@ -126,7 +126,7 @@ class WholeValues:
                 raise DataTypeError(f"{self._what}: '{what}' of complex values is not defined")
             if self._set.size == 0 or self._cdim == 0:
                 raise DataValueError(f"{self._what}: '{what}' of no values is not defined")
-        found = reduced(self, what) if at_device(self) else None
+        found = reduced(self, what) if at_device(self, write=False) else None
         if found is None:
             found = _reduced_on_host(self.data_ro, what)
         return found.reshape(())[()] if self._cdim == 1 else found

@@ -11,7 +11,7 @@ from pyop2cxx.base.access import READ
 from pyop2cxx.exceptions import Op2Error, UsageError, user_line
 from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.graph import Graph
-from pyop2cxx.graph.library_calls import Fill
+from pyop2cxx.graph.library_calls import Copy, Fill
 from pyop2cxx.graph.memory import numbered
 from pyop2cxx.graph.operations import HostCall, LoopOperation, Operation, Placed, own_copy
 from pyop2cxx.runtime import runtime
@@ -79,6 +79,13 @@ class Capture:
             self._add(HostCall(name, action, reads, written))
         return True
 
+    def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
+        """Record a copy, of what is there at each submit."""
+        if not self._is_own_thread():
+            return False
+        self._add(Copy(source, target, casting))
+        return True
+
     def takes_values(self, carrier: Any, values: Any) -> bool:
         """Set them now: what they are set to is not the same at each submit."""
         return False
@@ -141,9 +148,9 @@ def record(step: Callable[[], object], *, name: str | None = None, to_save: bool
     places. What the function does besides loops happens once.
 
     Args:
-        step: A function without arguments that calls `par_loop` and ``ParLoop.compute``; ``zero``
-            is recorded too. The loops of ``with op2.chain():`` in it are one node, which runs what
-            the chain makes of them.
+        step: A function without arguments that calls `par_loop` and ``ParLoop.compute``; ``zero``,
+            and copies between Dats of one dtype, are recorded too. The loops of
+            ``with op2.chain():`` in it are one node, which runs what the chain makes of them.
         name: What messages and pictures call it; None means the function's name.
         to_save: Whether it is meant for `Graph.save`, so that what cannot be saved is refused now.
 

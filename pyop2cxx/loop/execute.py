@@ -417,7 +417,7 @@ def prepared(
             is_deterministic=request.options.semantics.deterministic,
         ),
         plans=engine.plans,
-        timing=engine.timing(loop.kernel.shown_name, request.backend.name, executable.strategy),
+        timing=engine.timing(request.name, request.backend.name, executable.strategy),
         mirror=None if device is None else device.mirror,
     )
 

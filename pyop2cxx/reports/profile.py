@@ -27,7 +27,8 @@ class LoopCost:
     """What the loops of one kernel, on one backend by one strategy, have cost.
 
     Attributes:
-        loop: The kernel's name.
+        loop: The kernel's name; of several loops that a chain makes one function of, those of their
+            kernels, joined by `_`.
         backend: Where they ran.
         strategy: How racing updates were resolved.
         calls: How often they ran.
@@ -104,6 +105,9 @@ class _Counts(NamedTuple):
 class Profile(Tabled):
     """What ran in a ``with`` block and what it cost. `print` it for a table.
 
+    Loops that wait, in a chain or as ``init(lazy=True)`` lets them, run where the block begins and
+    where it ends, so that those called in it are in the table, and no others.
+
     Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
     nobody waits for that but the end of the block. As marks between kernels keep them from
     overlapping, only some calls of a loop are measured. The very first of all is not among them, as
@@ -151,6 +155,7 @@ class Profile(Tabled):
         engine, trace = runtime.engine, runtime.coherence.trace
         if trace.is_on:
             raise UsageError("profile: another profile is being made; end its 'with' block first")
+        runtime.settle()  # loops that wait were called before
         for opened in engine.devices:
             opened.device.start_clock()
         self._before = {key: _Counts.of(timing) for key, timing in engine.timings.items()}
@@ -167,8 +172,10 @@ class Profile(Tabled):
     ) -> None:
         trace = runtime.coherence.trace
         try:
+            if error is None:  # else these might hide it behind one of their own
+                runtime.settle()
             for opened in runtime.engine.devices:
-                if error is None:  # else a wait might hide it behind its own
+                if error is None:
                     opened.mirror.settle()
                 opened.device.stop_clock()
         finally:
@@ -267,7 +274,7 @@ class Profile(Tabled):
         copy_rate = _copy_rate(cost.backend)
         known = cost.seconds is not None and cost.rate is not None
         return (
-            cost.loop,
+            _shortened(cost.loop),
             cost.backend,
             str(cost.calls),
             str(cost.measured),
@@ -286,6 +293,7 @@ class Profile(Tabled):
         return "; ".join(["times are seconds", *known])
 
 
+_MOST_LETTERS = 60
 _HEAD = (
     "loop",
     "backend",
@@ -319,6 +327,11 @@ def _cost(key: tuple[str, str, str], spent: _Counts, compile_nanoseconds: int) -
         plan_seconds=spent.plan * 1e-9,
         compile_seconds=compile_nanoseconds * 1e-9,
     )
+
+
+def _shortened(name: str) -> str:
+    """Return a name as the table shows it: a chain may make one function of many loops."""
+    return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 3]}..."
 
 
 def _estimate(spent: _Counts) -> float:

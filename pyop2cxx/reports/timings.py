@@ -31,6 +31,9 @@ class LoopTiming(TypedDict):
 def timings() -> dict[str, LoopTiming]:
     """Return what the loops of each kernel have cost so far, by the kernel's name.
 
+    Loops that a chain makes one function of are one row, with the names of their kernels, joined by
+    `_`.
+
     Example:
         >>> from pyop2cxx import op2
         >>> all(timing["calls"] > 0 for timing in op2.timings().values())

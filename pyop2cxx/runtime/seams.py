@@ -27,7 +27,7 @@ class DeviceAlgebra(Protocol):
     What returns False or None could not be done there.
     """
 
-    def is_at(self, *operands: object) -> bool:
+    def is_at(self, *operands: object, write: bool = True) -> bool:
         """Say whether loops run on a device and the values of an operand are there."""
 
     def combine(self, op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
@@ -108,6 +108,9 @@ class Recorder(Protocol):
         in_graphs: bool = True,
     ) -> bool:
         """Record something else that is done to values."""
+
+    def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
+        """Record that all values of a Dat are copied into another one of the same dtype."""
 
     def takes_values(self, carrier: Any, values: Any) -> bool:
         """Record that all values of a Global are set."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -97,8 +98,8 @@ def test_what_would_happen_only_once_is_refused() -> None:
     def changes() -> None:
         q.data[:] = 0
 
-    def copies() -> None:
-        p.copy(q)
+    def adds() -> None:
+        q.axpy(2.0, p)
 
     def sets_an_option() -> None:
         op2.init(deterministic=True)
@@ -107,7 +108,7 @@ def test_what_would_happen_only_once_is_refused() -> None:
         UsageError, match="'reads' reads Dat 'p' on Set 'cells', which the recorded loops write"
     ):
         op2.record(reads)
-    for step in (changes, copies):
+    for step in (changes, adds):
         with pytest.raises(UsageError, match="changes Dat 'q' on Set 'cells' outside of loops"):
             op2.record(step)
     with pytest.raises(UsageError, match="changes options"):
@@ -128,6 +129,82 @@ def test_what_no_loop_writes_may_be_read() -> None:
 
     op2.record(step).submit()
     assert seen == [q.data_ro[0]]
+
+
+def test_copies_are_recorded(backend: str) -> None:
+    """Each submit copies what is there then; nothing is copied before."""
+    eager, recorded = Ring(), Ring()
+
+    def step(ring: Ring) -> None:
+        p, q, r, _ = ring.dats.values()
+        ring.run("twice p q")
+        q.copy(r)
+        ring.run("more q")
+        p.assign(q)
+
+    before = recorded.dats["r"].data_ro.copy()
+    graph = op2.record(lambda: step(recorded))
+    np.testing.assert_array_equal(recorded.dats["r"].data_ro, before)
+    for _ in range(3):
+        step(eager)
+        graph.submit()
+        assert_alike(eager, recorded)
+    p, q = recorded.dats["p"], recorded.dats["q"]
+    other = op2.Dat(q.dataset, np.full(q.data_ro.shape, 7.0), name="other")
+    graph.bind({q: other}).submit()
+    np.testing.assert_array_equal(p.data_ro, other.data_ro)
+
+
+def test_a_copy_between_the_loops_of_a_recorded_chain_is_a_node(backend: str) -> None:
+    eager, recorded = Ring(), Ring()
+
+    def step(ring: Ring) -> None:
+        with op2.chain():
+            ring.run("twice p q")
+            ring.run("more r")
+            ring.dats["p"].copy(ring.dats["r"])
+            ring.run("more q")
+
+    graph = op2.record(lambda: step(recorded))
+    assert graph.stats().nodes == 3
+    for _ in range(3):
+        step(eager)
+        graph.submit()
+        assert_alike(eager, recorded)
+
+
+@pytest.mark.parametrize("in_chain", [False, True])
+def test_a_recorded_copy_leaves_what_numbering_values_have(in_chain: bool) -> None:
+    ring = Ring()
+    p, q = ring.dats["p"], ring.dats["q"]
+    before = q._numbering = p._numbering - 1
+
+    def step() -> None:
+        with op2.chain() if in_chain else nullcontext():
+            p.copy(q)
+
+    graph = op2.record(step)
+    assert q._numbering == before
+    graph.submit()
+    assert q._numbering == p._numbering
+
+
+def test_sums_of_what_no_loop_writes_may_be_taken(backend: str) -> None:
+    """Where the values are makes no difference: sums on a device only read them, too."""
+    ring = Ring()
+    q, r = ring.dats["q"], ring.dats["r"]
+    for name in ("more q", "more r"):
+        ring.run(name)  # so that values are on the device
+    seen = []
+
+    def step() -> None:
+        seen.append((q.inner(r), q.norm, q.sum()))
+        ring.run("twice p q")
+
+    op2.record(step).submit()
+    np.testing.assert_allclose(
+        seen[0], (np.vdot(q.data_ro, r.data_ro), np.linalg.norm(q.data_ro), q.data_ro.sum())
+    )
 
 
 def test_loops_of_other_threads_run_at_once() -> None:

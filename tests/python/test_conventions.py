@@ -620,3 +620,18 @@ def test_every_form_is_cuda(form: str) -> None:
     with op2.backend("cuda"):
         made = op2.ParLoop(op2.Kernel(text, "k", abi=abi), CELLS, *args).generate()
     service.compile(compiler, str(made), runtime.engine.backend("cuda").toolchain.flags, "")
+
+
+def test_chains_call_kernels_by_the_names_that_they_have() -> None:
+    """Not by those of the functions that call them."""
+    cells, nodes = op2.Set(4), op2.Set(5)
+    ends = op2.Map(cells, nodes, 2, np.stack([np.arange(4), np.arange(1, 5)], axis=1))
+    x, y = op2.Dat(nodes, np.arange(5.0)), op2.Dat(cells)
+    text = "void old(double *y, double *x[2]) { y[0] += x[0][0] + x[1][0]; }"
+    more = op2.Kernel("void more(double *y) { y[0] += 1; }", "more")
+    with op2.profile() as p, op2.chain() as chain:
+        op2.par_loop(op2.Kernel(text, "old", abi="2016"), cells, y(op2.INC), x(op2.READ, ends))
+        op2.par_loop(more, cells, y(op2.RW))
+    assert y.data_ro.tolist() == [2.0, 4.0, 6.0, 8.0]
+    assert [row.loop for row in p.loops] == ["old_more"]
+    assert "old + more" in str(chain.explain())

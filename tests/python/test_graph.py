@@ -592,6 +592,34 @@ def test_whether_replaying_pays_is_measured(backend: str) -> None:
     assert len(graph.native) == is_one  # OpenCL's drivers know single launches only
 
 
+def test_large_scratch_memory_of_replayed_loops_stays_theirs(device: _core.Device) -> None:
+    """It is allocated for each run, unless loops are told to keep as much."""
+    n = 10_000
+    edges, nodes = op2.Set(n, "edges"), op2.Set(n, "nodes")
+    ends = op2.Map(edges, nodes, 2, np.stack([np.arange(n), np.roll(np.arange(n), -1)], 1), "ends")
+    x, y = op2.Dat(edges, np.arange(1.0 * n), name="x"), op2.Dat(nodes, name="y")
+    text = "void add(double *y, const double *x) { y[0] += x[0]; y[1] -= 2 * x[0]; }"
+    expected = x.data_ro - 2 * np.roll(x.data_ro, 1)
+    for tuning in ({}, {"kept_scratch_bytes": 16 * n}):
+        y.zero()
+        loops = [
+            op2.ParLoop(
+                op2.Kernel(text, "add"),
+                edges,
+                y(op2.INC, ends),
+                x(op2.READ),
+                strategy="scratch",
+                tuning=tuning,
+            )
+            for _ in range(3)
+        ]
+        graph = op2.record(lambda loops=loops: [loop.compute() for loop in loops])  # type: ignore[misc]
+        for _ in range(3):
+            graph.submit()
+        assert len(graph.stats().replays) == len(tuning)
+        np.testing.assert_array_equal(y.data_ro, 9 * expected)
+
+
 def test_what_is_replayed_follows_its_values(backend: str) -> None:
     """A GPU records the second submit; values may be read and written in between."""
     eager, recorded = Ring(), Ring()

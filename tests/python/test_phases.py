@@ -314,3 +314,22 @@ def test_graphs_take_no_parts() -> None:
     loop = strip.loop()
     with pytest.raises(UsageError, match="a part of a loop"):
         op2.record(lambda: loop.compute(part=strip.edges.core_part), name="parts")
+
+
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("n_core", [N_CORE, 0, N])
+def test_a_profile_counts_both_parts_as_one_call(
+    device: _core.Device, every: int, n_core: int
+) -> None:
+    cells = op2.Set((n_core, N, N), "cells")
+    kernel = op2.Kernel("void more(double *x) { x[0] += 1; }", "more")
+    loop = op2.ParLoop(kernel, cells, op2.Dat(cells)(op2.RW))
+    loop.compute()
+    with op2.profile(every=every) as p:
+        for _ in range(6):
+            loop.compute(part=cells.core_part)
+            loop.compute(part=cells.owned_part)
+    (row,) = p.loops
+    assert (row.calls, row.measured) == (6, 6 // every)
+    assert row.bytes == 6 * loop.useful_bytes
+    assert row.seconds > 0

@@ -195,6 +195,52 @@ def test_an_error_ends_a_profile() -> None:
     assert not runtime.coherence.trace.is_on
 
 
+def test_loops_that_wait_belong_to_the_profile_in_which_they_were_called(backend: str) -> None:
+    op2.init(backend=backend, lazy=True)
+    before, inside = heavy(100, "before"), heavy(100, "inside")
+    before.compute()
+    with op2.profile() as p:
+        inside.compute()
+    assert [(row.loop, row.calls) for row in p.loops] == [("inside", 1)]
+    with op2.profile() as p:
+        pass
+    assert p.loops == ()
+
+
+def test_a_function_of_several_loops_has_a_row_of_its_own(backend: str) -> None:
+    cells = op2.Set(100, "cells")
+    one, two = (
+        op2.ParLoop(op2.Kernel(HEAVY.replace("heavy", name), name), cells, op2.Dat(cells)(op2.RW))
+        for name in ("one", "two")
+    )
+    one.compute()
+    with op2.profile(every=1) as p, op2.chain():
+        one.compute()
+        two.compute()
+    row = cost(p, "one_two")
+    assert len(p.loops) == row.calls == row.measured == 1
+    assert row.bytes == one.useful_bytes + two.useful_bytes
+    assert row.compile_seconds > 0
+    assert {name: timing["calls"] for name, timing in op2.timings().items()} == {
+        "one": 1,
+        "one_two": 1,
+    }
+
+
+def test_long_names_leave_the_table_as_wide_as_it_is() -> None:
+    names = [f"a_kernel_with_a_name_of_many_letters_{i}" for i in range(9)]
+    cells = op2.Set(3, "cells")
+    with op2.backend("sequential"), op2.profile() as p, op2.chain():
+        for name in names:
+            kernel = op2.Kernel(HEAVY.replace("heavy", name), name)
+            op2.par_loop(kernel, cells, op2.Dat(cells)(op2.RW))
+    (row,) = p.loops
+    assert row.loop == "_".join(names)
+    head, line = str(p).splitlines()[:2]
+    assert max(len(head), len(line)) < 160
+    assert line.startswith(f"{names[0]}_a_kernel")
+
+
 def test_waiting_waits_for_loops(device: _core.Device) -> None:
     op2.wait()  # nothing to wait for
     loop = heavy(100000)

@@ -233,6 +233,33 @@ def test_columns_are_saved(tmp_path: Path, backend: str) -> None:
     assert "(base_extruded, flow, up, op2::Region::bottom);" in unit
 
 
+def test_a_kernel_may_run_on_several_objects(tmp_path: Path) -> None:
+    """The library has one function for loops that differ in their objects alone."""
+    op2.init(backend="sequential")
+    cells, edges = op2.Set(4, "cells"), op2.Set(3, "edges")
+    ends = op2.Map(edges, cells, 2, [[0, 1], [1, 2], [2, 3]], "ends")
+    back = op2.Map(edges, cells, 2, [[3, 2], [2, 1], [1, 0]], "back")
+    p, q = op2.Dat(cells, np.arange(4.0), name="p"), op2.Dat(cells, name="q")
+    twice = op2.Kernel("void twice(double *x) { x[0] *= 2; }", "twice")
+    add = op2.Kernel("void add(double *y, const double *x) { y[0] += x[1]; }", "add")
+
+    def step() -> None:
+        op2.par_loop(twice, cells, p(op2.RW))
+        op2.par_loop(add, edges, q(op2.INC, ends), p(op2.READ, ends))
+        q.assign(p)
+        op2.par_loop(twice, cells, q(op2.RW))
+        op2.par_loop(add, edges, p(op2.INC, back), q(op2.READ, back))
+
+    graph = op2.record(step, to_save=True)
+    graph.save(tmp_path / "saved", name="several")
+    loaded = op2.load_graph(tmp_path / "saved")
+    for one in (graph, loaded):
+        one.submit(2)
+    assert_same(outcome(loaded), outcome(graph))
+    text = (tmp_path / "saved" / "several.cpp").read_text()
+    assert text.count("several::twice(cells, p)") == text.count("several::twice(cells, q)") == 1
+
+
 def test_data_are_bound_by_name(tmp_path: Path) -> None:
     Heat().graph.save(tmp_path / "saved")
     graph = op2.load_graph(tmp_path / "saved")

@@ -19,12 +19,12 @@ class MeterTest : public ::testing::Test {
   RecordedProgram program;
   std::string loop = "res";
 
-  void run(int n_launches) {
+  void run(int n_launches, int n_calls = 1) {
     auto span = meter.open();
     for (int i = 0; i < n_launches; ++i) {
       device->launch(program.kernel("res"), Grid{1, 1}, {}, loop, span.get());
     }
-    if (span) meter.close(std::move(span), timing, loop, 16);
+    if (span) meter.close(std::move(span), timing, loop, {.n_calls = n_calls, .n_bytes = 16});
   }
 };
 
@@ -47,6 +47,16 @@ TEST_F(MeterTest, AddsUpWhatIsDoneWhenTheNextIsMeasured) {
   EXPECT_EQ(spans[0].nanoseconds, 2000);
   meter.settle();
   EXPECT_EQ(timing->n_measured, 3);
+}
+
+TEST_F(MeterTest, APartOfACallIsNoCallOfItsOwn) {
+  device->start_clock();
+  run(1, 0);
+  run(1);
+  meter.settle();
+  EXPECT_EQ(timing->n_measured, 1);
+  EXPECT_EQ(timing->measured_nanoseconds, 2000);
+  EXPECT_EQ(timing->measured_bytes, 32);
 }
 
 TEST_F(MeterTest, MeasuresNothingWhereTheDeviceDoesNot) {

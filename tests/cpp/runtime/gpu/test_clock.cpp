@@ -71,7 +71,7 @@ TEST_F(GpuClock, AFaultIsNeverMeasured) {
   fake_.broken_kernel = "res";
   auto span = meter.open();
   launch();
-  meter.close(std::move(span), timing, "res", 8);
+  meter.close(std::move(span), timing, "res", {.n_calls = 1, .n_bytes = 8});
   EXPECT_THROW(meter.settle(), ExecutionError);
   EXPECT_EQ(timing->n_measured, 0);
 }

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "runtime/meter.hpp"
 #include "runtime/opencl/devices.hpp"
 #include "runtime/opencl/known_text.hpp"
 
@@ -82,6 +84,27 @@ TEST_F(OpenclDeviceTest, WhatIsRecordedKeepsItsArguments) {
   EXPECT_EQ(found, (std::array{10000.0, 200.0, 0.0}));
   device->download(found.data(), y.get(), 0, sizeof found);
   EXPECT_EQ(found, (std::array{10.0, 10.0, 10000.0}));
+}
+
+TEST_F(OpenclDeviceTest, ElapsedIsTheDevicesTimeForAllLaunchesOfASpan) {
+  const auto x = put(std::vector<double>(1 << 20, 1.0));
+  DeviceKernel& kernel = program->kernel("scale");
+  const std::vector<LaunchArgument> arguments{x.get(), static_cast<void*>(nullptr),
+                                              std::int64_t{1 << 20}};
+  const auto time_of = [&](int n_launches) {
+    std::int64_t least = 0;
+    for (int i = 0; i < 3; ++i) {
+      const std::int64_t now = elapsed(*device, [&](DeviceSpan* span) {
+        for (int j = 0; j < n_launches; ++j) device->launch(kernel, {8, 4}, arguments, loop, span);
+      });
+      least = i == 0 ? now : std::min(least, now);
+    }
+    return least;
+  };
+  const std::int64_t one = time_of(1);
+  EXPECT_GT(one, 0);
+  EXPECT_GT(time_of(16), 2 * one);
+  EXPECT_EQ(device->open_span(), nullptr);  // the clock stands still again
 }
 
 TEST_F(OpenclDeviceTest, LaunchesFollowUploadsInOrder) {
