@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ
@@ -98,6 +98,20 @@ class Function:
     facets: bool = False
     paths: tuple[_Path, ...] = ()
     region: str = ""
+
+    def unnamed(self) -> Function:
+        """Return it with numbers for what objects are called: loops that differ in it are two."""
+        numbers = {name: str(n) for n, (_, name) in enumerate(self.parameters)}
+        return replace(
+            self,
+            parameters=tuple((of_type, numbers[name]) for of_type, name in self.parameters),
+            uses=(),  # follows from the loop, and names objects
+            iterset=numbers[self.iterset],
+            data=tuple((numbers[name], *maps) for name, *maps in self.data),
+            maps=tuple(numbers[one] if isinstance(one, str) else one for one in self.maps),
+            constants=tuple(numbers[name] for name in self.constants),
+            region="region" if self.region else "",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

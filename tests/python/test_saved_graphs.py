@@ -289,6 +289,38 @@ def test_empty_graphs_and_empty_sets_are_saved(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "a" / MANIFEST).read_text())["name"] == "a_b"
 
 
+@pytest.mark.parametrize("backends", [("sequential",), ("openmp", "sequential")])
+def test_loops_of_one_kernel_over_other_objects_are_saved_as_one_function(
+    tmp_path: Path, backends: tuple[str, ...]
+) -> None:
+    """As over inner edges and those of the boundary."""
+    cells, inner, rim = op2.Set(5, "cells"), op2.Set(4, "inner"), op2.Set(1, "rim")
+    ends = op2.Map(inner, cells, 2, [[i, i + 1] for i in range(4)], "ends")
+    round_ = op2.Map(rim, cells, 2, [[4, 0]], "round")
+    u, flow = op2.Dat(cells, np.arange(5.0), name="u"), op2.Dat(cells, name="flow")
+    other = op2.Dat(cells, name="other")
+    text = "void flux(double *f, double *u) { double d = u[1] - u[0]; f[0] += d; f[1] -= d; }"
+    flux = op2.Kernel(text, "flux")
+
+    def step() -> None:
+        flow.zero()
+        op2.par_loop(flux, inner, flow(op2.INC, ends), u(op2.READ, ends))
+        op2.par_loop(flux, rim, flow(op2.INC, round_), u(op2.READ, round_))
+        op2.par_loop(flux, inner, other(op2.INC, ends), flow(op2.READ, ends))
+
+    with op2.backend("sequential"):
+        graph = op2.record(step)
+        graph.save(tmp_path / "saved", name="ring", backends=backends)
+        again = op2.load_graph(tmp_path / "saved")
+        again.submit()
+        graph.submit()
+    assert_same(outcome(again), outcome(graph))
+    assert other.sum() == 0.0
+    assert abs(other.data_ro).max() == 5.0
+    header = (tmp_path / "saved" / "ring.hpp").read_text()
+    assert header.count("Loop flux(") == 1, header
+
+
 def sharing() -> op2.Graph:
     values = np.zeros(6)
     cells = op2.Set(3, "cells")
