@@ -377,6 +377,13 @@ def comparing() -> op2.Graph:
     return g.instantiate()
 
 
+def of_ghosts() -> op2.Graph:
+    cells = op2.Set((1, 2, 3), "cells")
+    x = op2.Dat(cells, name="x")
+    one = op2.Kernel("void one(double *x) { *x += 1; }", "one")
+    return op2.record(lambda: op2.par_loop(one, cells, x(op2.RW)))
+
+
 def of_headers() -> op2.Graph:
     cells = op2.Set(3, "cells")
     x = op2.Dat(cells, name="x")
@@ -429,6 +436,7 @@ def test_what_cannot_be_saved_is_refused_when_it_is_recorded_if_asked_for(how: s
         (chained, r"node 0 'chain of one \+ one' \(.*\): it is a chain"),
         (summing, r"node 0 'scan x' \(.*\): it adds up int32 into int64"),
         (comparing, r"node 0 'while x < y' \(.*\): it compares float64 with int64"),
+        (of_ghosts, r"node 0 'one' \(.*\): Set 'cells' has ghosts: 2 of 3 entities are owned"),
         (of_headers, r"node 0 'k' \(.*\): kernel 'k' includes headers of the program's own"),
     ],
 )
