@@ -107,7 +107,7 @@ class Function:
             parameters=tuple((of_type, numbers[name]) for of_type, name in self.parameters),
             uses=(),  # follows from the loop, and names objects
             iterset=numbers[self.iterset],
-            data=tuple((numbers[name], *maps) for name, *maps in self.data),
+            data=tuple((numbers[name], rows, columns) for name, rows, columns in self.data),
             maps=tuple(numbers[one] if isinstance(one, str) else one for one in self.maps),
             constants=tuple(numbers[name] for name in self.constants),
             region="region" if self.region else "",

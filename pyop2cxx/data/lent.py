@@ -75,7 +75,7 @@ class Lent:
         looks no further than a memoryview.
         """
         self._reopen()
-        view = np.asarray(memoryview(view))
+        view = np.asarray(memoryview(view))  # type: ignore[arg-type]  # an array is a buffer
         self._out.append(weakref.ref(view))
         self.is_open = True
         if len(self._out) > self._n_to_sweep:

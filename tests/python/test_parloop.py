@@ -599,9 +599,13 @@ def test_what_cannot_be_copied_says_what_to_do(copied: Callable[[object], object
     w = World()
     loop = w.loop()
     sparsity = op2.Sparsity((w.nodes, w.nodes), [(w.e2n, w.e2n, None)])
-    with pytest.raises(UsageError, match="a loop cannot be pickled.*make it again from its kernel"):
+    with pytest.raises(
+        UsageError, match=r"a loop cannot be pickled.*make it again from its kernel"
+    ):
         copied(loop)
-    with pytest.raises(UsageError, match=f"'{sparsity.name}': it cannot be pickled.*make it again"):
+    with pytest.raises(
+        UsageError, match=rf"'{sparsity.name}': it cannot be pickled.*make it again"
+    ):
         copied(sparsity)
     with pytest.raises(UsageError, match="a graph cannot be copied or pickled; bind"):
         copied(op2.record(loop.compute))
