@@ -93,7 +93,7 @@ class Renamer {
         });
       });
       scopes_.leave();
-      if (is_function_word(function.name)) {
+      if (is_function_word(function.name) || is_of_library(function.name)) {
         const std::string name = free_name(function.name);
         functions_[function.name] = name;
         function.name = name;
@@ -147,6 +147,13 @@ class Renamer {
   }
   [[nodiscard]] bool is_function_word(const std::string& name) const {
     return is_word(name) || std::ranges::find(dialect_.functions, name) != dialect_.functions.end();
+  }
+
+  /// Whether calls of a function of the kernel's own would be taken for those of C's library, which
+  /// become the device's.
+  [[nodiscard]] bool is_of_library(const std::string& name) const {
+    return !dialect_.functions.empty() && (ir::known_function(name) != nullptr ||
+                                           ir::known_function("__builtin_" + name) != nullptr);
   }
 
   std::string free_name(std::string name) {

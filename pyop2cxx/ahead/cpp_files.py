@@ -59,13 +59,13 @@ def write(
         functions.append((function_name, function, compiled))
         records.append(entry.record)
         examples.append((function_name, function, entry.things))
-        names.setdefault((function.shape(), signature), function_name)
+        names[function.unnamed(), signature] = function_name
     of_graph: dict[str, Any] = {"graph": None, "saved": None}
     if graph is not None:
         made, function, values = in_cpp(
             graph,
-            lambda one, of: f"::{usual['scope']}::{names[one.shape(), of]}",
-            [function_name for function_name, *_ in functions],
+            lambda one, signature: f"::{usual['scope']}::{names[one.unnamed(), signature]}",
+            names.values(),
         )
         saved = check_files.described(made["name"], function, values)
         of_graph = {"graph": made, "saved": {**saved, **facts, "path": FILE}}
@@ -186,21 +186,24 @@ def _write_runtime(folder: Path) -> None:
 def _functions(
     entries: Iterable[Entry],
 ) -> Iterable[tuple[str, str, Function, list[Compiled], Entry]]:
-    """Put the backends of each loop together, and give loops of one kernel different names."""
+    """Put the backends of each loop together, and give loops of one kernel different names.
+
+    What the first loop's objects are called is what the function's parameters are called; loops
+    with other objects are the same function.
+    """
     found: dict[tuple[str, Function], list[Compiled]] = {}
-    first: dict[tuple[str, Function], Entry] = {}
+    first: dict[tuple[str, Function], tuple[Function, Entry]] = {}
     for entry in entries:
         if entry.function is not None and entry.compiled is not None:
-            key = (entry.description["signature"], entry.function)
+            key = (entry.description["signature"], entry.function.unnamed())
             found.setdefault(key, []).append(entry.compiled)
-            first.setdefault(key, entry)
+            first.setdefault(key, (entry.function, entry))
     taken: set[str] = set()
-    for (key, compiled), entry in zip(found.items(), first.values(), strict=True):
-        signature, function = key
+    for (key, compiled), (function, entry) in zip(found.items(), first.values(), strict=True):
         name = unused(function.name, taken)
         taken.add(name)
         # the first of a backend that suits the mesh is taken: those that know most of it come first
-        yield signature, name, function, sorted(compiled, key=_knows_less), entry
+        yield key[0], name, function, sorted(compiled, key=_knows_less), entry
 
 
 def _knows_less(code: Compiled) -> tuple[int, int, int, bool]:

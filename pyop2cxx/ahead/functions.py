@@ -99,17 +99,17 @@ class Function:
     paths: tuple[_Path, ...] = ()
     region: str = ""
 
-    def shape(self) -> Function:
-        """Return the same with numbers for names: loops that differ in their objects have one."""
-        numbers = {name: str(i) for i, (_, name) in enumerate(self.parameters)}
+    def unnamed(self) -> Function:
+        """Return it with numbers for what objects are called: loops that differ in it are two."""
+        numbers = {name: str(n) for n, (_, name) in enumerate(self.parameters)}
         return replace(
             self,
             parameters=tuple((of_type, numbers[name]) for of_type, name in self.parameters),
-            uses=(),
-            iterset=numbers.get(self.iterset, self.iterset),
+            uses=(),  # follows from the loop, and names objects
+            iterset=numbers[self.iterset],
             data=tuple((numbers[name], rows, columns) for name, rows, columns in self.data),
-            maps=tuple(numbers.get(str(one), one) for one in self.maps),
-            constants=tuple(numbers.get(name, name) for name in self.constants),
+            maps=tuple(numbers[one] if isinstance(one, str) else one for one in self.maps),
+            constants=tuple(numbers[name] for name in self.constants),
             region="region" if self.region else "",
         )
 

@@ -251,7 +251,10 @@ class _Writer:
             return {**usual, "set": self._number(thing.superset)}
         if isinstance(thing, Set):
             if thing.size != thing.total_size:
-                raise _RefusedError(f"'{thing.name}' has a halo")
+                raise _RefusedError(
+                    f"Set '{thing.name}' has ghosts: {thing.size} of {thing.total_size} entities "
+                    "are owned"
+                )
             if isinstance(thing, ExtrudedSet):
                 layers = thing.layers if thing.constant_layers else None
                 about = {"layers": layers, "periodic": thing.extruded_periodic}

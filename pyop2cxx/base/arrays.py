@@ -263,6 +263,8 @@ def _loss(found: Array, dtype: np.dtype[Any]) -> str:
     """Say what a conversion would lose beyond digits after the point; nothing if empty."""
     if found.dtype.kind == "c" and dtype.kind != "c":
         return "they are complex; pass their real part"
+    if found.dtype.kind == "O" and any(value is None for value in found.flat):
+        return "there is no number in the place of None"  # NumPy takes NaN for it
     if found.size == 0 or np.can_cast(found.dtype, dtype):
         return ""
     if dtype.kind in "fc":

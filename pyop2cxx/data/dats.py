@@ -314,7 +314,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             self._numbering = self._set._numbering
         if write:
             self._wrote(halo_valid=False)
-            self._lent_out.lend(view)
+            view = self._lent_out.lend(view)
         else:
             view.flags.writeable = False
             if self._lent_out.is_watching:

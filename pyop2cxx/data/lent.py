@@ -69,8 +69,13 @@ class Lent:
         return False
 
     def lend(self, view: Array) -> Array:
-        """Hand out an array; those that a device has ended are writeable again, too."""
+        """Hand out an array; those that a device has ended are writeable again, too.
+
+        Parts of it keep it: NumPy lets parts hold only what owns the memory, which is ours, but
+        looks no further than a memoryview.
+        """
         self._reopen()
+        view = np.asarray(memoryview(view))  # type: ignore[arg-type]  # an array is a buffer
         self._out.append(weakref.ref(view))
         self.is_open = True
         if len(self._out) > self._n_to_sweep:

@@ -103,8 +103,9 @@ class Capture:
         if write:
             raise UsageError(
                 f"record: '{self._name}' changes {carrier._what} outside of loops, which would "
-                "happen once and not at each submit; do it in a loop, or in a function of "
-                "then_host() in a graph of op2.graph()"
+                "happen once and not at each submit; do it in a loop (after zero(), which is "
+                "recorded, a kernel may add to a Global), or by then_fill() or then_host() in a "
+                "graph of op2.graph()"
             )
         if carrier._uid in self._touched:
             raise UsageError(

@@ -311,6 +311,12 @@ class Graph:
     def _repr_svg_(self) -> str:
         return self.to_svg()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"graph '{self._name}': a graph cannot be copied or pickled; bind() returns it with "
+            "other data, and save() writes it to a folder"
+        )
+
     def __repr__(self) -> str:
         return f"<graph '{self._name}' of {len(self._nodes)} nodes on {self._backend}>"
 

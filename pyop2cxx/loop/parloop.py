@@ -172,6 +172,17 @@ class ParLoop(Shown):
         self._lent: tuple[Lent, ...] = ()
         self._note_effects()
 
+    def __copy__(self) -> ParLoop:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"{self._what}: a loop cannot be pickled, nor copied deeply; make it again from its "
+            "kernel, Set and arguments, which can"
+        )
+
     def __repr__(self) -> str:
         return in_a_line(self)
 

@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     SparsityShapeError,
     UnsupportedError,
+    UsageError,
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo
@@ -367,6 +368,15 @@ class Sparsity(Shown):
             runtime.require_running(f"Sparsity '{self._name}'", member)
             self._found = self._build()
         return self._found
+
+    def __copy__(self) -> Sparsity:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"Sparsity '{self._name}': it cannot be pickled, nor copied deeply; make it again from "
+            "its DataSets and Maps, which can"
+        )
 
     def __str__(self) -> str:
         return (

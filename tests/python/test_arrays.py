@@ -138,6 +138,8 @@ def test_an_object_with_an_array_is_not_copied() -> None:
         ([1, 2, 3], None, r"expected 2 values \(shape \(2,\)\), got 3 \(shape \(3,\)\)"),
         ([[1], [2, 3]], None, "do not convert to numbers"),
         (["a", "b"], "float64", "do not convert to float64"),
+        (None, "float64", "do not convert to float64: there is no number in the place of None"),
+        ([1.0, None], "float32", "there is no number in the place of None"),
         ([1, 300], "int8", "it holds -128 to 127, got values from 1 to 300; change the values"),
         ([-1, 1], "uint64", "got values from -1 to 1"),
         ([0.0, np.nan], "int32", "got values from nan to nan"),

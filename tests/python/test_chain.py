@@ -641,6 +641,24 @@ def test_loops_that_touch_held_arrays_run_at_once() -> None:
         np.testing.assert_array_equal(view, 2 * q.data_ro)
 
 
+@pytest.mark.parametrize(
+    "part",
+    [lambda values: values[2:5], lambda values: values.T, memoryview, np.frombuffer],
+    ids=["slice", "transpose", "memoryview", "buffer"],
+)
+def test_loops_that_touch_parts_of_held_arrays_run_at_once(part: Any) -> None:
+    ring = Ring()
+    p, q, _, _ = ring.dats.values()
+    view = part(p.data)
+    with op2.backend("sequential"), op2.chain():
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        assert op2.chain.pending() == ()
+        np.testing.assert_array_equal(view, part(2 * q.data_ro))
+        del view
+        op2.par_loop(TWICE, ring.cells, p(op2.WRITE), q(op2.READ))
+        assert op2.chain.pending() != ()
+
+
 def test_handles_and_parts_of_matrices_run_at_once() -> None:
     ring = Ring()
     handle = op2.PassthroughArg(op2.OpaqueType("double"), ring.dats["q"].data_ro.ctypes.data)

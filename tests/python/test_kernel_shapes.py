@@ -157,3 +157,17 @@ def test_elements_that_meet_are_not_computed_side_by_side() -> None:
             op2.par_loop(op2.Kernel(code, "k"), cells, *args, lanes=4)
         op2.par_loop(op2.Kernel(code, "k"), cells, *args)
     np.testing.assert_array_equal(y.data_ro, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ["abs", "labs", "sqrtf", "lround", "exp", "isnan", "cabs"])
+def test_a_kernels_own_function_is_not_that_of_the_library(backend: str, name: str) -> None:
+    """A smooth absolute value, for instance, got its argument cut to an int on a device."""
+    cells = op2.Set(5, "cells")
+    x, y = op2.Dat(cells, np.linspace(0.1, 2.9, 5)), op2.Dat(cells)
+    text = f"""
+static double {name}(double v) {{ return 2 * v + 0.25; }}
+void k(double *y, const double *x) {{ *y = {name}(x[0]) + 1; }}"""
+    with op2.backend(backend):
+        op2.par_loop(op2.Kernel(text, "k"), cells, y(WRITE), x(READ))
+        np.testing.assert_allclose(y.data_ro, 2 * x.data_ro + 1.25, rtol=1e-15)

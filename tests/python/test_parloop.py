@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 import warnings
 import weakref
@@ -589,6 +591,27 @@ assert x.data_ro[-1] == 4.0
 def test_loops_of_a_child_are_one_threads_not_a_hang(tmp_path: Path) -> None:
     ran = run_python(FORK, tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, pickle.dumps], ids=["deep copy", "pickle"])
+def test_what_cannot_be_copied_says_what_to_do(copied: Callable[[object], object]) -> None:
+    """Objects of a program with members such as these are copied, or sent to other processes."""
+    w = World()
+    loop = w.loop()
+    sparsity = op2.Sparsity((w.nodes, w.nodes), [(w.e2n, w.e2n, None)])
+    with pytest.raises(
+        UsageError, match=r"a loop cannot be pickled.*make it again from its kernel"
+    ):
+        copied(loop)
+    with pytest.raises(
+        UsageError, match=rf"'{sparsity.name}': it cannot be pickled.*make it again"
+    ):
+        copied(sparsity)
+    with pytest.raises(UsageError, match="a graph cannot be copied or pickled; bind"):
+        copied(op2.record(loop.compute))
+    copy.copy(loop).compute()
+    np.testing.assert_allclose(w.r.data_ro, w.expected())
+    assert copy.copy(sparsity) is sparsity
 
 
 # The end

@@ -316,6 +316,38 @@ def test_empty_graphs_and_empty_sets_are_saved(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "a" / MANIFEST).read_text())["name"] == "a_b"
 
 
+@pytest.mark.parametrize("backends", [("sequential",), ("openmp", "sequential")])
+def test_loops_of_one_kernel_over_other_objects_are_saved_as_one_function(
+    tmp_path: Path, backends: tuple[str, ...]
+) -> None:
+    """As over inner edges and those of the boundary."""
+    cells, inner, rim = op2.Set(5, "cells"), op2.Set(4, "inner"), op2.Set(1, "rim")
+    ends = op2.Map(inner, cells, 2, [[i, i + 1] for i in range(4)], "ends")
+    round_ = op2.Map(rim, cells, 2, [[4, 0]], "round")
+    u, flow = op2.Dat(cells, np.arange(5.0), name="u"), op2.Dat(cells, name="flow")
+    other = op2.Dat(cells, name="other")
+    text = "void flux(double *f, double *u) { double d = u[1] - u[0]; f[0] += d; f[1] -= d; }"
+    flux = op2.Kernel(text, "flux")
+
+    def step() -> None:
+        flow.zero()
+        op2.par_loop(flux, inner, flow(op2.INC, ends), u(op2.READ, ends))
+        op2.par_loop(flux, rim, flow(op2.INC, round_), u(op2.READ, round_))
+        op2.par_loop(flux, inner, other(op2.INC, ends), flow(op2.READ, ends))
+
+    with op2.backend("sequential"):
+        graph = op2.record(step)
+        graph.save(tmp_path / "saved", name="ring", backends=backends)
+        again = op2.load_graph(tmp_path / "saved")
+        again.submit()
+        graph.submit()
+    assert_same(outcome(again), outcome(graph))
+    assert other.sum() == 0.0
+    assert abs(other.data_ro).max() == 5.0
+    header = (tmp_path / "saved" / "ring.hpp").read_text()
+    assert header.count("Loop flux(") == 1, header
+
+
 def sharing() -> op2.Graph:
     values = np.zeros(6)
     cells = op2.Set(3, "cells")
@@ -372,6 +404,13 @@ def comparing() -> op2.Graph:
     return g.instantiate()
 
 
+def of_ghosts() -> op2.Graph:
+    cells = op2.Set((1, 2, 3), "cells")
+    x = op2.Dat(cells, name="x")
+    one = op2.Kernel("void one(double *x) { *x += 1; }", "one")
+    return op2.record(lambda: op2.par_loop(one, cells, x(op2.RW)))
+
+
 def of_headers() -> op2.Graph:
     cells = op2.Set(3, "cells")
     x = op2.Dat(cells, name="x")
@@ -424,6 +463,7 @@ def test_what_cannot_be_saved_is_refused_when_it_is_recorded_if_asked_for(how: s
         (chained, r"node 0 'chain of one \+ one' \(.*\): it is a chain"),
         (summing, r"node 0 'scan x' \(.*\): it adds up int32 into int64"),
         (comparing, r"node 0 'while x < y' \(.*\): it compares float64 with int64"),
+        (of_ghosts, r"node 0 'one' \(.*\): Set 'cells' has ghosts: 2 of 3 entities are owned"),
         (of_headers, r"node 0 'k' \(.*\): kernel 'k' includes headers of the program's own"),
     ],
 )

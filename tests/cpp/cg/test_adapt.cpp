@@ -174,6 +174,20 @@ TEST(Adapt, WordsOfTheDialectAreRenamed) {
             "}\n");
 }
 
+TEST(Adapt, FunctionsOfAKernelAreNotTakenForThoseOfTheLibrary) {
+  for (const std::string name : {"abs", "fabsf", "isnan"}) {
+    const Expr call = call_of(name, {name_of("x", to_numbers)}, Base::none);
+    const ir::KernelBody body{
+        {}, {function_of(name, "a", {}), function_of("k", "x", {evaluate(call)})}};
+    for (const Dialect& dialect : {opencl_dialect(), cuda_dialect()}) {
+      const std::string text = adapted_text(body, dialect);
+      EXPECT_NE(text.find("void " + name + "_(double *a)"), std::string::npos) << text;
+      EXPECT_NE(text.find("  " + name + "_(x);"), std::string::npos) << text;
+    }
+    EXPECT_EQ(adapted(body, c_dialect()), body);
+  }
+}
+
 TEST(Adapt, LibraryCallsGetTheTypesThatCConvertsTo) {
   const Expr x = entry(name_of("x", to_numbers), number_literal("0"));
   const auto printed = [&x](const Expr& value, const Dialect& dialect) {
