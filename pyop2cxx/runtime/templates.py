@@ -112,7 +112,7 @@ def _outline(template: str, environment: jinja2.Environment) -> _Outline:
         tree = environment.parse(text)
         extended = [one.template for one in tree.find_all(nodes.Extends)]
         return "\n".join(
-            " ".join(sorted(words))
+            "\t".join(sorted(words))  # names of files may have blanks
             for words in (
                 jinja2.meta.find_undeclared_variables(tree),
                 filter(None, jinja2.meta.find_referenced_templates(tree)),
@@ -122,8 +122,10 @@ def _outline(template: str, environment: jinja2.Environment) -> _Outline:
             )
         ).encode()
 
-    known = remembered("keys", ("outline", text, installed("jinja2")), find).decode()
-    names, parents, extended, blocks, outer = (line.split() for line in known.split("\n"))
+    known = remembered("keys", ("of a template", text, installed("jinja2")), find).decode()
+    names, parents, extended, blocks, outer = (
+        line.split("\t") if line else [] for line in known.split("\n")
+    )
     return _Outline(
         frozenset(names), (*parents,), "".join(extended), frozenset(blocks), frozenset(outer)
     )

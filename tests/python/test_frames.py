@@ -310,6 +310,13 @@ def test_a_block_of_a_template_in_between_may_be_replaced(mine: Path) -> None:
     assert "\n/* timed */\n" in str(small_loop().generate())
 
 
+def test_the_name_of_a_template_may_have_blanks(mine: Path) -> None:
+    (mine.parent / "our licence.txt").write_text("// all rights reserved\n\n")
+    mine.write_text(f"{{% include 'host/our licence.txt' %}}{{% include 'pyop2cxx/{TEMPLATE}' %}}")
+    op2.init(backend="sequential", templates=mine.parents[1])
+    assert str(small_loop().generate()).startswith("// all rights reserved\n")
+
+
 def test_a_folder_that_is_gone_is_named(mine: Path, tmp_path: Path) -> None:
     op2.init(backend="sequential", templates=tmp_path)
     shutil.rmtree(tmp_path)
