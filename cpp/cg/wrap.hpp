@@ -10,8 +10,8 @@ namespace op2::cg {
 inline constexpr int most_columns = 120;
 
 /// @brief Lines of C text, each ended by a newline, with the long ones broken where parentheses are
-/// fewest: behind commas, semicolons and `=`, before operators; where there is no such place, behind
-/// the last parenthesis that opens. The rest is indented by four more.
+/// fewest: behind commas, semicolons and `=`, before operators; where there is no such place,
+/// behind the last parenthesis that opens. The rest is indented by four more.
 ///
 /// Stays as it is: what has no such place, preprocessor lines, and comments, but for those of `//`,
 /// whose rest becomes a comment, too. Nothing is broken within quotes.
