@@ -19,7 +19,7 @@ struct KernelStyle {
   std::string_view boolean = "_Bool";  ///< The language's word for bool.
   /// Loops along rows are left as loops: GCC would unroll them before it looks for vectors, and
   /// find worse ones. 0 steps: none.
-  ir::RowLimits rows;
+  ir::RowLimits rows = {};
 };
 
 /// @brief A declaration without initialiser, e.g. "double (*x)[2]"; a type alone if @p name is "".

@@ -520,7 +520,7 @@ struct Module {
   ScratchSpec scratch;
   Items items = Items::elements;
   /// Loops of `kernel` along rows stay loops; 0 steps: none.
-  ir::RowLimits rows;
+  ir::RowLimits rows = {};
 };
 
 /// @brief True if the module's functions are launched on a grid.
