@@ -109,14 +109,14 @@ def test_shorter_blocks(backend: str) -> None:
     check(backend, 300, tuning={"listed_elements": 16})
 
 
-@pytest.mark.parametrize("n_loads", [1, 2, 256])
-def test_loads_under_way_together(backend: str, n_loads: int) -> None:
-    tuning = {"listed_loads": n_loads}
-    check(backend, 300, tuning=tuning)
-    with op2.backend(backend):
-        text = str(assembled(300, tuning=tuning)[0].generate())
+def test_loads_under_way_together(backend: str) -> None:
     # 128 elements of six summands each are six for each of 128 lanes
-    assert f"#pragma unroll {min(n_loads, 6)}\n" in text
+    for n_loads, n_lanes, n in ((1, 128, 1), (2, 128, 2), (256, 128, 6), (256, 32, 24)):
+        tuning = {"listed_loads": n_loads, "listed_lanes": n_lanes}
+        check(backend, 300, tuning=tuning)
+        with op2.backend(backend):
+            text = str(assembled(300, tuning=tuning)[0].generate())
+        assert f"#pragma unroll {n}\n" in text
 
 
 def test_two_matrices_of_one_loop(backend: str) -> None:

@@ -182,6 +182,22 @@ def test_all_numbers_can_be_set_to_what_they_are() -> None:
         assert checked({name: value}, "par_loop") == ((name, value),)
 
 
+@pytest.mark.parametrize(("n_steps", "n"), [(0, 0), (3, 1), (9, 2)])
+def test_loops_around_entries_that_lie_in_shared_memory_are_unrolled(n_steps: int, n: int) -> None:
+    op2.init(backend="cuda", static=True)
+    cells, nodes = op2.Set(4, "cells"), op2.Set(6, "nodes")
+    map_ = op2.Map(cells, nodes, 3, [[i, i + 1, i + 2] for i in range(4)])
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(map_, map_, None)]), dtype=float)
+    kernel = op2.Kernel(
+        "void mass(double *A) {"
+        " for (int i = 0; i < 3; ++i) for (int j = 0; j < 3; ++j) A[3 * i + j] += 1; }",
+        "mass",
+    )
+    loop = op2.ParLoop(kernel, cells, mat(INC, (map_, map_)), tuning={"listed_steps": n_steps})
+    text = str(loop.generate({"strategy": "block"}))
+    assert text[: text.index("] += 1;")].count("#pragma unroll\n") == n
+
+
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 def test_what_fits_on_no_stack_is_an_error_not_a_crash(backend: str) -> None:
     """Threads of other sizes are the user's matter; the text is generated then."""

@@ -76,6 +76,14 @@ TEST(RowLoops, DoArithmeticAlone) {
   EXPECT_FALSE(is_row_of(Body{}));
 }
 
+TEST(RowLoops, SumInArraysThatStayInRegisters) {
+  const Stmt sums =
+      loop("j", 8, {eval(update(BinaryOp::add, at(name("row"), name("j")), product))});
+  EXPECT_TRUE(is_row(sums));
+  EXPECT_TRUE(is_row(sums, {.steps = 6, .scalars = 8}));
+  EXPECT_FALSE(is_row(sums, {.steps = 6, .scalars = 7}));
+}
+
 TEST(RowLoops, HaveConstantLength) {
   const Body body{eval(assign(at(name("c"), name("j")), at(name("a"), name("j"))))};
   EXPECT_TRUE(is_row(loop("j", 6, body)));

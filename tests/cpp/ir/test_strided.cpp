@@ -64,6 +64,10 @@ TEST(WithStride, UnrollsShortLoopsAroundItsEntries) {
   EXPECT_FALSE(points.is_unrolled);  // 400 steps
   EXPECT_TRUE(loop_in(points.body).is_unrolled);
   EXPECT_TRUE(loop_in(loop_in(points.body).body).is_unrolled);
+  const auto longer = with_stride(
+      of_array({loop("q", 4, {loop("i", 10, {loop("j", 10, Body(add))})})}), 0, 32, 400);
+  ASSERT_TRUE(longer);
+  EXPECT_TRUE(loop_in(longer->functions.back().body).is_unrolled);
 }
 
 TEST(WithStride, LeavesOtherLoopsAsTheyAre) {
