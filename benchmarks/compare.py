@@ -62,6 +62,15 @@ EIGHT = """void eight(double *a, const double *b, const double *c, const double 
 # What a worker runs; pyop2cxx is that of its tree
 
 
+def placed(values: np.ndarray) -> np.ndarray:
+    """Values that begin with a line of the cache: where malloc puts them is up to 8 % of a step."""
+    memory = np.zeros(values.nbytes + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    found = memory[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    found[...] = values
+    return found
+
+
 def airfoil() -> Callable[[], object]:
     """One time step over 60 000 cells."""
     sys.path.insert(0, str(HERE.parent / "demos"))
@@ -79,9 +88,10 @@ def airfoil() -> Callable[[], object]:
         op2.Map(bedges, nodes, 2, mesh.bedge2node),
         op2.Map(bedges, cells, 1, mesh.bedge2cell),
     )
-    x, bound = op2.Dat(nodes**2, mesh.x), op2.Dat(bedges, mesh.bound)
-    q = op2.Dat(cells**4, np.tile(free_stream(), (mesh.n_cells, 1)))
-    old, adt, res = op2.Dat(cells**4), op2.Dat(cells), op2.Dat(cells**4)
+    x, bound = op2.Dat(nodes**2, placed(mesh.x)), op2.Dat(bedges, mesh.bound)
+    q = op2.Dat(cells**4, placed(np.tile(free_stream(), (mesh.n_cells, 1))))
+    old, res = (op2.Dat(cells**4, placed(np.zeros((mesh.n_cells, 4)))) for _ in range(2))
+    adt = op2.Dat(cells, placed(np.zeros(mesh.n_cells)))
     qinf, rms = op2.Global(4, free_stream()), op2.Global(1, 0.0)
     r, w, inc = op2.READ, op2.WRITE, op2.INC
 
