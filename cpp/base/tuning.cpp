@@ -141,8 +141,7 @@ const std::vector<Tunable>& tunables() {
        2, many},
       {"row_scalars", &T::row_scalars, Steers::text, "scalars",
        "Scalars of an array of the kernel's own, at most, that such a loop may sum in, as they "
-       "stay "
-       "in vector registers",
+       "stay in vector registers",
        0, 4096},
       {"least_part_in_rows", &T::least_part_in_rows, Steers::choice, "part",
        "A kernel with at least this part of its operations in such inner loops uses no lanes; "
