@@ -50,7 +50,8 @@ std::optional<std::int64_t> waits_of_this_process() {
   for (; !failed && tasks != std::filesystem::directory_iterator(); tasks.increment(failed)) {
     std::int64_t ran = 0;
     std::int64_t waited = 0;
-    if (std::ifstream(tasks->path() / "schedstat") >> ran >> waited) {
+    // kernels that do not count print zeros
+    if (std::ifstream(tasks->path() / "schedstat") >> ran >> waited && ran > 0) {
       all += waited;
       is_told = true;
     }
