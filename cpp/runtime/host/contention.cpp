@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/host/contention.hpp"
 
+#include <dirent.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <cstdio>
+#include <memory>
+#include <string>
 #include <utility>
+
+#include "base/small_file.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -42,16 +45,18 @@ Usage usage_of_this_process() {
 }
 
 std::optional<std::int64_t> waits_of_this_process() {
-  std::error_code failed;
+  const std::string folder = "/proc/self/task/";
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir(folder.c_str()), ::closedir);
   std::int64_t all = 0;
   bool is_told = false;
-  // threads may end while this is read
-  std::filesystem::directory_iterator tasks("/proc/self/task", failed);
-  for (; !failed && tasks != std::filesystem::directory_iterator(); tasks.increment(failed)) {
-    std::int64_t ran = 0;
-    std::int64_t waited = 0;
+  while (const dirent* task = tasks ? ::readdir(tasks.get()) : nullptr) {
+    if (task->d_name[0] == '.') continue;
+    // empty for a thread that has ended since
+    const std::string numbers = text_of_file(folder + task->d_name + "/schedstat");
+    long long ran = 0;
+    long long waited = 0;
     // kernels that do not count print zeros
-    if (std::ifstream(tasks->path() / "schedstat") >> ran >> waited && ran > 0) {
+    if (std::sscanf(numbers.c_str(), "%lld %lld", &ran, &waited) == 2 && ran > 0) {
       all += waited;
       is_told = true;
     }
