@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 namespace op2::runtime {
 
@@ -16,8 +17,16 @@ struct Usage {
 /// @brief That of this process since it began.
 [[nodiscard]] Usage usage_of_this_process();
 
+/// @brief Nanoseconds that the threads of this process have waited for a processor, together;
+/// nothing if the kernel does not tell. Reads a file for each thread.
+[[nodiscard]] std::optional<std::int64_t> waits_of_this_process();
+
 /// @brief Whether other programs stop the threads of this process so often that teams wait for
 /// them: every thread of a team waits for the last one, and that may be stopped for milliseconds.
+///
+/// Stops raise the suspicion, for they cost little to count. But the kernel's own short tasks stop
+/// threads as often as one other program does, for microseconds; so threads must also have waited
+/// for a tenth of the time that they ran.
 ///
 /// Says nothing of what to do. Loops compare one thread with a team while there is contention, once
 /// in each round; see TeamChoice. Safe to use from several threads.
@@ -25,8 +34,11 @@ class Contention {
  public:
   using Counter = Usage (*)();
 
+  using Waits = std::optional<std::int64_t> (*)();
+
   /// @param[in] usage Counts; asked about twenty times a second while loops run.
-  explicit Contention(Counter usage) : usage_(usage) {}
+  /// @param[in] waits Asked when there were many stops.
+  Contention(Counter usage, Waits waits) : usage_(usage), waits_(waits) {}
 
   /// @brief Number of the round at @p now, in nanoseconds of one clock: 0 without contention.
   ///
@@ -40,17 +52,20 @@ class Contention {
 
  private:
   std::int64_t look(std::int64_t now);
+  [[nodiscard]] bool has_waited(std::int64_t run);
   void begin_round(std::int64_t now);
 
   Counter usage_;
+  Waits waits_;
   std::atomic<std::int64_t> next_look_ = 0;
   std::atomic<std::int64_t> round_ = 0;
   std::mutex mutex_;  // guards what follows
   bool has_looked_ = false;
-  Usage last_;                     // when it last was enough to judge by
-  std::int64_t last_round_ = 0;    // that there was
-  std::int64_t last_trouble_ = 0;  // end of that round
-  std::int64_t length_ = 0;        // of it
+  Usage last_;                          // when it last was enough to judge by
+  std::optional<std::int64_t> waited_;  // by then, if there had been many stops
+  std::int64_t last_round_ = 0;         // that there was
+  std::int64_t last_trouble_ = 0;       // end of that round
+  std::int64_t length_ = 0;             // of it
 };
 
 /// @brief That of this process.

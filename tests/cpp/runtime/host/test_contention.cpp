@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace op2::runtime {
 namespace {
 
@@ -13,10 +15,19 @@ Usage& usage() {
   return counted;
 }
 
-/// Time passes, of which one thread may have run a part only, and threads are stopped.
+std::optional<std::int64_t>& waited() {
+  static std::optional<std::int64_t> counted;
+  return counted;
+}
+
+/// Time passes, of which one thread may have run a part only, and threads are stopped. How long
+/// they waited is not told, where a test says nothing of it.
 class ContentionTest : public ::testing::Test {
  protected:
-  ContentionTest() { usage() = {1000, 5000 * one_ms}; }
+  ContentionTest() {
+    usage() = {1000, 5000 * one_ms};
+    waited().reset();
+  }
 
   std::int64_t after(std::int64_t n_ms, std::int64_t n_stops, double part = 1) {
     now_ += n_ms * one_ms;
@@ -25,8 +36,14 @@ class ContentionTest : public ::testing::Test {
     return contention_.round(now_);
   }
 
+  std::int64_t after_waiting(std::int64_t n_ms, std::int64_t n_stops, double part_waited) {
+    waited() = waited().value_or(123 * one_ms) +
+               static_cast<std::int64_t>(part_waited * static_cast<double>(n_ms * one_ms));
+    return after(n_ms, n_stops);
+  }
+
   std::int64_t now_ = 77 * one_ms;
-  Contention contention_{[] { return usage(); }};
+  Contention contention_{[] { return usage(); }, [] { return waited(); }};
 };
 
 TEST_F(ContentionTest, WhatWasBeforeTheFirstLookDoesNotCount) {
@@ -84,6 +101,29 @@ TEST_F(ContentionTest, APauseBetweenRoundsIsPartOfIt) {
   for (int i = 0; i < 30; ++i) EXPECT_EQ(after(51, 0), 0);
   EXPECT_EQ(after(51, 10), 3);
   EXPECT_EQ(after(251, 0), 0) << "short again after more than a second";
+}
+
+TEST_F(ContentionTest, ShortTasksOfTheKernelAreNoContention) {
+  EXPECT_EQ(after_waiting(0, 0, 0), 0);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(after_waiting(51, 10, 0.09), 0);
+}
+
+TEST_F(ContentionTest, ThreadsThatWaitBeginARoundAtTheSecondLook) {
+  EXPECT_EQ(after_waiting(0, 0, 0), 0);
+  EXPECT_EQ(after_waiting(51, 10, 0.5), 0) << "they may have waited before";
+  EXPECT_EQ(after_waiting(51, 10, 0.11), 1);
+  EXPECT_EQ(after_waiting(251, 10, 0.11), 2);
+  EXPECT_EQ(after_waiting(501, 20, 0.05), 0) << "one thread found a processor for itself";
+  EXPECT_EQ(after_waiting(51, 10, 0.11), 3) << "it was asked at the last look";
+  EXPECT_EQ(after_waiting(1001, 0, 0.0), 0);
+  EXPECT_EQ(after_waiting(51, 10, 0.5), 0) << "and not at that one";
+}
+
+TEST(Contention, TheKernelTellsHowLongThreadsWaited) {
+  const std::optional<std::int64_t> before = waits_of_this_process();
+  if (!before) GTEST_SKIP() << "/proc/self/task/*/schedstat cannot be read";
+  EXPECT_GE(*before, 0);
+  EXPECT_GE(waits_of_this_process(), before);
 }
 
 TEST(Contention, TheKernelCountsStops) {
