@@ -620,7 +620,8 @@ def test_the_runtime_is_files_of_its_rooms_only() -> None:
 
 def test_the_runtime_includes_nothing_that_would_have_to_be_installed() -> None:
     """Projects bring what stands for fmt, and leaves."""
-    systems = {"dlfcn.h", "link.h", "pthread.h", "sched.h", "sys/mman.h", "sys/resource.h"}
+    systems = {"dirent.h", "dlfcn.h", "link.h", "pthread.h", "sched.h"}
+    systems |= {"sys/mman.h", "sys/resource.h"}
     others = {
         (name, header)
         for name in runtime_files()
