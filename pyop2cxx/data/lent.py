@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pyop2cxx.base.arrays import as_values
+from pyop2cxx.base.arrays import as_values, is_own_memory, owner_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -209,12 +209,8 @@ def is_shared(holder: dict[str, Any]) -> bool:
 
     Memory that is not NumPy's own, such as a file's or another library's, counts as held.
     """
-    owner = holder["_values"]
-    if owner.base is not None:
-        owner = owner.base
-    if not isinstance(owner, np.ndarray) or not owner.flags.owndata:
+    if not is_own_memory(owner_of(holder["_values"])):
         return True
-    del owner
     return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
 
 
@@ -226,8 +222,8 @@ def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
     values = carrier._values
     if values is None:
         return False
-    memory = values if values.base is None else values.base
-    if not isinstance(memory, np.ndarray) or not memory.flags.owndata:
+    memory = owner_of(values)
+    if not is_own_memory(memory):
         return True
     n_known = sum(view is not None and view.base is memory for view in (one() for one in known))
     del memory, values
@@ -235,7 +231,5 @@ def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
 
 
 def _n_holders(holder: dict[str, Any]) -> int:
-    owner = holder["_values"]
-    if owner.base is not None:
-        owner = owner.base
+    owner = owner_of(holder["_values"])
     return sys.getrefcount(owner)

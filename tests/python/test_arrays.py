@@ -19,8 +19,11 @@ from pyop2cxx.base.arrays import (
     as_dim,
     as_dtype,
     as_name,
+    as_zeros,
     distinct,
     distinct_numbers,
+    is_own_memory,
+    owner_of,
 )
 from pyop2cxx.exceptions import (
     DataTypeError,
@@ -183,3 +186,29 @@ def test_distinct_numbers_are_those_of_unique(values: np.ndarray) -> None:
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(numbers, places.reshape(values.shape))
     assert numbers.shape == values.shape
+
+
+@pytest.mark.parametrize("shape", [(0,), (3,), (512,), (1000, 2, 3)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_large_arrays_begin_at_a_cache_line(dtype: str, shape: tuple[int, ...]) -> None:
+    zeros = as_zeros(shape, np.dtype(dtype), "Dat")
+    copy = as_copy(zeros + np.dtype(dtype).type(1), "Dat")
+    converted = as_array(np.ones(shape, "bool"), dtype, shape, "Dat")
+    for found, value in ((zeros, 0), (copy, 1), (converted, 1)):
+        assert (found.shape, found.dtype, found.flags.c_contiguous) == (
+            shape,
+            np.dtype(dtype),
+            True,
+        )
+        assert found.flags.writeable
+        assert (found == value).all()
+        assert found.nbytes < 4096 or address_of(found) % 64 == 0
+
+
+def test_parts_of_an_aligned_array_hold_it() -> None:
+    values = as_zeros((1000, 2), np.dtype("float64"), "Dat")
+    assert owner_of(values) is values
+    assert owner_of(values[2:5][:, 1]) is values
+    assert is_own_memory(values)
+    assert owner_of(np.zeros(1000)[2:5]) is not values
+    assert not is_own_memory(owner_of(np.frombuffer(bytearray(8000))))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
+from pyop2cxx.base import arrays
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.interop.dlpack import HOST
 from pyop2cxx.runtime import runtime
@@ -49,6 +50,13 @@ def summed(x: op2.Dat) -> float:
     total = op2.Global(1, 0.0, name="total")
     op2.par_loop(ADD, x.dataset.set, x(op2.READ), total(op2.INC))
     return float(total.data_ro[0])
+
+
+@pytest.fixture(autouse=True, params=["of NumPy", "aligned"])
+def memory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of a page and more begin at a cache line, and are made in another way."""
+    if request.param == "aligned":
+        monkeypatch.setattr(arrays, "_PAGE", 0)
 
 
 @pytest.fixture(params=["doubled", "summed"])
