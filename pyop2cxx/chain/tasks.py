@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
+from pyop2cxx.data.lent import recalling
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -27,19 +28,7 @@ def row(tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> Callable[[], 
         tasks: In their order.
         lent: Arrays that a device ends when it takes the values.
     """
-    run = _core.TaskRow(list(tasks)).run
-    ended = tuple({id(one): one for one in lent}.values())
-    if not ended:
-        return run
-
-    def run_and_recall() -> bool:
-        has_copied = run()
-        for arrays in ended:
-            if arrays.is_open:
-                arrays.recall()
-        return has_copied
-
-    return run_and_recall
+    return recalling(_core.TaskRow(list(tasks)).run, lent)
 
 
 def exchanges(

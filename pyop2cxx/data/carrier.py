@@ -130,6 +130,8 @@ class DataCarrier(Shown):
 
     def _settle(self, *, write: bool) -> None:
         """Run what a chain has recorded of these values before they are read, or written."""
+        if write and not runtime.recorders and not runtime.has_several:
+            return
         here = runtime.here
         own = here.recorder
         if own is not None:
@@ -141,7 +143,7 @@ class DataCarrier(Shown):
 
     def _zero_waits(self) -> bool:
         """Let a chain set all values to zero in its place among the loops, if it can."""
-        recorder = runtime.recorder
+        recorder = runtime.recorder if runtime.recorders else None
         if recorder is None or Lent.any_held((self._lent_out,)):
             return False
         return recorder.takes_zero(self)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
+from pyop2cxx.data.lent import recall
 from pyop2cxx.exceptions import user_line
 from pyop2cxx.loop.execute import check_frozen
 from pyop2cxx.runtime import runtime
@@ -132,9 +133,7 @@ class Piece:
         """
         if has_copied:
             runtime.coherence.attribute(user_line())
-        for arrays in self._lent:
-            if arrays.is_open:
-                arrays.recall()
+        recall(self._lent)
         for note in self._notes:
             note()
 

@@ -19,6 +19,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MIN, READ
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
+from pyop2cxx.data.lent import recall
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.kernel.shapes import users_name
 from pyop2cxx.loop.bounds import as_written, line_of
@@ -227,9 +228,7 @@ class _FullRun:
         _give(self._found, [_NOTHING, _NOTHING])
         _give(self._wanted, [wanted, last])
         has_copied = self.prepared.run_saving(self._also)
-        for arrays in self._lent:
-            if arrays.is_open:
-                arrays.recall()
+        recall(self._lent)
         self._found._on_host(_core.Use.read, "check", is_explicit=True)
         number, value = self._found._values
         return has_copied, (int(number), int(value))

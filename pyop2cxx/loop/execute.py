@@ -16,6 +16,7 @@ from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.base.waiting import is_seen, waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.data.lent import recall, recalling
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import (
     HaloFrozenError,
@@ -379,8 +380,8 @@ def launch_of(loop: Any) -> Callable[[], bool]:
         launch: Callable[[], bool] = loop._prepared.launch
         return launch
     carriers: list[Any] = [*(part.data for part in loop._parts), *built.constants]
-    loop._lent = tuple({id(one._lent_out): one._lent_out for one in carriers}.values())
-    return partial(run_on_device, loop._prepared, loop._lent)
+    loop._lent = tuple(one._lent_out for one in carriers)
+    return recalling(loop._prepared.launch, loop._lent)
 
 
 def prepared(
@@ -422,17 +423,10 @@ def prepared(
     )
 
 
-def run_on_device(prepared: _core.PreparedLoop, lent: tuple[Lent, ...]) -> bool:
-    """Run a loop, and end the arrays that were handed out of what it uses."""
-    has_copied = prepared.run()
-    _recall(lent)
-    return has_copied
-
-
 def run_phase(prepared: _core.PreparedLoop, lent: tuple[Lent, ...], phase: _core.Phase) -> bool:
     """Run a part of a loop, and end the arrays that were handed out of what it uses."""
     has_copied = prepared.run_phase(phase)
-    _recall(lent)
+    recall(lent)
     return has_copied
 
 
@@ -455,9 +449,3 @@ def phase_of(part: Any, iterset: Any, what: str) -> _core.Phase:
         f"{what}: a part of the loop is core_part or owned_part of the Set that it runs over, "
         f"'{iterset.name}', got {part!r}"
     )
-
-
-def _recall(lent: tuple[Lent, ...]) -> None:
-    for arrays in lent:
-        if arrays.is_open:
-            arrays.recall()
