@@ -25,13 +25,7 @@ std::optional<double> parsed_as(std::string_view digits, std::chars_format forma
 
 std::optional<Constant> as_integer(std::int64_t value, Base base) {
   if (base == Base::boolean) return Constant(std::int64_t{value != 0});
-  const bool is_signed =
-      base == Base::int8 || base == Base::int16 || base == Base::int32 || base == Base::int64;
-  const bool is_narrow =
-      base == Base::int8 || base == Base::uint8 || base == Base::int16 || base == Base::uint16;
-  const std::int64_t limit = (std::int64_t{1} << (is_narrow ? 7 : 31)) - 1;
-  if (value > limit || value < (is_signed ? -limit : 0)) return std::nullopt;
-  return value;
+  return keeps(base, value) ? std::optional<Constant>(value) : std::nullopt;
 }
 
 std::optional<Constant> as_integer(double value, Base base) {

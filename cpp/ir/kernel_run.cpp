@@ -301,7 +301,7 @@ class Machine {
 
   static bool is_uniform(const Value& value) {
     if (const auto* unknown = std::get_if<Unknown>(&value)) return unknown->is_uniform;
-    return constant_in(value).has_value();
+    return !std::holds_alternative<Pointed>(value);
   }
 
   // What follows runs under a condition that nobody can tell.
@@ -483,9 +483,11 @@ class Machine {
   // off is not followed.
   static Value held(const Value& value, const Type& type) {
     if (std::holds_alternative<Pointed>(value)) return type.is_pointer() ? value : Unknown{};
-    const std::optional<Constant> known = constant_in(value);
-    if (!known || !type.is_scalar()) return Unknown{.is_uniform = is_uniform(value)};
-    return followed(held_as(*known, type.base));
+    if (std::holds_alternative<Unknown>(value)) return value;
+    if (!type.is_scalar()) return Unknown{.is_uniform = true};
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (whole != nullptr && keeps(type.base, *whole)) return value;
+    return followed(held_as(*constant_in(value), type.base));
   }
 
   // The value of an expression of this type, converted to it.
@@ -716,7 +718,8 @@ class Machine {
     if (node.op) {
       const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
       const Value before = is_name ? evaluate(expr.operands[0]) : Value(Unknown{});
-      const bool is_converted = is_converted_in(expr, before, value);
+      const bool is_converted =
+          !std::holds_alternative<Pointed>(before) && is_converted_in(expr, before, value);
       value = sum(*node.op, before, value, element_of(expr.type));
       if (is_converted) value = Unknown{};
       if (expr.operands[0].type.is_scalar()) computed(expr, held(value, expr.type));
@@ -734,12 +737,16 @@ class Machine {
 
   // Combined with an operand of another type, an integer may not be itself.
   static bool is_converted_in(const Expr& expr, const Value& left, const Value& right) {
-    if (std::holds_alternative<Pointed>(left) || std::holds_alternative<Pointed>(right)) {
-      return false;
-    }
     return std::ranges::any_of(expr.operands, [&](const Expr& operand) {
-      return held(left, operand.type) != left || held(right, operand.type) != right;
+      return is_changed_by(operand.type, left) || is_changed_by(operand.type, right);
     });
+  }
+
+  static bool is_changed_by(const Type& type, const Value& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+      return !type.is_scalar() || !keeps(type.base, *whole);
+    }
+    return std::holds_alternative<Real>(value) && held(value, type) != value;
   }
 
   // The scalar of a parameter that a value is, without a conversion.

@@ -57,6 +57,18 @@ TEST(HeldConstants, IntegersStayThemselvesOrAreNotKnown) {
   EXPECT_EQ(held_whole(1, Base::structure), std::nullopt);
 }
 
+TEST(HeldConstants, IntegersThatATypeKeepsAreHeldByIt) {
+  for (const Base base : {Base::boolean, Base::int8, Base::int16, Base::int32, Base::int64,
+                          Base::uint8, Base::uint16, Base::uint32, Base::uint64}) {
+    for (const std::int64_t value : {-(1LL << 31), -128LL, -127LL, -1LL, 0LL, 1LL, 2LL, 127LL,
+                                     128LL, (1LL << 31) - 1, 1LL << 31}) {
+      const bool is_kept = held_whole(value, base) == Constant(value);
+      EXPECT_EQ(keeps(base, value), is_kept) << name_of(base) << " " << value;
+    }
+  }
+  EXPECT_FALSE(keeps(Base::float64, 1));
+}
+
 TEST(HeldConstants, RealNumbersKeepTheirBitsOrAreNotKnown) {
   EXPECT_EQ(held_real(-0.0, Base::float32), Constant(Real{-0.0}));
   EXPECT_EQ(held_real(0.1, Base::float32), std::nullopt);

@@ -315,6 +315,9 @@ TEST(Stores, PointersThatMove) {
             loop("i", 3,
                  {set(unary(UnaryOp::dereference, unary(UnaryOp::post_increment, name("p"))))})}),
       3);
+  EXPECT_EQ(sure({declare("p", pointer(), name("x")), set(at("p", 0)),
+                  eval(update(BinaryOp::add, name("p"), lit("1"))), set(at("p", 0))}),
+            2);
   const Type rows = pointer_to(array(number(), 2));
   EXPECT_EQ(sure({declare("r", rows, cast(rows, name("x"))),
                   loop("i", 2,

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ir/kernel_body.hpp"
-#include "ir/kernel_types.hpp"
 #include "ir/kir_dump.hpp"
 #include "ir/kir_walk.hpp"
 #include "ir/loop.hpp"
@@ -105,7 +104,7 @@ std::shared_ptr<ir::Kernel> kernel_for(const std::string& name, const std::vecto
   }
   kernel->name = name;
   kernel->parameters = function.parameters;
-  kernel->body = ir::infer_types({{}, {std::move(function)}});
+  kernel->body = ir::KernelBody{{}, {std::move(function)}};
   kernel->key = name;
   return kernel;
 }
