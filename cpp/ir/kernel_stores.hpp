@@ -15,7 +15,7 @@
 namespace op2::ir {
 
 /// @brief What is certain of the memory behind a parameter when the kernel returns, scalar by
-/// scalar.
+/// scalar, if no other parameter leads there. Values are of the parameter's type, not of a Dat's.
 struct LeftBehind {
   std::set<std::int64_t> stored;              ///< written on every path
   std::map<std::int64_t, Constant> constant;  ///< the last that was stored there is this
