@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bind/bind.hpp"
@@ -241,6 +242,28 @@ std::string c_text(const Type& type, const std::string& name) {
   return cg::declaration_text(type, name, cg::c_dialect());
 }
 
+std::map<std::int64_t, std::variant<std::int64_t, double>> constants_of(
+    const ir::ParameterFacts& facts) {
+  std::map<std::int64_t, std::variant<std::int64_t, double>> out;
+  for (const auto& [component, constant] : facts.left.constant) {
+    const auto* real = std::get_if<ir::Real>(&constant);
+    if (real != nullptr) {
+      out[component] = real->value;
+    } else {
+      out[component] = std::get<std::int64_t>(constant);
+    }
+  }
+  return out;
+}
+
+std::map<std::int64_t, std::pair<int, std::int64_t>> copies_of(const ir::ParameterFacts& facts) {
+  std::map<std::int64_t, std::pair<int, std::int64_t>> out;
+  for (const auto& [component, source] : facts.left.copied) {
+    out[component] = {source.parameter, source.offset};
+  }
+  return out;
+}
+
 void bind_kernel_facts(py::module_& core) {
   using ir::KernelFacts;
   using ir::ParameterFacts;
@@ -250,7 +273,16 @@ void bind_kernel_facts(py::module_& core) {
       .def_property_readonly("first_write_line", &ParameterFacts::first_write_line)
       .def_property_readonly(
           "store_line", [](const ParameterFacts& facts) { return facts.line_of(ir::Use::store); })
-      .def_readonly("n_surely_written", &ParameterFacts::n_surely_written)
+      .def_property_readonly("n_surely_written",
+                             [](const ParameterFacts& facts) { return facts.left.n_stored(); })
+      .def_property_readonly(
+          "surely_written", [](const ParameterFacts& facts) { return facts.left.stored; },
+          "Components that a call certainly writes.")
+      .def_property_readonly("constants", &constants_of,
+                             "Components that certainly hold this number after a call.")
+      .def_property_readonly("copies", &copies_of,
+                             "Components that certainly hold what a call loaded from there: "
+                             "(parameter, component).")
       .def("foreign_read_line", &ParameterFacts::foreign_read_line, py::arg("access"))
       .def("commutes", &ParameterFacts::commutes, py::arg("access"));
 

@@ -18,6 +18,7 @@
 #include "cg/kernel_start.hpp"
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
+#include "cg/launch_comments.hpp"
 #include "ir/kir_verify.hpp"
 #include "ir/kir_walk.hpp"
 
@@ -87,7 +88,7 @@ class Printer {
       : context_(context), module_(module), entries_(entries) {}
 
   void function(const kir::Function& function) {
-    const Scope scope = context_.function(prototype(context_.dialect(), function));
+    const Scope scope = context_.function(head(function));
     for (const kir::Parameter& parameter : function.parameters) explain(parameter);
     if (function.is_kernel) {
       n_before_start_ = context_.dialect().kernel_start.empty() ? 0 : n_before_start(function);
@@ -126,6 +127,17 @@ class Printer {
   }
 
  private:
+  /// With what the reader of a kernel has to know of its launches, which are not printed.
+  [[nodiscard]] std::string head(const kir::Function& function) const {
+    std::string out;
+    if (function.is_kernel) {
+      for (const std::string& line : launch_comment(module_, function)) {
+        out += fmt::format("// {}\n", line);
+      }
+    }
+    return out + prototype(context_.dialect(), function);
+  }
+
   /// Statements of a launch function that one thread carries out, or each thread of a team its part
   /// of. They are a function of their own: with a team, in a team that is there, and without one
   /// the same lines are printed, and compiled, once.

@@ -20,11 +20,15 @@ bool continues_identifier(char c) {
   return starts_identifier(c) || (c >= '0' && c <= '9');
 }
 
-// Words, numbers and single characters; white space is dropped.
+// Words, numbers and single characters; white space and comments to the end of a line are dropped.
 std::vector<std::string_view> tokens_of(std::string_view text) {
   std::vector<std::string_view> tokens;
   for (std::size_t i = 0; i < text.size();) {
     std::size_t end = i + 1;
+    if (text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
     if (continues_identifier(text[i])) {
       while (end < text.size() && continues_identifier(text[end])) ++end;
     }

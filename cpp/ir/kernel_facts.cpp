@@ -9,7 +9,6 @@
 #include "ir/constants.hpp"
 #include "ir/kernel_aliases.hpp"
 #include "ir/kernel_cost.hpp"
-#include "ir/kernel_stores.hpp"
 #include "ir/kernel_updates.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
@@ -275,8 +274,8 @@ KernelFacts kernel_facts(const KernelBody& body) {
     unknown.insert(walk.unknown().begin(), walk.unknown().end());
     by_function[function.name] = facts.parameters;
   }
-  const std::vector<std::int64_t> stored = surely_stored(body);
-  for (std::size_t i = 0; i < stored.size(); ++i) facts.parameters[i].n_surely_written = stored[i];
+  std::vector<LeftBehind> left = left_behind(body);
+  for (std::size_t i = 0; i < left.size(); ++i) facts.parameters[i].left = std::move(left[i]);
   facts.unknown_functions.assign(unknown.begin(), unknown.end());
   facts.free_names = free_names(body);
   facts.n_operations = n_operations(body);

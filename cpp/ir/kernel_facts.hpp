@@ -8,6 +8,7 @@
 
 #include "base/access.hpp"
 #include "ir/kernel_body.hpp"
+#include "ir/kernel_stores.hpp"
 
 namespace op2::ir {
 
@@ -26,8 +27,7 @@ inline constexpr std::size_t n_uses = 5;
 /// Conservative: where the analysis cannot follow a pointer, it is taken to be loaded and stored.
 struct ParameterFacts {
   std::array<int, n_uses> lines{};  ///< of the first occurrence of each Use; 0 for none
-  /// Components 0 to this - 1 are certainly written, on every path.
-  std::int64_t n_surely_written = 0;
+  LeftBehind left;                  ///< what it certainly holds in the end
 
   [[nodiscard]] int line_of(Use use) const { return lines[static_cast<std::size_t>(use)]; }
   [[nodiscard]] bool is_read() const;

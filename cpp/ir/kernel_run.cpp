@@ -6,12 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "base/overload.hpp"
 #include "ir/constants.hpp"
+#include "ir/held_constants.hpp"
 #include "ir/integers.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
@@ -32,13 +32,14 @@ struct Pointed {
   bool is_exact = true;  // false: somewhere in the array
   bool operator==(const Pointed&) const = default;
 };
-using Value = std::variant<Unknown, std::int64_t, Pointed>;
-using Written = std::vector<std::set<std::int64_t>>;            // by object
-using Copied = std::vector<std::map<std::int64_t, RunSource>>;  // likewise
+using Value = std::variant<Unknown, std::int64_t, Real, Pointed>;
+template <class Fact>
+using FactsOf = std::vector<std::map<std::int64_t, Fact>>;  // by object, of scalars
+using Written = std::vector<std::set<std::int64_t>>;        // by object
 
 // What is known of a scalar that goes to memory.
 struct Stored {
-  bool is_zero = false;
+  std::optional<Constant> constant = std::nullopt;
   std::optional<RunSource> source = std::nullopt;
   bool is_update = false;  // of what was there
 };
@@ -47,26 +48,21 @@ struct Stored {
 struct State {
   std::map<std::string, Value, std::less<>> variables;
   Written written;
-  Written zero;                              // scalars that hold 0
-  Copied copied;                             // scalars that hold what was loaded from elsewhere
+  FactsOf<Constant> constant;                // scalars that hold the same whatever the data
+  FactsOf<RunSource> copied;                 // scalars that hold what was loaded from elsewhere
   std::set<std::string, std::less<>> unset;  // locals without a value on some path
 };
 using Reached = std::optional<State>;  // nothing: no path leads there
 
-// 0, 0.0, 0x0p0f, ...: a number without a digit but 0 before its exponent or suffix.
-bool is_zero(std::string_view spelling) {
-  const bool is_hex = spelling.starts_with("0x") || spelling.starts_with("0X");
-  if (is_hex) spelling.remove_prefix(2);
-  const std::string_view digits = spelling.substr(
-      0, spelling.find_first_not_of(is_hex ? "0123456789abcdefABCDEF." : "0123456789."));
-  return !digits.empty() && digits.find_first_not_of("0.") == std::string_view::npos;
+std::optional<Constant> constant_in(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return Constant(*whole);
+  if (const auto* real = std::get_if<Real>(&value)) return Constant(*real);
+  return std::nullopt;
 }
 
-// An expression that is 0 whatever the data.
-bool is_zero(const Expr& expr) {
-  if (const auto* literal = std::get_if<Literal>(&expr.node)) return is_zero(literal->spelling);
-  const auto* cast = std::get_if<Cast>(&expr.node);
-  return cast != nullptr && cast->target.is_scalar() && is_zero(expr.operands[0]);
+Value followed(const std::optional<Constant>& constant) {
+  if (!constant) return Unknown{.is_uniform = true};
+  return std::visit([](const auto& known) -> Value { return known; }, *constant);
 }
 
 Written intersection(const Written& left, const Written& right) {
@@ -77,8 +73,9 @@ Written intersection(const Written& left, const Written& right) {
   return result;
 }
 
-Copied intersection(const Copied& left, const Copied& right) {
-  Copied result(std::min(left.size(), right.size()));
+template <class Fact>
+FactsOf<Fact> intersection(const FactsOf<Fact>& left, const FactsOf<Fact>& right) {
+  FactsOf<Fact> result(std::min(left.size(), right.size()));
   for (std::size_t i = 0; i < result.size(); ++i) {
     std::ranges::set_intersection(
         left[i], right[i], std::inserter(result[i], result[i].end()),
@@ -93,7 +90,7 @@ Reached joined(Reached left, Reached right) {
   if (!left) return right;
   if (!right) return left;
   left->written = intersection(left->written, right->written);
-  left->zero = intersection(left->zero, right->zero);
+  left->constant = intersection(left->constant, right->constant);
   left->copied = intersection(left->copied, right->copied);
   left->unset.merge(right->unset);
   std::erase_if(left->variables, [&right](const auto& item) {
@@ -146,11 +143,11 @@ class Machine {
     result.is_complete = true;
     if (now_) {
       result.stored = std::move(now_->written);
-      result.zero = std::move(now_->zero);
+      result.constant = std::move(now_->constant);
       result.copied = std::move(now_->copied);
     }
     result.stored.resize(entry.parameters.size());
-    result.zero.resize(entry.parameters.size());
+    result.constant.resize(entry.parameters.size());
     result.copied.resize(entry.parameters.size());
     return result;
   }
@@ -269,7 +266,8 @@ class Machine {
     }
   }
 
-  static std::set<std::int64_t>& grown(Written& list, int object) {
+  template <class Scalars>
+  static Scalars& grown(std::vector<Scalars>& list, int object) {
     const auto i = static_cast<std::size_t>(object);
     if (list.size() <= i) list.resize(i + 1);
     return list[i];
@@ -303,7 +301,7 @@ class Machine {
 
   static bool is_uniform(const Value& value) {
     if (const auto* unknown = std::get_if<Unknown>(&value)) return unknown->is_uniform;
-    return std::holds_alternative<std::int64_t>(value);
+    return !std::holds_alternative<Pointed>(value);
   }
 
   // What follows runs under a condition that nobody can tell.
@@ -371,7 +369,7 @@ class Machine {
 
   // Somebody may have stored anything anywhere.
   void forget_memory() {
-    now_->zero.clear();
+    now_->constant.clear();
     now_->copied.clear();
   }
 
@@ -430,8 +428,9 @@ class Machine {
   Value evaluate(const Expr& expr) {
     count();
     return std::visit(overload{[](const Literal& node) -> Value {
-                                 const auto whole = integer_of(node.spelling);
-                                 return whole ? Value(*whole) : Value(Unknown{.is_uniform = true});
+                                 if (const auto whole = integer_of(node.spelling)) return *whole;
+                                 const auto real = real_of(node.spelling);
+                                 return real ? Value(Real{*real}) : Unknown{.is_uniform = true};
                                },
                                [this, &expr](const Name& node) { return named(node.name, expr); },
                                [this, &expr](const Unary& node) { return unary(node.op, expr); },
@@ -480,22 +479,20 @@ class Machine {
     return value ? Value(*value) : Value(Unknown{});
   }
 
-  // What a variable of this type holds after `value` went into it; integers that C would wrap or
-  // convert are not followed.
+  // What a variable of this type holds after `value` went into it; what C would wrap, round or cut
+  // off is not followed.
   static Value held(const Value& value, const Type& type) {
     if (std::holds_alternative<Pointed>(value)) return type.is_pointer() ? value : Unknown{};
-    const auto* known = std::get_if<std::int64_t>(&value);
-    if (known == nullptr || !type.is_scalar() || !is_integer(type.base)) {
-      return Unknown{.is_uniform = is_uniform(value)};
-    }
-    const bool is_signed = type.base == Base::int32 || type.base == Base::int64;
-    const std::int64_t limit = (std::int64_t{1} << (is_narrow(type.base) ? 7 : 31)) - 1;
-    return *known > limit || *known < (is_signed ? -limit : 0) ? Value(Unknown{}) : value;
+    if (std::holds_alternative<Unknown>(value)) return value;
+    if (!type.is_scalar()) return Unknown{.is_uniform = true};
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (whole != nullptr && keeps(type.base, *whole)) return value;
+    return followed(held_as(*constant_in(value), type.base));
   }
 
-  static bool is_narrow(Base base) {
-    return base == Base::int8 || base == Base::uint8 || base == Base::int16 ||
-           base == Base::uint16 || base == Base::boolean;
+  // The value of an expression of this type, converted to it.
+  static Value as_typed(const Value& value, const Type& type) {
+    return type.is_scalar() ? held(value, type) : value;
   }
 
   // An array is the place of its first element; the value of an element is not followed.
@@ -612,11 +609,19 @@ class Machine {
     if (op == UnaryOp::dereference) return decayed_place(expr);
     if (op >= UnaryOp::pre_increment) return step(op, expr);
     const Value value = evaluate(operand);
-    const auto* known = std::get_if<std::int64_t>(&value);
-    const Value result = known == nullptr ? Value(Unknown{.is_uniform = is_uniform(value)})
-                                          : held(number(apply(op, *known)), expr.type);
+    const Value result = held(applied(op, value, operand.type), expr.type);
     if (op == UnaryOp::minus) computed(expr, result);
     return result;
+  }
+
+  static Value applied(UnaryOp op, const Value& value, const Type& type) {
+    if (const auto* known = std::get_if<std::int64_t>(&value)) return number(apply(op, *known));
+    const auto* real = std::get_if<Real>(&value);
+    // the imaginary part gets a sign, too
+    const bool is_signed = op == UnaryOp::minus && !is_complex(type.base);
+    if (real != nullptr && op == UnaryOp::plus) return value;
+    if (real != nullptr && is_signed) return Real{-real->value};
+    return Unknown{.is_uniform = is_uniform(value)};
   }
 
   Value step(UnaryOp op, const Expr& expr) {
@@ -632,7 +637,7 @@ class Machine {
                             Value(std::int64_t{1}), element_of(target.type));
     if (target.type.is_scalar()) computed(expr, held(after, target.type));
     store(target, after);
-    return is_post ? before : after;
+    return is_post ? before : as_typed(after, target.type);
   }
 
   Value sum(BinaryOp op, const Value& left, const Value& right, const Type& element) {
@@ -669,12 +674,7 @@ class Machine {
     if (std::holds_alternative<Pointed>(left) || std::holds_alternative<Pointed>(right)) {
       return sum(op, left, right, element_of(expr.type));
     }
-    // Compared or combined with an unsigned integer, a negative one is not itself.
-    for (const Expr& operand : expr.operands) {
-      if (held(left, operand.type) != left || held(right, operand.type) != right) {
-        return computed(expr, of_both(left, right));
-      }
-    }
+    if (is_converted_in(expr, left, right)) return computed(expr, of_both(left, right));
     const Value value = held(sum(op, left, right, {}), expr.type);
     const bool is_known = std::holds_alternative<std::int64_t>(value);
     return computed(expr, is_known ? value : of_both(left, right));
@@ -699,9 +699,10 @@ class Machine {
 
   Value ternary(const Expr& expr) {
     const Truth condition = truth(expr.operands[0]);
-    if (condition.known) return evaluate(expr.operands[*condition.known ? 1 : 2]);
-    const Value yes = perhaps(expr.operands[1], false, condition.is_uniform);
-    const Value no = perhaps(expr.operands[2], false, condition.is_uniform);
+    const auto converted = [&expr](const Value& value) { return as_typed(value, expr.type); };
+    if (condition.known) return converted(evaluate(expr.operands[*condition.known ? 1 : 2]));
+    const Value yes = converted(perhaps(expr.operands[1], false, condition.is_uniform));
+    const Value no = converted(perhaps(expr.operands[2], false, condition.is_uniform));
     if (yes == no) return yes;
     const auto* one = std::get_if<Pointed>(&yes);
     const auto* other = std::get_if<Pointed>(&no);
@@ -717,16 +718,35 @@ class Machine {
     if (node.op) {
       const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
       const Value before = is_name ? evaluate(expr.operands[0]) : Value(Unknown{});
+      const bool is_converted =
+          !std::holds_alternative<Pointed>(before) && is_converted_in(expr, before, value);
       value = sum(*node.op, before, value, element_of(expr.type));
+      if (is_converted) value = Unknown{};
       if (expr.operands[0].type.is_scalar()) computed(expr, held(value, expr.type));
     }
     Stored stored{.is_update = node.op.has_value()};
-    if (!node.op) stored = {is_zero(expr.operands[1]), loaded_from(expr.operands[1], expr.type)};
+    if (!node.op) {
+      stored = {constant_in(held(value, expr.type)), loaded_from(expr.operands[1], expr.type)};
+    }
     const bool may_be_first = n_stores_ != n_stores;
     const int n_loads = n_loads_;
     store(expr.operands[0], value, stored);
     if (may_be_first && n_loads_ != n_loads) load_anything();
-    return value;
+    return as_typed(value, expr.type);
+  }
+
+  // Combined with an operand of another type, an integer may not be itself.
+  static bool is_converted_in(const Expr& expr, const Value& left, const Value& right) {
+    return std::ranges::any_of(expr.operands, [&](const Expr& operand) {
+      return is_changed_by(operand.type, left) || is_changed_by(operand.type, right);
+    });
+  }
+
+  static bool is_changed_by(const Type& type, const Value& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+      return !type.is_scalar() || !keeps(type.base, *whole);
+    }
+    return std::holds_alternative<Real>(value) && held(value, type) != value;
   }
 
   // The scalar of a parameter that a value is, without a conversion.
@@ -763,16 +783,18 @@ class Machine {
     if (!now_) return;
     if (known == nullptr || !known->is_exact || !is_scalar) return forget_memory();
     written_of(known->object).insert(known->offset);
-    std::set<std::int64_t>& zero = grown(now_->zero, known->object);
-    if (stored.is_zero) {
-      zero.insert(known->offset);
+    note(grown(now_->constant, known->object), known->offset, stored.constant);
+    note(grown(now_->copied, known->object), known->offset, stored.source);
+  }
+
+  template <class Fact>
+  static void note(std::map<std::int64_t, Fact>& facts, std::int64_t offset,
+                   const std::optional<Fact>& fact) {
+    if (fact) {
+      facts.insert_or_assign(offset, *fact);
     } else {
-      zero.erase(known->offset);
+      facts.erase(offset);
     }
-    const auto object = static_cast<std::size_t>(known->object);
-    if (now_->copied.size() <= object) now_->copied.resize(object + 1);
-    now_->copied[object].erase(known->offset);
-    if (stored.source) now_->copied[object].emplace(known->offset, *stored.source);
   }
 
   Value cast(const Cast& node, const Expr& expr) {
@@ -854,7 +876,7 @@ class Machine {
 RunResult run_kernel(const KernelBody& named, const RunInput& input, RunListener* listener) {
   RunResult result;
   result.stored.resize(named.entry().parameters.size());
-  result.zero.resize(named.entry().parameters.size());
+  result.constant.resize(named.entry().parameters.size());
   result.copied.resize(named.entry().parameters.size());
   try {
     return Machine(named, input, listener).run();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/held_constants.hpp"
 #include "ir/kernel_body.hpp"
 
 namespace op2::ir {
@@ -78,7 +79,8 @@ struct RunSource {
 struct RunResult {
   bool is_complete = false;                    ///< false: too long to follow
   std::vector<std::set<std::int64_t>> stored;  ///< [parameters] scalars written on every path
-  std::vector<std::set<std::int64_t>> zero;    ///< [parameters] ... that are 0 in the end
+  /// [parameters] ... that hold this in the end, whatever the data
+  std::vector<std::map<std::int64_t, Constant>> constant;
   /// [parameters] ... that hold in the end what was loaded from a parameter and not changed
   std::vector<std::map<std::int64_t, RunSource>> copied;
 };

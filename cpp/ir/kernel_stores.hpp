@@ -3,35 +3,65 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "base/access.hpp"
+#include "ir/held_constants.hpp"
 #include "ir/kernel_body.hpp"
+#include "ir/kernel_run.hpp"
 
 namespace op2::ir {
 
-/// @brief How much of each parameter is certainly written, whatever the data.
+/// @brief What is certain of the memory behind a parameter when the kernel returns, scalar by
+/// scalar, if no other parameter leads there. Values are of the parameter's type, not of a Dat's.
+struct LeftBehind {
+  std::set<std::int64_t> stored;              ///< written on every path
+  std::map<std::int64_t, Constant> constant;  ///< the last that was stored there is this
+  /// ... or was loaded from there, a parameter, and not converted or changed.
+  std::map<std::int64_t, RunSource> copied;
+
+  /// @brief The largest n such that scalars 0 to n - 1 are written.
+  [[nodiscard]] std::int64_t n_stored() const;
+  bool operator==(const LeftBehind&) const = default;
+};
+
+/// @brief What each parameter of the entry function certainly holds in the end, whatever the data.
 ///
-/// Runs the kernel abstractly: integers with known values are followed, so loops with constant
-/// bounds run in full and subscripts are exact; where a condition depends on data, both branches
-/// run and only what both write counts. Where it cannot tell, or takes too long, it says 0.
+/// Runs the kernel abstractly: known numbers are followed, so loops with constant bounds run in
+/// full and subscripts are exact; where a condition depends on data, both branches run and only
+/// what both leave behind counts. Of what it cannot tell, or what takes too long, it says nothing.
+///
+/// Constants are literals, what C makes of them without rounding, with another sign, and results of
+/// operators on integers.
+[[nodiscard]] std::vector<LeftBehind> left_behind(const KernelBody& body);
+
+/// @brief How much of each parameter is certainly written: see left_behind().
 ///
 /// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1
 /// are written on every path.
 [[nodiscard]] std::vector<std::int64_t> surely_stored(const KernelBody& body);
 
-/// @brief How much of each parameter certainly holds 0 when the kernel returns. By the same run: a
-/// scalar counts if the last that was stored there is a literal 0.
+/// @brief How much of each parameter certainly holds 0 when the kernel returns, and not -0.0.
 ///
 /// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1 do.
 [[nodiscard]] std::vector<std::int64_t> surely_zero(const KernelBody& body);
 
-/// @brief How much of what each parameter held before a call is certainly not seen by it: these
-/// scalars are read, if at all, only where the call has written them on every path. Operands that C
-/// lets be evaluated in any order count as evaluated in the worse one.
+/// @brief Scalars of a parameter that a call may read where it has not written them before.
+struct SeenBefore {
+  bool is_all = false;  ///< any of them
+  std::set<std::int64_t> scalars;
+};
+
+/// @brief What a call may see of what each parameter of the entry function held before. Operands
+/// that C lets be evaluated in any order count as evaluated in the worse one.
 ///
 /// Parameters are taken to be memory of their own: who hands over one twice must ask for all of
 /// them.
+[[nodiscard]] std::vector<SeenBefore> seen_before(const KernelBody& body);
+
+/// @brief How much of each parameter a call certainly does not see: see seen_before().
 ///
 /// @return For each parameter of the entry function the largest n such that this is true of scalars
 /// 0 to n - 1; of one that is never read more than any array has.
@@ -49,9 +79,8 @@ struct CopiedPrefix {
   bool operator==(const CopiedPrefix&) const = default;
 };
 
-/// @brief For each parameter of the entry function what it certainly is a copy of. By the same
-/// run: a scalar counts if the last that was stored there was loaded from the same place of another
-/// parameter, and not converted.
+/// @brief For each parameter of the entry function what it certainly is a copy of, each scalar of
+/// the same one of another parameter: see left_behind().
 [[nodiscard]] std::vector<CopiedPrefix> surely_copied(const KernelBody& body);
 
 }  // namespace op2::ir

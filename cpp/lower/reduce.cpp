@@ -168,7 +168,8 @@ class Reducer {
     zero.body = {on_first_lane(std::move(body))};
     module_.launch.insert(
         module_.launch.begin(),
-        {kir::Launch{zero.name, kir::Grid::single, kir::integer(1), std::move(arguments)}});
+        {kir::Launch{zero.name, kir::Grid::single, kir::integer(1), std::move(arguments)},
+         "Globals that several launches add to are 0 first."});
     module_.functions.push_back(std::move(zero));
   }
 
@@ -411,7 +412,8 @@ class Reducer {
     append(finish.body, tree_.combined_partials(kir::name("n_slots")));
     finish.body.push_back(on_first_lane(tree_.to_globals(sets_)));
     module_.launch.push_back(
-        {kir::Launch{finish.name, kir::Grid::single, kir::integer(1), std::move(arguments)}});
+        {kir::Launch{finish.name, kir::Grid::single, kir::integer(1), std::move(arguments)},
+         "The values of all blocks become one."});
     module_.functions.push_back(std::move(finish));
   }
 

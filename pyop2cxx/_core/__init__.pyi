@@ -591,6 +591,16 @@ class ParameterFacts:
     def commutes(self, access: Access) -> bool: ...
     def foreign_read_line(self, access: Access) -> int: ...
     @property
+    def constants(self) -> dict[int, int | float]:
+        """
+        Components that certainly hold this number after a call.
+        """
+    @property
+    def copies(self) -> dict[int, tuple[int, int]]:
+        """
+        Components that certainly hold what a call loaded from there: (parameter, component).
+        """
+    @property
     def first_write_line(self) -> int: ...
     @property
     def is_read(self) -> bool: ...
@@ -600,6 +610,11 @@ class ParameterFacts:
     def n_surely_written(self) -> int: ...
     @property
     def store_line(self) -> int: ...
+    @property
+    def surely_written(self) -> set[int]:
+        """
+        Components that a call certainly writes.
+        """
 
 class KernelFacts:
     @property

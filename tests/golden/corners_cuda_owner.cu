@@ -29,6 +29,7 @@ static __device__ inline void advance(const double *x, double *r, const double *
   r[0] = 0;
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 extern "C" __global__ void __launch_bounds__(128, 7) wrap_flux_advance(
     const double *__restrict__ x,
     const double *__restrict__ q,

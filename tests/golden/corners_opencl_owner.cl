@@ -20,6 +20,7 @@ static inline void advance(const double *x, double *r, const double *q, double *
   r[0] = 0;
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 __kernel void wrap_flux_advance(
     __global const double *restrict x,
     __global const double *restrict q,

@@ -35,6 +35,14 @@ static __device__ inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// Launched for each colour in [0, sizes[0]) in (last - first) blocks,
+// with block_offset = first.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// total_partial [end - begin]: kept until the last launch
+// n_arrived [1]: 0 before the first launch; each finds what the last one left
 extern "C" __global__ void wrap_flux(
     const double *__restrict__ q,
     double *__restrict__ r,

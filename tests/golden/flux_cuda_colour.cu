@@ -35,6 +35,15 @@ static __device__ inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// One colour after the other: what one has updates no target twice.
+// Launched for each colour in [0, sizes[0]) on lanes for (last - first) items, or on fewer, which stride,
+// with begin = first, end = last.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// total_partial [blocks for end - begin]: kept until the last launch
+// n_arrived [1]: 0 before the first launch; each finds what the last one left
 extern "C" __global__ void wrap_flux(
     const double *__restrict__ q,
     double *__restrict__ r,

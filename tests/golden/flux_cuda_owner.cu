@@ -35,6 +35,11 @@ static __device__ inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// total_partial [blocks for end - begin]: kept until the last launch
+// n_arrived [1]: 0 before the first launch; each finds what the last one left
 extern "C" __global__ void wrap_flux(
     const double *__restrict__ q,
     double *__restrict__ r,

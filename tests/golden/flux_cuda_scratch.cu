@@ -35,6 +35,11 @@ static __device__ inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// Phase 1 of 2: The results of all elements are kept.
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
+// total_partial [blocks for end - begin]: kept until the last launch
+// r_scratch [(end - begin) * 4]: kept until the last launch
+// n_arrived [1]: 0 before the first launch; each finds what the last one left
 extern "C" __global__ void wrap_flux(
     const double *__restrict__ q,
     double *__restrict__ total,
@@ -122,6 +127,11 @@ extern "C" __global__ void wrap_flux(
   }
 }
 
+// Phase 2 of 2: then each target sums what is its own, in the order of the elements.
+// Launched on lanes for sizes[0] items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0], begin = 0, end = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// r_scratch [(end - begin) * 4]: kept until the last launch
 extern "C" __global__ void sum_flux(
     double *__restrict__ r,
     const int *__restrict__ incidence,

@@ -23,6 +23,11 @@ static inline void op2_atomic_add_float64(__global double *target, double value)
   } while (seen != before);
 }
 
+// Phase 1 of 2.
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with slot = n_slots.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// total_partial [blocks for end - begin]: kept until the last launch
 __kernel void wrap_flux(
     __global const double *restrict q,
     __global double *restrict r,
@@ -95,6 +100,10 @@ __kernel void wrap_flux(
   }
 }
 
+// Phase 2 of 2: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// total_partial [blocks for end - begin]: kept until the last launch
 __kernel void finish_flux(
     __global double *restrict total,
     __global const double *restrict total_partial,

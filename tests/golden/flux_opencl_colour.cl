@@ -10,6 +10,15 @@ static inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// Phase 1 of 2: One colour after the other: what one has updates no target twice.
+// Launched for each colour in [0, sizes[0]) on lanes for (last - first) items, or on fewer, which stride,
+// with begin = first, end = last, slot = n_slots.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// n_slots = 0, then n_slots + (blocks for last - first)
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// total_partial [(blocks for end - begin) * sizes[0]]: kept until the last launch
 __kernel void wrap_flux(
     __global const double *restrict q,
     __global double *restrict r,
@@ -85,6 +94,13 @@ __kernel void wrap_flux(
   }
 }
 
+// Phase 2 of 2: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for last - first)
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// total_partial [(blocks for end - begin) * sizes[0]]: kept until the last launch
 __kernel void finish_flux(
     __global double *restrict total,
     __global const double *restrict total_partial,

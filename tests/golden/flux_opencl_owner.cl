@@ -10,6 +10,12 @@ static inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// Phase 1 of 2.
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0], slot = n_slots.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// total_partial [blocks for end - begin]: kept until the last launch
 __kernel void wrap_flux(
     __global const double *restrict q,
     __global double *restrict r,
@@ -105,6 +111,10 @@ __kernel void wrap_flux(
   }
 }
 
+// Phase 2 of 2: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// total_partial [blocks for end - begin]: kept until the last launch
 __kernel void finish_flux(
     __global double *restrict total,
     __global const double *restrict total_partial,

@@ -10,6 +10,12 @@ static inline void flux(const double *q, double *r, double *total) {
   }
 }
 
+// Phase 1 of 3: The results of all elements are kept.
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with slot = n_slots.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// total_partial [blocks for end - begin]: kept until the last launch
+// r_scratch [(end - begin) * 4]: kept until the last launch
 __kernel void wrap_flux(
     __global const double *restrict q,
     __global double *restrict total_partial,
@@ -79,6 +85,11 @@ __kernel void wrap_flux(
   }
 }
 
+// Phase 2 of 3: then each target sums what is its own, in the order of the elements.
+// Launched on lanes for sizes[0] items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0], begin = 0, end = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// r_scratch [(end - begin) * 4]: kept until the last launch
 __kernel void sum_flux(
     __global double *restrict r,
     __global const int *restrict incidence,
@@ -114,6 +125,10 @@ __kernel void sum_flux(
   }
 }
 
+// Phase 3 of 3: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// total_partial [blocks for end - begin]: kept until the last launch
 __kernel void finish_flux(
     __global double *restrict total,
     __global const double *restrict total_partial,

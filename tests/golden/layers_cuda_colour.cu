@@ -16,6 +16,13 @@ static __device__ inline void layers(const double *x, double *y) {
   }
 }
 
+// One colour after the other: what one has updates no target twice.
+// Launched for each colour in [0, sizes[0]) on lanes for (last - first) items, or on fewer, which stride,
+// with begin = first, end = last.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
 extern "C" __global__ void wrap_layers(
     const double *__restrict__ x,
     double *__restrict__ y,

@@ -16,6 +16,7 @@ static __device__ inline void layers(const double *x, double *y) {
   }
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 extern "C" __global__ void wrap_layers(
     const double *__restrict__ x,
     double *__restrict__ y,

@@ -16,6 +16,9 @@ static __device__ inline void layers(const double *x, double *y) {
   }
 }
 
+// Phase 1 of 2: The results of all elements are kept.
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
+// y_scratch [(end - begin) * 4]: kept until the last launch
 extern "C" __global__ void wrap_layers(
     const double *__restrict__ x,
     const int *__restrict__ x_map,
@@ -51,6 +54,11 @@ extern "C" __global__ void wrap_layers(
   }
 }
 
+// Phase 2 of 2: then each target sums what is its own, in the order of the elements.
+// Launched on lanes for sizes[0] items, or on fewer, which stride,
+// with begin = 0, end = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// y_scratch [(end - begin) * 4]: kept until the last launch
 extern "C" __global__ void sum_layers(
     double *__restrict__ y,
     const long *__restrict__ incidence_offset,

@@ -20,6 +20,7 @@ static inline void op2_atomic_add_float64(__global double *target, double value)
   } while (seen != before);
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 __kernel void wrap_layers(
     __global const double *restrict x,
     __global double *restrict y,

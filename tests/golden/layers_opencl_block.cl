@@ -7,6 +7,12 @@ static inline void layers(const double *x, double *y) {
   }
 }
 
+// Launched for each colour in [0, sizes[0]) in (last - first) blocks,
+// with block_offset = first.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
 __kernel void wrap_layers(
     __global const double *restrict x,
     __global double *restrict y,

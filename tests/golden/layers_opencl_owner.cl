@@ -7,6 +7,7 @@ static inline void layers(const double *x, double *y) {
   }
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 __kernel void wrap_layers(
     __global const double *restrict x,
     __global double *restrict y,

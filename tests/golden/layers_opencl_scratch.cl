@@ -7,6 +7,9 @@ static inline void layers(const double *x, double *y) {
   }
 }
 
+// Phase 1 of 2: The results of all elements are kept.
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
+// y_scratch [(end - begin) * 4]: kept until the last launch
 __kernel void wrap_layers(
     __global const double *restrict x,
     __global const int *restrict x_map,
@@ -35,6 +38,11 @@ __kernel void wrap_layers(
   }
 }
 
+// Phase 2 of 2: then each target sums what is its own, in the order of the elements.
+// Launched on lanes for sizes[0] items, or on fewer, which stride,
+// with begin = 0, end = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// y_scratch [(end - begin) * 4]: kept until the last launch
 __kernel void sum_layers(
     __global double *restrict y,
     __global const long *restrict incidence_offset,

@@ -67,6 +67,9 @@ static __device__ inline void op2_atomic_min_float64(double *target, double valu
   } while (seen != before);
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
+// n_arrived [1]: 0 before the first launch; each finds what the last one left
 extern "C" __global__ void wrap_lowest(
     const double *__restrict__ q,
     double *__restrict__ low,

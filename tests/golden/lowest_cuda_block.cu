@@ -42,6 +42,14 @@ static __device__ inline void lowest(const double *q, double *low, double *lowes
   }
 }
 
+// Launched for each colour in [0, sizes[0]) in (last - first) blocks,
+// with block_offset = first.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// lowest_of_all_partial [end - begin]: kept until the last launch
+// n_arrived [1]: 0 before the first launch; each finds what the last one left
 extern "C" __global__ void wrap_lowest(
     const double *__restrict__ q,
     double *__restrict__ low,

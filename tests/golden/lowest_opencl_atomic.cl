@@ -30,6 +30,11 @@ static inline void op2_atomic_min_float64(__global double *target, double value)
   } while (seen != before);
 }
 
+// Phase 1 of 2.
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with slot = n_slots.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
 __kernel void wrap_lowest(
     __global const double *restrict q,
     __global double *restrict low,
@@ -125,6 +130,10 @@ __kernel void wrap_lowest(
   }
 }
 
+// Phase 2 of 2: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
 __kernel void finish_lowest(
     __global double *restrict lowest_of_all,
     __global const double *restrict lowest_of_all_partial,

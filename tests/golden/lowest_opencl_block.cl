@@ -17,6 +17,15 @@ static inline void lowest(const double *q, double *low, double *lowest_of_all) {
   }
 }
 
+// Phase 1 of 2.
+// Launched for each colour in [0, sizes[0]) in (last - first) blocks,
+// with block_offset = first, slot = n_slots.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// n_slots = 0, then n_slots + (last - first)
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// lowest_of_all_partial [end - begin]: kept until the last launch
 __kernel void wrap_lowest(
     __global const double *restrict q,
     __global double *restrict low,
@@ -158,6 +167,13 @@ __kernel void wrap_lowest(
   }
 }
 
+// Phase 2 of 2: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (last - first)
+// last = min(colour_offset[colour + 1], end)
+// first = (colour_offset[colour] < begin ? begin : colour_offset[colour])
+// colour_offset [n_colours + 1]: where the blocks or elements of each colour begin
+// lowest_of_all_partial [end - begin]: kept until the last launch
 __kernel void finish_lowest(
     __global double *restrict lowest_of_all,
     __global const double *restrict lowest_of_all_partial,

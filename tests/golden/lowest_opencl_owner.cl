@@ -17,6 +17,12 @@ static inline void lowest(const double *q, double *low, double *lowest_of_all) {
   }
 }
 
+// Phase 1 of 2.
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0], slot = n_slots.
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
 __kernel void wrap_lowest(
     __global const double *restrict q,
     __global double *restrict low,
@@ -130,6 +136,10 @@ __kernel void wrap_lowest(
   }
 }
 
+// Phase 2 of 2: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
 __kernel void finish_lowest(
     __global double *restrict lowest_of_all,
     __global const double *restrict lowest_of_all_partial,

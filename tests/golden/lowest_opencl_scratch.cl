@@ -17,6 +17,12 @@ static inline void lowest(const double *q, double *low, double *lowest_of_all) {
   }
 }
 
+// Phase 1 of 3: The results of all elements are kept.
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with slot = n_slots.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
+// low_scratch [(end - begin) * 2]: kept until the last launch
 __kernel void wrap_lowest(
     __global const double *restrict q,
     __global double *restrict low,
@@ -112,6 +118,11 @@ __kernel void wrap_lowest(
   }
 }
 
+// Phase 2 of 3: then each target sums what is its own, in the order of the elements.
+// Launched on lanes for sizes[0] items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0], begin = 0, end = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// low_scratch [(end - begin) * 2]: kept until the last launch
 __kernel void sum_lowest(
     __global double *restrict low,
     __global const int *restrict incidence,
@@ -143,6 +154,10 @@ __kernel void sum_lowest(
   }
 }
 
+// Phase 3 of 3: The values of all blocks become one.
+// Launched in one block.
+// n_slots = 0, then n_slots + (blocks for end - begin)
+// lowest_of_all_partial [blocks for end - begin]: kept until the last launch
 __kernel void finish_lowest(
     __global double *restrict lowest_of_all,
     __global const double *restrict lowest_of_all_partial,

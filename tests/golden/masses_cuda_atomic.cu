@@ -32,6 +32,7 @@ static __device__ inline void masses(double *m, const double *q) {
   }
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 extern "C" __global__ void wrap_masses(
     const double *__restrict__ q,
     const int *__restrict__ m_row_map,

@@ -21,6 +21,9 @@ static __device__ inline void masses(double *m, const double *q) {
   }
 }
 
+// Launched in (end - begin) blocks,
+// with first_block = begin, n_elements = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 extern "C" __global__ void wrap_masses(
     const double *__restrict__ q,
     const int *__restrict__ m_row_map,

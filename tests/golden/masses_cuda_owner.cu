@@ -19,6 +19,9 @@ static __device__ inline void masses(double *m, const double *q) {
   }
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 extern "C" __global__ void wrap_masses(
     const double *__restrict__ q,
     const int *__restrict__ m_row_map,

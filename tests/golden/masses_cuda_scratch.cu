@@ -19,6 +19,9 @@ static __device__ inline void masses(double *m, const double *q) {
   }
 }
 
+// Phase 1 of 2: The results of all elements are kept.
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
+// m_scratch [(end - begin) * 4]: kept until the last launch
 extern "C" __global__ void wrap_masses(
     const double *__restrict__ q,
     const int *__restrict__ m_row_map,
@@ -46,6 +49,11 @@ extern "C" __global__ void wrap_masses(
   }
 }
 
+// Phase 2 of 2: then each target sums what is its own, in the order of the elements.
+// Launched on lanes for sizes[0] items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0], begin = 0, end = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
+// m_scratch [(end - begin) * 4]: kept until the last launch
 extern "C" __global__ void sum_masses(
     double *__restrict__ m,
     const long *__restrict__ m_row_start,

@@ -23,6 +23,7 @@ static inline void op2_atomic_add_float64(__global double *target, double value)
   } while (seen != before);
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 __kernel void wrap_masses(
     __global const double *restrict q,
     __global const int *restrict m_row_map,

@@ -10,6 +10,9 @@ static inline void masses(double *m, const double *q) {
   }
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 __kernel void wrap_masses(
     __global const double *restrict q,
     __global const int *restrict m_row_map,

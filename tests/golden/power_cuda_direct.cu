@@ -14,6 +14,7 @@ static __device__ inline void power(const float *x, double *y, const int first, 
   y[0] = gains[first] * x[0];
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 extern "C" __global__ void wrap_power(
     const float *__restrict__ x,
     double *__restrict__ y,

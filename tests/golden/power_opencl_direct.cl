@@ -5,6 +5,7 @@ static inline void power(const float *x, double *y, const int first, const doubl
   y[0] = gains[first] * x[0];
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride.
 __kernel void wrap_power(
     __global const float *restrict x,
     __global double *restrict y,

@@ -32,6 +32,9 @@ static __device__ inline void shares(double *r, double *total, const double *q) 
   }
 }
 
+// Launched in (end - begin) blocks,
+// with first_block = begin, n_elements = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 extern "C" __global__ void wrap_shares(
     double *__restrict__ r,
     double *__restrict__ total,

@@ -23,6 +23,9 @@ static inline void op2_atomic_add_float64(__global double *target, double value)
   } while (seen != before);
 }
 
+// Launched in (end - begin) blocks,
+// with first_block = begin, n_elements = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 __kernel void wrap_shares(
     __global double *restrict r,
     __global double *restrict total,

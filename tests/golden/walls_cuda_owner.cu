@@ -24,6 +24,9 @@ static __device__ inline void more(double *y) {
   y[0] += 1;
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 extern "C" __global__ void wrap_spread_wall_more(
     double *__restrict__ r,
     const double *__restrict__ x,

@@ -15,6 +15,9 @@ static inline void more(double *y) {
   y[0] += 1;
 }
 
+// Launched on lanes for (end - begin) items, or on fewer, which stride,
+// with n_columns = sizes[1], n_rows = sizes[0].
+// sizes [1 or 2]: colours; or rows, and padded columns of a row
 __kernel void wrap_spread_wall_more(
     __global double *restrict r,
     __global const double *restrict x,

@@ -220,9 +220,9 @@ def test_what_lanes_cannot_do_joins_nothing_that_gains_by_them() -> None:
     assert "lanes, and 'until' cannot: " in str(chain.explain())
 
 
-def _two_steps(ring: Ring) -> None:
+def _two_steps(ring: Ring, last: op2.Kernel = STEP) -> None:
     p, q, r, s = ring.dats.values()
-    spread, wall, step = (heavy(k) if ring.is_heavy else k for k in (SPREAD, WALL, STEP))
+    spread, wall, step = (heavy(k) if ring.is_heavy else k for k in (SPREAD, WALL, last))
     args = {"r": r(op2.INC, ring.ends), "e": ring.flux(op2.READ)}
     for _ in range(2):
         op2.par_loop(
@@ -245,6 +245,28 @@ def test_sums_of_several_loops_stay_where_they_are_used(backend: str) -> None:
     # `advance` leaves 0 in r: the second step need not read it, nor the first one store it
     assert [(step.zeroed, step.dropped) for step in steps] == [((), ("r",)), (("r",), ())]
     assert "sums that start at 0: r" in str(chain.explain())
+
+
+@pytest.mark.parametrize(
+    ("last", "zeroed"),
+    [
+        ("const double none = 0; r[0] = none;", ("r",)),
+        ("r[0] = 1; r[0] = (int)0.0 - 0;", ("r",)),
+        ("r[0] = -0.0;", ()),
+        ("r[0] = 1;", ()),
+    ],
+)
+def test_zeros_are_known_however_they_are_made(last: str, zeroed: tuple[str, ...]) -> None:
+    """And other constants, of which sums could start, are loaded."""
+    code = STEP.code.replace("r[0] = 0;", last)
+    assert last in code
+    step = kernel(code)
+    eager, lazy = Ring(), Ring()
+    _two_steps(eager, step)
+    with op2.chain() as chain:
+        _two_steps(lazy, step)
+    assert_alike(eager, lazy)
+    assert [step.zeroed for step in chain.explain().steps] == [(), zeroed]
 
 
 def test_loops_that_are_seen_from_their_targets_gather_for_themselves(backend: str) -> None:

@@ -284,6 +284,26 @@ def test_facts_of_finite_elements() -> None:
     assert not aero[3].commutes(INC)
 
 
+def test_facts_of_what_is_left_behind() -> None:
+    code = """
+    static const int two = 2;
+    void k(double *x, float *y, int *n, const double *z) {
+      const double one = 1.0;
+      x[0] = one; x[1] = -0.0; x[2] = z[2]; x[4] = z[0];
+      y[0] = 0.5; y[1] = 0.1; y[2] = two + 1;
+      n[0] = 2.0; n[1] = z[0] < 0 ? 3 : 4; if (z[1] < 0) n[2] = 1; else n[2] = 1;
+    }
+    """
+    x, y, n, z = facts_of(code).parameters
+    assert str(x.constants) == "{0: 1.0, 1: -0.0}"
+    assert x.surely_written == {0, 1, 2, 4}
+    assert x.n_surely_written == 3
+    assert x.copies == {2: (3, 2), 4: (3, 0)}
+    assert y.constants == {0: 0.5, 2: 3.0}
+    assert n.constants == {0: 2, 2: 1}
+    assert (z.constants, z.copies, z.surely_written) == ({}, {}, set())
+
+
 @pytest.mark.parametrize(("n", "surely"), [(50, 1), (1000, 0)])
 def test_what_takes_long_to_find_out_is_taken_for_unknown(n: int, surely: int) -> None:
     """Kernels of check mode have thousands of variables and conditions; this was quadratic."""

@@ -33,6 +33,7 @@ TEST(Names, FindsTheFunctionBehindAttributes) {
   EXPECT_EQ(function_name("static inline void f(const double *x, int n)"), "f");
   EXPECT_EQ(function_name("__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void g(int n)"),
             "g");
+  EXPECT_EQ(function_name("// for all of [begin, end)\n__global__ void h(int n)  // (here)"), "h");
   EXPECT_EQ(function_name("void visit(void (*each)(int), int n)"), "visit");
 }
 

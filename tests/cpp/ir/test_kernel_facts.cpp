@@ -83,7 +83,7 @@ TEST(KernelFacts, ShadowedNamesAreOtherVariables) {
 TEST(KernelFacts, GatherTheOtherPasses) {
   const KernelFacts facts = kernel_facts(kernel(
       Body{loop("i", 3, {eval(assign(at(name("x"), name("i")), mul(name("c"), lit("2."))))})}));
-  EXPECT_EQ(facts.parameters[0].n_surely_written, 3);
+  EXPECT_EQ(facts.parameters[0].left.n_stored(), 3);
   EXPECT_EQ(facts.free_names, (std::vector<std::string>{"c"}));
   EXPECT_EQ(facts.n_operations, 0);  // the type of c is not known
 }

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -64,6 +67,138 @@ TEST(Zeros, AreWhatWasStoredLast) {
   EXPECT_EQ(zero({loop("i", 4, {eval(assign(at(name("x"), name("i")), lit("0.0")))})}), 4);
 }
 
+// What the scalars of x surely hold in the end, where x points to this type.
+using Held = std::map<std::int64_t, Constant>;
+Held held(Base base, Body body, std::vector<FunctionDef> helpers = {},
+          std::vector<Variable> tables = {}) {
+  helpers.push_back(
+      function("k", {{"x", pointer_to(scalar(base))}, {"y", pointer()}}, std::move(body)));
+  return left_behind(kernel(std::move(helpers), std::move(tables)))[0].constant;
+}
+Held held(Body body) {
+  return held(Base::float64, std::move(body));
+}
+Constant real(double value) {
+  return Real{value};
+}
+Constant integer(std::int64_t value) {
+  return value;
+}
+Stmt given(int i, Expr value) {
+  return eval(assign(at("x", i), std::move(value)));
+}
+Expr minus(Expr value) {
+  return unary(UnaryOp::minus, std::move(value));
+}
+
+TEST(Constants, AreLiterals) {
+  EXPECT_EQ(held({stored(0, "1"), stored(1, "2.5"), stored(2, "1e3"), stored(3, "0x1.8p1"),
+                  stored(4, "0.1"), stored(5, ".5L"), stored(6, "1.f"), stored(8, "0")}),
+            (Held{{0, real(1)},
+                  {1, real(2.5)},
+                  {2, real(1000)},
+                  {3, real(3)},
+                  {4, real(0.1)},
+                  {5, real(0.5)},
+                  {6, real(1)},
+                  {8, real(0)}}));
+  EXPECT_EQ(held({stored(0, "0.1f")}), (Held{{0, real(0.1F)}}));
+  EXPECT_EQ(held({stored(0, "0.1L")}), Held{});  // may be rounded twice
+  EXPECT_EQ(held({stored(0, "1e999"), stored(1, "1.0i"), stored(2, "1.0e")}), Held{});
+  EXPECT_EQ(held({stored(0, "9007199254740993")}), Held{});
+  EXPECT_EQ(held({loop("i", 2, {eval(assign(at(name("x"), name("i")), name("i")))})}),
+            (Held{{0, real(0)}, {1, real(1)}}));
+}
+
+TEST(Constants, HaveASign) {
+  EXPECT_EQ(held({given(0, minus(lit("0.0"))), given(1, minus(lit("0"))),
+                  given(2, minus(lit("1.5"))), given(3, minus(minus(lit("0.0"))))}),
+            (Held{{0, real(-0.0)}, {1, real(0)}, {2, real(-1.5)}, {3, real(0)}}));
+  EXPECT_NE(real(-0.0), real(0.0));
+  EXPECT_EQ(zero({given(0, minus(lit("0.0")))}), 0);
+  EXPECT_EQ(zero({given(0, minus(lit("0")))}), 1);
+  const Expr data = less(at("y", 0), lit("0."));
+  EXPECT_EQ(held({branch(data, {stored(0, "0.0")}, {given(0, minus(lit("0.0")))})}), Held{});
+}
+
+TEST(Constants, AreConvertedWhereThatIsExact) {
+  EXPECT_EQ(held(Base::float32, {stored(0, "0.5"), stored(1, "0.1"), stored(2, "0.1f"),
+                                 stored(3, "16777217"), stored(4, "1e39")}),
+            (Held{{0, real(0.5)}, {2, real(0.1F)}}));
+  EXPECT_EQ(held(Base::int32, {stored(0, "2"), stored(1, "2.0"), stored(2, "2.5"),
+                               stored(3, "3000000000"), given(4, minus(lit("7")))}),
+            (Held{{0, integer(2)}, {1, integer(2)}, {4, integer(-7)}}));
+  EXPECT_EQ(held(Base::uint8, {stored(0, "256"), given(1, minus(lit("1"))), stored(2, "1")}),
+            (Held{{2, integer(1)}}));
+  EXPECT_EQ(held(Base::boolean, {stored(0, "2"), stored(1, "0.5"), stored(2, "0")}),
+            (Held{{0, integer(1)}, {1, integer(1)}, {2, integer(0)}}));
+  EXPECT_EQ(held({given(0, cast(whole(), lit("2.0"))), given(1, cast(whole(), lit("2.5"))),
+                  given(2, cast(scalar(Base::float32), lit("0.25"))),
+                  given(3, cast(scalar(Base::float32), lit("0.1")))}),
+            (Held{{0, real(2)}, {2, real(0.25)}}));
+  // an imaginary part gets a sign of its own
+  const Type complex = scalar(Base::complex128);
+  EXPECT_EQ(held(Base::complex128, {stored(0, "2"), given(1, minus(lit("2.0"))),
+                                    given(2, minus(cast(complex, lit("2.0"))))}),
+            (Held{{0, real(2)}, {1, real(-2)}}));
+}
+
+TEST(Constants, AreFollowedThroughVariablesAndHelpers) {
+  EXPECT_EQ(held({declare("a", number(), lit("3")), given(0, name("a"))}), (Held{{0, real(3)}}));
+  EXPECT_EQ(held({declare("a", whole(), lit("3")), given(0, add(name("a"), lit("4"))),
+                  given(1, mul(name("a"), lit("0.5")))}),
+            (Held{{0, real(7)}}));
+  EXPECT_EQ(held({declare("a", number(), lit("3")),
+                  branch(less(at("y", 0), lit("0.")), {eval(assign(name("a"), lit("4")))}),
+                  given(0, name("a"))}),
+            Held{});
+  EXPECT_EQ(held({declare("a", number(), lit("3")),
+                  eval(call("f", {unary(UnaryOp::address, name("a"))})), given(0, name("a"))}),
+            Held{});
+  const FunctionDef fill = function("fill", {{"to", pointer()}, {"a", scalar(Base::float32)}},
+                                    {eval(assign(at("to", 0), name("a")))});
+  EXPECT_EQ(held(Base::float64,
+                 {eval(call("fill", {name("x"), lit("0.5")})),
+                  eval(call("fill", {add(name("x"), lit("1")), lit("0.1")}))},
+                 {fill}),
+            (Held{{0, real(0.5)}}));
+  const Variable table{.name = "two", .type = whole(), .value = lit("2")};
+  EXPECT_EQ(held(Base::float64, {given(0, name("two"))}, {}, {table}), (Held{{0, real(2)}}));
+}
+
+TEST(Constants, AreWhatWasStoredLastOnAllPaths) {
+  const Expr data = less(at("y", 0), lit("0."));
+  EXPECT_EQ(held({stored(0, "1"), stored(0, "2")}), (Held{{0, real(2)}}));
+  EXPECT_EQ(held({stored(0, "1"), given(0, at("y", 0))}), Held{});
+  EXPECT_EQ(held({stored(0, "1"), eval(update(BinaryOp::add, at("x", 0), lit("1")))}), Held{});
+  EXPECT_EQ(held({branch(data, {stored(0, "1")}, {stored(0, "1.0")})}), (Held{{0, real(1)}}));
+  EXPECT_EQ(held({branch(data, {stored(0, "1")}, {stored(0, "2")})}), Held{});
+  EXPECT_EQ(held({given(0, ternary(data, lit("1"), lit("1.0"))),
+                  given(1, ternary(data, lit("1"), lit("2")))}),
+            (Held{{0, real(1)}}));
+  EXPECT_EQ(held({stored(0, "1"), {.node = While{.condition = data, .body = {stored(1, "1")}}}}),
+            Held{});
+  EXPECT_EQ(held({loop("i", 100000000, {stored(0, "1")})}), Held{});
+}
+
+TEST(Constants, AreThoseOfCWhereAnExpressionConverts) {
+  // the value of an assignment, and of a choice, has the type of the whole
+  EXPECT_EQ(
+      held({declare("n", scalar(Base::int8), lit("0")), given(0, assign(name("n"), lit("300"))),
+            given(1, assign(name("n"), lit("2.5")))}),
+      Held{});
+  EXPECT_EQ(held({given(0, ternary(lit("1"), minus(lit("1")), lit("1u")))}), Held{});
+  EXPECT_EQ(held({declare("c", scalar(Base::int8), lit("127")),
+                  given(0, unary(UnaryOp::pre_increment, name("c")))}),
+            Held{});
+  EXPECT_EQ(held({declare("i", whole(), minus(lit("1"))),
+                  eval(update(BinaryOp::divide, name("i"), lit("2u"))), given(0, name("i"))}),
+            Held{});
+  // bool holds 0 or 1
+  EXPECT_EQ(held({declare("b", scalar(Base::boolean), lit("2")), given(0, name("b"))}),
+            (Held{{0, real(1)}}));
+}
+
 // What x is a copy of in the end.
 CopiedPrefix copied(Body body) {
   return surely_copied(kernel(std::move(body)))[0];
@@ -81,6 +216,13 @@ TEST(Copies, AreWhatWasLoadedFromTheSamePlace) {
   EXPECT_EQ(copied({copy(0, 0), copy(1, 2)}), (CopiedPrefix{1, 1}));
   EXPECT_EQ(copied({copy(0, 0), set(0)}), CopiedPrefix{});
   EXPECT_EQ(copied({set(0), copy(0, 0)}), (CopiedPrefix{1, 1}));
+}
+
+TEST(Copies, AreKnownOfEachScalar) {
+  using Copied = std::map<std::int64_t, RunSource>;
+  const auto copies = [](Body body) { return left_behind(kernel(std::move(body)))[0].copied; };
+  EXPECT_EQ(copies({copy(0, 3), copy(2, 2)}), (Copied{{0, {1, 3}}, {2, {1, 2}}}));
+  EXPECT_EQ(copies({given(1, at("x", 0))}), (Copied{{1, {0, 0}}}));
 }
 
 TEST(Copies, MustBeMadeOnAllPathsAndNotChanged) {
@@ -173,6 +315,9 @@ TEST(Stores, PointersThatMove) {
             loop("i", 3,
                  {set(unary(UnaryOp::dereference, unary(UnaryOp::post_increment, name("p"))))})}),
       3);
+  EXPECT_EQ(sure({declare("p", pointer(), name("x")), set(at("p", 0)),
+                  eval(update(BinaryOp::add, name("p"), lit("1"))), set(at("p", 0))}),
+            2);
   const Type rows = pointer_to(array(number(), 2));
   EXPECT_EQ(sure({declare("r", rows, cast(rows, name("x"))),
                   loop("i", 2,
@@ -261,6 +406,14 @@ TEST(OldValues, AreSeenIfAnyPathShowsThem) {
   EXPECT_EQ(unseen({branch(less(lit("2"), lit("1")), {show(0)})}), 99);
 }
 
+TEST(OldValues, AreKnownOfEachScalar) {
+  const auto seen = [](Body body) { return seen_before(kernel(std::move(body)))[0]; };
+  const SeenBefore two = seen({show(3), set(0), show(0), show(1)});
+  EXPECT_FALSE(two.is_all);
+  EXPECT_EQ(two.scalars, (std::set<std::int64_t>{1, 3}));
+  EXPECT_TRUE(seen({show(at(name("x"), cast(whole(), at("y", 0))))}).is_all);
+}
+
 TEST(OldValues, OfLoops) {
   EXPECT_EQ(unseen({loop("i", 3, {set_at("i")}), show(2)}), 99);
   EXPECT_EQ(unseen({loop("i", 3, {set_at("i")}), show(3)}), 3);
@@ -344,7 +497,10 @@ class RandomBody {
   }
 
  private:
-  int pick(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  static constexpr std::array numbers{"0", "0.0", "1", "1.0", "2.5", "0.1", "0.1f", "3u", "200"};
+  static constexpr std::array bases{Base::int32, Base::float32, Base::boolean, Base::uint8};
+
+  int pick(std::size_t n) { return static_cast<int>(random_() % n); }
 
   /// On data, or now and then on what x holds.
   Expr condition() {
@@ -356,12 +512,15 @@ class RandomBody {
     const bool is_counted = !index.empty() && pick(2) == 0;
     const Expr i = is_counted ? name(index) : lit(std::to_string(pick(n_scalars)));
     const Expr place = at(name("x"), i);
-    switch (pick(13)) {
+    switch (pick(16)) {
       case 0:
         return eval(assign(place, at("x", pick(n_scalars))));
       case 7:
       case 8:
-        return eval(assign(place, lit("1.0")));
+      case 13:
+      case 14:
+      case 15:
+        return eval(assign(place, constant(2)));
       case 9:
       case 10:
       case 1:
@@ -374,6 +533,26 @@ class RandomBody {
         return eval(assign(place, at("y", pick(n_scalars))));
       default:
         return eval(assign(place, at(name("y"), i)));
+    }
+  }
+
+  /// A number that is made of literals: C's conversions, signs, and integers that are computed.
+  Expr constant(int depth) {
+    const Expr number = lit(numbers.at(static_cast<std::size_t>(pick(numbers.size()))));
+    if (depth == 0) return number;
+    switch (pick(8)) {
+      case 0:
+        return unary(UnaryOp::minus, constant(depth - 1));
+      case 1:
+        return cast(scalar(bases.at(static_cast<std::size_t>(pick(bases.size())))),
+                    constant(depth - 1));
+      case 2:
+        return ternary(lit(pick(2) == 0 ? "0" : "1"), constant(depth - 1), constant(depth - 1));
+      case 3:
+        return binary(pick(2) == 0 ? BinaryOp::add : BinaryOp::multiply, constant(depth - 1),
+                      constant(depth - 1));
+      default:
+        return number;
     }
   }
 
@@ -397,7 +576,11 @@ class RandomBody {
 /// Runs them with each condition true or false.
 class Interpreter {
  public:
-  enum class Held { nothing_new, a_value, zero, a_copy };  // a copy: of the same place of y
+  enum class Kind { nothing_new, a_value, a_number, a_copy };  // a copy: of the same place of y
+  struct Held {
+    Kind kind = Kind::nothing_new;
+    double number = 0;
+  };
   enum class Flow { next, leave_loop, next_step, leave };
 
   explicit Interpreter(unsigned conditions) : conditions_(conditions) {}
@@ -411,16 +594,27 @@ class Interpreter {
   }
 
   [[nodiscard]] std::int64_t stored() const {
-    return prefix([](Held held) { return held != Held::nothing_new; });
+    return prefix([](Held held) { return held.kind != Kind::nothing_new; });
   }
   [[nodiscard]] std::int64_t unseen() const {
     return std::ranges::find(seen_, true) - seen_.begin();
   }
   [[nodiscard]] std::int64_t zero() const {
-    return prefix([](Held held) { return held == Held::zero; });
+    return prefix([](Held held) {
+      return held.kind == Kind::a_number && held.number == 0 && !std::signbit(held.number);
+    });
   }
   [[nodiscard]] std::int64_t copied() const {
-    return prefix([](Held held) { return held == Held::a_copy; });
+    return prefix([](Held held) { return held.kind == Kind::a_copy; });
+  }
+  /// Scalars that hold a number, whatever the data.
+  [[nodiscard]] std::map<std::int64_t, Constant> constants() const {
+    std::map<std::int64_t, Constant> found;
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      if (x_.at(i).kind != Kind::a_number) continue;
+      found.emplace(static_cast<std::int64_t>(i), Real{x_.at(i).number});
+    }
+    return found;
   }
 
  private:
@@ -457,12 +651,59 @@ class Interpreter {
     read(value);
     if (std::get<Assign>(assigned.node).op) {
       read(assigned.operands[0]);
-      held = Held::a_value;
-    } else if (const auto* literal = std::get_if<Literal>(&value.node)) {
-      held = literal->spelling == "0.0" ? Held::zero : Held::a_value;
+      held = {Kind::a_value};
+    } else if (!std::holds_alternative<Index>(value.node)) {
+      held = {Kind::a_number,
+              std::visit([](auto n) { return static_cast<double>(n); }, computed(value))};
     } else {
       const bool is_same = !is_of_x(value) && index_of(value) == index_of(assigned.operands[0]);
-      held = is_same ? Held::a_copy : Held::a_value;
+      held = {is_same ? Kind::a_copy : Kind::a_value};
+    }
+  }
+
+  /// What an expression of literals is, by the compiler of this test.
+  using Number = std::variant<int, unsigned, float, double>;
+  static Number computed(const Expr& expr) {
+    const auto is = [&expr](UnaryOp op) {
+      const auto* node = std::get_if<Unary>(&expr.node);
+      return node != nullptr && node->op == op;
+    };
+    if (const auto* literal = std::get_if<Literal>(&expr.node)) return number_in(literal->spelling);
+    const Number first = computed(expr.operands[0]);
+    if (is(UnaryOp::minus)) return std::visit([](auto a) -> Number { return -a; }, first);
+    if (const auto* cast = std::get_if<Cast>(&expr.node)) {
+      return std::visit([&](auto a) { return converted(a, cast->target.base); }, first);
+    }
+    const Number second = computed(expr.operands[1]);
+    if (const auto* node = std::get_if<Binary>(&expr.node)) {
+      const bool adds = node->op == BinaryOp::add;
+      return std::visit([adds](auto a, auto b) -> Number { return adds ? a + b : a * b; }, first,
+                        second);
+    }
+    const Number third = computed(expr.operands[2]);
+    const bool is_set = std::visit([](auto a) { return a != 0; }, first);
+    return std::visit([is_set](auto a, auto b) -> Number { return is_set ? a : b; }, second, third);
+  }
+
+  static Number number_in(const std::string& spelling) {
+    if (spelling.back() == 'f') return std::stof(spelling);
+    if (spelling.back() == 'u') return static_cast<unsigned>(std::stoul(spelling));
+    if (spelling.find('.') != std::string::npos) return std::stod(spelling);
+    return std::stoi(spelling);
+  }
+
+  /// Numbers are small enough for all of these; uint8 is promoted.
+  template <class Arithmetic>
+  static Number converted(Arithmetic value, Base base) {
+    switch (base) {
+      case Base::float32:
+        return static_cast<float>(value);
+      case Base::boolean:
+        return value != 0 ? 1 : 0;
+      case Base::uint8:
+        return static_cast<int>(static_cast<std::uint8_t>(static_cast<std::int64_t>(value)));
+      default:
+        return static_cast<int>(static_cast<std::int64_t>(value));
     }
   }
 
@@ -475,7 +716,7 @@ class Interpreter {
   void read(const Expr& value) {
     if (!is_of_x(value)) return;
     const auto i = static_cast<std::size_t>(index_of(value));
-    if (x_.at(i) == Held::nothing_new) seen_.at(i) = true;
+    if (x_.at(i).kind == Kind::nothing_new) seen_.at(i) = true;
   }
 
   /// Of an element of x or y.
@@ -498,8 +739,8 @@ class Interpreter {
 };
 
 TEST(Promises, HoldOnEveryPathOfRandomKernels) {
-  std::array<std::int64_t, 4> promised{};
-  std::array<std::int64_t, 4> true_of_all{};
+  std::array<std::int64_t, 5> promised{};
+  std::array<std::int64_t, 5> true_of_all{};
   for (unsigned seed = 0; seed < 600; ++seed) {
     const Body body = RandomBody(seed).body(3);
     const KernelBody made = kernel(body);
@@ -509,12 +750,26 @@ TEST(Promises, HoldOnEveryPathOfRandomKernels) {
         std::min<std::int64_t>(surely_unseen(made)[0], n_scalars)};
     std::array<std::int64_t, 4> least{};
     least.fill(n_scalars);
+    const std::map<std::int64_t, Constant> claimed = left_behind(made)[0].constant;
+    std::optional<std::map<std::int64_t, Constant>> constants;
     for (unsigned conditions = 0; conditions < 1U << n_conditions; ++conditions) {
       Interpreter run(conditions);
       (void)run.run(body);
       const std::array<std::int64_t, 4> found{run.stored(), run.zero(), run.copied(), run.unseen()};
       for (std::size_t i = 0; i < 4; ++i) least[i] = std::min(least[i], found[i]);
+      const std::map<std::int64_t, Constant> now = run.constants();
+      if (!constants) constants = now;
+      std::erase_if(*constants, [&now](const auto& item) {
+        const auto other = now.find(item.first);
+        return other == now.end() || other->second != item.second;
+      });
     }
+    for (const auto& [scalar, constant] : claimed) {
+      ASSERT_TRUE(constants->contains(scalar) && constants->at(scalar) == constant)
+          << "seed " << seed << ", scalar " << scalar;
+    }
+    promised[4] += static_cast<std::int64_t>(claimed.size());
+    true_of_all[4] += static_cast<std::int64_t>(constants->size());
     for (std::size_t i = 0; i < 4; ++i) {
       ASSERT_LE(claims[i], least[i]) << "seed " << seed << ", promise " << i;
       promised[i] += claims[i];
@@ -523,7 +778,7 @@ TEST(Promises, HoldOnEveryPathOfRandomKernels) {
   }
   // Not by promising nothing: only what depends on how branches go together is not seen. Compilers
   // draw the random numbers of an expression in other orders, so these kernels are others by each.
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_GT(4 * promised[i], 3 * true_of_all[i]) << i;
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_GT(4 * promised[i], 3 * true_of_all[i]) << i;
 }
 
 }  // namespace
