@@ -44,7 +44,15 @@ _NATIVE = frozenset(np.dtype(name) for name in (*DTYPES, "bool"))  # bool: a byt
 
 def is_integer(value: object) -> TypeGuard[int]:
     """Say whether a value is an integer, of Python or of NumPy, and not a truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def several(given: Any) -> tuple[Any, ...]:
+    """Return one number or several as a tuple; a string is one thing."""
+    # the first question to an abstract class asks all its subclasses: a tenth of a millisecond
+    is_one = isinstance(given, int | str)
+    is_several = isinstance(given, tuple | list) or (not is_one and isinstance(given, Iterable))
+    return tuple(given) if is_several else (given,)
 
 
 def as_name(name: object, kind: str, default: str) -> str:
@@ -78,7 +86,7 @@ def as_dim(dim: object, kind: str) -> tuple[int, ...]:
         DimTypeError: It is neither, an entry is negative, or the values of an entity are more than
             int32 counts.
     """
-    entries = tuple(dim) if isinstance(dim, Iterable) and not isinstance(dim, str) else (dim,)
+    entries = several(dim)
     if not all(is_integer(entry) and entry >= 0 for entry in entries):
         raise DimTypeError(
             f"{kind}: the dim must be an integer or a tuple of integers, none negative, got {dim!r}"
@@ -232,7 +240,9 @@ def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], 
         DataTypeError, DataValueError: As `as_array`.
         OutOfMemoryError: There is not as much memory as the values need.
     """
-    if not isinstance(data, Number | np.generic) or prod(shape) == 1:
+    # what most data are is asked first: the question for a Number asks all its subclasses once
+    is_number = not isinstance(data, np.ndarray | list) and isinstance(data, Number | np.generic)
+    if not is_number or prod(shape) == 1:
         return as_array(data, dtype, shape, what)
     number = as_array(data, dtype, (), what)
     found: Array = as_zeros(shape, number.dtype, what)

@@ -51,10 +51,10 @@ class LoopFacts:
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
-        numbers = dict(tuning.values())
-        padding = numbers["most_padding"]
+        numbers = dict(tuning.values()) if on_grid else {}
+        padding = numbers.get("most_padding", 0)
         padded = on_grid and self.is_evenly_covered(built, padding)
-        on_gpu = backend.facts.device_class == "gpu"
+        on_gpu = on_grid and backend.facts.device_class == "gpu"
         is_much = on_gpu and self.n_added() >= numbers["least_summed_scalars"]
         summed = is_much and self.shares_targets(numbers)
         semantics = _core.Semantics(

@@ -138,14 +138,14 @@ def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Desc
     type_ = parameter.type
     if argument.dtype is None or (type_.base == "void" and type_.depth > 0):
         return
-    wanted = argument.dtype.name
-    wanted = "uint8" if wanted == "bool" else wanted
-    star = "" if argument.access is None else "*"
-    expected = f"'{c_name(wanted)} {star}{parameter.name}'"
     depth = 0 if argument.access is None else 1
     has_right_scalar = _has_dtype(parameter, argument.dtype)
     if type_.depth == depth and has_right_scalar:
         return
+    wanted = argument.dtype.name
+    wanted = "uint8" if wanted == "bool" else wanted
+    star = "" if argument.access is None else "*"
+    expected = f"'{c_name(wanted)} {star}{parameter.name}'"
     advice = f"declare it {expected}"
     if type_.depth > 1:
         advice = _ADVICE_POINTER.format(expected=expected, name=parameter.name)
