@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.kernel.parser.known import front_end
@@ -27,9 +27,10 @@ from pyop2cxx.pipeline.request import Choice, Corners, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import folders_of, identified, render
-from pyop2cxx.runtime.store import files, remembered
+from pyop2cxx.runtime.store import remembered, stamp
 
 if TYPE_CHECKING:
+    from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
 
 
@@ -234,7 +235,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     module, stages = _lowered(request, choice)
     text = remembered(
         "text",
-        (choice.key, _printer()),
+        (choice.key, _printer(framing(request.backend))),
         lambda: _frame(request, choice, module, line_markers=False).encode(),
     )
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
@@ -418,17 +419,22 @@ def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
     return measured(suited_request).options.tuning
 
 
-@cache
-def _printer() -> tuple[object, ...]:
-    """What a text depends on besides its key: the core, the parser, dialects and templates.
+def framing(backend: Backend) -> tuple[str, ...]:
+    """Return the folders of our templates that may frame a backend's texts.
 
     Templates of kernels are not among them: a kernel's text is in the key. Nor are those of files
     beside compiled loops.
     """
-    folders = (folder for folder in os.scandir(template_folder()) if folder.is_dir())
-    templates = [folder.path for folder in folders if folder.name not in _OF_OTHER_TEXTS]
-    core = os.stat(_core.__file__)
-    printed = files([BACKENDS, *templates])
+    if isinstance(backend.toolchain, HostToolchain) and not folders_of(backend):
+        return (backend.template.partition("/")[0],)  # what ours include lies beside them
+    return tuple(sorted({*os.listdir(template_folder())}.difference(_OF_OTHER_TEXTS)))
+
+
+@cache
+def _printer(folders: tuple[str, ...]) -> tuple[object, ...]:
+    """What a text depends on besides its key: the core, the parser, dialects and templates."""
+    templates, core = str(template_folder()), os.stat(_core.__file__)
+    printed = stamp([BACKENDS, *(os.path.join(templates, name) for name in folders)])
     return (_core.__version__, core.st_size, core.st_mtime_ns, printed, front_end())
 
 
