@@ -32,6 +32,7 @@ from pyop2cxx.runtime.store import remembered, stamp
 if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
+    from pyop2cxx.pipeline.request import Lowering
 
 
 _OF_OTHER_TEXTS = ("ahead", "kernels")
@@ -232,7 +233,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     known: GeneratedCode | None = engine.texts.find(choice.key)
     if known is not None:
         return known
-    module, stages = _lowered(request, choice)
+    module = _core.lower(*_lowering(request, choice))
     text = remembered(
         "text",
         (choice.key, _printer(framing(request.backend))),
@@ -244,29 +245,26 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
         text.decode(),
         choice,
         files={file: text.decode()},
-        signature="\n".join(_core.prototypes(module, request.backend.dialect)),
-        ir=dict(stages),
         header="",
         module=module,
+        dialect=request.backend.dialect,
+        lowering=_lowering(request, choice),
     )
     engine.remember_text(choice.key, code)
     _dump(request, code)
     return code
 
 
-def _lowered(request: Request, choice: Choice) -> tuple[_core.Module, list[tuple[str, str]]]:
-    return _core.lower(
-        request.loop,
-        choice.strategy,
-        request.backend.facts,
-        list(request.map_facts),
-        choice.options,
-    )
+def _lowering(request: Request, choice: Choice) -> Lowering:
+    """Return what lowering a loop goes by: values, without the loop's data."""
+    facts, maps = request.backend.facts, list(request.map_facts)
+    return request.loop, choice.strategy, facts, maps, choice.options
 
 
 def _marked(request: Request, choice: Choice) -> str:
     """Return the text with the lines of this very kernel: an equal one may be written otherwise."""
-    return _frame(request, choice, _lowered(request, choice)[0], line_markers=True)
+    module = _core.lower(*_lowering(request, choice))
+    return _frame(request, choice, module, line_markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
