@@ -332,7 +332,8 @@ class Engine:
 
     def option_flags(self, option: str) -> tuple[str, ...]:
         """Split a configured string of compiler flags as a shell would."""
-        return tuple(shlex.split(self._configuration[option]))
+        text = self._configuration[option]
+        return tuple(shlex.split(text)) if text else ()
 
     def timing(self, name: str, backend: str, strategy: str) -> _core.Timing:
         """Return the counters that all loops of this kind share."""
