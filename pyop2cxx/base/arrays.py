@@ -39,7 +39,8 @@ MOST_INT32 = 2**31 - 1
 MOST_INT64 = 2**63 - 1
 """The most entities of a Set."""
 
-_NATIVE = frozenset(np.dtype(name) for name in (*DTYPES, "bool"))  # bool: a byte, uint8 in C
+_NAMES = {np.dtype(name): name for name in (*DTYPES, "bool")}
+_NATIVE = frozenset(_NAMES)  # bool: a byte, uint8 in C
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -142,7 +143,12 @@ def _too_large(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> OutOf
 
 def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
     """Return the core's name for a dtype."""
-    return _core.dtype_from_name(dtype if isinstance(dtype, str) else dtype.name)
+    return _core.dtype_from_name(dtype if isinstance(dtype, str) else dtype_name(dtype))
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype; NumPy makes it up anew each time, in a score of calls."""
+    return _NAMES.get(dtype) or dtype.name
 
 
 def c_name(dtype: np.dtype[Any] | str) -> str:

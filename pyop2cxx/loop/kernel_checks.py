@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.arrays import c_name, dtype_name
 from pyop2cxx.exceptions import KernelWarning, UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def fitting(kernel: Kernel, descriptors: Sequence[tuple[int, str, object, int | 
 
 
 def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) -> bool:
-    wanted = "uint8" if dtype.name == "bool" else dtype.name
+    name = dtype_name(dtype)
+    wanted = "uint8" if name == "bool" else name
     return parameter.type.dtype is not None and parameter.type.dtype.name == wanted
 
 
