@@ -30,6 +30,8 @@ from pyop2cxx.runtime.frames import folders_of, identified, render
 from pyop2cxx.runtime.store import remembered, stamp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
     from pyop2cxx.pipeline.request import Lowering
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 
 _OF_OTHER_TEXTS = ("ahead", "kernels")
 """Folders of templates that no text of a loop is framed by."""
+
+_MANY_OPERATIONS = 32
+"""Of a kernel from which on vectors may pay: choosing lanes takes 0.5 ms then, else 0.02."""
 
 _DUMPS = ("lower", *_core.PASSES, "source")
 
@@ -105,14 +110,13 @@ def choose(request: Request) -> Choice:
         # the reason names lines of the kernel's text, and the rules go by all of the tuning
         key = (signature, lowering, *widths, request.tuning, request.kernel.core.text)
 
+        def by_rules() -> tuple[_core.LoweringOptions, str]:
+            with named_by_users(request):
+                return _core.choose_lanes(*widths, strategy, *about[:3], options)
+
         def decided() -> tuple[_core.LoweringOptions, str]:
-            tables = runtime.engine.ahead_lanes
-            before = tables.get(_core.digest(repr(key))) if tables else None
-            if before is None:
-                with named_by_users(request):
-                    return _core.choose_lanes(*widths, strategy, *about[:3], options)
-            n, why = before
-            return options.on_lanes(n, gather_bytes), why
+            n, why = _lanes_before(request, key, by_rules) or (None, "")
+            return by_rules() if n is None else (options.on_lanes(n, gather_bytes), why)
 
         found, why = runtime.engine.lanes.made(key, decided)
         return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
@@ -141,6 +145,34 @@ def choose(request: Request) -> Choice:
     return Choice(
         strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key, corners=corners
     )
+
+
+def _lanes_before(
+    request: Request, key: object, by_rules: Callable[[], tuple[_core.LoweringOptions, str]]
+) -> tuple[int, str] | None:
+    """Return how many lanes were chosen in another process, and why.
+
+    Args:
+        request: Of a loop.
+        key: All that the rules go by.
+        by_rules: Chooses, for all processes after this one.
+
+    Returns:
+        What tables or the cache directory have; None where that takes longer than to choose.
+    """
+    tables = runtime.engine.ahead_lanes
+    known = tables.get(_core.digest(repr(key))) if tables else None
+    facts = request.kernel.facts
+    is_long = facts is not None and facts.n_operations >= _MANY_OPERATIONS
+    if known is not None or not is_long or runtime.configuration["eti_only"]:
+        return known
+
+    def chosen() -> bytes:
+        found, why = by_rules()
+        return f"{found.lanes} {why}".encode()
+
+    n, _, why = remembered("lanes", (key, _core_file()), chosen).decode().partition(" ")
+    return int(n), why
 
 
 def why_not(strategy: str, request: Request) -> str:
@@ -431,9 +463,16 @@ def framing(backend: Backend) -> tuple[str, ...]:
 @cache
 def _printer(folders: tuple[str, ...]) -> tuple[object, ...]:
     """What a text depends on besides its key: the core, the parser, dialects and templates."""
-    templates, core = str(template_folder()), os.stat(_core.__file__)
+    templates = str(template_folder())
     printed = stamp([BACKENDS, *(os.path.join(templates, name) for name in folders)])
-    return (_core.__version__, core.st_size, core.st_mtime_ns, printed, front_end())
+    return (_core_file(), printed, front_end())
+
+
+@cache
+def _core_file() -> tuple[str, int, int]:
+    """Which build of the core this is: its passes and rules decide what is kept."""
+    about = os.stat(_core.__file__)
+    return (_core.__version__, about.st_size, about.st_mtime_ns)
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:

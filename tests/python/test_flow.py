@@ -677,6 +677,39 @@ def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) 
     assert len(asked) == 5
 
 
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize(("n", "times"), [(1, [2, 3]), (40, [1, 2])])
+def test_lanes_of_long_kernels_are_chosen_once_for_all_processes(
+    n: int, times: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    choose = _core.choose_lanes
+
+    def noted(*given: object) -> object:
+        asked.append(given[0])
+        return choose(*given)
+
+    monkeypatch.setattr(_core, "choose_lanes", noted)
+    op2.init(cache_dir=str(tmp_path))
+    cells = op2.Set(3)
+    x, y = op2.Dat(cells), op2.Dat(cells)
+    squared = " ".join(["a = a * a + x[0];"] * n)
+    code = f"void power(const double *x, double *y) {{ double a = x[0]; {squared} y[0] = a; }}"
+    loop = op2.ParLoop(op2.Kernel(code, "power"), cells, x(op2.READ), y(op2.WRITE))
+
+    def chosen() -> tuple[int, str, str]:
+        runtime.engine.lanes.clear()  # as in another process
+        code = loop.generate()
+        return code.lanes, code.why_lanes, code.key
+
+    first = chosen()
+    assert chosen() == first
+    assert len(asked) == times[0]
+    monkeypatch.setattr(flow, "_core_file", lambda: ("another build",))
+    assert chosen() == first
+    assert len(asked) == times[1]
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_texts_on_disk_depend_on_what_writes_them(
     backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
