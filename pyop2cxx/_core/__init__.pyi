@@ -154,6 +154,7 @@ __all__: list[str] = [
     "print_source",
     "prototypes",
     "range_of",
+    "stages_of",
     "sums_targets",
     "trace_clock",
     "tunables",

@@ -19,6 +19,8 @@ __all__: list[str] = [
     "base_flags",
     "cache_directory",
     "gather_bytes",
+    "stamp_of",
+    "stamp_of_package",
     "text_at",
     "vector_bytes",
 ]

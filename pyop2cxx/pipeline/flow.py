@@ -558,7 +558,10 @@ def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin
 
 def _dump(request: Request, code: GeneratedCode) -> None:
     """Write what `PYOP2CXX_DUMP` asks for to standard error, or into the folder that it names."""
-    wanted = {word.strip() for word in runtime.configuration["dump"].split(",")} - {""}
+    asked = runtime.configuration["dump"]
+    if not asked:
+        return
+    wanted = {word.strip() for word in asked.split(",")} - {""}
     folders = sorted(word for word in wanted if "/" in word)
     stages = wanted.difference(folders)
     if stages - {*_DUMPS}:
