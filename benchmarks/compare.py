@@ -328,7 +328,9 @@ class Tree:
 
     def environment(self, cache: str | None = None) -> dict[str, str]:
         """Return the variables of a worker."""
-        return os.environ | {"PYOP2CXX_CACHE_DIR": cache or self.cache, "PYTHONPATH": ""}
+        # modules are compiled in the first turn, as in a user's second process
+        kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        return kept | {"PYOP2CXX_CACHE_DIR": cache or self.cache, "PYTHONPATH": ""}
 
     def once(self, name: str) -> Cost:
         """Run a fresh process."""

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bind/bind.hpp"
 #include "jit/service.hpp"
+#include "jit/stamp.hpp"
 #include "jit/store.hpp"
 #include "runtime/host/threads.hpp"
 
@@ -31,6 +33,12 @@ std::unique_ptr<jit::Service> make_service(std::string cache_dir, bool use_disk,
       max_memory_entries,
       std::move(cc),
       std::move(cxx)});
+}
+
+using Paths = std::vector<py::bytes>;  // as the system has them, in any encoding
+
+std::vector<std::string> texts(const Paths& paths) {
+  return {paths.begin(), paths.end()};
 }
 
 void bind_compiler_values(py::module_& module) {
@@ -130,6 +138,15 @@ void bind_jit(py::module_& core) {
       "cache_directory",
       [](const std::string& option) { return jit::cache_directory(option).string(); },
       py::arg("option"));
+  module.def(
+      "stamp_of", [](const Paths& folders) { return jit::stamp_of(texts(folders)); },
+      py::arg("folders"));
+  module.def(
+      "stamp_of_package",
+      [](const Paths& places, const std::string& package) {
+        return jit::stamp_of_package(texts(places), package);
+      },
+      py::arg("places"), py::arg("package"));
   core.def("available_threads", &runtime::available_threads);
   core.def("note_parallel_region", &runtime::note_parallel_region);
   core.def("forked_after_parallel_region", &runtime::forked_after_parallel_region);

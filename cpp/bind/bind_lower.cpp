@@ -33,20 +33,25 @@ using lower::Options;
 
 using Stages = std::vector<std::pair<std::string, std::string>>;
 
-/// The module, and a dump of it after each pass that ran, in their order.
-std::pair<std::shared_ptr<kir::Module>, Stages> lower_loop(const ir::Loop& loop,
-                                                           const std::string& strategy,
-                                                           const Facts& facts,
-                                                           const std::vector<MapFacts>& maps,
-                                                           const Options& options) {
+std::shared_ptr<kir::Module> lower_loop(const ir::Loop& loop, const std::string& strategy,
+                                        const Facts& facts, const std::vector<MapFacts>& maps,
+                                        const Options& options) {
+  const lower::Request request{loop, lower::strategy_from_name(strategy), facts, maps, options};
+  const auto look_away = [](lower::Stage /*stage*/, const kir::Module& /*module*/) {};
+  return std::make_shared<kir::Module>(lower::lower(request, look_away));
+}
+
+/// A dump of the module after each pass that runs, in their order.
+Stages stages_of(const ir::Loop& loop, const std::string& strategy, const Facts& facts,
+                 const std::vector<MapFacts>& maps, const Options& options) {
   Stages stages;
   const lower::Request request{loop, lower::strategy_from_name(strategy), facts, maps, options};
   const auto observe = [&stages](lower::Stage stage, const kir::Module& module) {
     const auto index = static_cast<std::size_t>(stage);
     stages.emplace_back(lower::stage_names[index], kir::dump(module));
   };
-  auto module = std::make_shared<kir::Module>(lower::lower(request, observe));
-  return {std::move(module), std::move(stages)};
+  (void)lower::lower(request, observe);
+  return stages;
 }
 
 std::vector<std::string> prototypes(const kir::Module& module, const cg::Dialect& dialect) {
@@ -372,6 +377,8 @@ void bind_lower(py::module_& core) {
   py::class_<kir::Module, std::shared_ptr<kir::Module>>(core, "Module")
       .def_readonly("launch_name", &kir::Module::launch_name);
   core.def("lower", &lower_loop, py::arg("loop"), py::arg("strategy"), py::arg("facts"),
+           py::arg("maps"), py::arg("options"));
+  core.def("stages_of", &stages_of, py::arg("loop"), py::arg("strategy"), py::arg("facts"),
            py::arg("maps"), py::arg("options"));
   py::class_<cg::Sections>(core, "Sections")
       .def_readonly("kernels", &cg::Sections::kernels)

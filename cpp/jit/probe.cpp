@@ -16,6 +16,7 @@
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
+#include "base/small_file.hpp"
 #include "jit/file.hpp"
 #include "jit/process.hpp"
 
@@ -54,9 +55,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-bool is_program(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+bool is_program(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
 }
 
 /// The file that @p name runs; empty if there is none.
@@ -65,8 +67,8 @@ std::string program_path(const std::string& name, const std::string& search_path
     return is_program(name) ? fs::absolute(name).string() : "";
   }
   for (const std::string& directory : split(search_path, ':')) {
-    const fs::path candidate = fs::absolute(directory) / name;
-    if (is_program(candidate)) return candidate.string();
+    const std::string candidate = directory + "/" + name;
+    if (is_program(candidate)) return fs::absolute(candidate).string();
   }
   return "";
 }
@@ -98,15 +100,7 @@ std::string version_line(std::string_view dry_run) {
   return "";
 }
 
-// No streams here: they need the global locale, which is broken in processes that hold a second C++
-// library.
-
-std::string file_text(const char* path) {
-  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
-  return file ? read_all(file.get()).value_or("") : "";
-}
-
-bool is_machine_code(const fs::path& path) {
+bool is_machine_code(const std::string& path) {
   std::array<char, 4> start{};
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return file &&
@@ -180,7 +174,7 @@ HostCompiler probe_compiler(Language language, const std::vector<std::string>& c
 
 std::string probe_key(Language language, const std::vector<std::string>& command) {
   const std::string path = real_path(command.front());
-  const std::string name = fs::path(path).filename().string();
+  const std::string name = path.substr(path.rfind('/') + 1);
   const bool is_compiler = name.find("gcc") != std::string::npos ||
                            name.find("g++") != std::string::npos ||
                            name.find("clang") != std::string::npos;
@@ -191,7 +185,7 @@ std::string probe_key(Language language, const std::vector<std::string>& command
   for (const std::string& word : command) key.text(word);
   key.number(static_cast<std::int64_t>(status.st_ino)).number(status.st_size);
   key.number(status.st_mtim.tv_sec).number(status.st_mtim.tv_nsec);
-  key.text(file_text("/proc/sys/kernel/random/boot_id")).close();
+  key.text(text_of_file("/proc/sys/kernel/random/boot_id")).close();
   return key.str();
 }
 

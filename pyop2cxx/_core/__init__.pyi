@@ -154,6 +154,7 @@ __all__: list[str] = [
     "print_source",
     "prototypes",
     "range_of",
+    "stages_of",
     "sums_targets",
     "trace_clock",
     "tunables",
@@ -1533,7 +1534,7 @@ def lower(
     facts: Facts,
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
-) -> tuple[Module, list[tuple[str, str]]]: ...
+) -> Module: ...
 def lowering_key(
     strategy: str,
     facts: Facts,
@@ -1582,6 +1583,13 @@ def print_source(
 ) -> Sections: ...
 def prototypes(module: Module, dialect: cg.Dialect) -> list[str]: ...
 def range_of(module: Module) -> dict[str, typing.Any]: ...
+def stages_of(
+    loop: Loop,
+    strategy: str,
+    facts: Facts,
+    maps: collections.abc.Sequence[plan.MapFacts],
+    options: LoweringOptions,
+) -> list[tuple[str, str]]: ...
 def sums_targets(
     loop: Loop,
     facts: Facts,

@@ -42,12 +42,21 @@ MOST_INT64 = 2**63 - 1
 _CACHE_LINE = 64  # bytes; as wide as the widest vectors
 _PAGE = 4096  # bytes
 
-_NATIVE = frozenset(np.dtype(name) for name in (*DTYPES, "bool"))  # bool: a byte, uint8 in C
+_NAMES = {np.dtype(name): name for name in (*DTYPES, "bool")}
+_NATIVE = frozenset(_NAMES)  # bool: a byte, uint8 in C
 
 
 def is_integer(value: object) -> TypeGuard[int]:
     """Say whether a value is an integer, of Python or of NumPy, and not a truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def several(given: Any) -> tuple[Any, ...]:
+    """Return one number or several as a tuple; a string is one thing."""
+    # the first question to an abstract class asks all its subclasses: a tenth of a millisecond
+    is_one = isinstance(given, int | str)
+    is_several = isinstance(given, tuple | list) or (not is_one and isinstance(given, Iterable))
+    return tuple(given) if is_several else (given,)
 
 
 def as_name(name: object, kind: str, default: str) -> str:
@@ -81,7 +90,7 @@ def as_dim(dim: object, kind: str) -> tuple[int, ...]:
         DimTypeError: It is neither, an entry is negative, or the values of an entity are more than
             int32 counts.
     """
-    entries = tuple(dim) if isinstance(dim, Iterable) and not isinstance(dim, str) else (dim,)
+    entries = several(dim)
     if not all(is_integer(entry) and entry >= 0 for entry in entries):
         raise DimTypeError(
             f"{kind}: the dim must be an integer or a tuple of integers, none negative, got {dim!r}"
@@ -183,7 +192,12 @@ def _too_large(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> OutOf
 
 def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
     """Return the core's name for a dtype."""
-    return _core.dtype_from_name(dtype if isinstance(dtype, str) else dtype.name)
+    return _core.dtype_from_name(dtype if isinstance(dtype, str) else dtype_name(dtype))
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype; NumPy makes it up anew each time, in a score of calls."""
+    return _NAMES.get(dtype) or dtype.name
 
 
 def c_name(dtype: np.dtype[Any] | str) -> str:
@@ -281,7 +295,9 @@ def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], 
         DataTypeError, DataValueError: As `as_array`.
         OutOfMemoryError: There is not as much memory as the values need.
     """
-    if not isinstance(data, Number | np.generic) or prod(shape) == 1:
+    # what most data are is asked first: the question for a Number asks all its subclasses once
+    is_number = not isinstance(data, np.ndarray | list) and isinstance(data, Number | np.generic)
+    if not is_number or prod(shape) == 1:
         return as_array(data, dtype, shape, what)
     number = as_array(data, dtype, (), what)
     found: Array = as_zeros(shape, number.dtype, what)

@@ -14,6 +14,12 @@ def backend_names(folder: Path = BACKENDS) -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".py") for name in files if not name.startswith("_")))
 
 
+def is_backend(name: str) -> bool:
+    """Say whether there is a backend of this package of that name, without listing them."""
+    is_name = name.isidentifier() and not name.startswith("_")
+    return is_name and os.path.isfile(os.path.join(BACKENDS, f"{name}.py"))
+
+
 def template_folder() -> Path:
     """Where the templates are: in the installed package, or beside it in a source tree."""
     inside = PACKAGE / "templates"

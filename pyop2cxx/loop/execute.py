@@ -401,6 +401,8 @@ def prepared(
         device: Where it runs; None for the host.
     """
     facts, engine = loop._facts, runtime.engine
+    is_usual = not (request.tuning or engine.measured)
+    n_threads = facts.n_threads if is_usual else engine.n_threads
     return _core.PreparedLoop(
         executable=executable,
         binding=facts.binding(
@@ -411,7 +413,7 @@ def prepared(
             matrix_paths=facts.matrix_paths(built),
         ),
         options=_core.LaunchOptions(
-            n_threads=1 if loop.kernel.calls_petsc else engine.n_threads,
+            n_threads=1 if loop.kernel.calls_petsc else n_threads,
             block_size=loop._block_size,
             useful_bytes=facts.useful_bytes,
             tuning=flow.launch_tuning(request, device),

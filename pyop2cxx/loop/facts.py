@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.items import Items
     from pyop2cxx.sets.sets import Set
 
+_ALONE = 1000
+"""Entities that are too few for a second thread: see `thread_elements` and `least_block_elements`
+of the tuning."""
+
 
 class LoopFacts:
     """Widths of indices, properties of Maps, bytes: what depends on sizes and values.
@@ -51,10 +55,10 @@ class LoopFacts:
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
-        numbers = dict(tuning.values())
-        padding = numbers["most_padding"]
+        numbers = dict(tuning.values()) if on_grid else {}
+        padding = numbers.get("most_padding", 0)
         padded = on_grid and self.is_evenly_covered(built, padding)
-        on_gpu = backend.facts.device_class == "gpu"
+        on_gpu = on_grid and backend.facts.device_class == "gpu"
         is_much = on_gpu and self.n_added() >= numbers["least_summed_scalars"]
         summed = is_much and self.shares_targets(numbers)
         semantics = _core.Semantics(
@@ -87,8 +91,17 @@ class LoopFacts:
         if runtime.static or table is None or not written or self.items.extruded:
             width = 4 if table is None else table.index_bytes
             return _core.plan.MapFacts(index_bytes=width, has_negative=map_._is_partial)
-        engine = runtime.engine
-        return engine.plans.facts(table, self.items.whole.size, engine.n_threads)
+        return runtime.engine.plans.facts(table, self.items.whole.size, self.n_threads)
+
+    @property
+    def n_threads(self) -> int:
+        """Threads for the loop and its plan, by the default tuning.
+
+        How many there may be is not asked where a second one would get nothing to do: the answer
+        takes as long as loading what was compiled.
+        """
+        tosets = [map_.toset.total_size for part in self.parts for map_ in part.maps]
+        return 1 if max(self.items.n, *tosets, 0) < _ALONE else runtime.engine.n_threads
 
     def widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
         """Bytes of element numbers, of incidences and of target numbers in plan arrays."""

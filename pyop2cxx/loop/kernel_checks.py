@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.arrays import c_name, dtype_name
 from pyop2cxx.exceptions import KernelWarning, UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def fitting(kernel: Kernel, descriptors: Sequence[tuple[int, str, object, int | 
 
 
 def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) -> bool:
-    wanted = "uint8" if dtype.name == "bool" else dtype.name
+    name = dtype_name(dtype)
+    wanted = "uint8" if name == "bool" else name
     return parameter.type.dtype is not None and parameter.type.dtype.name == wanted
 
 
@@ -138,14 +139,14 @@ def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Desc
     type_ = parameter.type
     if argument.dtype is None or (type_.base == "void" and type_.depth > 0):
         return
-    wanted = argument.dtype.name
-    wanted = "uint8" if wanted == "bool" else wanted
-    star = "" if argument.access is None else "*"
-    expected = f"'{c_name(wanted)} {star}{parameter.name}'"
     depth = 0 if argument.access is None else 1
     has_right_scalar = _has_dtype(parameter, argument.dtype)
     if type_.depth == depth and has_right_scalar:
         return
+    wanted = argument.dtype.name
+    wanted = "uint8" if wanted == "bool" else wanted
+    star = "" if argument.access is None else "*"
+    expected = f"'{c_name(wanted)} {star}{parameter.name}'"
     advice = f"declare it {expected}"
     if type_.depth > 1:
         advice = _ADVICE_POINTER.format(expected=expected, name=parameter.name)

@@ -362,8 +362,8 @@ class ParLoop(Shown):
         known = flow.generate(request, choice)
         if runtime.on_loop is not None:
             runtime.on_loop(self)
-        rest = {"files": dict(known.files), "ir": dict(known.ir)}
-        return GeneratedCode.chosen(known, choice, header=self._header(known.strategy), **rest)
+        rest = {"files": dict(known.files), "header": self._header(known.strategy)}
+        return GeneratedCode.chosen(known, choice, **rest)
 
     def explain(self) -> Explanation:
         """Say how this loop would run now, and why: strategy, lanes, and the rules' figures.

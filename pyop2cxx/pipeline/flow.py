@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
 from pyop2cxx.kernel.parser.known import front_end
@@ -27,14 +27,21 @@ from pyop2cxx.pipeline.request import Choice, Corners, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import folders_of, identified, render
-from pyop2cxx.runtime.store import files, remembered
+from pyop2cxx.runtime.store import remembered, stamp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
+    from pyop2cxx.pipeline.request import Lowering
 
 
 _OF_OTHER_TEXTS = ("ahead", "kernels")
 """Folders of templates that no text of a loop is framed by."""
+
+_MANY_OPERATIONS = 32
+"""Of a kernel from which on vectors may pay: choosing lanes takes 0.5 ms then, else 0.02."""
 
 _DUMPS = ("lower", *_core.PASSES, "source")
 
@@ -103,14 +110,13 @@ def choose(request: Request) -> Choice:
         # the reason names lines of the kernel's text, and the rules go by all of the tuning
         key = (signature, lowering, *widths, request.tuning, request.kernel.core.text)
 
+        def by_rules() -> tuple[_core.LoweringOptions, str]:
+            with named_by_users(request):
+                return _core.choose_lanes(*widths, strategy, *about[:3], options)
+
         def decided() -> tuple[_core.LoweringOptions, str]:
-            tables = runtime.engine.ahead_lanes
-            before = tables.get(_core.digest(repr(key))) if tables else None
-            if before is None:
-                with named_by_users(request):
-                    return _core.choose_lanes(*widths, strategy, *about[:3], options)
-            n, why = before
-            return options.on_lanes(n, gather_bytes), why
+            n, why = _lanes_before(request, key, by_rules) or (None, "")
+            return by_rules() if n is None else (options.on_lanes(n, gather_bytes), why)
 
         found, why = runtime.engine.lanes.made(key, decided)
         return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
@@ -139,6 +145,34 @@ def choose(request: Request) -> Choice:
     return Choice(
         strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key, corners=corners
     )
+
+
+def _lanes_before(
+    request: Request, key: object, by_rules: Callable[[], tuple[_core.LoweringOptions, str]]
+) -> tuple[int, str] | None:
+    """Return how many lanes were chosen in another process, and why.
+
+    Args:
+        request: Of a loop.
+        key: All that the rules go by.
+        by_rules: Chooses, for all processes after this one.
+
+    Returns:
+        What tables or the cache directory have; None where that takes longer than to choose.
+    """
+    tables = runtime.engine.ahead_lanes
+    known = tables.get(_core.digest(repr(key))) if tables else None
+    facts = request.kernel.facts
+    is_long = facts is not None and facts.n_operations >= _MANY_OPERATIONS
+    if known is not None or not is_long or runtime.configuration["eti_only"]:
+        return known
+
+    def chosen() -> bytes:
+        found, why = by_rules()
+        return f"{found.lanes} {why}".encode()
+
+    n, _, why = remembered("lanes", (key, _core_file()), chosen).decode().partition(" ")
+    return int(n), why
 
 
 def why_not(strategy: str, request: Request) -> str:
@@ -231,10 +265,10 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     known: GeneratedCode | None = engine.texts.find(choice.key)
     if known is not None:
         return known
-    module, stages = _lowered(request, choice)
+    module = _core.lower(*_lowering(request, choice))
     text = remembered(
         "text",
-        (choice.key, _printer()),
+        (choice.key, _printer(framing(request.backend))),
         lambda: _frame(request, choice, module, line_markers=False).encode(),
     )
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
@@ -243,29 +277,26 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
         text.decode(),
         choice,
         files={file: text.decode()},
-        signature="\n".join(_core.prototypes(module, request.backend.dialect)),
-        ir=dict(stages),
         header="",
         module=module,
+        dialect=request.backend.dialect,
+        lowering=_lowering(request, choice),
     )
     engine.remember_text(choice.key, code)
     _dump(request, code)
     return code
 
 
-def _lowered(request: Request, choice: Choice) -> tuple[_core.Module, list[tuple[str, str]]]:
-    return _core.lower(
-        request.loop,
-        choice.strategy,
-        request.backend.facts,
-        list(request.map_facts),
-        choice.options,
-    )
+def _lowering(request: Request, choice: Choice) -> Lowering:
+    """Return what lowering a loop goes by: values, without the loop's data."""
+    facts, maps = request.backend.facts, list(request.map_facts)
+    return request.loop, choice.strategy, facts, maps, choice.options
 
 
 def _marked(request: Request, choice: Choice) -> str:
     """Return the text with the lines of this very kernel: an equal one may be written otherwise."""
-    return _frame(request, choice, _lowered(request, choice)[0], line_markers=True)
+    module = _core.lower(*_lowering(request, choice))
+    return _frame(request, choice, module, line_markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -418,18 +449,30 @@ def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
     return measured(suited_request).options.tuning
 
 
-@cache
-def _printer() -> tuple[object, ...]:
-    """What a text depends on besides its key: the core, the parser, dialects and templates.
+def framing(backend: Backend) -> tuple[str, ...]:
+    """Return the folders of our templates that may frame a backend's texts.
 
     Templates of kernels are not among them: a kernel's text is in the key. Nor are those of files
     beside compiled loops.
     """
-    folders = (folder for folder in os.scandir(template_folder()) if folder.is_dir())
-    templates = [folder.path for folder in folders if folder.name not in _OF_OTHER_TEXTS]
-    core = os.stat(_core.__file__)
-    printed = files([BACKENDS, *templates])
-    return (_core.__version__, core.st_size, core.st_mtime_ns, printed, front_end())
+    if isinstance(backend.toolchain, HostToolchain) and not folders_of(backend):
+        return (backend.template.partition("/")[0],)  # what ours include lies beside them
+    return tuple(sorted({*os.listdir(template_folder())}.difference(_OF_OTHER_TEXTS)))
+
+
+@cache
+def _printer(folders: tuple[str, ...]) -> tuple[object, ...]:
+    """What a text depends on besides its key: the core, the parser, dialects and templates."""
+    templates = str(template_folder())
+    printed = stamp([BACKENDS, *(os.path.join(templates, name) for name in folders)])
+    return (_core_file(), printed, front_end())
+
+
+@cache
+def _core_file() -> tuple[str, int, int]:
+    """Which build of the core this is: its passes and rules decide what is kept."""
+    about = os.stat(_core.__file__)
+    return (_core.__version__, about.st_size, about.st_mtime_ns)
 
 
 def _frame(request: Request, choice: Choice, module: _core.Module, *, line_markers: bool) -> str:
@@ -515,7 +558,10 @@ def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin
 
 def _dump(request: Request, code: GeneratedCode) -> None:
     """Write what `PYOP2CXX_DUMP` asks for to standard error, or into the folder that it names."""
-    wanted = {word.strip() for word in runtime.configuration["dump"].split(",")} - {""}
+    asked = runtime.configuration["dump"]
+    if not asked:
+        return
+    wanted = {word.strip() for word in asked.split(",")} - {""}
     folders = sorted(word for word in wanted if "/" in word)
     stages = wanted.difference(folders)
     if stages - {*_DUMPS}:

@@ -6,15 +6,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyop2cxx import _core
 from pyop2cxx.runtime.showing import Told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
-    from pyop2cxx import _core
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.pipeline.tuning import Overrides
+
+    Lowering: TypeAlias = tuple[
+        _core.Loop, str, _core.Facts, list[_core.plan.MapFacts], _core.LoweringOptions
+    ]
+    """A loop, its strategy, and facts, Maps and options that lowering goes by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,15 +128,20 @@ class GeneratedCode(Told, str):
         header: What the user called things, for reading beside the text.
         module: What the text was printed from.
         choice: What was chosen, and why.
+        dialect: Of the backend.
+        lowering: What the loop was lowered by.
     """
 
     files: dict[str, str]
-    signature: str
-    ir: dict[str, str]
     header: str
     module: _core.Module
     choice: Choice
+    dialect: _core.cg.Dialect
+    lowering: Lowering
 
+    # found out when asked for: a loop that only runs needs neither
+    ir = property(lambda self: dict(_core.stages_of(*self.lowering)))
+    signature = property(lambda self: "\n".join(_core.prototypes(self.module, self.dialect)))
     strategy = property(lambda self: self.choice.strategy)
     why = property(lambda self: self.choice.why)
     lanes = property(lambda self: self.choice.options.lanes)

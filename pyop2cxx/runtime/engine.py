@@ -17,7 +17,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.backends._devices import open_chosen
 from pyop2cxx.backends._plugged import plugged_backend
-from pyop2cxx.base.folders import backend_names
+from pyop2cxx.base.folders import is_backend
 from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
@@ -220,7 +220,7 @@ class Engine:
     def backend(self, name: str) -> Backend:
         """Return the backend of this name, reading its file on first use."""
         if name not in self._backends:
-            if name in backend_names():
+            if is_backend(name):
                 found = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
             else:
                 found = plugged_backend(name)
@@ -332,7 +332,8 @@ class Engine:
 
     def option_flags(self, option: str) -> tuple[str, ...]:
         """Split a configured string of compiler flags as a shell would."""
-        return tuple(shlex.split(self._configuration[option]))
+        text = self._configuration[option]
+        return tuple(shlex.split(text)) if text else ()
 
     def timing(self, name: str, backend: str, strategy: str) -> _core.Timing:
         """Return the counters that all loops of this kind share."""

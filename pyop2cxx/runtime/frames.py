@@ -9,6 +9,7 @@ gap ``@key@`` for each value. A line whose value is a list stands once for each 
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache, lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import ConfigurationError, InternalError
 from pyop2cxx.runtime import runtime, seams
-from pyop2cxx.runtime.store import files, installed, remembered
+from pyop2cxx.runtime.store import installed, remembered, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,12 +48,23 @@ def identified(folder: Path) -> str:
     """
     below = [path for path in folder.rglob("*") if path.is_dir()]
     try:
-        return _digest_of(folder, files([folder, *below]))
+        return _digest_of(folder, _files_of([folder, *below]))
     except OSError as error:
         raise ConfigurationError(
             f"the folder of templates '{folder}' cannot be read: {error.strerror}: "
             f"'{error.filename}'; restore it, or set option 'templates' to another one"
         ) from error
+
+
+def _files_of(folders: Sequence[Path]) -> tuple[tuple[str, int, int], ...]:
+    """Return path, size and time of change of each file in some folders, not below them."""
+    found = []
+    for folder in folders:
+        for entry in os.scandir(folder):
+            if entry.is_file():
+                about = entry.stat()
+                found.append((entry.path, about.st_size, about.st_mtime_ns))
+    return tuple(sorted(found))
 
 
 @lru_cache(maxsize=64)
@@ -143,6 +155,6 @@ def render_once(template: str, context: Mapping[str, object]) -> str:
     Raises:
         InternalError: As `render`.
     """
-    frame = (template, files(((template_folder() / template).parent,)), installed("jinja2"))
+    frame = (template, stamp(((template_folder() / template).parent,)), installed("jinja2"))
     key = (frame, sorted(context.items()))
     return remembered("frame", key, lambda: render(template, context).encode()).decode()

@@ -10,9 +10,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -41,26 +42,29 @@ def remembered(kind: str, key: object, make: Callable[[], bytes]) -> bytes:
 
 
 @cache
-def installed(package: str) -> tuple[tuple[str, int, int], ...]:
+def installed(package: str) -> str:
     """Identify an installed package without importing it.
 
     Returns:
-        Name, size and time of change of every file in its folder; nothing if there is none. This
-        is what Python's own cache of compiled modules goes by.
+        The `stamp` of its folder; empty if there is none.
     """
-    for entry in sys.path:  # a tenth of the time that asking the finders takes
-        if os.path.isdir(folder := os.path.join(entry, package)):
-            return files((folder,))
+    found = _core.jit.stamp_of_package(_places(tuple(sys.path)), package)
+    if found:  # in a hundredth of the time that asking the finders takes
+        return found
     spec = importlib.util.find_spec(package)
-    return files(() if spec is None else spec.submodule_search_locations or ())
+    return "" if spec is None else stamp(spec.submodule_search_locations or ())
 
 
-def files(folders: Iterable[str | Path]) -> tuple[tuple[str, int, int], ...]:
-    """Identify what lies in some folders, not below them: see `installed`."""
-    found = []
-    for folder in folders:
-        for entry in os.scandir(folder):
-            if entry.is_file():
-                about = entry.stat()
-                found.append((entry.path, about.st_size, about.st_mtime_ns))
-    return tuple(sorted(found))
+@lru_cache(maxsize=1)
+def _places(entries: tuple[object, ...]) -> list[bytes]:
+    return [os.fsencode(entry) for entry in entries if isinstance(entry, str)]
+
+
+def stamp(folders: Iterable[str | Path]) -> str:
+    """Identify what lies in some folders, not below them.
+
+    Returns:
+        A digest of name, size and time of change of each file. This is what Python's own cache of
+        compiled modules goes by.
+    """
+    return _core.jit.stamp_of([*map(os.fsencode, folders)])

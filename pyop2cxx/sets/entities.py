@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer
+from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer, several
 from pyop2cxx.exceptions import ContractError, SizeTypeError, StaticModeError
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.halo import checked_halo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _N_OLDER_SIZES = 4
 
@@ -155,7 +157,7 @@ class Entities(Shown):
 def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:
     if size is None and runtime.static:
         return None
-    entries = tuple(size) if isinstance(size, Iterable) and not isinstance(size, str) else (size,)
+    entries = several(size)
     if len(entries) == _N_OLDER_SIZES and entries[1] == entries[2]:
         entries = (*entries[:2], entries[3])
     if len(entries) not in (1, 3) or not all(is_integer(n) and n >= 0 for n in entries):

@@ -54,7 +54,7 @@ PYTHON_RANKS = {
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 CODE_LINES = {
     "exceptions": 200,
-    "base": 650,
+    "base": 670,
     "backends": 300,
     "runtime": 1550,
     "interop": 350,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +19,12 @@ from small_world import FLUX, World, run_python
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends._backend import HostToolchain
+from pyop2cxx.base.folders import BACKENDS as BACKEND_FOLDER
+from pyop2cxx.base.folders import PACKAGE, template_folder
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.kernel.parser import known
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
@@ -673,7 +677,62 @@ def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) 
     assert len(asked) == 5
 
 
-def test_texts_on_disk_depend_on_who_reads_kernels() -> None:
-    *_, printed, parsed = flow._printer.__wrapped__()
-    names = {Path(name).name for name, *_ in (*printed, *parsed[0])}
-    assert {"disambiguate.py", "opencl.py", "_complex_functions.j2"} <= names
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize(("n", "times"), [(1, [2, 3]), (40, [1, 2])])
+def test_lanes_of_long_kernels_are_chosen_once_for_all_processes(
+    n: int, times: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    choose = _core.choose_lanes
+
+    def noted(*given: object) -> object:
+        asked.append(given[0])
+        return choose(*given)
+
+    monkeypatch.setattr(_core, "choose_lanes", noted)
+    op2.init(cache_dir=str(tmp_path))
+    cells = op2.Set(3)
+    x, y = op2.Dat(cells), op2.Dat(cells)
+    squared = " ".join(["a = a * a + x[0];"] * n)
+    code = f"void power(const double *x, double *y) {{ double a = x[0]; {squared} y[0] = a; }}"
+    loop = op2.ParLoop(op2.Kernel(code, "power"), cells, x(op2.READ), y(op2.WRITE))
+
+    def chosen() -> tuple[int, str, str]:
+        runtime.engine.lanes.clear()  # as in another process
+        code = loop.generate()
+        return code.lanes, code.why_lanes, code.key
+
+    first = chosen()
+    assert chosen() == first
+    assert len(asked) == times[0]
+    monkeypatch.setattr(flow, "_core_file", lambda: ("another build",))
+    assert chosen() == first
+    assert len(asked) == times[1]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_texts_on_disk_depend_on_what_writes_them(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser = PACKAGE / "kernel" / "parser"
+    folders = {"templates": template_folder(), "backends": BACKEND_FOLDER, "parser": parser}
+    for name, folder in folders.items():
+        shutil.copytree(folder, tmp_path / name)
+    monkeypatch.setattr(flow, "template_folder", lambda: tmp_path / "templates")
+    monkeypatch.setattr(flow, "BACKENDS", tmp_path / "backends")
+    monkeypatch.setattr(known, "__file__", str(tmp_path / "parser" / "known.py"))
+    found = runtime.engine.backend(backend)
+
+    def printer() -> object:
+        known.front_end.cache_clear()
+        return flow._printer.__wrapped__(flow.framing(found))
+
+    frame = tmp_path / "templates" / found.template
+    others = [] if frame.parent.name == "host" else [tmp_path / "templates" / "device/program.j2"]
+    front_end = tmp_path / "parser" / "disambiguate.py"
+    for file in (frame, *others, tmp_path / "backends" / f"{backend}.py", front_end):
+        before = printer()
+        assert printer() == before
+        os.utime(file, ns=(1, 1))
+        assert printer() != before, file
+    known.front_end.cache_clear()

@@ -21,3 +21,6 @@ def test_backends_are_files_without_underscore(tmp_path: Path) -> None:
     for name in ("b.py", "a.py", "_c.py", "d.txt"):
         (tmp_path / name).touch()
     assert folders.backend_names(tmp_path) == ("a", "b")
+    assert all(map(folders.is_backend, folders.backend_names()))
+    for name in ("", "_backend", "__init__", "../backends/cuda", "abacus"):
+        assert not folders.is_backend(name)

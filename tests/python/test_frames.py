@@ -81,6 +81,9 @@ def test_prepared_frames_are_those_of_todays_templates() -> None:
     for template in PREPARED:
         file = (template_folder() / template).with_suffix(".frame")
         assert file.read_text() == with_gaps(template), "run tools/make_frames.py"
+        *sources, _ = file.read_text().splitlines()[1].split()
+        # `flow.framing` looks into this folder only
+        assert {source.partition("/")[0] for source in sources} == {"host"}
 
 
 @pytest.fixture

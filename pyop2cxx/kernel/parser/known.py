@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import tokens
 from pyop2cxx.runtime import seams
-from pyop2cxx.runtime.store import files, installed, remembered
+from pyop2cxx.runtime.store import installed, remembered, stamp
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.parser.wire import ParsedKernel
@@ -53,7 +53,7 @@ def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
 @cache
 def front_end() -> tuple[object, ...]:
     """What a parsed kernel depends on besides its text: this package, and the parsers."""
-    return (files((Path(__file__).parent,)), *(installed(package) for package in _PARSERS))
+    return (stamp((os.path.dirname(__file__),)), *(installed(package) for package in _PARSERS))
 
 
 def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
