@@ -191,8 +191,8 @@ def _functions(
 
     Those of one kernel are numbered; those of kernels that only have one name have a part of the
     text's digest in theirs, which is another one if the text is: programs cannot call one for the
-    other. What the first loop's objects are called is what the function's parameters are called; loops
-    with other objects are the same function.
+    other. A function's parameters are called as the first loop's objects; loops with other objects
+    are the same function.
     """
     found: dict[tuple[str, Function], list[Compiled]] = {}
     first: dict[tuple[str, Function], tuple[Function, Entry]] = {}
