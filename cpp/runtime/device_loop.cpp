@@ -134,6 +134,14 @@ void DeviceLoop::place_scratch(std::int64_t kept_scratch_bytes) {
   scratch_ = std::move(later);
 }
 
+std::int64_t DeviceLoop::changing_bytes() const {
+  std::int64_t most = 0;
+  for (const Patch& patch : scratch_) {
+    most = std::max(most, static_cast<std::int64_t>(list_.scratch[patch.from].n_bytes));
+  }
+  return most;
+}
+
 void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span) {
   Device& device = *mirror_->device();
   for (const Patch& patch : buffers_) {

@@ -328,6 +328,18 @@ Device* PreparedLoop::recorder() {
   return is_repeatable ? mirror_->device().get() : nullptr;
 }
 
+std::string PreparedLoop::why_not_recorded() {
+  if (mirror_ == nullptr) return {};
+  const std::lock_guard lock(mutex_);
+  std::int64_t n_bytes = 0;
+  for (const DeviceLoop* loop : whole_) n_bytes = std::max(n_bytes, loop->changing_bytes());
+  if (n_bytes == 0) return {};
+  return fmt::format(
+      "{} allocates {} bytes of scratch memory for each run, because that is more than "
+      "kept_scratch_bytes = {}; tuning={{'kept_scratch_bytes': {}}} lets it keep them",
+      what_, n_bytes, options_.tuning.kept_scratch_bytes, n_bytes);
+}
+
 std::size_t PreparedLoop::n_launches() const {
   return std::accumulate(
       whole_.begin(), whole_.end(), std::size_t{0},
