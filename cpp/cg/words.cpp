@@ -128,7 +128,7 @@ constexpr auto opencl_call_list =
 
 constexpr auto cuda_call_list = std::to_array<std::string_view>({"op2_", "atomic"});
 
-bool has(std::span<const std::string_view> names, std::string_view name) {
+bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -140,11 +140,11 @@ bool begins_with_one_of(std::span<const std::string_view> families, std::string_
 }  // namespace
 
 bool Vocabulary::is_word(std::string_view name) const {
-  return has(words, name) || begins_with_one_of(reserved, name);
+  return is_one_of(words, name) || begins_with_one_of(reserved, name);
 }
 
 bool Vocabulary::is_function(std::string_view name) const {
-  return has(functions, name) || begins_with_one_of(families, name);
+  return is_one_of(functions, name) || begins_with_one_of(families, name);
 }
 
 bool Vocabulary::is_called(std::string_view name) const {
