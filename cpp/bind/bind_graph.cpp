@@ -153,6 +153,7 @@ void bind_graph(py::module_& core) {
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())
       .def_property_readonly("trial", py::cpp_function(&runtime::ReadyGraph::trial, Unlocked()))
+      .def_property_readonly("why_not", py::cpp_function(&runtime::ReadyGraph::why_not, Unlocked()))
       .def_property_readonly("report", py::cpp_function(&runtime::ReadyGraph::report, Unlocked()))
       .def_property_readonly("native", py::cpp_function(&runtime::ReadyGraph::native, Unlocked()));
 }

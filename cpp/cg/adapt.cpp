@@ -78,7 +78,7 @@ class Renamer {
     const std::set<std::string> locals = local_names(body_);
     for (ir::Variable& table : body_.tables) {
       if (table.value) expression(*table.value);
-      declare_as(table.name, is_function_word(table.name) || locals.contains(table.name));
+      declare_as(table.name, is_of_file_scope(table.name) || locals.contains(table.name));
     }
     for (ir::FunctionDef& function : body_.functions) {
       scopes_.enter();
@@ -93,7 +93,7 @@ class Renamer {
         });
       });
       scopes_.leave();
-      if (is_function_word(function.name) || is_of_library(function.name)) {
+      if (is_of_file_scope(function.name)) {
         const std::string name = free_name(function.name);
         functions_[function.name] = name;
         function.name = name;
@@ -143,17 +143,15 @@ class Renamer {
   }
 
   [[nodiscard]] bool is_word(const std::string& name) const {
-    return std::ranges::find(dialect_.words, name) != dialect_.words.end();
-  }
-  [[nodiscard]] bool is_function_word(const std::string& name) const {
-    return is_word(name) || std::ranges::find(dialect_.functions, name) != dialect_.functions.end();
+    return dialect_.vocabulary.is_word(name);
   }
 
-  /// Whether calls of a function of the kernel's own would be taken for those of C's library, which
-  /// become the device's.
-  [[nodiscard]] bool is_of_library(const std::string& name) const {
-    return !dialect_.functions.empty() && (ir::known_function(name) != nullptr ||
-                                           ir::known_function("__builtin_" + name) != nullptr);
+  /// Whether the name is taken at file scope: by the language, or by C's library, whose functions
+  /// become the device's; calls of a function of the kernel's own would be taken for theirs.
+  [[nodiscard]] bool is_of_file_scope(const std::string& name) const {
+    return is_word(name) || dialect_.vocabulary.is_function(name) ||
+           ir::known_function(name) != nullptr ||
+           ir::known_function("__builtin_" + name) != nullptr;
   }
 
   std::string free_name(std::string name) {

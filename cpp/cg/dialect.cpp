@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "cg/words.hpp"
 
 namespace op2::cg {
 namespace {
@@ -46,8 +45,7 @@ const Dialect& make_c() {
       .is_cxx = false,
       .has_constant_space = false,
       .library = nullptr,
-      .words = {},
-      .functions = {},
+      .vocabulary = {},
   };
   return c;
 }
@@ -93,8 +91,7 @@ const Dialect& make_opencl() {
       .hides_ranges = true,
       .has_constant_space = true,
       .library = opencl_library,
-      .words = opencl_words(),
-      .functions = opencl_functions(),
+      .vocabulary = opencl_vocabulary(),
   };
   return opencl;
 }
@@ -140,8 +137,7 @@ const Dialect& make_cuda() {
       .is_cxx = true,
       .has_constant_space = false,
       .library = cuda_library,
-      .words = cuda_words(),
-      .functions = cuda_functions(),
+      .vocabulary = cuda_vocabulary(),
   };
   return cuda;
 }

@@ -3,12 +3,12 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "base/dtype.hpp"
 #include "cg/complex_numbers.hpp"
 #include "cg/library.hpp"
+#include "cg/words.hpp"
 
 namespace op2::cg {
 
@@ -66,8 +66,7 @@ struct Dialect {
   bool has_constant_space = false;   ///< Tables are in an address space of their own.
   /// What the C library's functions are called; null: as in C, with prototypes.
   LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;
-  std::span<const std::string_view> words;      ///< That C does not have: no name may be one.
-  std::span<const std::string_view> functions;  ///< That come along: no function may be one.
+  Vocabulary vocabulary = {};
 
   /// @brief Spelling of a scalar type.
   /// @throws UnsupportedError if the dialect has no such type.

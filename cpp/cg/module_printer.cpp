@@ -37,11 +37,10 @@ std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
                      type.is_pointer ? " *" : " ");
 }
 
-/// Names of parameters are the user's, and may be words of the dialect.
+/// Names of parameters are the user's, and may be words of the dialect, or what the loop calls.
 std::string spelled(const Dialect& dialect, const std::string& name) {
-  const bool is_word =
-      std::find(dialect.words.begin(), dialect.words.end(), name) != dialect.words.end();
-  return is_word ? name + "_op2" : name;
+  const Vocabulary& known = dialect.vocabulary;
+  return known.is_word(name) || known.is_called(name) ? name + "_op2" : name;
 }
 
 std::string_view symbol(kir::BinaryOp op) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exec/launch_program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/canonical.hpp"
@@ -145,7 +149,7 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : in_(text) {}
+  Reader(std::string_view text, const LaunchScope& scope) : in_(text), scope_(scope) {}
 
   LaunchProgram program() {
     LaunchProgram program;
@@ -153,10 +157,10 @@ class Reader {
     in_.open("kernels");
     while (!in_.is_at_close()) {
       std::string name = in_.text();
-      program.kernels.push_back({std::move(name), in_.small()});
+      program.kernels.push_back({std::move(name), below(most_lanes, "a number of lanes")});
     }
     in_.close();
-    n_kernels_ = static_cast<int>(program.kernels.size());
+    n_kernels_ = program.kernels.size();
     program.steps = steps();
     in_.close();
     if (!in_.is_at_end()) in_.fail("nothing more");
@@ -164,6 +168,26 @@ class Reader {
   }
 
  private:
+  static constexpr std::size_t most_lanes = 1 << 20;
+  static constexpr std::size_t most_item_bytes = 1 << 20;
+  static constexpr std::size_t most_scratch = 1 << 20;
+
+  /// A number from 0 to @p n - 1.
+  int below(std::size_t n, std::string_view what) {
+    const int number = in_.small();
+    if (number < 0 || static_cast<std::size_t>(number) >= n) {
+      in_.fail(fmt::format("{} from 0 to {} before", what, static_cast<std::int64_t>(n) - 1));
+    }
+    return number;
+  }
+  int argument() { return below(scope_.n_arguments, "the number of an argument"); }
+
+  std::string variable() {
+    std::string name = in_.text();
+    if (!variables_.contains(name)) in_.fail("a variable that is there before");
+    return name;
+  }
+
   Value value() { return value_of(in_.open()); }
 
   /// The rest of the record @p kind.
@@ -175,16 +199,16 @@ class Reader {
 
   Value node(std::string_view kind) {
     if (kind == "number") return {Number{in_.number()}};
-    if (kind == "variable") return {Variable{in_.text()}};
-    if (kind == "there") return {IsThere{in_.small()}};
-    if (kind == "stride") return {StrideOf{in_.small()}};
+    if (kind == "variable") return {Variable{variable()}};
+    if (kind == "there") return {IsThere{argument()}};
+    if (kind == "stride") return {StrideOf{below(scope_.n_data, "the number of data")}};
     if (kind == "blocks") return {BlocksOf{values(1)}};
     if (kind == "choice") return {Choice{values(3)}};
     if (kind == "entry") {
-      const int argument = in_.small();
+      const int from = argument();
       const int n_bytes = in_.small();
       if (n_bytes != 4 && n_bytes != 8) in_.fail("entries of 4 or 8 bytes before");
-      return {Entry{argument, n_bytes, values(1)}};
+      return {Entry{from, n_bytes, values(1)}};
     }
     const auto* op = std::ranges::find(operators, kind);
     if (op == operators.end()) in_.fail("a kind of value before");
@@ -211,7 +235,9 @@ class Reader {
   Step step(std::string_view kind) {
     if (kind == "set") {
       std::string name = in_.text();
-      return {Set{std::move(name), value()}};
+      Value made = value();
+      variables_.insert(name);
+      return {Set{std::move(name), std::move(made)}};
     }
     if (kind == "repeat") return {repeat()};
     if (kind == "when") {
@@ -219,8 +245,12 @@ class Reader {
       return {When{std::move(condition), steps()}};
     }
     if (kind == "allocate") {
-      Allocate made{in_.small(), in_.small(), {}, in_.flag()};
+      Allocate made;
+      made.scratch = below(most_scratch, "the number of scratch memory");
+      made.item_bytes = below(most_item_bytes, "bytes of an item");
+      made.is_zero = in_.flag();
       made.extent = value();
+      scratch_.insert(made.scratch);
       return {std::move(made)};
     }
     if (kind == "launch") return {launch()};
@@ -232,14 +262,14 @@ class Reader {
     made.variable = in_.text();
     made.begin = value();
     made.end = value();
+    variables_.insert(made.variable);
     made.body = steps();
     return made;
   }
 
   LaunchStep launch() {
     LaunchStep made;
-    made.kernel = in_.small();
-    if (made.kernel < 0 || made.kernel >= n_kernels_) in_.fail("a known kernel before");
+    made.kernel = below(n_kernels_, "the number of a kernel");
     const std::string grid = in_.text();
     const auto* known = std::ranges::find(grids, grid);
     if (known == grids.end()) in_.fail("a kind of grid before");
@@ -251,15 +281,24 @@ class Reader {
         made.arguments.emplace_back(value_of(kind));
         continue;
       }
-      const bool is_scratch = in_.flag();
-      made.arguments.emplace_back(MemorySlot{is_scratch, in_.small()});
+      made.arguments.emplace_back(memory());
       in_.close();
     }
     return made;
   }
 
+  MemorySlot memory() {
+    if (!in_.flag()) return {false, argument()};
+    const int index = in_.small();
+    if (!scratch_.contains(index)) in_.fail("scratch memory that is there before");
+    return {true, index};
+  }
+
   CanonicalReader in_;
-  int n_kernels_ = 0;
+  LaunchScope scope_;
+  std::size_t n_kernels_ = 0;
+  std::set<std::string> variables_ = {"begin", "end"};
+  std::set<int> scratch_;
 };
 
 }  // namespace
@@ -274,8 +313,8 @@ std::string canonical(const LaunchProgram& program) {
   return writer.text();
 }
 
-LaunchProgram read_launch_program(std::string_view text) {
-  return Reader(text).program();
+LaunchProgram read_launch_program(std::string_view text, const LaunchScope& scope) {
+  return Reader(text, scope).program();
 }
 
 }  // namespace op2::exec

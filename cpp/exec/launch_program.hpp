@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -155,7 +156,15 @@ struct LaunchProgram {
 /// @brief The program as canonical text: equal programs, and only these, have equal texts.
 [[nodiscard]] std::string canonical(const LaunchProgram& program);
 
-/// @brief The program that canonical() wrote. @throws UsageError saying what is wrong, and where.
-[[nodiscard]] LaunchProgram read_launch_program(std::string_view text);
+/// @brief How much of that is there which a program names by numbers.
+struct LaunchScope {
+  std::size_t n_arguments = 0;  ///< of Executable::arguments
+  std::size_t n_data = 0;       ///< of the loop
+};
+
+/// @brief The program that canonical() wrote: it uses nothing that @p scope does not have, and no
+/// scratch memory or variable before it is there.
+/// @throws UsageError saying what is wrong, and where.
+[[nodiscard]] LaunchProgram read_launch_program(std::string_view text, const LaunchScope& scope);
 
 }  // namespace op2::exec

@@ -182,8 +182,9 @@ std::shared_ptr<Executable> read_executable(std::string_view text) {
   fields(reader, *made, launch);
   reader.end();
   if (!launch.empty()) {
+    const LaunchScope scope{made->arguments.size(), made->data.size()};
     made->device =
-        std::make_shared<const DeviceCode>(DeviceCode{nullptr, read_launch_program(launch)});
+        std::make_shared<const DeviceCode>(DeviceCode{nullptr, read_launch_program(launch, scope)});
   }
   return made;
 }

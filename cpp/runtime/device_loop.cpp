@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/device_loop.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
+#include "exec/portable.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -74,6 +77,13 @@ void DeviceLoop::place_fixed(const exec::Executable& executable,
     if (known[i]) return known[i].get();
     const abi::Parameter& argument = executable.arguments[i];
     const auto index = static_cast<std::size_t>(argument.index);
+    const bool is_table = argument.role == abi::Role::map || argument.role == abi::Role::items;
+    const std::size_t first = argument.role == abi::Role::items ? first_list : 0;
+    if (is_table && (argument.index < 0 || first + index >= maps.size())) {
+      throw UsageError(fmt::format(
+          "its code's argument '{}' is {} number {}, of which there are {}", argument.name,
+          exec::name_of(argument.role), argument.index, maps.size() - first));
+    }
     if (argument.role == abi::Role::map) {
       known[i] = mirror_->map(maps[index], cause);
     } else if (argument.role == abi::Role::items) {
@@ -132,6 +142,14 @@ void DeviceLoop::place_scratch(std::int64_t kept_scratch_bytes) {
     if (memory) fixed_.push_back(std::move(memory));
   }
   scratch_ = std::move(later);
+}
+
+std::int64_t DeviceLoop::changing_bytes() const {
+  std::int64_t most = 0;
+  for (const Patch& patch : scratch_) {
+    most = std::max(most, static_cast<std::int64_t>(list_.scratch[patch.from].n_bytes));
+  }
+  return most;
 }
 
 void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span) {

@@ -49,6 +49,8 @@ class DeviceLoop {
   /// @brief Whether run() would enqueue the same again for the same addresses: it has no scratch
   /// memory that is allocated anew for every run.
   [[nodiscard]] bool is_repeatable() const { return scratch_.empty(); }
+  /// @brief Bytes of the largest such memory.
+  [[nodiscard]] std::int64_t changing_bytes() const;
 
  private:
   struct Prepared {

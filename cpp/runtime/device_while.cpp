@@ -123,7 +123,7 @@ void DeviceWhile::record(std::int64_t most) {
   if (n_recordings_++ >= most_recordings) return give_up("addresses change at each submit");
   for (const LoopKernel& task : tasks_) {
     if (task->recorder() != device_.get()) {
-      return give_up("a loop allocates scratch memory for each run");
+      return give_up(task->why_not_recorded());
     }
   }
   const RepeatCondition condition{{left_, condition_.left.dtype, condition_.left.value},

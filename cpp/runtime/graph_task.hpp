@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,8 @@ class GraphTask {
   /// @brief The device that could record what it enqueues; null if it runs on the host or enqueues
   /// something else each time.
   [[nodiscard]] virtual Device* recorder() = 0;
+  /// @brief Why there is no recorder() for what runs on a device, and what to do; else empty.
+  [[nodiscard]] virtual std::string why_not_recorded() { return {}; }
   /// @brief What launch_ready() enqueues; known after recorder().
   [[nodiscard]] virtual std::size_t n_launches() const = 0;
   /// @brief The first half of run(), on a device: everything but the launches.

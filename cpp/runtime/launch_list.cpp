@@ -14,8 +14,11 @@
 namespace op2::runtime {
 namespace {
 
+/// Colours, levels and the like are far fewer: numbers in a file may be damaged.
+constexpr std::int64_t most_repeats = 1 << 20;
+
 std::int64_t blocks_for(const GridRule& rule, std::int64_t n_items) {
-  std::int64_t n = (n_items + rule.n_lanes - 1) / rule.n_lanes;
+  std::int64_t n = n_items > 0 ? (n_items - 1) / rule.n_lanes + 1 : 0;
   if (rule.few_blocks > 0 && n > rule.few_blocks) n = std::max(rule.few_blocks, (n + 1) / 2);
   return std::clamp<std::int64_t>(n, 1, rule.max_blocks);
 }
@@ -43,8 +46,12 @@ class Evaluator {
   void run(const exec::Set& set) { values_[set.variable] = value(set.value); }
 
   void run(const exec::Repeat& repeat) {
+    const std::int64_t begin = value(repeat.begin);
     const std::int64_t end = value(repeat.end);
-    for (std::int64_t i = value(repeat.begin); i < end; ++i) {
+    if (end > begin && apply(exec::Operator::subtract, end, begin) > most_repeats) {
+      throw InternalError(fmt::format("a launch is repeated from {} to {}", begin, end));
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
       values_[repeat.variable] = i;
       run(repeat.body);
     }
@@ -56,7 +63,8 @@ class Evaluator {
 
   void run(const exec::Allocate& allocate) {
     const std::int64_t n_bytes =
-        std::max<std::int64_t>(value(allocate.extent), 0) * allocate.item_bytes;
+        apply(exec::Operator::multiply, std::max<std::int64_t>(value(allocate.extent), 0),
+              allocate.item_bytes);
     scratch_[allocate.scratch] = static_cast<int>(list_.scratch.size());
     list_.scratch.push_back({n_bytes, allocate.is_zero});
   }
@@ -126,25 +134,27 @@ class Evaluator {
   [[nodiscard]] std::int64_t evaluate(const exec::Operation& operation) const {
     const std::int64_t left = value(operation.operands[0]);
     const std::int64_t right = value(operation.operands[1]);
-    const bool divides =
-        operation.op == exec::Operator::divide || operation.op == exec::Operator::modulo;
-    if (divides && right == 0) throw InternalError("a launch divides by zero");
     return apply(operation.op, left, right);
   }
 
   [[nodiscard]] static std::int64_t apply(exec::Operator op, std::int64_t left,
                                           std::int64_t right) {
+    std::int64_t result = 0;
+    bool is_too_large = false;
     switch (op) {
       case exec::Operator::add:
-        return left + right;
+        is_too_large = __builtin_add_overflow(left, right, &result);
+        break;
       case exec::Operator::subtract:
-        return left - right;
+        is_too_large = __builtin_sub_overflow(left, right, &result);
+        break;
       case exec::Operator::multiply:
-        return left * right;
+        is_too_large = __builtin_mul_overflow(left, right, &result);
+        break;
       case exec::Operator::divide:
-        return left / right;
+        return quotient(left, right);
       case exec::Operator::modulo:
-        return left % right;
+        return right == -1 ? 0 : left - quotient(left, right) * right;
       case exec::Operator::less:
         return left < right ? 1 : 0;
       case exec::Operator::equal:
@@ -152,7 +162,16 @@ class Evaluator {
       case exec::Operator::least:
         return std::min(left, right);
     }
-    throw InternalError("apply: not an Operator");
+    if (is_too_large) {
+      throw InternalError(
+          fmt::format("a launch computes a number from {} and {} that is too large", left, right));
+    }
+    return result;
+  }
+
+  [[nodiscard]] static std::int64_t quotient(std::int64_t left, std::int64_t right) {
+    if (right == 0) throw InternalError("a launch divides by zero");
+    return right == -1 ? apply(exec::Operator::subtract, 0, left) : left / right;
   }
 
   [[nodiscard]] std::int64_t evaluate(const exec::Choice& choice) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,8 @@ class ReadyGraph {
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
   /// @brief Whether it pays to enqueue it as one; all zero where that cannot be done.
   [[nodiscard]] virtual ReplayTrial trial() const = 0;
+  /// @brief Why the last submit enqueued nothing as one, and what to do; see Sequence::why_not().
+  [[nodiscard]] virtual std::string why_not() const { return {}; }
   /// @brief What shares parallel regions; on the host.
   [[nodiscard]] virtual TeamReport report() const { return {}; }
 };
@@ -97,6 +100,7 @@ class DeviceGraph final : public LoopGraph<DeviceGraph, std::shared_ptr<Device>>
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override;
   [[nodiscard]] ReplayTrial trial() const override { return sequence_->trial(); }
+  [[nodiscard]] std::string why_not() const override { return sequence_->why_not(); }
 
  private:
   std::unique_ptr<Sequence> sequence_;  // null before instantiate()

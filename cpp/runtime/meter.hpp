@@ -54,18 +54,4 @@ class Meter {
   std::deque<UnderWay> under_way_;  // in order
 };
 
-/// @brief Nanoseconds of the device's own time for what @p enqueue launches, given the span to
-/// launch it with; waits before and after. -1 if the device does not measure.
-template <class Enqueue>
-[[nodiscard]] std::int64_t elapsed(Device& device, const Enqueue& enqueue) {
-  device.start_clock();
-  const std::unique_ptr<DeviceSpan> span = device.open_span();
-  enqueue(span.get());
-  if (span) device.close_span(*span);
-  device.finish();
-  const auto found = span ? span->measured() : std::nullopt;
-  device.stop_clock();
-  return found ? found->nanoseconds : -1;
-}
-
 }  // namespace op2::runtime

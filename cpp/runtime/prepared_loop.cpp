@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "exec/portable.hpp"
 #include "runtime/host/contention.hpp"
 #include "runtime/host/threads.hpp"
 #include "runtime/nvtx.hpp"
@@ -49,6 +50,18 @@ bool is_common_to_neighbours(const mesh::MapTable& table, std::int64_t n_element
   return false;
 }
 
+/// What an argument of generated code is, by its number. Tables of loops that were compiled ahead
+/// may be damaged, or of other loops.
+template <class Items>
+const auto& item_of(const Items& items, const abi::Parameter& argument) {
+  const auto index = static_cast<std::size_t>(argument.index);
+  if (argument.index >= 0 && index < items.size()) return items[index];
+  throw UsageError(
+      fmt::format("its code's argument '{}' is {} number {}, of which there are {}: the table "
+                  "of loops that it is from does not fit; make it again",
+                  argument.name, exec::name_of(argument.role), argument.index, items.size()));
+}
+
 }  // namespace
 
 PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOptions options,
@@ -78,11 +91,11 @@ PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOpti
 void PreparedLoop::note_uses() {
   what_ = fmt::format("par_loop '{}'", executable_->name);
   for (const abi::Parameter& argument : executable_->arguments) {
-    const auto index = static_cast<std::size_t>(argument.index);
     if (argument.role == abi::Role::data) {
-      uses_.push_back({binding_.arguments[index].get(), use_of(argument), argument.index});
+      uses_.push_back(
+          {item_of(binding_.arguments, argument).get(), use_of(argument), argument.index});
     } else if (argument.role == abi::Role::constant) {
-      uses_.push_back({binding_.constants[index].get(), mesh::Use::read, -1});
+      uses_.push_back({item_of(binding_.constants, argument).get(), mesh::Use::read, -1});
     }
   }
 }
@@ -328,6 +341,18 @@ Device* PreparedLoop::recorder() {
   return is_repeatable ? mirror_->device().get() : nullptr;
 }
 
+std::string PreparedLoop::why_not_recorded() {
+  if (mirror_ == nullptr) return {};
+  const std::lock_guard lock(mutex_);
+  std::int64_t n_bytes = 0;
+  for (const DeviceLoop* loop : whole_) n_bytes = std::max(n_bytes, loop->changing_bytes());
+  if (n_bytes == 0) return {};
+  return fmt::format(
+      "{} allocates {} bytes of scratch memory for each run, because that is more than "
+      "kept_scratch_bytes = {}; tuning={{'kept_scratch_bytes': {}}} lets it keep them",
+      what_, n_bytes, options_.tuning.kept_scratch_bytes, n_bytes);
+}
+
 std::size_t PreparedLoop::n_launches() const {
   return std::accumulate(
       whole_.begin(), whole_.end(), std::size_t{0},
@@ -514,6 +539,7 @@ void PreparedLoop::find_positions() {
   }
   for (const abi::Parameter& argument : executable_->arguments) {
     if (argument.role != abi::Role::matrix || argument.index % 2 == 0) continue;
+    (void)item_of(matrix_arrays_, argument);
     const auto& spec = binding_.matrices[static_cast<std::size_t>(argument.index / 2)];
     if (size_of(argument.type.dtype) != static_cast<std::size_t>(spec.bytes)) {
       throw InternalError("positions have another width than the generated code expects");
@@ -550,23 +576,22 @@ void PreparedLoop::size_scratch() {
 void PreparedLoop::gather_addresses() {
   for (std::size_t i = 0; i < executable_->arguments.size(); ++i) {
     const abi::Parameter& argument = executable_->arguments[i];
-    const auto index = static_cast<std::size_t>(argument.index);
     switch (argument.role) {
       case abi::Role::data:
-        argv_[i] = binding_.arguments[index]->data();
+        argv_[i] = item_of(binding_.arguments, argument)->data();
         break;
       case abi::Role::constant:
-        argv_[i] = binding_.constants[index]->data();
+        argv_[i] = item_of(binding_.constants, argument)->data();
         break;
       // Launches take one kind of pointer; the generated code restores const.
       case abi::Role::map:
-        argv_[i] = const_cast<void*>(plan_.tables[index]->values());
+        argv_[i] = const_cast<void*>(item_of(plan_.tables, argument)->values());
         break;
       case abi::Role::matrix:
-        argv_[i] = const_cast<void*>(matrix_arrays_[index].data);
+        argv_[i] = const_cast<void*>(item_of(matrix_arrays_, argument).data);
         break;
       case abi::Role::items:
-        argv_[i] = const_cast<void*>(binding_.items[index]->values());
+        argv_[i] = const_cast<void*>(item_of(binding_.items, argument)->values());
         break;
       case abi::Role::plan:
         argv_[i] = const_cast<void*>(plan_.arrays.at(argument).data);

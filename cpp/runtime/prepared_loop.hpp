@@ -82,6 +82,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
 
   [[nodiscard]] const std::vector<mesh::BufferUse>& uses() const override { return uses_; }
   [[nodiscard]] Device* recorder() override;
+  [[nodiscard]] std::string why_not_recorded() override;
   bool make_ready(std::vector<std::uintptr_t>& state) override;
   void launch_ready() override;
   [[nodiscard]] std::size_t n_launches() const override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/sequence.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -95,8 +97,13 @@ bool Sequence::run_all(std::int64_t n_times) {
   }
   if (n_times <= 0) return has_copied;
   Device* device = nullptr;
+  why_not_.clear();
   const Recorded& last = recorded_[now_];
-  if (!is_profiled()) device = last.as_one || last.side_by_side ? device_ : recorder();
+  if (is_profiled()) {
+    why_not_ = "loops are launched one by one while they are measured";
+  } else {
+    device = last.as_one || last.side_by_side ? device_ : recorder();
+  }
   if (device != nullptr) return replay(*device, n_times) || has_copied;
   forget_recordings();
   for (std::int64_t i = 0; i < n_times; ++i) has_copied |= run_once();
@@ -106,6 +113,7 @@ bool Sequence::run_all(std::int64_t n_times) {
 void Sequence::tell() {
   const std::lock_guard told(told_mutex_);
   told_trial_ = trial_;
+  told_why_not_ = why_not_;
   told_native_ = 0;
   const Recorded& now = recorded_[now_];
   for (const auto* recording : {&now.several, &now.as_one, &now.side_by_side}) {
@@ -125,6 +133,11 @@ ReplayTrial Sequence::trial() const {
   return told_trial_;
 }
 
+std::string Sequence::why_not() const {
+  const std::lock_guard told(told_mutex_);
+  return told_why_not_;
+}
+
 bool Sequence::run_once() {
   bool has_copied = false;
   for (const std::shared_ptr<GraphTask>& loop : loops_) has_copied |= loop->run();
@@ -136,19 +149,39 @@ bool Sequence::is_profiled() const {
                      [](const auto& loop) { return loop->is_profiled(); });
 }
 
-Device* Sequence::recorder() const {
-  if (n_recordings_ >= most_recordings) return nullptr;
+Device* Sequence::not_recorded(std::string why) {
+  why_not_ = std::move(why);
+  return nullptr;
+}
+
+Device* Sequence::recorder() {
+  if (n_recordings_ >= most_recordings) {
+    if (trial_.single() == Way::alone) return nullptr;  // which is faster
+    return not_recorded(
+        is_recording_possible_
+            ? fmt::format("addresses, plans or Maps of its loops have changed {} times, which is "
+                          "not recorded again",
+                          most_recordings)
+            : "the device's driver records no launches");
+  }
   // a loop keeps the addresses of one place
-  if (is_repeating_ && has_exchange_) return nullptr;
+  if (is_repeating_ && has_exchange_) {
+    return not_recorded("a loop is there twice, and Dats exchange their memory between the two");
+  }
   Device* found = nullptr;
   std::size_t n_launches = 0;
   for (const std::shared_ptr<GraphTask>& loop : loops_) {
     Device* device = loop->recorder();
-    if (device == nullptr || (found != nullptr && found != device)) return nullptr;
+    if (device == nullptr) return not_recorded(loop->why_not_recorded());
+    if (found != nullptr && found != device) return not_recorded("its loops run on two devices");
     found = device;
     n_launches += loop->n_launches();
   }
-  return n_launches < least_launches ? nullptr : found;
+  if (n_launches < least_launches) {
+    return not_recorded(fmt::format("{} no more one by one",
+                                    n_launches == 1 ? "one launch costs" : "two launches cost"));
+  }
+  return found;
 }
 
 bool Sequence::replay(Device& device, std::int64_t n_times) {
@@ -283,7 +316,11 @@ void Sequence::record(Device& device) {
 std::unique_ptr<Recording> Sequence::recorded(Device& device, bool is_side_by_side,
                                               std::int64_t n_times) {
   if (!device.start_recording()) {
-    if (!is_side_by_side) n_recordings_ = most_recordings;
+    if (!is_side_by_side) {
+      n_recordings_ = most_recordings;
+      is_recording_possible_ = false;
+      why_not_ = "the device's driver records no launches";
+    }
     return nullptr;
   }
   bool is_ordered = true;

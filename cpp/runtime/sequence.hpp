@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/trace.hpp"
@@ -88,6 +89,9 @@ class Sequence {
   [[nodiscard]] std::uintptr_t native() const;
   /// @brief What was measured so far.
   [[nodiscard]] ReplayTrial trial() const;
+  /// @brief Why the last run was not recorded, and what to do; empty: it was, or there was only the
+  /// first one, or single launches were measured to be faster.
+  [[nodiscard]] std::string why_not() const;
 
  private:
   /// What was recorded for one state.
@@ -105,7 +109,9 @@ class Sequence {
   /// Let others know how things stand.
   void tell();
   [[nodiscard]] bool is_profiled() const;
-  [[nodiscard]] Device* recorder() const;
+  /// @brief The device that can record all loops; null: none, and why_not_ says why.
+  [[nodiscard]] Device* recorder();
+  [[nodiscard]] Device* not_recorded(std::string why);
   bool make_ready(Device& device);
   bool replay(Device& device, std::int64_t n_times);
   void record(Device& device);
@@ -130,12 +136,15 @@ class Sequence {
   bool has_exchange_ = false;  // addresses may change between loops
   bool is_repeating_ = false;  // a loop is there twice
   bool is_several_possible_ = true;
+  bool is_recording_possible_ = true;
   Device* device_ = nullptr;  // of the recordings
   Clock clock_;
   ReplayTrial trial_;
+  std::string why_not_;
   // What is told to others during a run, too: how things stood behind the last one.
   mutable std::mutex told_mutex_;
   ReplayTrial told_trial_;
+  std::string told_why_not_;
   std::uintptr_t told_native_ = 0;
 };
 

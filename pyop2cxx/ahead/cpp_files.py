@@ -28,6 +28,7 @@ RUNTIME = "runtime"
 _FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
+_KERNEL_DIGITS = 6
 _STANDALONE = {"format": "format", "core": "other", "ranges": "other"}
 
 
@@ -186,21 +187,28 @@ def _write_runtime(folder: Path) -> None:
 def _functions(
     entries: Iterable[Entry],
 ) -> Iterable[tuple[str, str, Function, list[Compiled], Entry]]:
-    """Put the backends of each loop together, and give loops of one kernel different names.
+    """Put the backends of each loop together, and give different loops different names.
 
-    What the first loop's objects are called is what the function's parameters are called; loops
-    with other objects are the same function.
+    Those of one kernel are numbered; those of kernels that only have one name have a part of the
+    text's digest in theirs, which is another one if the text is: programs cannot call one for the
+    other. A function's parameters are called as the first loop's objects; loops with other objects
+    are the same function.
     """
     found: dict[tuple[str, Function], list[Compiled]] = {}
     first: dict[tuple[str, Function], tuple[Function, Entry]] = {}
+    texts: dict[str, set[tuple[str, ...]]] = {}
     for entry in entries:
+        texts.setdefault(entry.description["kernel"], set()).add(entry.kernel)
         if entry.function is not None and entry.compiled is not None:
             key = (entry.description["signature"], entry.function.unnamed())
             found.setdefault(key, []).append(entry.compiled)
             first.setdefault(key, (entry.function, entry))
     taken: set[str] = set()
     for (key, compiled), (function, entry) in zip(found.items(), first.values(), strict=True):
-        name = unused(function.name, taken)
+        wanted = function.name
+        if len(texts[entry.description["kernel"]]) > 1:
+            wanted += f"_{_core.digest(repr(entry.kernel))[:_KERNEL_DIGITS]}"
+        name = unused(wanted, taken)
         taken.add(name)
         # the first of a backend that suits the mesh is taken: those that know most of it come first
         yield key[0], name, function, sorted(compiled, key=_knows_less), entry

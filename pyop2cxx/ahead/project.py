@@ -61,7 +61,7 @@ class Project:
 
         Raises:
             UsageError: The folder holds something else or cannot be written, there are no loops, or
-                too many, or two kernels have one name.
+                too many.
             CompilationError: The compiler rejects a loop.
             ToolchainError: There is no compiler.
         """
@@ -83,27 +83,11 @@ class Project:
         check_place(self.name, target)
         if not self.entries and self.graph is None:
             raise UsageError("ahead: the program has run and generated no loop")
-        self._check_names()
         if self.most is not None and len(self.entries) > self.most:
             raise UsageError(
                 f"ahead: {len(self.entries)} loops are more than --max {self.most}: "
                 f"{_factors([entry.description for entry in self.entries])}"
             )
-
-    def _check_names(self) -> None:
-        """Check that no two kernels are called alike: files and functions have their names."""
-        known: dict[str, Entry] = {}
-        for entry in self.entries:
-            if not entry.kernel:
-                continue
-            name = entry.description["kernel"]
-            first = known.setdefault(name, entry)
-            if first.kernel != entry.kernel:
-                raise UsageError(
-                    f"ahead: two kernels with different texts are called '{name}', in the loops "
-                    f"at {first.line} and {entry.line}; files, symbols and functions of C++ have "
-                    "the names of kernels: give one of them another name"
-                )
 
     def _fill(self, folder: Path, *, build: bool) -> None:
         for entry in self.entries:

@@ -191,6 +191,9 @@ class Chain(_core.chain.Block):
             if compare:
                 self._passes_number = -1  # it is never at once
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError("a chain can neither be copied nor pickled; op2.chain() makes another one")
+
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
 

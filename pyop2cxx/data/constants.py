@@ -207,7 +207,11 @@ class Const(SetFreeCarrier):
         runtime.remove_constant(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise UsageError(f"{self._what}: a named constant cannot be copied, its name is taken")
+        raise UsageError(
+            f"{self._what}: a named constant cannot be copied or pickled, its name is taken; "
+            f"op2.Const({self._dim}, {self._name}.data_ro, 'other_name') makes another one, and "
+            "data_ro can be pickled"
+        )
 
     def __str__(self) -> str:
         return (

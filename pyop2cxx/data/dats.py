@@ -679,6 +679,13 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _what(self) -> str:
         return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
+    def __copy__(self) -> Dat:
+        """Return another Dat with the same memory, as in PyOP2; `Dat(dat)` has its own."""
+        self._allocated("__copy__")
+        kind, arguments = self.__reduce__()
+        made: Dat = kind(*arguments)
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
         self._bring_if_any("__reduce__")
         return (

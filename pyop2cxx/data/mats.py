@@ -424,7 +424,10 @@ class Mat(MatAlgebra, MatValues):
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise UsageError(f"{self._what}: a matrix cannot be pickled; pickle to_scipy()")
+        raise UsageError(
+            f"{self._what}: a matrix cannot be pickled, nor copied by Python's copy; duplicate() "
+            "is a copy, and to_scipy() can be pickled"
+        )
 
     def __str__(self) -> str:
         return f"OP2 Mat: {self._name}, sparsity ({self._sparsity}), datatype {self._dtype.name}"

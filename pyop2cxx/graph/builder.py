@@ -308,6 +308,12 @@ class Node(Successors):
         """What messages and pictures call it."""
         return self._name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"node '{self._name}': it is of its graph, and can neither be copied nor pickled; add "
+            "another one with then()"
+        )
+
     def __repr__(self) -> str:
         return f"<node {'+'.join(map(str, self._numbers))} '{self._name}'>"
 
@@ -355,6 +361,12 @@ class GraphBuilder(Successors):
         self._loops: dict[tuple[object, ...], LoopOperation] = {}
         self._slots: dict[int, Any] = {}
         self._state = "not open"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"graph '{self._name}': a graph that is built can neither be copied nor pickled; "
+            "build another one, or let instantiate() make what bind() copies and save() writes"
+        )
 
     def __repr__(self) -> str:
         return f"<graph '{self._name}' of {len(self._nodes)} nodes, {self._state}>"

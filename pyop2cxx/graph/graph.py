@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import threading
 import time
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 ON_RACE = ("error", "serialise", "ignore")
 _MOST_BOUND = 16
 _MOST_SHOWN = 8
+_NOTE_LETTERS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,9 @@ class GraphStats:
         backend: What its loops run on.
         replays: For each segment that can run as one, whether that pays: as a recording of a
             device, or in shared parallel regions of ``openmp``. Empty elsewhere, and before a try.
+        not_replayed: For each segment of loops on a device that the last submit launched one by
+            one, why, and what to do: too large scratch memory, too few launches. Empty where single
+            launches were measured to be faster.
         regions: For each segment on ``openmp``, how many loops share parallel regions, or why none.
         repeats: For each ``while_``, whether the host or the device repeats it.
     """
@@ -95,6 +100,7 @@ class GraphStats:
     instantiate_ms: float
     backend: str
     replays: tuple[Replay, ...]
+    not_replayed: tuple[str, ...]
     regions: tuple[Regions, ...]
     repeats: tuple[Repeats, ...]
 
@@ -296,6 +302,7 @@ class Graph:
             instantiate_ms=self._milliseconds,
             backend=self._backend,
             replays=tuple(map(_replay, self._program.trials)),
+            not_replayed=self._program.not_replayed,
             regions=self._program.regions,
             repeats=self._program.repeats,
         )
@@ -327,6 +334,11 @@ class Graph:
         return [
             f"submitted {times} on {self._backend}",
             *(str(_replay(trial)) for trial in self._program.trials),
+            *(
+                line
+                for why in self._program.not_replayed
+                for line in textwrap.wrap(f"not replayed: {why}", _NOTE_LETTERS)
+            ),
             *map(str, self._program.regions),
             *map(str, self._program.repeats),
         ]

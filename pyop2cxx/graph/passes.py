@@ -48,6 +48,11 @@ class Passes:
         return self._body.trials
 
     @property
+    def not_replayed(self) -> tuple[str, ...]:
+        """Why pieces of a pass that the host repeats were not replayed."""
+        return () if self._device is not None and self._device.native else self._body.not_replayed
+
+    @property
     def repeats(self) -> tuple[Repeats, ...]:
         """Who repeats the body, and those of ``while_`` in it."""
         why = self._device.why_not if self._device is not None else self._why

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BY_HOST, BY_DEVICE, UNDECIDED = "by the host", "by the device", "undecided"
 
+_MOST_NAMED = 4
 _BATCH = 64
 """After so many passes an interrupt from the keyboard is looked for."""
 
@@ -82,6 +83,7 @@ class Piece:
 
     Attributes:
         steps: As given.
+        name: What it does.
     """
 
     def __init__(self, steps: Sequence[_core.graph.Step], operations: Sequence[Operation]) -> None:
@@ -90,6 +92,8 @@ class Piece:
         each = {id(operation): operation for operation in operations}.values()
         lent = {id(one): one for operation in each for one in operation.lent()}
         self._lent = tuple(lent.values())
+        names = list(dict.fromkeys(operation.name for operation in each))
+        self.name = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
         self._notes = [note for operation in each for note in operation.notes()]
 
     @property
@@ -103,6 +107,12 @@ class Piece:
         """What was measured of running them as one, if anything was."""
         trial = self._graph.trial
         return (trial,) if trial.as_one else ()
+
+    @property
+    def not_replayed(self) -> tuple[str, ...]:
+        """Why the last run was not replayed; nothing if it was, or that was measured not to pay."""
+        why = self._graph.why_not
+        return (f"{self.name}: {why}",) if why else ()
 
     @property
     def regions(self) -> tuple[Regions, ...]:
@@ -172,6 +182,13 @@ class Program:
         """What was measured of each piece that could run as one."""
         return tuple(
             trial for segment in self._segments for trial in getattr(segment, "trials", ())
+        )
+
+    @property
+    def not_replayed(self) -> tuple[str, ...]:
+        """Why pieces were not replayed."""
+        return tuple(
+            why for segment in self._segments for why in getattr(segment, "not_replayed", ())
         )
 
     @property

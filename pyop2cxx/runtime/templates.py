@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # What every first loop on the host needs; the others are filled where Jinja2's 20 ms do not count.
 PREPARED = ("host/translation_unit.j2",)
+_NEEDED = ("headers", "preludes", "kernels", "wrappers", "launch")
+_N_LINES, _TELLING = 3, 10
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
 
@@ -184,7 +186,7 @@ def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Pat
 
     Raises:
         ConfigurationError: It is not written well, fails, or names another key, or a block that the
-            template which it extends has not.
+            template which it extends has not, or leaves out what loops need.
     """
     environment = _environment(folders)
     where = f"template '{template}' (from {', '.join(map(str, folders))})"
@@ -196,7 +198,9 @@ def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Pat
                 f"there is no {_listed(unknown)}; "
                 f"a loop gives it {_listed(sorted(context)) or 'nothing'}"
             )
-        return environment.get_template(template).render(context)
+        text = environment.get_template(template).render(context)
+        _check_all_is_there(template, text, context)
+        return text
     except jinja2.TemplateNotFound as error:
         raise ConfigurationError(f"{where}: there is no template '{error.name}'") from error
     except jinja2.TemplateSyntaxError as error:
@@ -232,6 +236,29 @@ def _check_parents(template: str, environment: jinja2.Environment, above: tuple[
         raise ConfigurationError(
             f"'{template}' has a block {_listed(unknown)}, which '{found.extended}' has not; "
             f"there are: {_listed(sorted(there)) or 'none'}"
+        )
+
+
+def _check_all_is_there(template: str, text: str, context: Mapping[str, object]) -> None:
+    """Raise a ConfigurationError if what compilers and the run-time need is not in a text.
+
+    Templates may change lines: a part is there if one of its longest lines is.
+    """
+    left_out = []
+    for key in _NEEDED:
+        given = context.get(key, "")
+        for part in given if isinstance(given, list) else [str(given)]:
+            lines = sorted((line.strip() for line in part.splitlines()), key=len)[-_N_LINES:]
+            telling = [line for line in lines if len(line) >= _TELLING] or lines[-1:]
+            if any(telling) and not any(line in text for line in telling):
+                left_out.append(key)
+                break
+    if left_out:
+        needed = [key for key in _NEEDED if key in context]
+        raise ConfigurationError(
+            f"its text lacks {_listed(left_out)}; a template needs {_listed(needed)}, as in "
+            f"'{{{{ {left_out[0]} }}}}', or extends 'pyop2cxx/{template}', whose blocks have them; "
+            "a block that replaces another one has what is there by '{{ super() }}'"
         )
 
 

@@ -289,6 +289,17 @@ def test_other_templates_stay_ours(mine: Path) -> None:
         ("a\n{{ 1 / 0 }}", "line 2: ZeroDivisionError: division by zero"),
         ("{{ kernel.colour }}", "has no attribute 'colour'"),
         ("caf\xe9", "is not UTF-8: "),
+        (
+            "{{ kernels }}\n{{ wrappers }}\n",
+            "its text lacks 'launch'; a template needs 'headers', 'kernels', 'wrappers', 'launch', "
+            f"as in '{{{{ launch }}}}', or extends 'pyop2cxx/{TEMPLATE}', whose blocks have them; "
+            "a block that replaces another one has what is there by '{{ super() }}'",
+        ),
+        (
+            f'{{% extends "pyop2cxx/{TEMPLATE}" %}}\n{{% block loop %}}a{{% endblock %}}',
+            "its text lacks 'kernels', 'wrappers', 'launch'; ",
+        ),
+        ("", "its text lacks 'kernels', 'wrappers', 'launch'; "),
     ],
 )
 def test_wrong_templates_of_users_are_refused(mine: Path, text: str, message: str) -> None:
@@ -298,6 +309,28 @@ def test_wrong_templates_of_users_are_refused(mine: Path, text: str, message: st
         small_loop().generate()
     assert message in str(refused.value)
     assert f"template '{TEMPLATE}' (from {mine.parents[1]})" in str(refused.value)
+
+
+def test_a_device_needs_its_parts_too(mine: Path) -> None:
+    folder = mine.parents[1]
+    (folder / "opencl").mkdir()
+    (folder / "opencl" / "program.j2").write_text("{{ wrappers }}")
+    op2.init(backend="opencl", static=True, templates=folder)
+    with pytest.raises(ConfigurationError, match="its text lacks 'preludes', 'kernels'; "):
+        small_loop().generate()
+
+
+def test_a_template_may_change_lines(mine: Path) -> None:
+    mine.write_text(
+        f'{{% extends "pyop2cxx/{TEMPLATE}" %}}\n'
+        "{% block launch %}{{ launch | replace('return 0;', 'return 0; /* done */') | indent }}"
+        "{% endblock %}"
+    )
+    op2.init(backend="sequential", templates=mine.parents[1])
+    loop = small_loop()
+    assert "return 0; /* done */" in str(loop.generate())
+    loop.compute()
+    np.testing.assert_array_equal(loop.args[0].data.data_ro, [2.0, 3.0, 4.0])
 
 
 def test_a_block_of_a_template_in_between_may_be_replaced(mine: Path) -> None:

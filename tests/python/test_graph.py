@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import random
+import re
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -617,7 +618,43 @@ def test_large_scratch_memory_of_replayed_loops_stays_theirs(device: _core.Devic
         for _ in range(3):
             graph.submit()
         assert len(graph.stats().replays) == len(tuning)
+        assert len(graph.stats().not_replayed) == 1 - len(tuning)
         np.testing.assert_array_equal(y.data_ro, 9 * expected)
+
+
+def test_what_is_not_replayed_says_why(device: _core.Device) -> None:
+    n = 10_000
+    edges, nodes = op2.Set(n, "edges"), op2.Set(n, "nodes")
+    ends = op2.Map(edges, nodes, 2, np.stack([np.arange(n), np.roll(np.arange(n), -1)], 1), "ends")
+    x, y = op2.Dat(edges, np.arange(1.0 * n), name="x"), op2.Dat(nodes, name="y")
+    text = "void add(double *y, const double *x) { y[0] += x[0]; y[1] -= 2 * x[0]; }"
+
+    halve = kernel("void halve(double *x) { x[0] /= 2; }")
+
+    def graph_of(**options: Any) -> op2.Graph:
+        loop = op2.ParLoop(op2.Kernel(text, "add"), edges, y(op2.INC, ends), x(op2.READ), **options)
+        return op2.record(lambda: [loop.compute(), op2.par_loop(halve, edges, x(op2.RW))])
+
+    graph = graph_of(strategy="scratch")
+    graph.submit()
+    assert graph.stats().not_replayed == ()  # the first run is never one
+    graph.submit(3)
+    (why,) = graph.stats().not_replayed
+    found = re.fullmatch(
+        r"add, halve: par_loop 'add'.* allocates (\d+) bytes of scratch memory for each run, "
+        r"because that is more than kept_scratch_bytes = 65536; "
+        r"tuning=\{'kept_scratch_bytes': (\d+)\} lets it keep them",
+        why,
+    )
+    assert found is not None, why
+    assert found[1] == found[2]
+    assert "not replayed: add, halve" in graph.to_svg()
+    kept = graph_of(strategy="scratch", tuning={"kept_scratch_bytes": int(found[2])})
+    kept.submit(4)
+    assert (kept.stats().not_replayed, len(kept.stats().replays)) == ((), 1)
+    few = op2.record(lambda: op2.par_loop(halve, edges, x(op2.RW)))
+    few.submit(3)
+    assert few.stats().not_replayed == ("halve: one launch costs no more one by one",)
 
 
 def test_what_is_replayed_follows_its_values(backend: str) -> None:

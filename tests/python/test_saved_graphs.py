@@ -348,6 +348,30 @@ def test_loops_of_one_kernel_over_other_objects_are_saved_as_one_function(
     assert header.count("Loop flux(") == 1, header
 
 
+def test_kernels_of_one_name_are_saved_together(tmp_path: Path) -> None:
+    cells = op2.Set(3, "cells")
+    x, y = op2.Dat(cells, name="x"), op2.Dat(cells, name="y")
+    one = op2.Kernel("void add(double *x) { x[0] += 1; }", "add")
+    other = op2.Kernel("void add(double *x) { x[0] = 2 * x[0] + 20; }", "add")
+
+    def step() -> None:
+        op2.par_loop(one, cells, x(op2.RW))
+        op2.par_loop(other, cells, y(op2.RW))
+        op2.par_loop(one, cells, y(op2.RW))
+
+    graph = op2.record(step, name="steps", to_save=True)
+    graph.save(tmp_path / "steps", backends=("sequential", "openmp"))
+    code = """
+        import sys
+        from pyop2cxx import op2
+        op2.init(backend="sequential", eti_only=True)
+        graph = op2.load_graph(sys.argv[1])
+        graph.submit(2)
+        print(*(dat.data_ro[0] for dat in graph.outputs.values()))
+    """
+    assert run(code, tmp_path / "steps").split() == ["2.0", "63.0"]
+
+
 def sharing() -> op2.Graph:
     values = np.zeros(6)
     cells = op2.Set(3, "cells")

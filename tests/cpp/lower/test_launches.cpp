@@ -31,7 +31,8 @@ TEST(Launches, CanBeWrittenDown) {
     ASSERT_FALSE(program.kernels.empty());
     EXPECT_TRUE(program.kernels[0].name.ends_with("_loop1"));
     EXPECT_FALSE(program.steps.empty());
-    EXPECT_EQ(exec::read_launch_program(canonical(program)), program);
+    EXPECT_EQ(exec::read_launch_program(canonical(program), {module.argv.size(), loop.args.size()}),
+              program);
   }
 }
 

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <limits>
+
 #include "base/error.hpp"
 #include "exec/build.hpp"
 
@@ -215,6 +219,51 @@ TEST(GridRule, FollowsTheDevice) {
   wide.blocks_a_unit_gathering = 2;
   EXPECT_EQ(grid_rule(gpu, {0, true, true}, wide), (GridRule{512, 132}));
   EXPECT_EQ(grid_rule(gpu, {0, false, true}, wide), (GridRule{512, 264}));
+}
+
+/// Numbers that a damaged file may hold: whatever they are, it ends, with launches or an error.
+TEST_F(LaunchListTest, AnyNumberIsAnErrorOrALaunch) {
+  using exec::Value;
+  const auto lists = [this](const exec::Steps& steps) {
+    try {
+      (void)flatten({{{"wrap", 0}}, steps}, {arrays, 1000, {5}}, rule);
+    } catch (const InternalError&) {
+      return false;
+    }
+    return true;
+  };
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::array numbers{least,           least + 1,       std::int64_t{-1}, std::int64_t{0},
+                               std::int64_t{1}, std::int64_t{7}, most - 1,         most};
+  for (const std::int64_t left : numbers) {
+    const Value one{exec::Number{left}};
+    for (const std::int64_t right : numbers) {
+      const Value other{exec::Number{right}};
+      for (int op = 0; op < 8; ++op) {
+        const Value both{exec::Operation{static_cast<exec::Operator>(op), {one, other}}};
+        (void)lists({{exec::Set{"n", both}}});
+      }
+      (void)lists({{exec::Repeat{"i", one, other, {}}}});
+    }
+    (void)lists({{exec::Allocate{0, 1 << 20, one, false}}});
+    for (int kind = 0; kind < 3; ++kind) {
+      EXPECT_TRUE(lists({{exec::LaunchStep{0, static_cast<exec::GridKind>(kind), one, {}}}}));
+    }
+    EXPECT_TRUE(lists({{exec::Set{"n", {exec::BlocksOf{{one}}}}}}));
+    EXPECT_EQ(lists({{exec::Set{"n", {exec::Entry{1, 8, {one}}}}}}), left == 0);
+  }
+  const auto computes = [&lists](exec::Operator op, std::int64_t left, std::int64_t right) {
+    return lists(
+        {{exec::Set{"n", {exec::Operation{op, {{exec::Number{left}}, {exec::Number{right}}}}}}}});
+  };
+  EXPECT_FALSE(computes(exec::Operator::add, most, 1));
+  EXPECT_FALSE(computes(exec::Operator::subtract, least, 1));
+  EXPECT_FALSE(computes(exec::Operator::multiply, most, 2));
+  EXPECT_FALSE(computes(exec::Operator::divide, least, -1));
+  EXPECT_FALSE(computes(exec::Operator::modulo, 1, 0));
+  EXPECT_TRUE(computes(exec::Operator::modulo, least, -1));
+  EXPECT_FALSE(lists({{exec::Repeat{"i", {exec::Number{0}}, {exec::Number{most}}, {}}}}));
 }
 
 }  // namespace

@@ -61,8 +61,6 @@ TEST_F(MeterTest, APartOfACallIsNoCallOfItsOwn) {
 
 TEST_F(MeterTest, MeasuresNothingWhereTheDeviceDoesNot) {
   EXPECT_EQ(meter.open(), nullptr);
-  EXPECT_EQ(elapsed(*device, [](DeviceSpan*) {}), 0);
-  EXPECT_EQ(device->n_clocks, 0);
 }
 
 TEST_F(MeterTest, LeavesCallsOutRatherThanWait) {

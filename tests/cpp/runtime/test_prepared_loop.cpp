@@ -166,6 +166,24 @@ int fails_quietly(const op2_context_v1* context, long, long, void* const*, unsig
   return 0;
 }
 
+TEST_F(PreparedLoopTest, ArgumentsThatAreNotThereAreAnError) {
+  for (const abi::Role role : {abi::Role::data, abi::Role::constant, abi::Role::map,
+                               abi::Role::matrix, abi::Role::items}) {
+    for (const int index : {-1, 2, 1 << 30}) {
+      executable.arguments = {{"x", {DType::float64, true, true}, true, role, index}};
+      executable.data = {{Access::read, DType::float64, DType::float64, false}};
+      try {
+        prepared()->run();
+        ADD_FAILURE() << "it ran";
+      } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("its code's argument 'x'"), std::string::npos)
+            << error.what();
+      }
+    }
+  }
+  EXPECT_EQ(seen().n_launches, 0);
+}
+
 TEST_F(PreparedLoopTest, WhatGeneratedCodeFindsWrongIsAnError) {
   executable.launch = fails_quietly;
   const auto loop = prepared();

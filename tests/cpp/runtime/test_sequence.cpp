@@ -102,9 +102,12 @@ TEST_F(CudaSequence, ValuesThatMovedAreFollowed) {
 
 TEST_F(CudaSequence, FewLaunchesAreLeftAlone) {
   Sequence sequence({loop("adt"), loop("res")});
-  (void)sequence.run(4);
+  (void)sequence.run(1);
+  EXPECT_EQ(sequence.why_not(), "");  // nothing was tried
+  (void)sequence.run(3);
   EXPECT_EQ(sequence.native(), 0U);
   EXPECT_EQ(launched().size(), 8U);
+  EXPECT_EQ(sequence.why_not(), "two launches cost no more one by one");
 }
 
 TEST_F(CudaSequence, AProfileSeesEveryLoop) {
