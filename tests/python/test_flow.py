@@ -654,8 +654,8 @@ def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:
         World().loop().generate({"strategy": "guess"})
 
 
-@pytest.mark.usefixtures("host")
-def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+def choices_of_lanes(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list that grows with each choice by the rules: of the lanes that were forced."""
     asked: list[object] = []
     choose = _core.choose_lanes
 
@@ -664,6 +664,12 @@ def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) 
         return choose(*given)
 
     monkeypatch.setattr(_core, "choose_lanes", noted)
+    return asked
+
+
+@pytest.mark.usefixtures("host")
+def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = choices_of_lanes(monkeypatch)
     for _ in range(2):
         World().loop().compute()
     assert asked == [None]
@@ -682,14 +688,7 @@ def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) 
 def test_lanes_of_long_kernels_are_chosen_once_for_all_processes(
     n: int, times: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
-    choose = _core.choose_lanes
-
-    def noted(*given: object) -> object:
-        asked.append(given[0])
-        return choose(*given)
-
-    monkeypatch.setattr(_core, "choose_lanes", noted)
+    asked = choices_of_lanes(monkeypatch)
     op2.init(cache_dir=str(tmp_path))
     cells = op2.Set(3)
     x, y = op2.Dat(cells), op2.Dat(cells)
