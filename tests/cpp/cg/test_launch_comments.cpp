@@ -20,7 +20,7 @@ kir::Parameter array(const std::string& name, kir::PlanArray of = kir::PlanArray
           true, is_plan ? kir::Role::plan : kir::Role::local,
           0,    of};
 }
-kir::Function kernel(const std::string& name, std::vector<kir::Parameter> parameters) {
+kir::Function launched_kernel(const std::string& name, std::vector<kir::Parameter> parameters) {
   return {.name = name, .parameters = std::move(parameters), .body = {}, .is_kernel = true};
 }
 kir::Expr index(const std::string& name) {
@@ -29,7 +29,7 @@ kir::Expr index(const std::string& name) {
 
 TEST(LaunchComments, NameWhatIsComputedForALaunch) {
   kir::Module module;
-  module.functions = {kernel("wrap", {array("r"), number("begin"), number("end")})};
+  module.functions = {launched_kernel("wrap", {array("r"), number("begin"), number("end")})};
   module.argv = {array("sizes", kir::PlanArray::sizes),
                  array("colour_offset", kir::PlanArray::colour_offset)};
   const kir::Expr first = kir::element("colour_offset", index("colour"));
@@ -63,9 +63,9 @@ TEST(LaunchComments, NameWhatIsComputedForALaunch) {
 
 TEST(LaunchComments, CountPhasesAndNameWhatIsKeptBetweenThem) {
   kir::Module module;
-  module.functions = {kernel("wrap", {array("kept"), number("n_slots")}),
-                      kernel("finish", {array("kept"), array("count"), number("n_slots")}),
-                      kernel("unused", {})};
+  module.functions = {launched_kernel("wrap", {array("kept"), number("n_slots")}),
+                      launched_kernel("finish", {array("kept"), array("count"), number("n_slots")}),
+                      launched_kernel("unused", {})};
   const kir::Expr items = index("end") - index("begin");
   const auto launch = [&](const std::string& name, kir::Grid grid, const kir::Expr& over,
                           std::vector<kir::Expr> arguments) {
