@@ -59,7 +59,7 @@ CODE_LINES = {
     "runtime": 1600,
     "interop": 350,
     "sets": 2100,
-    "data": 3800,
+    "data": 3850,
     "kernel": 2900,
     "pipeline": 950,
     "loop": 3100,
@@ -84,7 +84,7 @@ The reasons are in docs/adr/0064-a-limit-for-each-room.md. Whoever raises one sa
 CPP_LINES = {
     "api": 2450,
     "base": 1650,
-    "bind": 3250,
+    "bind": 3300,
     "cg": 6100,
     "chain": 1050,
     "dispatch": 500,
@@ -96,7 +96,7 @@ CPP_LINES = {
     "lower": 8950,
     "mesh": 2150,
     "plan": 4100,
-    "runtime": 6950,
+    "runtime": 7050,
 }
 """Lines of code that each C++ room may have at most, without comments and blank lines.
 
