@@ -47,6 +47,13 @@ class Finder {
  public:
   explicit Finder(ir::KernelBody& body) : known_(ir::constant_integers(body)) {
     for (ir::FunctionDef& function : body.functions) {
+      for (const ir::Parameter& parameter : function.parameters) known_.erase(parameter.name);
+      ir::for_each_body(function.body, [this](ir::Body& statements) {
+        // a name that is a local's, too, is not followed
+        for (const std::string& name : ir::declared_names(statements)) known_.erase(name);
+      });
+    }
+    for (ir::FunctionDef& function : body.functions) {
       ir::for_each_body(function.body, [this](ir::Body& statements) {
         for (const ir::Stmt& stmt : statements) add_counters(stmt);
       });
@@ -162,7 +169,7 @@ class Finder {
     return is;
   }
 
-  const ir::Integers known_;
+  ir::Integers known_;
   std::set<std::string> counters_;             ///< of loops
   std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether it is hidden in any case
   std::set<std::int64_t> constants_;

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/overload.hpp"
+#include "ir/held_constants.hpp"
+#include "ir/kernel_walk.hpp"
 
 namespace op2::ir {
 namespace {
@@ -182,13 +184,33 @@ std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& know
       expr.node);
 }
 
+namespace {
+
+/// Whether C computes @p expr as integers without limits would: no part of it is cut by its type,
+/// or negative beside an unsigned one.
+bool is_computed_exactly(const Expr& expr, const Integers& known) {
+  bool is_unsigned = false;
+  bool is_negative = false;
+  bool is_kept = true;
+  for_each_expr(expr, [&](const Expr& part) {
+    const auto value = integer_value(part, known);
+    is_negative = is_negative || (value && *value < 0);
+    if (!part.type.is_known() || !is_integer(part.type.base)) return;
+    is_kept = is_kept && (!value || keeps(part.type.base, *value));
+    is_unsigned = is_unsigned || (part.type.base != Base::boolean && !keeps(part.type.base, -1));
+  });
+  return is_kept && !(is_unsigned && is_negative);
+}
+
+}  // namespace
+
 Integers constant_integers(const KernelBody& body) {
   Integers known;
   for (const Variable& table : body.tables) {
-    const auto value = table.value && table.type.is_scalar() && is_integer(table.type.base)
-                           ? integer_value(*table.value, known)
-                           : std::nullopt;
-    if (value) known[table.name] = *value;
+    if (!table.value || !table.type.is_scalar() || !is_integer(table.type.base)) continue;
+    const auto value = integer_value(*table.value, known);
+    const bool is_kept = value && keeps(table.type.base, *value);
+    if (is_kept && is_computed_exactly(*table.value, known)) known[table.name] = *value;
   }
   return known;
 }

@@ -93,10 +93,12 @@ Reached joined(Reached left, Reached right) {
   left->constant = intersection(left->constant, right->constant);
   left->copied = intersection(left->copied, right->copied);
   left->unset.merge(right->unset);
-  std::erase_if(left->variables, [&right](const auto& item) {
-    const auto other = right->variables.find(item.first);
-    return other == right->variables.end() || other->second != item.second;
-  });
+  // a name that is not there is one at file scope
+  std::erase_if(left->variables,
+                [&right](const auto& item) { return !right->variables.contains(item.first); });
+  for (auto& [name, value] : left->variables) {
+    if (right->variables.at(name) != value) value = Unknown{};
+  }
   return left;
 }
 
@@ -133,7 +135,8 @@ class Machine {
       objects_.push_back({.name = entry.parameters[i].name,
                           .parameter = static_cast<int>(i),
                           .extent = i < input_.extents.size() ? input_.extents[i] : -1,
-                          .is_uniform = i < input_.uniform.size() && input_.uniform[i]});
+                          .is_uniform = i < input_.uniform.size() && input_.uniform[i],
+                          .base = entry.parameters[i].type.base});
     }
     state.written.resize(entry.parameters.size());
     now_ = std::move(state);
@@ -171,7 +174,7 @@ class Machine {
     auto outer_unset = std::exchange(now_->unset, {});
     for (std::size_t i = 0; i < function.parameters.size() && i < arguments.size(); ++i) {
       const Parameter& parameter = function.parameters[i];
-      set(parameter.name, held(arguments[i], decayed(parameter.type)));
+      set(parameter.name, kept(arguments[i], decayed(parameter.type)));
     }
     auto outer_loops = std::exchange(loops_, {});
     Reached outer_returned = std::exchange(returned_, std::nullopt);
@@ -228,7 +231,7 @@ class Machine {
     if (variable.type.is_array() && listener_ != nullptr) {
       return declare_array(variable);
     }
-    set(variable.name, held(value, variable.type));
+    set(variable.name, kept(value, variable.type));
     if (!variable.value && now_) now_->unset.insert(variable.name);
   }
 
@@ -240,7 +243,9 @@ class Machine {
     const int object = known->second;
     const std::int64_t extent =
         variable.type.derivation[0].extent < 0 ? -1 : n_scalars(variable.type);
-    if (is_new) objects_.push_back({.name = variable.name, .extent = extent});
+    if (is_new) {
+      objects_.push_back({.name = variable.name, .extent = extent, .base = variable.type.base});
+    }
     if (!now_) return;
     std::set<std::int64_t>& written = written_of(object);
     written.clear();
@@ -490,6 +495,17 @@ class Machine {
     return followed(held_as(*constant_in(value), type.base));
   }
 
+  // Places are counted in scalars of what they are in: as another type they are not followed.
+  Value kept(const Value& value, const Type& type) const {
+    const auto* where = std::get_if<Pointed>(&value);
+    return where != nullptr && !counts_in(*where, type) ? Unknown{} : held(value, type);
+  }
+
+  [[nodiscard]] bool counts_in(const Pointed& where, const Type& type) const {
+    const std::optional<Base> base = object(where).base;
+    return !base || !type.is_known() || *base == type.base;
+  }
+
   // The value of an expression of this type, converted to it.
   static Value as_typed(const Value& value, const Type& type) {
     return type.is_scalar() ? held(value, type) : value;
@@ -515,7 +531,10 @@ class Machine {
     const bool is_index = std::holds_alternative<Index>(expr.node);
     if (!is_index && (unary == nullptr || unary->op != UnaryOp::dereference)) return Unknown{};
     const int n_stores = n_stores_;
-    const Value base = evaluate(expr.operands[0]);
+    Value base = evaluate(expr.operands[0]);
+    if (const auto* in = std::get_if<Pointed>(&base); in != nullptr && !counts_in(*in, expr.type)) {
+      base = Unknown{};
+    }
     const Value index = is_index ? beside(n_stores, expr.operands[1]) : Value(std::int64_t{0});
     if (is_accessed) tell_subscript(expr, base, index);
     return is_index ? moved(base, index, expr.type, 1) : base;
@@ -584,10 +603,12 @@ class Machine {
     return is_all || (place.is_exact && written.contains(place.offset));
   }
 
-  static Value moved(const Value& base, const Value& index, const Type& element, int sign) {
+  Value moved(const Value& base, const Value& index, const Type& element, int sign) const {
     const auto* pointer = std::get_if<Pointed>(&base);
     const auto* count = std::get_if<std::int64_t>(&index);
-    if (pointer == nullptr || element.is_pointer()) return Unknown{};
+    if (pointer == nullptr || element.is_pointer() || !counts_in(*pointer, element)) {
+      return Unknown{};
+    }
     if (count == nullptr || !pointer->is_exact) {
       return Pointed{.object = pointer->object, .is_exact = false};
     }
@@ -771,7 +792,7 @@ class Machine {
 
   void store(const Expr& target, const Value& value, const Stored& stored = {}) {
     if (const auto* name = std::get_if<Name>(&target.node)) {
-      set(name->name, held(value, target.type));
+      set(name->name, kept(value, target.type));
       return;
     }
     const Value where = place(target);

@@ -26,6 +26,7 @@ struct RunObject {
   int parameter = -1;        ///< of the entry function; -1: a local array, a table or a Const
   std::int64_t extent = -1;  ///< scalars; -1: not known
   bool is_uniform = false;
+  std::optional<Base> base = {};  ///< of its scalars; nothing: not known
 };
 
 /// @brief A subscript, or a dereference, as it was met once.

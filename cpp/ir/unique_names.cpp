@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "ir/kernel_walk.hpp"
 
@@ -16,6 +17,11 @@ namespace {
 
 class Renamer {
  public:
+  /// @param taken Names at file scope: they mean the same in all of a function.
+  explicit Renamer(const std::vector<Variable>& taken) {
+    for (const Variable& table : taken) ++counts_[table.name];
+  }
+
   void enter() { scopes_.enter(); }
   void leave() { scopes_.leave(); }
 
@@ -56,8 +62,10 @@ std::set<std::string> declared_names(const Body& body) {
   return names;
 }
 
-FunctionDef with_unique_names(FunctionDef function) {
-  Renamer renamer;
+namespace {
+
+FunctionDef renamed(FunctionDef function, const std::vector<Variable>& taken) {
+  Renamer renamer(taken);
   renamer.enter();
   for (const Parameter& parameter : function.parameters) renamer.parameter(parameter.name);
   walk_scoped(function.body, renamer);
@@ -65,12 +73,18 @@ FunctionDef with_unique_names(FunctionDef function) {
   return function;
 }
 
+}  // namespace
+
+FunctionDef with_unique_names(FunctionDef function) {
+  return renamed(std::move(function), {});
+}
+
 std::string user_name(const std::string& name) {
   return name.substr(0, name.find('#'));
 }
 
 KernelBody with_unique_names(KernelBody body) {
-  for (FunctionDef& function : body.functions) function = with_unique_names(std::move(function));
+  for (FunctionDef& function : body.functions) function = renamed(std::move(function), body.tables);
   return body;
 }
 
