@@ -9,6 +9,7 @@ import pytest
 
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.loop import facts
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.pipeline.tuning import checked
 
@@ -37,6 +38,12 @@ def test_numbers_steer_the_text_and_its_key() -> None:
         assert rolled == edge_loop(None).generate({"tuning": {"unrolled_scalars": 0}})
     assert usual != rolled
     assert usual.key != rolled.key
+
+
+def test_loops_that_do_not_ask_for_threads_would_get_one() -> None:
+    """Launches give a second thread to loops of twice as many entities as one has at least."""
+    least = dict(_core.Tuning().values())["thread_elements"]
+    assert 2 * least >= facts._ALONE
 
 
 def test_numbers_steer_launches_and_results_stay() -> None:
