@@ -37,11 +37,36 @@ std::string type_text(const Dialect& dialect, const kir::VariableType& type) {
                      type.is_pointer ? " *" : " ");
 }
 
-/// Names of parameters are the user's, and may be words of the dialect, or what the loop calls.
-std::string spelled(const Dialect& dialect, const std::string& name) {
-  const Vocabulary& known = dialect.vocabulary;
-  return known.is_word(name) || known.is_called(name) ? name + "_op2" : name;
-}
+/// How the variables of one function are written. Names of parameters are the user's, and may be
+/// words of the dialect, or what the loop calls; instead of such a one stands another that nothing
+/// in the function has.
+class Spelling {
+ public:
+  Spelling() = default;
+  Spelling(const Dialect& dialect, const std::vector<kir::Parameter>& parameters,
+           const kir::Block& body) {
+    std::set<std::string> names;
+    for (const kir::Parameter& parameter : parameters) names.insert(parameter.name);
+    kir::for_each_name_in(
+        body, [&names](const std::string& name, kir::Mention /*mention*/) { names.insert(name); });
+    const Vocabulary& known = dialect.vocabulary;
+    std::set<std::string> taken = names;
+    for (const std::string& name : names) {
+      if (!known.is_word(name) && !known.is_called(name)) continue;
+      std::string free = name + "_op2";
+      while (!taken.insert(free).second) free += "_op2";
+      instead_.emplace(name, std::move(free));
+    }
+  }
+
+  [[nodiscard]] const std::string& operator()(const std::string& name) const {
+    const auto found = instead_.find(name);
+    return found == instead_.end() ? name : found->second;
+  }
+
+ private:
+  std::map<std::string, std::string> instead_;
+};
 
 std::string_view symbol(kir::BinaryOp op) {
   switch (op) {
@@ -87,6 +112,7 @@ class Printer {
       : context_(context), module_(module), entries_(entries) {}
 
   void function(const kir::Function& function) {
+    spelled_ = Spelling(context_.dialect(), function.parameters, function.body);
     const Scope scope = context_.function(head(function));
     for (const kir::Parameter& parameter : function.parameters) explain(parameter);
     if (function.is_kernel) {
@@ -109,6 +135,7 @@ class Printer {
   }
 
   void launch(const std::string& linkage) {
+    spelled_ = Spelling(context_.dialect(), module_.argv, module_.launch);
     const std::vector<Stage> stages = kir::opens_team(module_) ? stages_of_launch() : Stages{};
     for (const Stage& stage : stages) print(stage);
     const Scope scope = context_.function(
@@ -296,7 +323,7 @@ class Printer {
   void explain(const kir::Parameter& parameter) {
     const std::string what = array_comment(parameter);
     if (what.empty() || !explained_.insert(parameter.name).second) return;
-    context_.comment(fmt::format("{} {}", spelled(parameter.name), what));
+    context_.comment(fmt::format("{} {}", spelled_(parameter.name), what));
   }
 
   void assume_aligned(const std::vector<kir::Parameter>& parameters) {
@@ -304,7 +331,7 @@ class Printer {
     for (const kir::Parameter& parameter : parameters) {
       if (!parameter.type.is_pointer) continue;
       context_.statement(fmt::format(fmt::runtime(context_.dialect().assume_aligned),
-                                     spelled(parameter.name),
+                                     spelled_(parameter.name),
                                      type_text(context_.dialect(), parameter.type)));
     }
   }
@@ -313,7 +340,8 @@ class Printer {
     explain(parameter);
     const std::string type = type_text(context_.dialect(), parameter.type);
     declare_as_named({.type = type + "const",
-                      .declarators = {{parameter.name, fmt::format("({})argv[{}]", type, i), ""}},
+                      .declarators = {{spelled_(parameter.name),
+                                       fmt::format("({})argv[{}]", type, i), ""}},
                       .init_reads = std::nullopt});
   }
 
@@ -375,13 +403,13 @@ class Printer {
             },
             [this](const kir::Arrive& arrive) {
               context_.statement(fmt::format(fmt::runtime(context_.dialect().arrive),
-                                             spelled(arrive.flag), spelled(arrive.counter),
+                                             spelled_(arrive.flag), spelled_(arrive.counter),
                                              operand(arrive.n, 5)));
             },
             [this](const kir::Fetch& fetch) {
               const std::string begin = operand(fetch.begin, precedence(kir::BinaryOp::add));
               context_.statement(fmt::format(fmt::runtime(context_.dialect().fetch),
-                                             spelled(fetch.to), spelled(fetch.from), begin,
+                                             spelled_(fetch.to), spelled_(fetch.from), begin,
                                              fetch.n));
             },
             [](const kir::Launch&) { not_printed("Launch"); },
@@ -423,7 +451,7 @@ class Printer {
       declaration.type = vector_type(context_, decl.type.dtype, decl.type.lanes);
       packs_.emplace(decl.name, decl.type);
     }
-    Declarator declarator{spelled(decl.name), "", ""};
+    Declarator declarator{spelled_(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
     if (!decl.value.empty()) {
       declarator.init = expr(decl.value.front());
@@ -536,10 +564,6 @@ class Printer {
     return [this](const kir::Expr& expression) { return expr(expression); };
   }
 
-  [[nodiscard]] std::string spelled(const std::string& name) const {
-    return cg::spelled(context_.dialect(), name);
-  }
-
   /// Devices count lanes and blocks in unsigned words; all counts fit into 32 bits with a sign.
   std::string builtin(kir::Builtin value) const {
     const Dialect& dialect = context_.dialect();
@@ -576,12 +600,12 @@ class Printer {
     return std::visit(
         overload{
             [](const kir::Integer& value) { return fmt::format("{}", value.value); },
-            [this](const kir::Name& value) { return spelled(value.name); },
+            [this](const kir::Name& value) { return spelled_(value.name); },
             [this](const kir::Element& value) {
-              return fmt::format("{}[{}]", spelled(value.array), expr(value.subscript.front()));
+              return fmt::format("{}[{}]", spelled_(value.array), expr(value.subscript.front()));
             },
             [this](const kir::Offset& value) {
-              return fmt::format("{} + {}", spelled(value.array),
+              return fmt::format("{} + {}", spelled_(value.array),
                                  operand(value.subscript.front(), precedence(kir::BinaryOp::add)));
             },
             [this](const kir::Binary& value) {
@@ -619,7 +643,7 @@ class Printer {
   }
 
   std::string lane_of(const kir::LaneOf& value) const {
-    const std::string at = fmt::format("{}[{}]", spelled(value.array), expr(value.operands[0]));
+    const std::string at = fmt::format("{}[{}]", spelled_(value.array), expr(value.operands[0]));
     const std::string lane = expr(value.operands[1]);
     const auto pack = packs_.find(value.array);
     if (pack == packs_.end()) return fmt::format("{}[{}]", at, lane);
@@ -638,7 +662,7 @@ class Printer {
     if (!in_memory) return fmt::format("{}[{}]", at, lane);
     const kir::Expr scalar =
         value.operands[0] * kir::integer(pack->second.lanes) + value.operands[1];
-    return fmt::format("(({} *){})[{}]", context_.dialect().type_name(dtype), spelled(value.array),
+    return fmt::format("(({} *){})[{}]", context_.dialect().type_name(dtype), spelled_(value.array),
                        expr(scalar));
   }
 
@@ -652,6 +676,7 @@ class Printer {
   Context& context_;
   const kir::Module& module_;
   const std::vector<std::string>& entries_;
+  Spelling spelled_;                                // of the function that is being printed
   const kir::Stmt* last_ = nullptr;                 // behind it all threads wait anyway
   std::map<std::string, kir::VariableType> packs_;  // arrays of vectors
   std::set<std::string> explained_;                 // arrays
@@ -669,11 +694,12 @@ std::string prototype(const Dialect& dialect, const kir::Function& function) {
       function.is_kernel
           ? fmt::format("{} void {}{}(", dialect.kernel, bounds, function.name)
           : fmt::format("static {}void {}(long begin, long end", dialect.keep_apart, function.name);
+  const Spelling spelled(dialect, function.parameters, function.body);
   bool is_first = function.is_kernel;
   for (const kir::Parameter& parameter : function.parameters) {
     out += fmt::format("{}\n    {}{}{}", is_first ? "" : ",", type_text(dialect, parameter.type),
                        parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",
-                       spelled(dialect, parameter.name));
+                       spelled(parameter.name));
     is_first = false;
   }
   return out + ")";

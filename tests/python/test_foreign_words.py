@@ -194,3 +194,19 @@ def test_words_are_names_of_constants(backend: str) -> None:
     finally:
         for const in consts:
             const.remove_from_namespace()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("words", ["global global_op2 global_op2_op2", "delete delete_op2"])
+def test_a_word_is_not_renamed_to_a_name_that_is_there(backend: str, words: str) -> None:
+    first, *others = words.split()
+    adds = " ".join(f"{first}[0] += {word}[0];" for word in others)
+    parameters = ", ".join(f"const double *{word}" for word in others)
+    cells = op2.Set(3, "cells")
+    y = op2.Dat(cells, name="y")
+    dats = [op2.Dat(cells, [1.0, 2.0, 3.0], name=f"x{n}") for n, _ in enumerate(others)]
+    kernel = op2.Kernel(f"void k(double *{first}, {parameters}) {{ {adds} }}", "k")
+    with op2.backend(backend):
+        run(op2.ParLoop(kernel, cells, y(INC), *(dat(READ) for dat in dats)), backend)
+        if is_here(backend):
+            np.testing.assert_array_equal(y.data_ro, np.array([1.0, 2.0, 3.0]) * len(others))
