@@ -123,8 +123,10 @@ class Device : public mesh::Device {
   /// @return Whether there are such libraries; if not, @p use was not called.
   virtual bool lend_queue(const std::string& /*what*/, const QueueUser& /*use*/) { return false; }
 
+  /// @brief Whether launches can be recorded at all.
+  [[nodiscard]] virtual bool can_record() const { return false; }
   /// @brief From now on the calling thread's launches are kept and not run, until stop_recording().
-  /// @return Whether the device can do that.
+  /// @return Whether they are; one thread at a time can record.
   [[nodiscard]] virtual bool start_recording() { return false; }
   /// @brief What the recording thread launches from now on, until the next call, is a group that
   /// waits for some of those before it only, by their numbers. Without a call all is in one order.

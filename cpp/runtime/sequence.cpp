@@ -157,12 +157,11 @@ Device* Sequence::not_recorded(std::string why) {
 Device* Sequence::recorder() {
   if (n_recordings_ >= most_recordings) {
     if (trial_.single() == Way::alone) return nullptr;  // which is faster
-    return not_recorded(
-        is_recording_possible_
-            ? fmt::format("addresses, plans or Maps of its loops have changed {} times, which is "
-                          "not recorded again",
-                          most_recordings)
-            : "the device's driver records no launches");
+    return not_recorded(fmt::format(
+        "{} {} times, which is not recorded again",
+        is_refused_ ? "its loops could not be recorded"
+                    : "addresses, plans or Maps of its loops have changed",
+        most_recordings));
   }
   // a loop keeps the addresses of one place
   if (is_repeating_ && has_exchange_) {
@@ -173,6 +172,7 @@ Device* Sequence::recorder() {
   for (const std::shared_ptr<GraphTask>& loop : loops_) {
     Device* device = loop->recorder();
     if (device == nullptr) return not_recorded(loop->why_not_recorded());
+    if (!device->can_record()) return not_recorded("the device's driver records no launches");
     if (found != nullptr && found != device) return not_recorded("its loops run on two devices");
     found = device;
     n_launches += loop->n_launches();
@@ -311,18 +311,13 @@ void Sequence::record(Device& device) {
   trial_.has_branches =
       kept == Way::undecided ? now.as_one && now.side_by_side : trial_.has_branches;
   if (kept == Way::undecided && !trial_.has_branches) now.side_by_side.reset();
+  is_refused_ = !now.as_one && !now.side_by_side;
+  if (is_refused_) why_not_ = "its loops could not be recorded; the next run tries it again";
 }
 
 std::unique_ptr<Recording> Sequence::recorded(Device& device, bool is_side_by_side,
                                               std::int64_t n_times) {
-  if (!device.start_recording()) {
-    if (!is_side_by_side) {
-      n_recordings_ = most_recordings;
-      is_recording_possible_ = false;
-      why_not_ = "the device's driver records no launches";
-    }
-    return nullptr;
-  }
+  if (!device.start_recording()) return nullptr;
   bool is_ordered = true;
   const std::size_t n = loops_.size() * static_cast<std::size_t>(n_times);
   try {

@@ -237,8 +237,12 @@ StreamHandle Gpu::stream_of_commands() {
   return capture_->stream();
 }
 
+bool Gpu::can_record() const {
+  return Capture::is_possible(context_->driver());
+}
+
 bool Gpu::start_recording() {
-  if (!Capture::is_possible(context_->driver())) return false;
+  if (!can_record()) return false;
   check_usable();
   const Current current(*context_);
   const std::lock_guard lock(mutex_);

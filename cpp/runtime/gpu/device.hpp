@@ -57,6 +57,7 @@ class Gpu final : public Device {
     return reinterpret_cast<std::uintptr_t>(stream_of_commands());
   }
   bool lend_queue(const std::string& what, const QueueUser& use) override;
+  [[nodiscard]] bool can_record() const override;
   [[nodiscard]] bool start_recording() override;
   [[nodiscard]] bool start_group(std::span<const std::size_t> after) override;
   [[nodiscard]] std::unique_ptr<Recording> stop_recording() override;

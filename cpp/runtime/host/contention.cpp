@@ -87,7 +87,8 @@ std::int64_t Contention::look(std::int64_t now) {
 }
 
 /// Whether threads waited long since the last look, while they ran for @p run. The first look with
-/// many stops cannot tell: it asks, so that the next one can.
+/// many stops cannot tell: it asks, so that the next one can. Nor can one after a thread has ended,
+/// if that thread had waited long.
 bool Contention::has_waited(std::int64_t run) {
   const std::optional<std::int64_t> waited = waits_();
   const std::optional<std::int64_t> before = std::exchange(waited_, waited);

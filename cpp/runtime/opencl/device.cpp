@@ -343,6 +343,8 @@ class OpenclDevice : public Device {
     enqueue(known.id(), grid, loop, span);
   }
 
+  [[nodiscard]] bool can_record() const override { return true; }
+
   bool start_recording() override {
     const std::scoped_lock guard(recording_mutex_);
     if (recording_) return false;  // another thread records

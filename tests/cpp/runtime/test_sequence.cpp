@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -325,6 +327,83 @@ TEST_F(CudaSeveral, RunsFollowValuesThatMove) {
   (void)loops.run(Sequence::n_several);
   EXPECT_EQ(fake_.replayed.back(), 3U * Sequence::n_several);
   EXPECT_EQ(fake_.launches.back().values.at(0), reinterpret_cast<long long>(other.get()));
+}
+
+/// While it is there another thread records on that GPU.
+class OtherRecorder {
+ public:
+  explicit OtherRecorder(Gpu& gpu)
+      : thread_([this, &gpu] {
+          EXPECT_TRUE(gpu.start_recording());
+          started_.set_value();
+          end_.get_future().wait();
+          (void)gpu.stop_recording();
+        }) {
+    started_.get_future().wait();
+  }
+  ~OtherRecorder() {
+    end_.set_value();
+    thread_.join();
+  }
+  OtherRecorder(const OtherRecorder&) = delete;
+  OtherRecorder& operator=(const OtherRecorder&) = delete;
+
+ private:
+  std::promise<void> started_;
+  std::promise<void> end_;
+  std::thread thread_;
+};
+
+TEST_F(CudaSequence, IsRecordedLaterIfAnotherThreadRecords) {
+  Sequence sequence({loop("adt"), loop("res"), loop("combine")});
+  (void)sequence.run(1);
+  {
+    const OtherRecorder other(*gpu_);
+    (void)sequence.run(1);
+    EXPECT_EQ(sequence.native(), 0U);
+    EXPECT_EQ(sequence.why_not(), "its loops could not be recorded; the next run tries it again");
+  }
+  EXPECT_EQ(launched().size(), 6U);
+  (void)sequence.run(1);
+  EXPECT_NE(sequence.native(), 0U);
+  EXPECT_EQ(sequence.why_not(), "");
+}
+
+TEST_F(CudaSequence, IsNotRecordedForEverIfThatFails) {
+  fake_.refuses_graphs = invalid_device;
+  Sequence sequence({loop("adt"), loop("res"), loop("combine")});
+  for (int i = 0; i < 1 + most_recordings; ++i) (void)sequence.run(1);
+  EXPECT_EQ(sequence.why_not(), "its loops could not be recorded; the next run tries it again");
+  (void)sequence.run(1);
+  EXPECT_EQ(sequence.why_not(),
+            "its loops could not be recorded 8 times, which is not recorded again");
+}
+
+TEST_F(CudaSequence, IsNotRecordedByAnOldDriver) {
+  fake_.has_graphs = false;
+  gpu_ = std::make_shared<Gpu>(fake_.driver(), 0);
+  program_ = gpu_->load("adt res combine");
+  mirror_ = std::make_shared<DeviceMirror>(gpu_, coherence_);
+  Sequence sequence({loop("adt"), loop("res"), loop("combine")});
+  (void)sequence.run(2);
+  EXPECT_EQ(launched().size(), 6U);
+  EXPECT_EQ(sequence.why_not(), "the device's driver records no launches");
+}
+
+TEST_F(CudaSeveral, RunsThatCannotBeOneDoNotEndRecordings) {
+  fake_.n_values = 1;
+  Sequence loops = sequence(160, 25);
+  (void)loops.run(1 + 2 * ReplayTrial::n_each);
+  {
+    const OtherRecorder other(*gpu_);
+    (void)loops.run(3 * Sequence::n_several);
+  }
+  EXPECT_EQ(loops.trial().several.n, 0);
+  EXPECT_EQ(loops.why_not(), "");
+  buffer_->adopt(gpu_, gpu_->allocate(32, "other memory"));
+  (void)loops.run(1);
+  EXPECT_EQ(loops.why_not(), "");
+  EXPECT_NE(loops.native(), 0U);
 }
 
 TEST_F(CudaTrial, ARecordingThatIsMadeAnewIsNotMeasuredAnew) {
