@@ -281,8 +281,9 @@ void bind_kernel_facts(py::module_& core) {
       .def_property_readonly("constants", &constants_of,
                              "Components that certainly hold this number after a call.")
       .def_property_readonly("copies", &copies_of,
-                             "Components that certainly hold what a call loaded from there: "
-                             "(parameter, component).")
+                             "Components that certainly hold what a call loaded from there, "
+                             "(parameter, component), as it was then: a call may have written "
+                             "there before, and may since.")
       .def("foreign_read_line", &ParameterFacts::foreign_read_line, py::arg("access"))
       .def("commutes", &ParameterFacts::commutes, py::arg("access"));
 

@@ -82,7 +82,8 @@ struct RunResult {
   std::vector<std::set<std::int64_t>> stored;  ///< [parameters] scalars written on every path
   /// [parameters] ... that hold this in the end, whatever the data
   std::vector<std::map<std::int64_t, Constant>> constant;
-  /// [parameters] ... that hold in the end what was loaded from a parameter and not changed
+  /// [parameters] ... that hold in the end what was loaded from a parameter, as it was then, and
+  /// not changed since
   std::vector<std::map<std::int64_t, RunSource>> copied;
 };
 

@@ -19,7 +19,7 @@ namespace op2::ir {
 struct LeftBehind {
   std::set<std::int64_t> stored;              ///< written on every path
   std::map<std::int64_t, Constant> constant;  ///< the last that was stored there is this
-  /// ... or was loaded from there, a parameter, and not converted or changed.
+  /// ... or was loaded from there, a parameter, as it was then, and not converted or changed.
   std::map<std::int64_t, RunSource> copied;
 
   /// @brief The largest n such that scalars 0 to n - 1 are written.
