@@ -17,6 +17,7 @@ from pyop2cxx.ahead.functions import (
     function_of,
     region_of,
 )
+from pyop2cxx.ahead.opaque_texts import of_its_own
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.ahead.tuned import Decision, decide
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _KEY_DIGITS = 12
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_FOLDERS = ("-I", "-isystem", "-iquote", "-L")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +256,7 @@ def _entry(
     text = str(code)
     if not on_device:
         # two loops of one kernel are in one library
+        text = of_its_own(text, request.kernel, symbol)
         text = f"#define {code.module.launch_name} {symbol}\n{text}"
     return Entry(
         description=description,
@@ -272,7 +275,9 @@ def _written_by_user(loop: Any) -> tuple[str, ...]:
     if kernel.is_written_here or isinstance(loop, GroupLoop):
         return ()
     words = _COMMENT.sub(" ", kernel.shown_code).split()
-    return (" ".join(words), *kernel.core.options, *kernel.core.headers)
+    # folders are other ones on another machine, where the names are to be the same
+    options = (option for option in kernel.core.options if not option.startswith(_FOLDERS))
+    return (" ".join(words), *options, *kernel.core.headers)
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:

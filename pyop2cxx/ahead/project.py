@@ -268,16 +268,19 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
             command = [*flags, *more, "-c", str(source), "-o", made]
             service.run(language=language, arguments=command, compiles=True)
             objects.append(made)
+    flags = _flags(service.compiler(_core.jit.Language.c), arch)
+    table = str(folder / "table.o")  # of C, also where a compiler of C++ links it
+    command = [*flags, "-c", str(folder / "table.c"), "-o", table]
+    service.run(language=_core.jit.Language.c, arguments=command, compiles=True)
+    objects.append(table)
     shared = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", str(folder / library)]
-    files = [str(folder / "table.c"), *objects]
     service.run(
         language=_LANGUAGES[any(entry.is_cpp for entry in entries)],
-        arguments=[*shared, *files, *_link_flags(entries), "-lm"],
+        arguments=[*shared, *objects, *_link_flags(entries), "-lm"],
         compiles=True,
     )
     for name in objects:
         Path(name).unlink()
-    flags = _flags(service.compiler(_core.jit.Language.c), arch)
     return processors.instructions(_asked([*flags, "-dM", "-E", "-x", "c", os.devnull]))
 
 

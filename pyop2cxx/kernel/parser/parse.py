@@ -45,7 +45,8 @@ def _language() -> Language:
     return Language(tree_sitter_c.language())
 
 
-def _parsed(text: str) -> Tree:
+def parsed_c(text: str) -> Tree:
+    """Return what the grammar of C makes of a text, as it stands."""
     return Parser(_language()).parse(text.encode())  # a parser of its own for every thread
 
 
@@ -184,7 +185,7 @@ def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKe
 def _tree_of(text: str, scope: Scope) -> Tree:
     """Parse; again if the text names types of its own that the first pass could not know."""
     first = unambiguous(text, scope.scalar_aliases(), scope.other_types())
-    tree = _parsed(first)
+    tree = parsed_c(first)
     if "typedef" not in text:
         return tree
     before = dict(scope.tags[0]), dict(scope.structures)
@@ -193,7 +194,7 @@ def _tree_of(text: str, scope: Scope) -> Tree:
             _try_statement(node, scope)
     scope.tags[0], scope.structures = before  # read again below
     second = unambiguous(text, scope.scalar_aliases(), scope.other_types())
-    return _parsed(second)
+    return parsed_c(second)
 
 
 def _try_statement(node: Node, scope: Scope) -> None:
@@ -235,7 +236,7 @@ def _elsewhere(
 def _signature(text: str, name: str) -> tuple[Parameter, ...] | None:
     """The parameters of `name`, from text that has no AST; None if they cannot be read."""
     scope = Scope(None, has_complex=True)
-    tree = _parsed(unambiguous(text, {}, frozenset()))
+    tree = parsed_c(unambiguous(text, {}, frozenset()))
     try:
         for node in tree.root_node.children:
             declarator = node.child_by_field_name("declarator")
