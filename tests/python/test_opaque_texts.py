@@ -10,7 +10,6 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.ahead.opaque_texts import of_its_own
-from pyop2cxx.kernel.parser.linkage import linked_names
 from pyop2cxx.op2 import READ, WRITE
 
 if TYPE_CHECKING:
@@ -86,22 +85,6 @@ def test_kernels_with_the_same_names_are_in_one_library(
     np.testing.assert_array_equal(expected[2], expected[0][::-1])
     for value, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(value, other)
-
-
-def test_linked_names_are_what_a_linker_sees() -> None:
-    linked = linked_names(C.format(name="one", step=1))
-    assert linked.defined == {"table", "count", "pointed", "one"}
-    assert not linked.defined_as_c
-    assert not linked.declared
-    linked = linked_names("double f(double); extern int n; extern double *p(void);\nint f2, *f3;")
-    assert linked == ({"f2", "f3"}, set(), {"f", "n", "p"})
-    linked = linked_names(
-        'extern "C" void k(void) {}\nextern "C" { int m; int g(void); }\n'
-        "#if 1\nvoid h(void) {}\n#endif"
-    )
-    assert linked == ({"h"}, {"k", "m"}, set())
-    linked = linked_names("typedef int number; number f(number); number f(number n) { return n; }")
-    assert linked == ({"f"}, set(), set())
 
 
 @pytest.mark.parametrize(
