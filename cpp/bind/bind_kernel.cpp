@@ -295,8 +295,6 @@ void bind_kernel_facts(py::module_& core) {
       .def_property_readonly("is_pure", &KernelFacts::is_pure);
 
   core.def("kernel_facts", &ir::kernel_facts, py::arg("body"));
-  core.def("overwrites", &ir::overwrites, py::arg("body"), py::arg("parameter"), py::arg("n"),
-           py::arg("access"));
 }
 
 void bind_bounds(py::module_& core) {
@@ -441,6 +439,8 @@ void bind_kernel(py::module_& core) {
         return context.finish();
       },
       py::arg("kernel"), py::arg("line_markers"));
+  core.def("overwrites", &ir::overwrites, py::arg("kernel"), py::arg("parameter"), py::arg("n"),
+           py::arg("access"));
 }
 
 }  // namespace op2::bind

@@ -339,10 +339,10 @@ class Printer {
   void unpack(const kir::Parameter& parameter, std::size_t i) {
     explain(parameter);
     const std::string type = type_text(context_.dialect(), parameter.type);
-    declare_as_named({.type = type + "const",
-                      .declarators = {{spelled_(parameter.name),
-                                       fmt::format("({})argv[{}]", type, i), ""}},
-                      .init_reads = std::nullopt});
+    declare_as_named(
+        {.type = type + "const",
+         .declarators = {{spelled_(parameter.name), fmt::format("({})argv[{}]", type, i), ""}},
+         .init_reads = std::nullopt});
   }
 
   void block(const kir::Block& statements) {

@@ -103,10 +103,9 @@ bool is_plain(const Group& group, std::size_t arg) {
   return !group.iteration.subset && group.iteration.layers == Layers::none;
 }
 
-/// What a run of its kernel says of the parameter that the argument is bound to.
-template <class Ask>
-std::int64_t known_prefix(const Group& group, std::size_t arg, const Ask& ask) {
-  return ask(*kernel_of(group, arg).body)[static_cast<std::size_t>(parameter_of(group, arg))];
+/// What a call of its kernel leaves behind in the parameter that the argument is bound to.
+const LeftBehind& left_in(const Group& group, std::size_t arg) {
+  return left_behind(kernel_of(group, arg))[static_cast<std::size_t>(parameter_of(group, arg))];
 }
 
 int set_of(const Group& group, const Arg& arg) {
@@ -276,19 +275,18 @@ bool is_whole(const Group& group, std::size_t arg) {
 
 bool defines(const Group& group, std::size_t arg) {
   return is_whole(group, arg) &&
-         overwrites(*kernel_of(group, arg).body, static_cast<std::size_t>(parameter_of(group, arg)),
+         overwrites(kernel_of(group, arg), static_cast<std::size_t>(parameter_of(group, arg)),
                     dim_of(group.args[arg]), access_of(group.args[arg]));
 }
 
 bool leaves_zero(const Group& group, std::size_t arg) {
   if (!writes(access_of(group.args[arg])) || !is_whole(group, arg)) return false;
-  return known_prefix(group, arg, surely_zero) >= dim_of(group.args[arg]);
+  return left_in(group, arg).n_zero() >= dim_of(group.args[arg]);
 }
 
 std::optional<std::size_t> copied_from(const Group& group, std::size_t arg) {
   if (!defines(group, arg)) return std::nullopt;
-  const auto parameter = static_cast<std::size_t>(parameter_of(group, arg));
-  const CopiedPrefix copied = surely_copied(*kernel_of(group, arg).body)[parameter];
+  const CopiedPrefix copied = left_in(group, arg).copy();
   if (copied.n < dim_of(group.args[arg])) return std::nullopt;
   for (std::size_t i = 0; i < group.args.size(); ++i) {
     const bool is_source =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/dtype.hpp"
+#include "base/kept.hpp"
 
 /// The typed AST of a user's kernel: data, with no opinion on how it is parsed or printed.
 /// Source lines are carried for messages and take no part in equality.
@@ -312,6 +313,9 @@ struct KernelBody {
   [[nodiscard]] const Structure* structure(std::string_view name) const;
 };
 
+struct LeftBehind;
+struct SeenBefore;
+
 /// @brief A user's kernel, immutable once built; passed around as shared_ptr<const Kernel>.
 struct Kernel {
   std::string name;
@@ -328,6 +332,9 @@ struct Kernel {
   bool requires_zeroed_output_arguments = false;
   std::int64_t flop_count = -1;  ///< per call, as the user gave it; -1 if not given
   std::string key;               ///< kernel_key(); equality of kernels is equality of keys
+  /// What left_behind() and seen_before() say of the body, for each parameter.
+  Kept<std::vector<LeftBehind>> left = {};
+  Kept<std::vector<SeenBefore>> seen = {};
 };
 
 using KernelPtr = std::shared_ptr<const Kernel>;

@@ -48,20 +48,6 @@ class FirstReads : public RunListener {
   }
 };
 
-template <class Prefix>
-std::vector<std::int64_t> prefixes(const KernelBody& body, const Prefix& prefix) {
-  const std::vector<LeftBehind> left = left_behind(body);
-  std::vector<std::int64_t> out(left.size(), 0);
-  std::ranges::transform(left, out.begin(), prefix);
-  return out;
-}
-
-std::int64_t unseen_of(const SeenBefore& seen) {
-  if (seen.is_all) return 0;
-  if (seen.scalars.empty()) return std::numeric_limits<std::int64_t>::max();
-  return std::max<std::int64_t>(*seen.scalars.begin(), 0);
-}
-
 }  // namespace
 
 std::vector<LeftBehind> left_behind(const KernelBody& body) {
@@ -81,48 +67,46 @@ std::vector<SeenBefore> seen_before(const KernelBody& body) {
   return std::move(reads.seen);
 }
 
+const std::vector<LeftBehind>& left_behind(const Kernel& kernel) {
+  return kernel.left.get([&kernel] { return left_behind(*kernel.body); });
+}
+
+const std::vector<SeenBefore>& seen_before(const Kernel& kernel) {
+  return kernel.seen.get([&kernel] { return seen_before(*kernel.body); });
+}
+
 std::int64_t LeftBehind::n_stored() const {
   return prefix_of([this](std::int64_t i) { return stored.contains(i); });
 }
 
-std::vector<std::int64_t> surely_stored(const KernelBody& body) {
-  return prefixes(body, [](const LeftBehind& left) { return left.n_stored(); });
-}
-
-std::vector<std::int64_t> surely_zero(const KernelBody& body) {
-  return prefixes(body, [](const LeftBehind& left) {
-    return prefix_of([&left](std::int64_t i) {
-      const auto known = left.constant.find(i);
-      return known != left.constant.end() && is_zero(known->second);
-    });
+std::int64_t LeftBehind::n_zero() const {
+  return prefix_of([this](std::int64_t i) {
+    const auto known = constant.find(i);
+    return known != constant.end() && is_zero(known->second);
   });
 }
 
-std::vector<std::int64_t> surely_unseen(const KernelBody& body) {
-  const std::vector<SeenBefore> seen = seen_before(body);
-  std::vector<std::int64_t> out(seen.size(), 0);
-  std::ranges::transform(seen, out.begin(), unseen_of);
-  return out;
+CopiedPrefix LeftBehind::copy() const {
+  const auto first = copied.find(0);
+  if (first == copied.end() || first->second.offset != 0) return {};
+  const int source = first->second.parameter;
+  const std::int64_t n = prefix_of([&](std::int64_t i) {
+    const auto known = copied.find(i);
+    return known != copied.end() && known->second == RunSource{source, i};
+  });
+  return {.source = source, .n = n};
 }
 
-bool overwrites(const KernelBody& body, std::size_t parameter, std::int64_t n, Access access) {
+std::int64_t SeenBefore::n_unseen() const {
+  if (is_all) return 0;
+  if (scalars.empty()) return std::numeric_limits<std::int64_t>::max();
+  return std::max<std::int64_t>(*scalars.begin(), 0);
+}
+
+bool overwrites(const Kernel& kernel, std::size_t parameter, std::int64_t n, Access access) {
   if (access != Access::write && access != Access::rw) return false;
-  if (surely_stored(body)[parameter] < n) return false;
-  return access == Access::write || surely_unseen(body)[parameter] >= n;
-}
-
-std::vector<CopiedPrefix> surely_copied(const KernelBody& body) {
-  std::vector<CopiedPrefix> out;
-  for (const LeftBehind& left : left_behind(body)) {
-    const auto first = left.copied.find(0);
-    const int source = first == left.copied.end() ? -1 : first->second.parameter;
-    const std::int64_t n = prefix_of([&](std::int64_t i) {
-      const auto known = left.copied.find(i);
-      return known != left.copied.end() && known->second == RunSource{source, i};
-    });
-    out.push_back({.source = n == 0 ? -1 : source, .n = n});
-  }
-  return out;
+  if (left_behind(kernel)[parameter].n_stored() < n) return false;
+  return access == Access::write || seen_before(kernel)[parameter].n_unseen() >= n;
 }
 
 }  // namespace op2::ir

@@ -14,6 +14,13 @@
 
 namespace op2::ir {
 
+/// @brief What a parameter is a copy of when the kernel returns.
+struct CopiedPrefix {
+  int source = -1;     ///< a parameter of the entry function; -1: of none
+  std::int64_t n = 0;  ///< scalars 0 to n - 1 hold what those of the source held when loaded
+  bool operator==(const CopiedPrefix&) const = default;
+};
+
 /// @brief What is certain of the memory behind a parameter when the kernel returns, scalar by
 /// scalar, if no other parameter leads there. Values are of the parameter's type, not of a Dat's.
 struct LeftBehind {
@@ -24,6 +31,10 @@ struct LeftBehind {
 
   /// @brief The largest n such that scalars 0 to n - 1 are written.
   [[nodiscard]] std::int64_t n_stored() const;
+  /// @brief The same of scalars that hold 0, and not -0.0.
+  [[nodiscard]] std::int64_t n_zero() const;
+  /// @brief The same of scalars that are copies, each of the same one of one other parameter.
+  [[nodiscard]] CopiedPrefix copy() const;
   bool operator==(const LeftBehind&) const = default;
 };
 
@@ -37,21 +48,17 @@ struct LeftBehind {
 /// operators on integers.
 [[nodiscard]] std::vector<LeftBehind> left_behind(const KernelBody& body);
 
-/// @brief How much of each parameter is certainly written: see left_behind().
-///
-/// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1
-/// are written on every path.
-[[nodiscard]] std::vector<std::int64_t> surely_stored(const KernelBody& body);
-
-/// @brief How much of each parameter certainly holds 0 when the kernel returns, and not -0.0.
-///
-/// @return For each parameter of the entry function the largest n such that scalars 0 to n - 1 do.
-[[nodiscard]] std::vector<std::int64_t> surely_zero(const KernelBody& body);
+/// @brief The same of a kernel that has a body, found once.
+[[nodiscard]] const std::vector<LeftBehind>& left_behind(const Kernel& kernel);
 
 /// @brief Scalars of a parameter that a call may read where it has not written them before.
 struct SeenBefore {
   bool is_all = false;  ///< any of them
   std::set<std::int64_t> scalars;
+
+  /// @brief The largest n such that a call certainly sees none of scalars 0 to n - 1; more than any
+  /// array has if it reads none.
+  [[nodiscard]] std::int64_t n_unseen() const;
 };
 
 /// @brief What a call may see of what each parameter of the entry function held before. Operands
@@ -61,26 +68,12 @@ struct SeenBefore {
 /// them.
 [[nodiscard]] std::vector<SeenBefore> seen_before(const KernelBody& body);
 
-/// @brief How much of each parameter a call certainly does not see: see seen_before().
-///
-/// @return For each parameter of the entry function the largest n such that this is true of scalars
-/// 0 to n - 1; of one that is never read more than any array has.
-[[nodiscard]] std::vector<std::int64_t> surely_unseen(const KernelBody& body);
+/// @brief The same of a kernel that has a body, found once.
+[[nodiscard]] const std::vector<SeenBefore>& seen_before(const Kernel& kernel);
 
 /// @brief True if nothing of scalars 0 to @p n - 1 of a parameter is left after a call, and what
 /// they held does not matter: all are written, and with Access::rw not seen before.
-[[nodiscard]] bool overwrites(const KernelBody& body, std::size_t parameter, std::int64_t n,
+[[nodiscard]] bool overwrites(const Kernel& kernel, std::size_t parameter, std::int64_t n,
                               Access access);
-
-/// @brief What a parameter is a copy of when the kernel returns.
-struct CopiedPrefix {
-  int source = -1;     ///< a parameter of the entry function; -1: of none
-  std::int64_t n = 0;  ///< scalars 0 to n - 1 hold what those of the source held when loaded
-  bool operator==(const CopiedPrefix&) const = default;
-};
-
-/// @brief For each parameter of the entry function what it certainly is a copy of, each scalar of
-/// the same one of another parameter: see left_behind().
-[[nodiscard]] std::vector<CopiedPrefix> surely_copied(const KernelBody& body);
 
 }  // namespace op2::ir

@@ -408,7 +408,7 @@ class LaneLoop {
 
   [[nodiscard]] bool is_overwritten(std::size_t i, const ir::DirectDat& dat) const {
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
-    return ir::overwrites(*ir::kernel_of(request_.loop, i).body, at, dat.dim, dat.access);
+    return ir::overwrites(ir::kernel_of(request_.loop, i), at, dat.dim, dat.access);
   }
 
   // ------------------------------------------------------------------ loops over components

@@ -374,7 +374,7 @@ class Packer {
       if (other != i && is_beside && is_same_direct(i, other)) return false;
     }
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, i));
-    return ir::overwrites(*kernel.body, parameter, dat.dim, dat.access);
+    return ir::overwrites(kernel, parameter, dat.dim, dat.access);
   }
 
   void share_pack(std::size_t i, std::size_t earlier) {

@@ -157,11 +157,11 @@ Device* Sequence::not_recorded(std::string why) {
 Device* Sequence::recorder() {
   if (n_recordings_ >= most_recordings) {
     if (trial_.single() == Way::alone) return nullptr;  // which is faster
-    return not_recorded(fmt::format(
-        "{} {} times, which is not recorded again",
-        is_refused_ ? "its loops could not be recorded"
-                    : "addresses, plans or Maps of its loops have changed",
-        most_recordings));
+    return not_recorded(fmt::format("{} {} times, which is not recorded again",
+                                    is_refused_
+                                        ? "its loops could not be recorded"
+                                        : "addresses, plans or Maps of its loops have changed",
+                                    most_recordings));
   }
   // a loop keeps the addresses of one place
   if (is_repeating_ && has_exchange_) {

@@ -599,7 +599,7 @@ class ParameterFacts:
     @property
     def copies(self) -> dict[int, tuple[int, int]]:
         """
-        Components that certainly hold what a call loaded from there: (parameter, component).
+        Components that certainly hold what a call loaded from there, (parameter, component), as it was then: a call may have written there before, and may since.
         """
     @property
     def first_write_line(self) -> int: ...
@@ -1565,7 +1565,7 @@ def needs(module: Module) -> list[str]: ...
 def note_parallel_region() -> None: ...
 def out_of_bounds(body: KernelBody, input: CheckInput) -> list[OutOfBounds]: ...
 def overwrites(
-    body: KernelBody,
+    kernel: Kernel,
     parameter: typing.SupportsInt | typing.SupportsIndex,
     n: typing.SupportsInt | typing.SupportsIndex,
     access: Access,

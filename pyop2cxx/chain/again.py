@@ -302,9 +302,9 @@ def _computing_by(text: str, reader: ParLoop, maker: ParLoop) -> ParLoop:
 
 
 def _sees_old(maker: ParLoop, made: Part) -> bool:
-    body = maker.kernel.core.body
+    core = maker.kernel.core
     access = _core.Access(int(made.access))
-    return body is None or not _core.overwrites(body, made.number, made.n_scalars, access)
+    return core.body is None or not _core.overwrites(core, made.number, made.n_scalars, access)
 
 
 Shape = tuple[tuple[str, str, int, bool], ...]

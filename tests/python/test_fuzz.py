@@ -469,8 +469,8 @@ def test_what_kernels_are_known_to_overwrite_they_overwrite(
     for seed in range(150):
         loop = random_loop(seed, kinds if seed % 3 == 0 else frozenset())
         with warnings.catch_warnings(action="ignore"):
-            body = op2.Kernel(source(loop.kernel), loop.kernel.main.name).core.body
-        assert body is not None
+            core = op2.Kernel(source(loop.kernel), loop.kernel.main.name).core
+        assert core.body is not None
         calls.clear()
         run(loop)
         for number in range(len(loop.args)):
@@ -480,7 +480,7 @@ def test_what_kernels_are_known_to_overwrite_they_overwrite(
                 written = all(first <= pack.stored for pack in own)
                 unseen = all(first.isdisjoint(pack.seen) for pack in own)
                 for access, found in ((WRITE, written), (RW, written and unseen)):
-                    said = _core.overwrites(body, number, n, access)
+                    said = _core.overwrites(core, number, n, access)
                     assert found or not said, (seed, number, n, access)
                     n_kept[access] += said
                     n_true[access] += found
