@@ -136,7 +136,7 @@ class Sequence {
   bool has_exchange_ = false;  // addresses may change between loops
   bool is_repeating_ = false;  // a loop is there twice
   bool is_several_possible_ = true;
-  bool is_refused_ = false;  // the last recording was
+  bool is_refused_ = false;   // the last recording was
   Device* device_ = nullptr;  // of the recordings
   Clock clock_;
   ReplayTrial trial_;
