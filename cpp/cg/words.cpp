@@ -38,7 +38,10 @@ constexpr auto opencl_word_list = std::to_array<std::string_view>(
      "M_E_F", "M_LOG2E_F", "M_LOG10E_F", "M_LN2_F", "M_LN10_F", "M_PI_F", "M_PI_2_F", "M_PI_4_F",
      "M_1_PI_F", "M_2_PI_F", "M_2_SQRTPI_F", "M_SQRT2_F", "M_SQRT1_2_F", "M_E_H", "M_LOG2E_H",
      "M_LOG10E_H", "M_LN2_H", "M_LN10_H", "M_PI_H", "M_PI_2_H", "M_PI_4_H", "M_1_PI_H", "M_2_PI_H",
-     "M_2_SQRTPI_H", "M_SQRT2_H", "M_SQRT1_2_H", "NULL"});
+     "M_2_SQRTPI_H", "M_SQRT2_H", "M_SQRT1_2_H", "NULL",
+     // macros of NVIDIA's, for the functions before OpenCL 1.1
+     "atomic_add", "atomic_and", "atomic_cmpxchg", "atomic_dec", "atomic_inc", "atomic_max",
+     "atomic_min", "atomic_or", "atomic_sub", "atomic_xchg", "atomic_xor"});
 
 constexpr auto opencl_reserved_list = std::to_array<std::string_view>({"__", "CLK_", "CL_"});
 constexpr auto cuda_reserved_list = std::to_array<std::string_view>({"__"});
