@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _KEY_DIGITS = 12
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_ONLY_LINKED = ("-l", "-L", "-Wl,")
+_LINKED = (*_ONLY_LINKED, "-fopenmp", "-pthread")  # of flags that the compiler gets, too
 _FOLDERS = ("-I", "-isystem", "-iquote", "-L")
 
 
@@ -50,6 +52,7 @@ class Entry:
         description: What a manifest says of it.
         text: What is compiled.
         flags: Of the compiler, beyond those that all loops get.
+        link_flags: Of the linker, in the user's order: libraries, their folders, files.
         is_cpp: Whether it is C++.
         toolchain: Of a device; None for the host.
         targets: Kinds of devices that it is compiled for; "" for those that load its text.
@@ -67,6 +70,7 @@ class Entry:
     description: dict[str, Any]
     text: str
     flags: tuple[str, ...]
+    link_flags: tuple[str, ...]
     is_cpp: bool
     toolchain: DeviceToolchain | None = None
     targets: tuple[str, ...] = ()
@@ -225,6 +229,7 @@ def _entry(
     toolchain = request.backend.toolchain
     on_device = isinstance(toolchain, DeviceToolchain)
     flags = flow.flags_of(request)
+    link_flags: tuple[str, ...] = ()
     key = _core.digest(code.key)[:_KEY_DIGITS]
     (name,) = code.files
     stem, _, suffix = name.rpartition(".")
@@ -256,12 +261,17 @@ def _entry(
     text = str(code)
     if not on_device:
         # two loops of one kernel are in one library
+        linked = flow.link_flags_of(request)
+        flags = flags[: len(flags) - len(linked)]
+        link_flags = (*(flag for flag in flags if flag.startswith(_LINKED)), *linked)
+        flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
         text = of_its_own(text, request.kernel, symbol)
         text = f"#define {code.module.launch_name} {symbol}\n{text}"
     return Entry(
         description=description,
         text=text,
         flags=flags,
+        link_flags=link_flags,
         is_cpp=request.kernel.cpp,
         toolchain=toolchain if isinstance(toolchain, DeviceToolchain) else None,
         targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),

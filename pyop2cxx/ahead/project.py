@@ -143,7 +143,11 @@ class Project:
 
     def _cmake(self, on_host: Sequence[Entry], *, has_check: bool) -> str:
         sources = [
-            {"file": one.description["file"], "flags": ";".join(one.flags)} for one in on_host
+            {
+                "file": one.description["file"],
+                "flags": ";".join(_for_cmake(flag) for flag in one.flags),
+            }
+            for one in on_host
         ]
         return render(
             "ahead/CMakeLists.txt.j2",
@@ -153,7 +157,7 @@ class Project:
                 "arch": self.archs[0],
                 "sources": sources,
                 "has_check": has_check,
-                "link_flags": _link_flags(on_host),
+                "link_flags": [_for_cmake(flag) for flag in _link_flags(on_host)],
             },
         )
 
@@ -263,9 +267,8 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
             say(f"compiling {n} of {len(entries)}: {source.name}")
             language = _LANGUAGES[entry.is_cpp]
             flags = _flags(service.compiler(language), arch)
-            more = [flag for flag in entry.flags if not flag.startswith(("-l", "-L", "-Wl,"))]
             made = str(folder / source.with_suffix(".o").name)
-            command = [*flags, *more, "-c", str(source), "-o", made]
+            command = [*flags, *entry.flags, "-c", str(source), "-o", made]
             service.run(language=language, arguments=command, compiles=True)
             objects.append(made)
     flags = _flags(service.compiler(_core.jit.Language.c), arch)
@@ -304,6 +307,11 @@ _OF_LINKING = ("-shared", "-Wl,-Bsymbolic")
 
 
 def _link_flags(entries: Sequence[Entry]) -> list[str]:
-    """Return the flags that a linker needs, each once."""
-    flags = {flag for entry in entries for flag in entry.flags}
-    return sorted(f for f in flags if f == "-fopenmp" or f.startswith(("-l", "-L", "-Wl,")))
+    """Return the flags that a linker needs, in the order of each kernel, which matters."""
+    groups = dict.fromkeys(entry.link_flags for entry in entries)
+    return [flag for group in groups for flag in group]
+
+
+def _for_cmake(flag: str) -> str:
+    """Return a flag as it stands within quotes, as one element of a list."""
+    return re.sub(r'([\\"$;])', r"\\\1", flag)

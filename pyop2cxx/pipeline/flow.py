@@ -526,8 +526,12 @@ def flags_of(request: Request) -> tuple[str, ...]:
     flags += engine.option_flags("cxxflags" if kernel.cpp else "cflags")
     flags += [f"-I{folder}" for folder in kernel.core.include_dirs]
     flags += kernel.core.options
-    flags += [*engine.option_flags("ldflags"), *kernel.core.ldargs]
-    return tuple(flags)
+    return (*flags, *link_flags_of(request))
+
+
+def link_flags_of(request: Request) -> tuple[str, ...]:
+    """Of the flags for a host those for its linker, which are the last."""
+    return (*runtime.engine.option_flags("ldflags"), *request.kernel.core.ldargs)
 
 
 def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin]:

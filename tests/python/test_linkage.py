@@ -30,3 +30,7 @@ def test_linked_names_are_what_a_linker_sees() -> None:
     assert linked == ({"h"}, {"k", "m"}, set())
     linked = linked_names("typedef int number; number f(number); number f(number n) { return n; }")
     assert linked == ({"f"}, set(), set())
+    linked = linked_names("extern const int t[1] = {2}; extern const int other[1];")
+    assert linked == ({"t"}, set(), {"other"})
+    linked = linked_names('extern "C" { void k(void); void m(void); }\nvoid k(void) {}')
+    assert linked == (set(), {"k"}, set())

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from programs import needs_program
 
 from pyop2cxx import op2
 from pyop2cxx.ahead.opaque_texts import of_its_own
@@ -85,6 +89,49 @@ def test_kernels_with_the_same_names_are_in_one_library(
     np.testing.assert_array_equal(expected[2], expected[0][::-1])
     for value, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(value, other)
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_cmake_links_what_kernels_need_in_their_order(tmp_path: Path) -> None:
+    """A library by its path, another that it needs, and definitions with quotes and spaces."""
+    for name, text in (
+        ("first", "double second(void); double first(void) { return second() + 1; }"),
+        ("second", "double second(void) { return 40; }"),
+    ):
+        source = tmp_path / f"{name}.c"
+        source.write_text(text)
+        object_ = tmp_path / f"{name}.o"
+        subprocess.run(["cc", "-fPIC", "-c", source, "-o", object_], check=True)
+        subprocess.run(["ar", "rcs", tmp_path / f"lib{name}.a", object_], check=True)
+    text = """
+double first(void);
+void k(double *y) { again: if (first() < 0) goto again; y[0] = first() + sizeof TEXT - SUM(1); }
+"""
+    kernel = op2.Kernel(
+        text,
+        "k",
+        opts=['-DTEXT="a; $b"', "-DSUM(a)=(a + 5)"],
+        ldargs=[str(tmp_path / "libfirst.a"), f"-L{tmp_path}", "-lsecond"],
+    )
+    y = op2.Dat(op2.Set(2))
+
+    def value() -> float:
+        op2.par_loop(kernel, y.dataset.set, y(WRITE))
+        return float(y.data_ro[0])
+
+    lib, out = tmp_path / "lib", tmp_path / "out"
+    with op2.backend("sequential"):
+        with op2.dispatch.record(lib, backends=["sequential"]):
+            assert value() == 41
+        op2.dispatch.load(lib)
+        y.zero()
+        with op2.dispatch.expect("ahead"):
+            assert value() == 41
+    subprocess.run(["cmake", "-S", lib, "-B", out], check=True, capture_output=True)
+    build = ["cmake", "--build", out, "--target", "recorded"]
+    subprocess.run(build, check=True, capture_output=True)
+    assert ctypes.CDLL(str(out / "librecorded.so"), os.RTLD_NOW)  # nothing is undefined
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ def linked_names(text: str) -> Linked:
     own: set[str] = set()
     as_c: set[str] = set()
     declared: set[str] = set()
+    declared_as_c: set[str] = set()
     for node, is_c in _declarations(parsed_c(text).root_node, is_c=False):
         storage = {text_of(child) for child in node.children if child.type == _STORAGE}
         for declarator in node.children_by_field_name("declarator"):
@@ -51,11 +52,13 @@ def linked_names(text: str) -> Linked:
             if name is None or storage & {"static", "typedef"}:
                 continue
             is_function = _is_function(declarator)
-            if node.type == "declaration" and (is_function or "extern" in storage):
-                declared |= set() if is_c else {name}
+            is_other = "extern" in storage and declarator.type != "init_declarator"
+            if node.type == "declaration" and (is_function or is_other):
+                (declared_as_c if is_c else declared).add(name)
             elif node.type == "declaration" or is_function:  # and no namespace
                 (as_c if is_c else own).add(name)
-    return Linked(frozenset(own), frozenset(as_c), frozenset(declared - own))
+    as_c |= own & declared_as_c  # the first declaration says what linkage a name has
+    return Linked(frozenset(own - as_c), frozenset(as_c), frozenset(declared - own))
 
 
 def _declarations(node: Node, *, is_c: bool) -> Iterator[tuple[Node, bool]]:
