@@ -115,7 +115,9 @@ def choose(request: Request) -> Choice:
                 return _core.choose_lanes(*widths, strategy, *about[:3], options)
 
         def decided() -> tuple[_core.LoweringOptions, str]:
-            n, why = _lanes_before(request, key, by_rules) or (None, "")
+            # without vectors there is nothing to choose, and a file takes longer to write
+            known = _lanes_before(request, key, by_rules) if vector_bytes > 0 else None
+            n, why = known or (None, "")
             return by_rules() if n is None else (options.on_lanes(n, gather_bytes), why)
 
         found, why = runtime.engine.lanes.made(key, decided)

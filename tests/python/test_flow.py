@@ -683,6 +683,24 @@ def test_lanes_are_chosen_once_for_equal_loops(monkeypatch: pytest.MonkeyPatch) 
     assert len(asked) == 5
 
 
+def long_kernel(n: int) -> op2.Kernel:
+    squared = " ".join(["a = a * a + x[0];"] * n)
+    code = f"void power(const double *x, double *y) {{ double a = x[0]; {squared} y[0] = a; }}"
+    return op2.Kernel(code, "power")
+
+
+def test_nothing_is_kept_where_no_lanes_can_be_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = choices_of_lanes(monkeypatch)
+    op2.init(backend="cuda", cache_dir=str(tmp_path))
+    cells = op2.Set(3)
+    loop = op2.ParLoop(long_kernel(40), cells, op2.Dat(cells)(op2.READ), op2.Dat(cells)(op2.WRITE))
+    loop.generate()
+    assert len(asked) == 1
+    assert not list(tmp_path.rglob("*.lanes"))
+
+
 @pytest.mark.usefixtures("host")
 @pytest.mark.parametrize(("n", "times"), [(1, [2, 3]), (40, [1, 2])])
 def test_lanes_of_long_kernels_are_chosen_once_for_all_processes(
@@ -692,9 +710,7 @@ def test_lanes_of_long_kernels_are_chosen_once_for_all_processes(
     op2.init(cache_dir=str(tmp_path))
     cells = op2.Set(3)
     x, y = op2.Dat(cells), op2.Dat(cells)
-    squared = " ".join(["a = a * a + x[0];"] * n)
-    code = f"void power(const double *x, double *y) {{ double a = x[0]; {squared} y[0] = a; }}"
-    loop = op2.ParLoop(op2.Kernel(code, "power"), cells, x(op2.READ), y(op2.WRITE))
+    loop = op2.ParLoop(long_kernel(n), cells, x(op2.READ), y(op2.WRITE))
 
     def chosen() -> tuple[int, str, str]:
         runtime.engine.lanes.clear()  # as in another process
@@ -704,6 +720,7 @@ def test_lanes_of_long_kernels_are_chosen_once_for_all_processes(
     first = chosen()
     assert chosen() == first
     assert len(asked) == times[0]
+    assert len(list(tmp_path.rglob("*.lanes"))) == (n >= 40)
     monkeypatch.setattr(flow, "_core_file", lambda: ("another build",))
     assert chosen() == first
     assert len(asked) == times[1]
