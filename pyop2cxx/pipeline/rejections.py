@@ -82,14 +82,23 @@ def _name_strangers(request: Request, said: str) -> str:
     """Say of names that nobody declares that Consts are meant to be used like that."""
     if not any(words in said for words in ("undeclared", "not declared", "is undefined")):
         return ""
-    names = [
-        name
-        for name in free_names(request.kernel)
-        if name not in runtime.constants and re.search(rf"\b{re.escape(name)}\b", said)
-    ]
+    kernel = request.kernel
+    wanted = free_names(kernel) if kernel.core.body is not None else [*runtime.constants]
+    names = [name for name in wanted if re.search(rf"\b{re.escape(name)}\b", said)]
+    if kernel.core.body is None:
+        return _name_unseen(kernel.opaque_reason, names)
+    missing = ", ".join(name for name in names if name not in runtime.constants)
+    return f"no Const has the name {missing}: make it before the loop runs\n" if missing else ""
+
+
+def _name_unseen(opaque_reason: str, names: list[str]) -> str:
+    """Say of Consts that a kernel does not see, as nothing is added to its text."""
     if not names:
         return ""
-    return f"no Const has the name {', '.join(names)}: make it before the loop runs\n"
+    return (
+        f"Consts cannot be used in kernels that are compiled as they are written "
+        f"({opaque_reason}): pass {', '.join(names)} as arguments\n"
+    )
 
 
 def _about_the_user(request: Request, said: str) -> list[str]:

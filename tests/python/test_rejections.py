@@ -61,6 +61,25 @@ def test_an_equal_kernel_on_other_lines_is_quoted_by_its_own(backend: str) -> No
     assert "kernel 'bad', line 7:\n  7 |   x[0] = y + zeta;\n    |              ^" in str(error)
 
 
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("is_cpp", [False, True])
+def test_consts_that_a_kernel_does_not_see_are_to_be_passed(is_cpp: bool) -> None:
+    const = op2.Const(1, 2.5, "unseen_rate")
+    x = op2.Dat(op2.Set(2))
+    body = (
+        "x[0] = unseen_rate;" if is_cpp else "again: x[0] += unseen_rate; if (x[0] < 1) goto again;"
+    )
+    kernel = op2.Kernel(f"void k(double *x) {{ {body} }}", "k", cpp=is_cpp)
+    try:
+        with pytest.raises(CompilationError) as caught:
+            op2.par_loop(kernel, x.dataset.set, x(op2.RW))
+    finally:
+        const.remove_from_namespace()
+    assert "compiled as they are written" in str(caught.value)
+    assert "pass unseen_rate as arguments" in str(caught.value)
+    assert kernel.opaque_reason in str(caught.value)
+
+
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 @pytest.mark.parametrize("cc", [with_program("gcc"), with_program("clang")])
 def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) -> None:
