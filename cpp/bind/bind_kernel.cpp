@@ -294,7 +294,9 @@ void bind_kernel_facts(py::module_& core) {
       .def_readonly("n_operations", &KernelFacts::n_operations)
       .def_property_readonly("is_pure", &KernelFacts::is_pure);
 
-  core.def("kernel_facts", &ir::kernel_facts, py::arg("body"));
+  core.def("kernel_facts", py::overload_cast<const ir::Kernel&>(&ir::kernel_facts),
+           py::return_value_policy::reference_internal, py::arg("kernel"),
+           "Facts of a kernel that has a body, found once.");
 }
 
 void bind_bounds(py::module_& core) {

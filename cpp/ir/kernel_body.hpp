@@ -313,6 +313,7 @@ struct KernelBody {
   [[nodiscard]] const Structure* structure(std::string_view name) const;
 };
 
+struct KernelFacts;
 struct LeftBehind;
 struct SeenBefore;
 
@@ -332,9 +333,10 @@ struct Kernel {
   bool requires_zeroed_output_arguments = false;
   std::int64_t flop_count = -1;  ///< per call, as the user gave it; -1 if not given
   std::string key;               ///< kernel_key(); equality of kernels is equality of keys
-  /// What left_behind() and seen_before() say of the body, for each parameter.
+  /// What left_behind() and seen_before() say of the body, for each parameter, and kernel_facts().
   Kept<std::vector<LeftBehind>> left = {};
   Kept<std::vector<SeenBefore>> seen = {};
+  Kept<KernelFacts> facts = {};
 };
 
 using KernelPtr = std::shared_ptr<const Kernel>;

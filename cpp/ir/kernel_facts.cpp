@@ -263,7 +263,9 @@ bool ParameterFacts::commutes(Access access) const {
   return own_update(access) && line_of(Use::store) == 0 && foreign_read_line(access) == 0;
 }
 
-KernelFacts kernel_facts(const KernelBody& body) {
+namespace {
+
+KernelFacts facts_of(const KernelBody& body, std::vector<LeftBehind> left) {
   KernelFacts facts;
   AllFacts by_function;
   std::set<std::string> unknown;
@@ -274,12 +276,21 @@ KernelFacts kernel_facts(const KernelBody& body) {
     unknown.insert(walk.unknown().begin(), walk.unknown().end());
     by_function[function.name] = facts.parameters;
   }
-  std::vector<LeftBehind> left = left_behind(body);
   for (std::size_t i = 0; i < left.size(); ++i) facts.parameters[i].left = std::move(left[i]);
   facts.unknown_functions.assign(unknown.begin(), unknown.end());
   facts.free_names = free_names(body);
   facts.n_operations = n_operations(body);
   return facts;
+}
+
+}  // namespace
+
+KernelFacts kernel_facts(const KernelBody& body) {
+  return facts_of(body, left_behind(body));
+}
+
+const KernelFacts& kernel_facts(const Kernel& kernel) {
+  return kernel.facts.get([&kernel] { return facts_of(*kernel.body, left_behind(kernel)); });
 }
 
 }  // namespace op2::ir

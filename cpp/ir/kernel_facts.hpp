@@ -58,4 +58,7 @@ struct KernelFacts {
 /// @brief Derive the facts of a kernel; pointers are followed through locals and helpers.
 [[nodiscard]] KernelFacts kernel_facts(const KernelBody& body);
 
+/// @brief The same of a kernel that has a body, found once.
+[[nodiscard]] const KernelFacts& kernel_facts(const Kernel& kernel);
+
 }  // namespace op2::ir

@@ -62,7 +62,7 @@ void check_member(const ir::Loop& loop, const Request& request) {
     }
     const bool is_extremum = access == Access::min || access == Access::max;
     if (is_extremum && std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
-        !ir::kernel_facts(*ir::kernel_of(loop).body)
+        !ir::kernel_facts(ir::kernel_of(loop))
              .parameters[static_cast<std::size_t>(ir::parameter_of(loop, i))]
              .commutes(access)) {
       refuse(fmt::format("arg {} is MIN or MAX, and the kernel uses its value", i));

@@ -82,7 +82,7 @@ bool commutes(const Loop& loop, std::size_t arg, Access access) {
   if (access == Access::inc) return true;
   const ir::Kernel& kernel = ir::kernel_of(loop, arg);
   const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, arg));
-  return kernel.body && ir::kernel_facts(*kernel.body).parameters[parameter].commutes(access);
+  return kernel.body && ir::kernel_facts(kernel).parameters[parameter].commutes(access);
 }
 
 /// Shared demands of the strategies that sum element results target by target.
@@ -144,7 +144,7 @@ Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<M
   }
   const ir::Kernel& kernel = ir::kernel_of(loop);
   if (!kernel.body) return no("the kernel is opaque, so it is not known to be pure");
-  const ir::KernelFacts facts = ir::kernel_facts(*kernel.body);
+  const ir::KernelFacts& facts = ir::kernel_facts(kernel);
   if (!facts.is_pure()) {
     return no(fmt::format("the kernel calls '{}', which may have effects of its own",
                           facts.unknown_functions.front()));
@@ -313,7 +313,7 @@ Verdict kernel_is_supported(const ir::Kernel& kernel, const Facts& facts) {
                     "needs into the kernel",
                     fmt::join(kernel.headers, ", ")));
   }
-  const ir::KernelFacts kernel_facts = ir::kernel_facts(*kernel.body);
+  const ir::KernelFacts& kernel_facts = ir::kernel_facts(kernel);
   if (!kernel_facts.unknown_functions.empty()) {
     return no(
         fmt::format("the kernel calls '{}', which is not known on a device; correct its name, "

@@ -471,7 +471,7 @@ def _plain(parsed: ParsedKernel) -> tuple[Parameter, ...] | None:
 @until_exit(512)
 def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
     """Facts, once for each core: equal descriptions share it."""
-    return None if core.body is None else _core.kernel_facts(core.body)
+    return None if core.body is None else _core.kernel_facts(core)
 
 
 class LocalKernel(Kernel):
