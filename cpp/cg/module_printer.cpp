@@ -105,6 +105,27 @@ int precedence(kir::BinaryOp op) {
   throw InternalError("unknown operator");
 }
 
+/// The prototype of a function whose variables are written like that.
+std::string prototype(const Dialect& dialect, const kir::Function& function,
+                      const Spelling& spelled) {
+  const bool is_bounded = function.least_blocks > 0 && !dialect.bounds.empty();
+  const std::string bounds = is_bounded ? fmt::format(fmt::runtime(dialect.bounds),
+                                                      function.max_lanes, function.least_blocks)
+                                        : "";
+  std::string out =
+      function.is_kernel
+          ? fmt::format("{} void {}{}(", dialect.kernel, bounds, function.name)
+          : fmt::format("static {}void {}(long begin, long end", dialect.keep_apart, function.name);
+  bool is_first = function.is_kernel;
+  for (const kir::Parameter& parameter : function.parameters) {
+    out += fmt::format("{}\n    {}{}{}", is_first ? "" : ",", type_text(dialect, parameter.type),
+                       parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",
+                       spelled(parameter.name));
+    is_first = false;
+  }
+  return out + ")";
+}
+
 /// Prints the statements of one module. Expressions are text; statements go through the context.
 class Printer {
  public:
@@ -130,7 +151,7 @@ class Printer {
     const std::set<std::string> used = kir::names_used(function.body);
     for (const kir::Parameter& parameter : function.parameters) {
       if (used.contains(parameter.name)) continue;
-      context_.statement(fmt::format("(void){};", parameter.name));
+      context_.statement(fmt::format("(void){};", spelled_(parameter.name)));
     }
   }
 
@@ -161,7 +182,7 @@ class Printer {
         out += fmt::format("// {}\n", line);
       }
     }
-    return out + prototype(context_.dialect(), function);
+    return out + prototype(context_.dialect(), function, spelled_);
   }
 
   /// Statements of a launch function that one thread carries out, or each thread of a team its part
@@ -686,23 +707,7 @@ class Printer {
 }  // namespace
 
 std::string prototype(const Dialect& dialect, const kir::Function& function) {
-  const bool is_bounded = function.least_blocks > 0 && !dialect.bounds.empty();
-  const std::string bounds = is_bounded ? fmt::format(fmt::runtime(dialect.bounds),
-                                                      function.max_lanes, function.least_blocks)
-                                        : "";
-  std::string out =
-      function.is_kernel
-          ? fmt::format("{} void {}{}(", dialect.kernel, bounds, function.name)
-          : fmt::format("static {}void {}(long begin, long end", dialect.keep_apart, function.name);
-  const Spelling spelled(dialect, function.parameters, function.body);
-  bool is_first = function.is_kernel;
-  for (const kir::Parameter& parameter : function.parameters) {
-    out += fmt::format("{}\n    {}{}{}", is_first ? "" : ",", type_text(dialect, parameter.type),
-                       parameter.is_restrict ? std::string(dialect.restrict_word) + " " : "",
-                       spelled(parameter.name));
-    is_first = false;
-  }
-  return out + ")";
+  return prototype(dialect, function, Spelling(dialect, function.parameters, function.body));
 }
 
 namespace {
