@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/ptx.hpp"
+#include "runtime/ptx.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 
-namespace op2::jit {
+namespace op2::runtime {
 namespace {
 
 constexpr std::string_view negation = "neg.s32";
@@ -26,8 +25,7 @@ void append_as_sum(std::string& out, std::string_view line, std::size_t at) {
   const std::string_view before = line.substr(0, at), operands = line.substr(at + negation.size());
   const std::size_t from = operands.find_first_not_of(" \t");
   const std::string_view target = operands.substr(from, operands.find(',') - from);
-  fmt::format_to(std::back_inserter(out), "{}not.b32{}\n{}add.s32 {}, {}, 1;", before, operands,
-                 before, target, target);
+  out += fmt::format("{}not.b32{}\n{}add.s32 {}, {}, 1;", before, operands, before, target, target);
 }
 
 }  // namespace
@@ -52,4 +50,4 @@ std::optional<std::string> with_signs_kept(std::string_view ptx) {
   return out;
 }
 
-}  // namespace op2::jit
+}  // namespace op2::runtime

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace op2::jit {
+namespace op2::runtime {
 
 /// @brief The same program with every -c of 32 bits computed as ~c + 1, or nothing if no sign of
 /// it could be lost.
@@ -17,4 +17,4 @@ namespace op2::jit {
 /// in what is not PTX.
 [[nodiscard]] std::optional<std::string> with_signs_kept(std::string_view ptx);
 
-}  // namespace op2::jit
+}  // namespace op2::runtime

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "jit/gpu/compilation.hpp"
 #include "jit/nvrtc/api.hpp"
-#include "jit/ptx.hpp"
+#include "runtime/ptx.hpp"
 
 namespace op2::jit::nvrtc {
 namespace {
@@ -80,7 +80,7 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
   compilation.run(words);
   if (loses_signs_ || makes_ptx_) {
     const std::string ptx = compilation.ptx();
-    if (auto kept = with_signs_kept(ptx)) return *std::move(kept);
+    if (auto kept = runtime::with_signs_kept(ptx)) return *std::move(kept);
     if (makes_ptx_) return ptx;
   }
   return compilation.cubin();

@@ -7,8 +7,8 @@
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
-#include "jit/ptx.hpp"
 #include "runtime/opencl/known_text.hpp"
+#include "runtime/ptx.hpp"
 
 namespace op2::jit::opencl {
 
@@ -27,10 +27,6 @@ std::string identity_of(const Api& api, const FoundDevice& device) {
     key.text(text_of(api, device.id, property));
   }
   return key.close().str();
-}
-
-bool keeps_programs(const Api& api, const FoundDevice& device) {
-  return text_of(api, device.platform, query::platform_name) == "Portable Computing Language";
 }
 
 }  // namespace
@@ -60,16 +56,12 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
     if (status == code::build_failure) throw rejected(compiler, command, log);
     throw broke(compiler, std::string(status_name(status)), command, log);
   }
-  if (keeps_programs(*api_, device_)) return bytes_of({words, source});
-  std::size_t size = 0;
-  check(api_->program_info(program.get(), query::program_binary_sizes, sizeof size, &size, nullptr),
-        "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");
-  std::string binary(size, '\0');
-  auto* start = reinterpret_cast<unsigned char*>(binary.data());
-  check(api_->program_info(program.get(), query::program_binaries, sizeof start, &start, nullptr),
-        "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+  if (keeps_programs(text_of(*api_, device_.platform, query::platform_name))) {
+    return bytes_of({words, source});
+  }
+  std::string binary = binary_of(*api_, program.get());
   // NVIDIA's driver hands over PTX, of which it makes machine code when it loads the program.
-  if (auto kept = with_signs_kept(binary)) return *std::move(kept);
+  if (auto kept = runtime::with_signs_kept(binary)) return *std::move(kept);
   return binary;
 }
 

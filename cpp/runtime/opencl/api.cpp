@@ -140,6 +140,17 @@ FoundDevice device_number(const Api& api, int index) {
       fmt::format("there is no OpenCL device number {}; there are {}", index, found.size()));
 }
 
+std::string binary_of(const Api& api, ProgramId program) {
+  std::size_t size = 0;
+  check(api.program_info(program, query::program_binary_sizes, sizeof size, &size, nullptr),
+        "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES)");
+  std::string binary(size, '\0');
+  auto* start = reinterpret_cast<unsigned char*>(binary.data());
+  check(api.program_info(program, query::program_binaries, sizeof start, &start, nullptr),
+        "clGetProgramInfo(CL_PROGRAM_BINARIES)");
+  return binary;
+}
+
 std::string build_log(const Api& api, ProgramId program, DeviceId device) {
   std::size_t n_bytes = 0;
   if (api.build_info(program, device, query::build_log, 0, nullptr, &n_bytes) != code::success) {

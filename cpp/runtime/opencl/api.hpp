@@ -142,6 +142,9 @@ struct FoundDevice {
 /// @brief The log of the last build of @p program.
 [[nodiscard]] std::string build_log(const Api& api, ProgramId program, DeviceId device);
 
+/// @brief What the driver has made of @p program for its one device.
+[[nodiscard]] std::string binary_of(const Api& api, ProgramId program);
+
 /// @brief A property that is text.
 [[nodiscard]] std::string text_of(const Api& api, DeviceId device, Count property);
 [[nodiscard]] std::string text_of(const Api& api, Platform platform, Count property);

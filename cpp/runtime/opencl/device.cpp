@@ -21,6 +21,7 @@
 #include "runtime/opencl/api.hpp"
 #include "runtime/opencl/known_text.hpp"
 #include "runtime/opencl/memory_pool.hpp"
+#include "runtime/ptx.hpp"
 
 namespace op2::runtime::opencl {
 namespace {
@@ -301,13 +302,13 @@ class OpenclDevice : public Device {
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override {
     const auto text = known_text(binary);
     Owned<ProgramId> program = text ? from_text(text->source) : from_binary(binary);
-    const std::string options = text ? text->options : "";
-    const Status status =
-        api_->build_program(program.get(), 1, &id_, options.c_str(), nullptr, nullptr);
-    if (status != code::success) {
-      throw ToolchainError(fmt::format("{} does not load a compiled program: {}\n{}", name(),
-                                       status_name(status), build_log(*api_, program.get(), id_)),
-                           "clBuildProgram", "", "");
+    build(program.get(), text ? text->options : "");
+    if (text && !keeps_programs(info_.platform)) {
+      // a text from ahead of time: no compiler of ours has seen what the driver makes of it
+      if (const auto kept = with_signs_kept(binary_of(*api_, program.get()))) {
+        program = from_binary(*kept);
+        build(program.get(), "");
+      }
     }
     return std::make_shared<OpenclProgram>(api_, pool_, id_, std::move(program));
   }
@@ -400,6 +401,14 @@ class OpenclDevice : public Device {
       n_since_flush_ = 0;
       (void)api_->flush(queue_.get());  // a failure comes back at the next wait
     }
+  }
+
+  void build(ProgramId program, const std::string& options) const {
+    const Status status = api_->build_program(program, 1, &id_, options.c_str(), nullptr, nullptr);
+    if (status == code::success) return;
+    throw ToolchainError(fmt::format("{} does not load a compiled program: {}\n{}", name(),
+                                     status_name(status), build_log(*api_, program, id_)),
+                         "clBuildProgram", "", "");
   }
 
   [[nodiscard]] Owned<ProgramId> from_text(const std::string& source) const {

@@ -17,6 +17,10 @@ std::string bytes_of(const KnownText& text) {
   return fmt::format("{}{}\n{}", text_mark, text.options, text.source);
 }
 
+bool keeps_programs(std::string_view platform) {
+  return platform == "Portable Computing Language";
+}
+
 std::optional<KnownText> known_text(const std::string& bytes) {
   if (!bytes.starts_with(text_mark)) return std::nullopt;
   const std::size_t end = bytes.find('\n', text_mark.size());

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace op2::runtime::opencl {
 
@@ -19,6 +20,9 @@ struct KnownText {
 
 /// @brief Bytes that known_text() tells from a binary; what Device::load() takes.
 [[nodiscard]] std::string bytes_of(const KnownText& text);
+
+/// @brief Whether programs of a platform are known by their texts for that.
+[[nodiscard]] bool keeps_programs(std::string_view platform);
 
 /// @brief The text in what bytes_of() returned; none if that is a binary.
 [[nodiscard]] std::optional<KnownText> known_text(const std::string& bytes);

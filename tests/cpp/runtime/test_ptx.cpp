@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "jit/ptx.hpp"
+#include "runtime/ptx.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace op2::jit {
+namespace op2::runtime {
 namespace {
 
 const std::string head = ".target sm_90\n";
 
-TEST(JitPtx, ANegationThatTwoMaximaMightForgetBecomesASum) {
+TEST(RuntimePtx, ANegationThatTwoMaximaMightForgetBecomesASum) {
   const auto kept = with_signs_kept(
       head + "\tneg.s32 \t%r3, %r2;\n\tmax.s32 \t%r6, %r4, %r3;\n\tmax.s32 \t%r7, %r5, %r6;\n");
   ASSERT_TRUE(kept.has_value());
@@ -19,7 +19,7 @@ TEST(JitPtx, ANegationThatTwoMaximaMightForgetBecomesASum) {
                        "\tmax.s32 \t%r6, %r4, %r3;\n\tmax.s32 \t%r7, %r5, %r6;\n");
 }
 
-TEST(JitPtx, BothInstructionsStandUnderItsCondition) {
+TEST(RuntimePtx, BothInstructionsStandUnderItsCondition) {
   const auto kept = with_signs_kept(
       head + "min.s32 %r1, %r2, %r3;\nmin.s32 %r1, %r1, %r4;\n@%p1 neg.s32 %r5, %r4;");
   ASSERT_TRUE(kept.has_value());
@@ -28,7 +28,7 @@ TEST(JitPtx, BothInstructionsStandUnderItsCondition) {
                        "@%p1 not.b32 %r5, %r4;\n@%p1 add.s32 %r5, %r5, 1;");
 }
 
-TEST(JitPtx, WhatCannotBeForgottenIsLeft) {
+TEST(RuntimePtx, WhatCannotBeForgottenIsLeft) {
   const char* const floats = "neg.f32 %f3, %f2;\nmax.f32 %f6, %f4, %f3;\nmax.f32 %f7, %f5, %f6;\n";
   EXPECT_FALSE(with_signs_kept(head + floats).has_value());
   EXPECT_FALSE(with_signs_kept(head + "neg.s32 %r3, %r2;\nmax.s32 %r6, %r4, %r3;\n").has_value());
@@ -40,4 +40,4 @@ TEST(JitPtx, WhatCannotBeForgottenIsLeft) {
 }
 
 }  // namespace
-}  // namespace op2::jit
+}  // namespace op2::runtime
