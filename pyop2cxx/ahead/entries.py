@@ -228,7 +228,7 @@ def _entry(
 ) -> Entry:
     toolchain = request.backend.toolchain
     on_device = isinstance(toolchain, DeviceToolchain)
-    flags = flow.flags_of(request)
+    flags = flow.compile_flags_of(request)
     link_flags: tuple[str, ...] = ()
     key = _core.digest(code.key)[:_KEY_DIGITS]
     (name,) = code.files
@@ -261,9 +261,8 @@ def _entry(
     text = str(code)
     if not on_device:
         # two loops of one kernel are in one library
-        linked = flow.link_flags_of(request)
-        flags = flags[: len(flags) - len(linked)]
-        link_flags = (*(flag for flag in flags if flag.startswith(_LINKED)), *linked)
+        also = (flag for flag in flags if flag.startswith(_LINKED))
+        link_flags = (*also, *flow.link_flags_of(request))
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
         text = of_its_own(text, request.kernel, symbol)
         text = f"#define {code.module.launch_name} {symbol}\n{text}"
@@ -285,9 +284,16 @@ def _written_by_user(loop: Any) -> tuple[str, ...]:
     if kernel.is_written_here or isinstance(loop, GroupLoop):
         return ()
     words = _COMMENT.sub(" ", kernel.shown_code).split()
-    # folders are other ones on another machine, where the names are to be the same
-    options = (option for option in kernel.core.options if not option.startswith(_FOLDERS))
-    return (" ".join(words), *options, *kernel.core.headers)
+    return (" ".join(words), *_without_folders(kernel.core.options), *kernel.core.headers)
+
+
+def _without_folders(options: Sequence[str]) -> Iterator[str]:
+    """Yield options but folders: these are other ones on another machine, with the same names."""
+    before = ""
+    for option in options:
+        if not option.startswith(_FOLDERS) and before not in _FOLDERS:
+            yield option
+        before = option
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:

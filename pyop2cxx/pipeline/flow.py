@@ -512,6 +512,11 @@ def _preludes(request: Request, module: _core.Module) -> list[str]:
 
 
 def flags_of(request: Request) -> tuple[str, ...]:
+    """Flags beyond the ones all code gets, most specific last, those for a linker behind all."""
+    return (*compile_flags_of(request), *link_flags_of(request))
+
+
+def compile_flags_of(request: Request) -> tuple[str, ...]:
     """Compiler flags beyond the ones all code gets, most specific last."""
     engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
     toolchain = request.backend.toolchain
@@ -527,12 +532,13 @@ def flags_of(request: Request) -> tuple[str, ...]:
         flags += ["-O0", "-g"]
     flags += engine.option_flags("cxxflags" if kernel.cpp else "cflags")
     flags += [f"-I{folder}" for folder in kernel.core.include_dirs]
-    flags += kernel.core.options
-    return (*flags, *link_flags_of(request))
+    return (*flags, *kernel.core.options)
 
 
 def link_flags_of(request: Request) -> tuple[str, ...]:
-    """Of the flags for a host those for its linker, which are the last."""
+    """Flags of a host's linker, in the user's order; none for devices."""
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        return ()
     return (*runtime.engine.option_flags("ldflags"), *request.kernel.core.ldargs)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from programs import needs_program
 
 from pyop2cxx import op2
 from pyop2cxx.ahead.opaque_texts import of_its_own
-from pyop2cxx.op2 import READ, WRITE
+from pyop2cxx.op2 import READ, RW, WRITE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +90,25 @@ def test_kernels_with_the_same_names_are_in_one_library(
     np.testing.assert_array_equal(expected[2], expected[0][::-1])
     for value, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(value, other)
+
+
+@pytest.mark.parametrize("option", ["-I", "-isystem"])
+def test_names_in_cpp_do_not_depend_on_folders(option: str, tmp_path: Path) -> None:
+    """Two kernels of one name, whose functions have a part of their texts' digests in theirs."""
+    names = []
+    y = op2.Dat(op2.Set(2), name="y")
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        folder.mkdir()
+        with op2.dispatch.record(folder / "lib", backends=["openmp"], build=False):
+            for step in (1, 2):
+                text = f"void k(double *y) {{ y[0] += {step}; }}"
+                kernel = op2.Kernel(text, "k", opts=[option, str(folder), f"-DSTEP={step}"])
+                op2.par_loop(kernel, y.dataset.set, y(RW))
+        header = (folder / "lib" / "recorded.hpp").read_text()
+        names.append(re.findall(r"op2::Loop (\w+)\(", header))
+    assert names[0] == names[1]
+    assert len(set(names[0])) == 2
+    assert all(re.fullmatch(r"k_[0-9a-f]+", name) for name in names[0])
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.kernel.parser.parse import parsed_c
-from pyop2cxx.kernel.parser.typing import text_of
+from pyop2cxx.kernel.parser.typing import function_declarator, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def linked_names(text: str) -> Linked:
             name = _name(declarator)
             if name is None or storage & {"static", "typedef"}:
                 continue
-            is_function = _is_function(declarator)
+            is_function = function_declarator(declarator) is not None
             is_other = "extern" in storage and declarator.type != "init_declarator"
             if node.type == "declaration" and (is_function or is_other):
                 (declared_as_c if is_c else declared).add(name)
@@ -75,10 +75,3 @@ def _name(declarator: Node | None) -> str | None:
         declarator = inner or next(iter(declarator.named_children), None)
     is_name = declarator is not None and declarator.type == "identifier"
     return text_of(declarator) if is_name and declarator is not None else None
-
-
-def _is_function(declarator: Node) -> bool:
-    inner: Node | None = declarator
-    while inner is not None and inner.type == "pointer_declarator":
-        inner = inner.child_by_field_name("declarator")
-    return inner is not None and inner.type == "function_declarator"

@@ -20,7 +20,13 @@ from pyop2cxx.kernel.parser.places import column_of, mistake, place_of
 from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.kernel.parser.scope import Binding, Scope
 from pyop2cxx.kernel.parser.statements import is_constant, read_all, read_statement, read_variable
-from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
+from pyop2cxx.kernel.parser.typing import (
+    function_declarator,
+    read_declarator,
+    read_parameters,
+    read_specifiers,
+    text_of,
+)
 from pyop2cxx.kernel.parser.wire import (
     Function,
     OpaqueKernel,
@@ -207,9 +213,7 @@ def _try_statement(node: Node, scope: Scope) -> None:
 def _function_names(root: Node) -> list[Node]:
     names = []
     for node in root.children:
-        declarator = node.child_by_field_name("declarator")
-        while declarator is not None and declarator.type == "pointer_declarator":
-            declarator = declarator.child_by_field_name("declarator")
+        declarator = function_declarator(node.child_by_field_name("declarator"))
         if node.type == "function_definition" and declarator is not None:
             inner = declarator.child_by_field_name("declarator")
             names += [] if inner is None else [inner]
