@@ -54,7 +54,9 @@ _SUSPECT_PRODUCT = re.compile(r"\(\s*[A-Za-z_]\w*\s*(?:\([^;{}]*)?\*\s*\(\s*[A-Z
 # sizeof (int) - 1 is read as the size of what is cast.
 _SIZE = re.compile(r"\bsizeof\b")
 _PIECE = re.compile(
-    r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\w+|[^\s\w]", re.DOTALL
+    r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"|\d(?:[eEpP][+-]|[\w.])*|\w+|[^\s\w]",
+    re.DOTALL,
 )
 _TYPE_WORDS = {"const", "unsigned", "signed", "long", "short", "*", *WORDS}
 _BEGIN_TYPES = (_TYPE_WORDS | {"volatile", "struct", "union", "enum"}) - {"*"}
@@ -78,18 +80,23 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
     if not any(shape.search(text) for shape in (_SUSPECT, _SUSPECT_PRODUCT, _SIZE)):
         return text
     characters = list(text)
-    pieces = [
-        (match.group(), match.start())
-        for match in _PIECE.finditer(text)
-        if not match.group().startswith(("/*", "//"))
-    ]
-    for position in _superfluous(pieces, type_names):
-        characters[position] = " "
-    for position in _products(pieces, type_names):
-        characters[position] = "(+ +"
-    for start, end in _sizes_of_types(pieces, type_names):
-        characters[start], characters[end] = "(s", "))"
+    pieces = _pieces(text)
+    words, starts = [word for word, _ in pieces], [start for _, start in pieces]
+    # with two words behind it
+    opening = [i for i, word in enumerate(words[:-2]) if word == "("]
+    for i in _superfluous(words, opening, type_names):
+        characters[starts[i]] = " "
+    for i in _products(words, opening, type_names):
+        characters[starts[i]] = "(+ +"
+    for i, end in _sizes_of_types(words, opening, type_names):
+        characters[starts[i]], characters[starts[end]] = "(s", "))"
     return "".join(characters)
+
+
+def _pieces(text: str) -> list[tuple[str, int]]:
+    """Words, numbers and signs, without comments, and where they start."""
+    found = ((match.group(), match.start()) for match in _PIECE.finditer(text))
+    return [piece for piece in found if not piece[0].startswith(("/*", "//"))]
 
 
 def _complex_word(match: re.Match[str]) -> str:
@@ -98,35 +105,35 @@ def _complex_word(match: re.Match[str]) -> str:
     return (COMPLEX_DOUBLE if scalar == "double" else COMPLEX_FLOAT) + "\n" * blanks.count("\n")
 
 
-def _products(pieces: list[tuple[str, int]], type_names: frozenset[str]) -> Iterator[int]:
-    """Positions of parentheses around products that could be taken for types in casts.
+def _products(
+    words: list[str], opening: list[int], type_names: frozenset[str]
+) -> Iterator[int]:
+    """Which parentheses are around products that could be taken for types in casts.
 
     ``(a * (b * c)) * d`` might cast ``*d`` to a function of a pointer `c` to `b`.
     """
-    words = [piece for piece, _ in pieces]
-    for i in range(len(pieces) - 2):
-        if words[i] != "(" or not _is_operand(words[i + 1], type_names):
+    for i in opening:
+        if not _is_operand(words[i + 1], type_names):
             continue
         end = _after_brackets(words, i + 2)
         if words[end : end + 2] == ["*", "("] and _starts_operand(words, i):
-            yield pieces[i][1]
+            yield i
 
 
 def _sizes_of_types(
-    pieces: list[tuple[str, int]], type_names: frozenset[str]
+    words: list[str], opening: list[int], type_names: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
     """Where ``sizeof (type)`` starts and ends; not that of a ``(type){...}``."""
-    words = [piece for piece, _ in pieces]
-    for i in range(len(pieces) - 3):
-        if words[i : i + 2] != ["sizeof", "("]:
+    for i in opening:
+        if i == 0 or words[i - 1] != "sizeof":
             continue
-        end = i + 2
+        end = i + 1
         while end < len(words) and words[end] != ")":
             end = _after_brackets(words, end) if words[end] in "[(" else end + 1
-        name = words[i + 2]
+        name = words[i + 1]
         is_type = name in _BEGIN_TYPES or name in type_names or words[end - 1] == "*"
         if is_type and end < len(words) and words[end + 1 : end + 2] != ["{"]:
-            yield pieces[i][1], pieces[end][1]
+            yield i - 1, end
 
 
 def _is_operand(name: str, type_names: frozenset[str]) -> bool:
@@ -134,20 +141,20 @@ def _is_operand(name: str, type_names: frozenset[str]) -> bool:
     return is_name and name not in type_names and name not in _TYPE_WORDS
 
 
-def _superfluous(pieces: list[tuple[str, int]], type_names: frozenset[str]) -> Iterator[int]:
-    """Positions of the parentheses around operands that could be taken for types in casts."""
-    words = [piece for piece, _ in pieces]
-    for start in range(len(pieces) - 2):
-        i, name = start, words[start + 1]
-        if words[i] != "(" or not _is_operand(name, type_names):
+def _superfluous(
+    words: list[str], opening: list[int], type_names: frozenset[str]
+) -> Iterator[int]:
+    """Which parentheses are around operands that could be taken for types in casts."""
+    for start in opening:
+        if not _is_operand(words[start + 1], type_names):
             continue
-        end = _after_brackets(words, i + 2)
+        i, end = start, _after_brackets(words, start + 2)
         # what is left of ((x)) without the inner pair is as ambiguous as (x)
         while 0 <= i < end < len(words) and (words[i], words[end]) == ("(", ")"):
             if not _starts_operand(words, i):
                 break
-            yield pieces[i][1]
-            yield pieces[end][1]
+            yield i
+            yield end
             i, end = i - 1, end + 1
 
 
