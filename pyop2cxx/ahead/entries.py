@@ -17,7 +17,6 @@ from pyop2cxx.ahead.functions import (
     function_of,
     region_of,
 )
-from pyop2cxx.ahead.opaque_texts import of_its_own
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.ahead.tuned import Decision, decide
@@ -54,6 +53,7 @@ class Entry:
         flags: Of the compiler, beyond those that all loops get.
         link_flags: Of the linker, in the user's order: libraries, their folders, files.
         is_cpp: Whether it is C++.
+        is_verbatim: Whether its kernel is compiled as it is written, with names that others have.
         toolchain: Of a device; None for the host.
         targets: Kinds of devices that it is compiled for; "" for those that load its text.
         function: What it is for programs in C++; None if it is nothing there.
@@ -72,6 +72,7 @@ class Entry:
     flags: tuple[str, ...]
     link_flags: tuple[str, ...]
     is_cpp: bool
+    is_verbatim: bool
     toolchain: DeviceToolchain | None = None
     targets: tuple[str, ...] = ()
     function: Function | None = None
@@ -265,7 +266,8 @@ def _entry(
         flags = flags[: len(flags) - len(linked)]
         link_flags = (*(flag for flag in flags if flag.startswith(_LINKED)), *linked)
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
-        text = of_its_own(text, request.kernel, symbol)
+        if request.kernel.core.body is None:  # its object is changed before it is linked
+            flags = (*flags, "-fno-lto")
         text = f"#define {code.module.launch_name} {symbol}\n{text}"
     return Entry(
         description=description,
@@ -273,6 +275,7 @@ def _entry(
         flags=flags,
         link_flags=link_flags,
         is_cpp=request.kernel.cpp,
+        is_verbatim=request.kernel.core.body is None,
         toolchain=toolchain if isinstance(toolchain, DeviceToolchain) else None,
         targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),
         line=request.line,
