@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -261,9 +262,10 @@ def _entry(
         )
     text = str(code)
     if not on_device:
-        # two loops of one kernel are in one library
+        # two loops of one kernel are in one library, which CMake makes in another folder
         linked = flow.link_flags_of(request)
-        flags = flags[: len(flags) - len(linked)]
+        flags = tuple(_placed(flag) for flag in flags[: len(flags) - len(linked)])
+        linked = tuple(_placed(one) for one in linked)
         link_flags = (*(flag for flag in flags if flag.startswith(_LINKED)), *linked)
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
         if request.kernel.core.body is None:  # its object is changed before it is linked
@@ -280,6 +282,14 @@ def _entry(
         targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),
         line=request.line,
     )
+
+
+def _placed(flag: str) -> str:
+    """Return a flag for a compiler that runs elsewhere: with whole paths."""
+    name = next((name for name in _FOLDERS if flag.startswith(name)), "")
+    place = flag[len(name) :]
+    is_place = bool(name and place) or os.path.isfile(flag)
+    return f"{name}{os.path.abspath(place)}" if is_place else flag
 
 
 def _written_by_user(loop: Any) -> tuple[str, ...]:

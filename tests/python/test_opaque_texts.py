@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +14,6 @@ from programs import needs_program
 
 from pyop2cxx import op2
 from pyop2cxx.op2 import READ, WRITE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("host_by_default")
 
@@ -155,8 +152,14 @@ def test_cmake_keeps_kernels_apart(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_program("cmake")
-def test_cmake_links_what_kernels_need_in_their_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("root", ["", "whole"])
+def test_cmake_links_what_kernels_need_in_their_order(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A library by its path, another that it needs, and definitions with quotes and spaces."""
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path if root else Path()
+    (tmp_path / "five.h").write_text("#define FIVE 5\n")
     for name, text in (
         ("first", "double second(void); double first(void) { return second() + 1; }"),
         ("second", "double second(void) { return 40; }"),
@@ -167,14 +170,16 @@ def test_cmake_links_what_kernels_need_in_their_order(tmp_path: Path) -> None:
         subprocess.run(["cc", "-fPIC", "-c", source, "-o", object_], check=True)
         subprocess.run(["ar", "rcs", tmp_path / f"lib{name}.a", object_], check=True)
     text = """
+#include "five.h"
 double first(void);
 void k(double *y) { again: if (first() < 0) goto again; y[0] = first() + sizeof TEXT - SUM(1); }
 """
     kernel = op2.Kernel(
         text,
         "k",
-        opts=['-DTEXT="a; $b"', "-DSUM(a)=(a + 5)"],
-        ldargs=[str(tmp_path / "libfirst.a"), f"-L{tmp_path}", "-lsecond"],
+        opts=['-DTEXT="a; $b"', "-DSUM(a)=(a + FIVE)"],
+        include_dirs=[str(place)],
+        ldargs=[str(place / "libfirst.a"), f"-L{place}", "-lsecond"],
     )
     y = op2.Dat(op2.Set(2))
 
