@@ -293,14 +293,15 @@ def _placed(flag: str) -> str:
 
 
 def _written_by_user(loop: Any) -> tuple[str, ...]:
-    """Return what tells kernels apart that have one name: not how they are laid out."""
+    """Return what tells kernels apart that have one name, not how they are laid out."""
     kernel = loop.kernel
     if kernel.is_written_here or isinstance(loop, GroupLoop):
         return ()
     words = _COMMENT.sub(" ", kernel.shown_code).split()
     # folders are other ones on another machine, where the names are to be the same
     options = (option for option in kernel.core.options if not option.startswith(_FOLDERS))
-    return (" ".join(words), *options, *kernel.core.headers)
+    contents = kernel._description.header_contents
+    return (" ".join(words), *options, *kernel.core.headers, *contents)
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:

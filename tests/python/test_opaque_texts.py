@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -119,6 +120,22 @@ def test_kernels_with_the_same_names_are_in_one_library(
     np.testing.assert_array_equal(expected[2], expected[0][::-1])
     for value, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(value, other)
+
+
+def test_kernels_with_other_headers_have_functions_of_other_names(tmp_path: Path) -> None:
+    y = op2.Dat(op2.Set(2), name="y")
+    with op2.dispatch.record(tmp_path / "lib", backends=["sequential"]):
+        for step in "12":
+            folder = tmp_path / step
+            folder.mkdir()
+            (folder / "steps.h").write_text(f"#define STEP {step}\n{STEPS}")
+            text = IN_HEADER.format(name="one").replace("x[0]", "y[0]")
+            text = text.replace(", const double *x", "")
+            kernel = op2.Kernel(text, "one", include_dirs=[str(folder)])
+            op2.par_loop(kernel, y.dataset.set, y(op2.RW))
+    header = (tmp_path / "lib" / "recorded.hpp").read_text()
+    names = re.findall(r"op2::Loop (one_[0-9a-f]{6})\(", header)
+    assert len({*names}) == 2
 
 
 @pytest.mark.slow
