@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from pyop2cxx.ahead.functions import (
     function_of,
     region_of,
 )
-from pyop2cxx.ahead.opaque_texts import of_its_own
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
 from pyop2cxx.ahead.tuned import Decision, decide
@@ -54,6 +54,7 @@ class Entry:
         flags: Of the compiler, beyond those that all loops get.
         link_flags: Of the linker, in the user's order: libraries, their folders, files.
         is_cpp: Whether it is C++.
+        is_verbatim: Whether its kernel is compiled as it is written, with names that others have.
         toolchain: Of a device; None for the host.
         targets: Kinds of devices that it is compiled for; "" for those that load its text.
         function: What it is for programs in C++; None if it is nothing there.
@@ -72,6 +73,7 @@ class Entry:
     flags: tuple[str, ...]
     link_flags: tuple[str, ...]
     is_cpp: bool
+    is_verbatim: bool
     toolchain: DeviceToolchain | None = None
     targets: tuple[str, ...] = ()
     function: Function | None = None
@@ -260,11 +262,13 @@ def _entry(
         )
     text = str(code)
     if not on_device:
-        # two loops of one kernel are in one library
+        # two loops of one kernel are in one library, which CMake makes in another folder
+        flags = tuple(_placed(flag) for flag in flags)
         also = (flag for flag in flags if flag.startswith(_LINKED))
-        link_flags = (*also, *flow.link_flags_of(request))
+        link_flags = (*also, *(_placed(flag) for flag in flow.link_flags_of(request)))
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
-        text = of_its_own(text, request.kernel, symbol)
+        if request.kernel.core.body is None:  # its object is changed before it is linked
+            flags = (*flags, "-fno-lto")
         text = f"#define {code.module.launch_name} {symbol}\n{text}"
     return Entry(
         description=description,
@@ -272,19 +276,30 @@ def _entry(
         flags=flags,
         link_flags=link_flags,
         is_cpp=request.kernel.cpp,
+        is_verbatim=request.kernel.core.body is None,
         toolchain=toolchain if isinstance(toolchain, DeviceToolchain) else None,
         targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),
         line=request.line,
     )
 
 
+def _placed(flag: str) -> str:
+    """Return a flag for a compiler that runs elsewhere: with whole paths."""
+    name = next((name for name in _FOLDERS if flag.startswith(name)), "")
+    place = flag[len(name) :]
+    is_place = bool(name and place) or os.path.isfile(flag)
+    return f"{name}{os.path.abspath(place)}" if is_place else flag
+
+
 def _written_by_user(loop: Any) -> tuple[str, ...]:
-    """Return what tells kernels apart that have one name: not how they are laid out."""
+    """Return what tells kernels apart that have one name, not how they are laid out."""
     kernel = loop.kernel
     if kernel.is_written_here or isinstance(loop, GroupLoop):
         return ()
     words = _COMMENT.sub(" ", kernel.shown_code).split()
-    return (" ".join(words), *_without_folders(kernel.core.options), *kernel.core.headers)
+    contents = kernel._description.header_contents
+    options = _without_folders(kernel.core.options)
+    return (" ".join(words), *options, *kernel.core.headers, *contents)
 
 
 def _without_folders(options: Sequence[str]) -> Iterator[str]:

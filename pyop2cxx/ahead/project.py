@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,6 +147,7 @@ class Project:
             {
                 "file": one.description["file"],
                 "flags": ";".join(_for_cmake(flag) for flag in one.flags),
+                "alone": one.description["symbol"] if one.is_verbatim else "",
             }
             for one in on_host
         ]
@@ -157,6 +159,7 @@ class Project:
                 "arch": self.archs[0],
                 "sources": sources,
                 "has_check": has_check,
+                "has_cpp": any(one.is_cpp for one in on_host),
                 "link_flags": [_for_cmake(flag) for flag in _link_flags(on_host)],
             },
         )
@@ -270,6 +273,8 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
             made = str(folder / source.with_suffix(".o").name)
             command = [*flags, *entry.flags, "-c", str(source), "-o", made]
             service.run(language=language, arguments=command, compiles=True)
+            if entry.is_verbatim:
+                _hide(made, entry.description["symbol"], language)
             objects.append(made)
     flags = _flags(service.compiler(_core.jit.Language.c), arch)
     table = str(folder / "table.o")  # of C, also where a compiler of C++ links it
@@ -285,6 +290,36 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
     for name in objects:
         Path(name).unlink()
     return processors.instructions(_asked([*flags, "-dM", "-E", "-x", "c", os.devnull]))
+
+
+def _hide(made: str, symbol: str, language: _core.jit.Language) -> None:
+    """Hide all that an object of a kernel defines from linkers, but for the loop's function.
+
+    Other loops have the same functions, or others of their names; of templates and functions that
+    are inline a linker would take one for all. CMakeLists.txt.j2 does the same.
+
+    Args:
+        made: The object, which is replaced.
+        symbol: The loop's function.
+        language: Of the object.
+
+    Raises:
+        ToolchainError: There is no objcopy.
+    """
+    alone = f"{made}.alone"
+    command = ["-r", "-nostdlib", "-Wl,--force-group-allocation", made, "-o", alone]
+    runtime.engine.service.run(language=language, arguments=command, compiles=True)
+    objcopy = _asked(["-print-prog-name=objcopy"]).strip()
+    try:
+        command = [objcopy, f"--keep-global-symbol={symbol}", alone, made]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = getattr(error, "stderr", "") or str(error)
+        raise ToolchainError(
+            f"ahead: objcopy, of binutils, is needed for kernels that are compiled as they are "
+            f"written: {said.strip()}"
+        ) from None
+    Path(alone).unlink()
 
 
 def _asked(arguments: Sequence[str]) -> str:

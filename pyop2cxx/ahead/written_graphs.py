@@ -309,7 +309,7 @@ def _values(thing: Any) -> Array | None:
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
     given = kernel._description
-    if given.header_contents:
+    if any(given.header_contents[1::2]):  # the others are the compiler's
         raise _RefusedError(f"kernel '{kernel.name}' includes headers of the program's own")
     options = {
         name: list(value) if isinstance(value, tuple) else value

@@ -424,7 +424,9 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
     if body is None:  # the compiler reads the text itself, and has to know what is known
         text = known_headers.with_one_long(given.code)
         named = known_headers.included(given.code)
-        headers = (*known_headers.needed(tokens, named, cpp=given.cpp), *headers)
+        # those that the text names stand in it where macros before them hold
+        others = (header for header in headers if header not in named)
+        headers = (*known_headers.needed(tokens, named, cpp=given.cpp), *others)
         if not any("petsc" in header for header in (*named, *headers)):
             options += known_headers.petsc_names(tokens)
     return _core.Kernel(

@@ -210,3 +210,23 @@ def test_words_keep_their_places() -> None:
     text = 'long long x; /* long long */ long\n  long y; "long long" longlong'
     wanted = 'long      x; /* long long */ long\n       y; "long long" longlong'
     assert headers.with_one_long(text) == wanted
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("how", ["parsed", "not all known", "opaque", "C++"])
+def test_a_header_is_included_where_the_text_names_it(how: str, tmp_path: Path) -> None:
+    """Once, as it may be without a guard, and behind the macros that it goes by."""
+    declared = "#include <stdio.h>\n" if how == "not all known" else ""
+    (tmp_path / "step.h").write_text(
+        f"{declared}#ifndef STEP\n#define STEP 1\n#endif\n"
+        "static double scaled(double x) { return STEP * x; }\n"
+    )
+    text = f"""
+#define STEP 4
+#include "step.h"
+void k(double *x) {{ x[0] = scaled(x[0]); {OPAQUE if how == "opaque" else ""} }}"""
+    x = op2.Dat(op2.Set(1), [2.0])
+    kernel = op2.Kernel(text, "k", include_dirs=[str(tmp_path)], cpp=how == "C++")
+    assert (kernel.opaque_reason == "") == (how == "parsed")
+    op2.par_loop(kernel, x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [8.0]

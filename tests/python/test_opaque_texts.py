@@ -7,18 +7,14 @@ import ctypes
 import os
 import re
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 from programs import needs_program
 
 from pyop2cxx import op2
-from pyop2cxx.ahead.opaque_texts import of_its_own
 from pyop2cxx.op2 import READ, RW, WRITE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.usefixtures("host_by_default")
 
@@ -46,14 +42,39 @@ void {name}(double *y, const double *x) {{
   y[0] = helper(x[0]) + ::helper(3) + Held{{table[0]}}.twice() + sqrt(4.0);
 }}
 """
-# specialises what is another's; declares a function that is one's own, and is not wrapped either
 OTHERS = """
 #include <limits>
-namespace other {{ template <class T> T least() {{ return numeric<T>(); }} }}
-double helper(double x) {{ return {step} * x; }}
-extern "C" void {name}(double *y, const double *x) {{ y[0] = helper(x[0]); }}
-""".replace("numeric<T>()", "std::numeric_limits<T>::min()")
-TEXTS = {"C": (C, {}), "C++": (CXX, {"cpp": True}), "namespaces": (OTHERS, {"cpp": True})}
+#define ALONE __attribute__((noinline))
+namespace other {{
+template <class T> ALONE T least() {{ return {step} + std::numeric_limits<T>::min(); }}
+ALONE inline double most(double x) {{ return {step} * x; }}
+double plain(double x) {{ return {step} - x; }}
+struct Held {{ double value; ALONE double twice() const {{ return {step} * value; }} }};
+}}
+extern "C" void {name}(double *y, const double *x) {{
+  y[0] = other::least<double>() + other::most(x[0]) + other::plain(1) + other::Held{{x[0]}}.twice();
+}}
+"""
+IN_HEADER = """
+#include "steps.h"
+void {name}(double *y, const double *x) {{ again: y[0] = in_header(x[0]); if (0) goto again; }}
+"""
+STEPS = """
+#ifdef __cplusplus
+template <class T> __attribute__((noinline)) T scaled(T x) { return STEP * x; }
+#else
+#define DEFINED(name) double name(double x) { return STEP * x; }
+DEFINED(scaled)
+#endif
+double in_header(double x) { return scaled(x); }
+"""
+TEXTS = {
+    "C": (C, {}),
+    "C++": (CXX, {"cpp": True}),
+    "namespaces": (OTHERS, {"cpp": True}),
+    "headers of C": (IN_HEADER, {}),
+    "headers of C++": (IN_HEADER, {"cpp": True}),
+}
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -66,8 +87,17 @@ def test_kernels_with_the_same_names_are_in_one_library(
     cells, nodes = op2.Set(4, "cells"), op2.Set(4, "nodes")
     there = op2.Map(cells, nodes, 1, [[3], [2], [1], [0]], "there")
     x = op2.Dat(cells, [1.0, 2.0, 3.0, 4.0], name="x")
-    one = op2.Kernel(text.format(name="one", step=1), "one", **options)
-    two = op2.Kernel(text.format(name="two", step=2), "two", **options)
+    (tmp_path / "steps.h").write_text(STEPS)
+    one, two = (
+        op2.Kernel(
+            text.format(name=name, step=step),
+            name,
+            opts=[f"-DSTEP={step}"],
+            include_dirs=[str(tmp_path)],
+            **options,
+        )
+        for name, step in (("one", 1), ("two", 2))
+    )
     assert one.core.body is None
     ys = [op2.Dat(cells), op2.Dat(cells), op2.Dat(nodes)]
 
@@ -111,10 +141,61 @@ def test_names_in_cpp_do_not_depend_on_folders(option: str, tmp_path: Path) -> N
     assert all(re.fullmatch(r"k_[0-9a-f]+", name) for name in names[0])
 
 
+def test_kernels_with_other_headers_have_functions_of_other_names(tmp_path: Path) -> None:
+    y = op2.Dat(op2.Set(2), name="y")
+    with op2.dispatch.record(tmp_path / "lib", backends=["sequential"]):
+        for step in "12":
+            folder = tmp_path / step
+            folder.mkdir()
+            (folder / "steps.h").write_text(f"#define STEP {step}\n{STEPS}")
+            text = IN_HEADER.format(name="one").replace("x[0]", "y[0]")
+            text = text.replace(", const double *x", "")
+            kernel = op2.Kernel(text, "one", include_dirs=[str(folder)])
+            op2.par_loop(kernel, y.dataset.set, y(op2.RW))
+    header = (tmp_path / "lib" / "recorded.hpp").read_text()
+    names = re.findall(r"op2::Loop (one_[0-9a-f]{6})\(", header)
+    assert len({*names}) == 2
+
+
 @pytest.mark.slow
 @needs_program("cmake")
-def test_cmake_links_what_kernels_need_in_their_order(tmp_path: Path) -> None:
+def test_cmake_keeps_kernels_apart(tmp_path: Path) -> None:
+    """As the library that is built here: each loop calls its own kernel's functions."""
+    x = op2.Dat(op2.Set(2), [1.0, 2.0])
+    ys = [op2.Dat(x.dataset) for _ in range(2)]
+    names = ("one", "two")
+    kernels = [
+        op2.Kernel(OTHERS.format(name=name, step=step), name, cpp=True)
+        for step, name in enumerate(names, 1)
+    ]
+
+    def run() -> list[list[float]]:
+        for kernel, y in zip(kernels, ys, strict=True):
+            op2.par_loop(kernel, x.dataset.set, y(WRITE), x(READ))
+        return [y.data_ro.tolist() for y in ys]
+
+    lib, out = tmp_path / "lib", tmp_path / "out"
+    with op2.backend("sequential"):
+        with op2.dispatch.record(lib, backends=["sequential"]):
+            expected = run()
+        subprocess.run(["cmake", "-S", lib, "-B", out], check=True, capture_output=True)
+        build = ["cmake", "--build", out, "--target", "recorded"]
+        subprocess.run(build, check=True, capture_output=True)
+        op2.dispatch.load(lib, library=out / "librecorded.so")
+        with op2.dispatch.expect("ahead"):
+            assert run() == expected
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+@pytest.mark.parametrize("root", ["", "whole"])
+def test_cmake_links_what_kernels_need_in_their_order(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A library by its path, another that it needs, and definitions with quotes and spaces."""
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path if root else Path()
+    (tmp_path / "five.h").write_text("#define FIVE 5\n")
     for name, text in (
         ("first", "double second(void); double first(void) { return second() + 1; }"),
         ("second", "double second(void) { return 40; }"),
@@ -125,14 +206,16 @@ def test_cmake_links_what_kernels_need_in_their_order(tmp_path: Path) -> None:
         subprocess.run(["cc", "-fPIC", "-c", source, "-o", object_], check=True)
         subprocess.run(["ar", "rcs", tmp_path / f"lib{name}.a", object_], check=True)
     text = """
+#include "five.h"
 double first(void);
 void k(double *y) { again: if (first() < 0) goto again; y[0] = first() + sizeof TEXT - SUM(1); }
 """
     kernel = op2.Kernel(
         text,
         "k",
-        opts=['-DTEXT="a; $b"', "-DSUM(a)=(a + 5)"],
-        ldargs=[str(tmp_path / "libfirst.a"), f"-L{tmp_path}", "-lsecond"],
+        opts=['-DTEXT="a; $b"', "-DSUM(a)=(a + FIVE)"],
+        include_dirs=[str(place)],
+        ldargs=[str(place / "libfirst.a"), f"-L{place}", "-lsecond"],
     )
     y = op2.Dat(op2.Set(2))
 
@@ -152,30 +235,3 @@ void k(double *y) { again: if (first() < 0) goto again; y[0] = first() + sizeof 
     build = ["cmake", "--build", out, "--target", "recorded"]
     subprocess.run(build, check=True, capture_output=True)
     assert ctypes.CDLL(str(out / "librecorded.so"), os.RTLD_NOW)  # nothing is undefined
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("void k(double *x) {}", "namespace {\nvoid k(double *x) {}\n}  // namespace"),
-        ("#include <k>", "#include <k>\nnamespace {\n// k(\n}  // namespace"),
-        (
-            "#if A\n#include <k>\n#endif\nvoid k(double *x) {}",
-            "#if A\n#include <k>\n#endif\nnamespace {\nvoid k(double *x) {}\n}  // namespace",
-        ),
-        (
-            '// #include <no>\nconst auto s = "#include"; /* namespace a {\n#include <no>\n*/',
-            "namespace {\n"
-            '// #include <no>\nconst auto s = "#include"; /* namespace a {\n#include <no>\n*/'
-            "\n}  // namespace",
-        ),
-        ("namespace a { }", "namespace a { }"),
-        ("struct s {\n#include <k>\n};", "struct s {\n#include <k>\n};"),
-        ("double other(double);", "double other(double);"),
-    ],
-)
-def test_cpp_is_put_in_an_unnamed_namespace_where_that_is_right(text: str, expected: str) -> None:
-    named = f"{text}\n// k(" if "k(" not in text else text
-    kernel = op2.Kernel(named, "k", cpp=True)
-    made = of_its_own(kernel.core.text, kernel, "op2_launch_k_12ab")
-    assert made.replace("\n// k(", "") == expected.replace("\n// k(", "")

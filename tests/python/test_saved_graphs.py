@@ -600,6 +600,22 @@ def test_what_was_saved_is_replaced(saved: Path, tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["saved"]
 
 
+@pytest.mark.parametrize("cpp", [False, True])
+def test_kernels_may_include_what_belongs_to_the_compiler(cpp: bool, tmp_path: Path) -> None:
+    x = op2.Dat(op2.Set(3, "cells"), [-1.0, 2.0, 3.0], name="x")
+    include = "#include <algorithm>" if cpp else "#include <stdlib.h>"
+    positive = "std::max(x[0], 0.0)" if cpp else "abs((int)x[0])"
+    text = f"{include}\nvoid k(double *x) {{ again: x[0] = {positive}; if (0) goto again; }}"
+    k = op2.Kernel(text, "k", cpp=cpp)
+    graph = op2.create_graph(lambda root: root.then(k, x.dataset.set, x(op2.RW)), name="own")
+    graph.save(tmp_path / "own")
+    graph.submit()
+    again = op2.load_graph(tmp_path / "own")
+    with op2.dispatch.expect("ahead"):
+        again.submit()
+    assert again.outputs["x"].data_ro.tolist() == x.data_ro.tolist()
+
+
 def test_a_graph_without_a_library_is_compiled_where_it_is_loaded(saved: Path) -> None:
     graph = op2.load_graph(saved)
     graph.submit()

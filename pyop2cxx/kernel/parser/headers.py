@@ -60,6 +60,7 @@ _PETSC_NAMES = {
 
 _LONG_LONG = re.compile(rf"{COMMENT}|{STRING}|\blong(?P<blanks>\s+)long\b", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"\n]+[>"]).*$', re.MULTILINE)
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*(define|undef)\b", re.MULTILINE)
 
 
 def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
@@ -150,6 +151,13 @@ def is_known(header: str) -> bool:
 def included(text: str) -> tuple[str, ...]:
     """The headers that `text` names, in order, with their delimiters."""
     return tuple(dict.fromkeys(_INCLUDE.findall(text)))
+
+
+def follow_macros(text: str, named: Iterable[str]) -> bool:
+    """Say whether a text includes one of these headers behind a macro that it defines."""
+    first = _DEFINE.search(text)
+    behind = included(text[first.end() :]) if first is not None else ()
+    return not {*named}.isdisjoint(behind)
 
 
 def without_includes(text: str) -> str:

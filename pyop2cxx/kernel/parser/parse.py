@@ -88,6 +88,10 @@ def parse_c(
     _check_brackets(source, text)
     has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
     own = _own_headers(source, _line_of_include(text, includes), has_complex)
+    if own is None and headers.follow_macros(text, source.headers):
+        refuse_kept_values(text)
+        why = "a header stands behind macros of the text, which may change what it says"
+        return ParsedKernel(_signature(text, name), (), (), includes, why)
     if own is None:
         scope = Scope(source.lines, has_complex, text)
         scope.has_structures = False  # those are for the compiler to include
