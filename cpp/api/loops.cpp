@@ -166,6 +166,7 @@ void check_suits(const LoopState& loop, const CompiledLoop& compiled) {
   }
 }
 
+/// @param[in] bytes Of positions that the code reads; 0: it reads none, and rows say how wide.
 void add_matrices(runtime::Binding& made, const LoopState& loop, int bytes) {
   for (std::size_t i = 0; i < loop.objects.data.size(); ++i) {
     const Argument& argument = loop.objects.data[i];
@@ -177,7 +178,7 @@ void add_matrices(runtime::Binding& made, const LoopState& loop, int bytes) {
     spec.elements = {rows.from->size, nullptr};  // of cells the PreparedLoop knows
     spec.rows = rows.table;
     spec.columns = columns.table;
-    spec.bytes = bytes;
+    spec.bytes = bytes > 0 ? bytes : plan::position_bytes(spec.sparsity->longest_row);
     made.matrices.push_back(std::move(spec));
     made.matrix_paths.emplace_back(argument.map, argument.columns);
     made.matrix_users.push_back(static_cast<int>(i));

@@ -364,7 +364,7 @@ def built(
     assert main(["generate", *options, *program]) == 0
     op2.exit()
     (folder / "matrix.py").write_text(MATRIX)
-    options = ["--backend", "sequential,openmp,opencl", "-o", str(folder / "matrix_loops")]
+    options = [*everywhere, "-o", str(folder / "matrix_loops")]
     assert main(["generate", *options, str(folder / "matrix.py"), "40"]) == 0
     op2.exit()
     (folder / "matrix.cpp").write_text(MATRIX_CPP)
@@ -443,17 +443,51 @@ def test_the_loops_of_a_chain_are_functions(built: Path) -> None:
 
 @pytest.mark.slow
 @needs_program("cmake")
-@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])
 def test_matrices_and_subsets_in_cpp_are_those_of_python(built: Path, backend: str) -> None:
     needs(backend)
+    _same_matrix(built, backend, built / "out" / "mass")
+
+
+def _same_matrix(built: Path, backend: str, program: Path) -> None:
     n = 40
     wanted, got = built / "mass.bin", built / "mass_cpp.bin"
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     environment = os.environ | {"PYTHONPATH": path, "PYOP2CXX_BACKEND": backend}
     python = done(sys.executable, built / "matrix.py", n, wanted, env=environment)
-    cpp = done(built / "out" / "mass", n, backend, got, "")
+    cpp = done(program, n, backend, got, "")
     np.testing.assert_allclose(np.fromfile(got), np.fromfile(wanted), rtol=1e-14)
     assert float(cpp) == pytest.approx(float(python), rel=1e-14)
+
+
+@pytest.mark.slow
+@needs_program("cmake")
+def test_matrices_in_cpp_by_texts_for_gpus(built: Path) -> None:
+    """A processor runs them if the table takes it for a GPU."""
+    needs("opencl")
+    folder = built / "for_gpus"
+    loops = folder / "loops"
+    options = ["--backend", "opencl", "-o", str(loops), str(built / "matrix.py"), "40"]
+    assert main(["generate", *options]) == 0
+    op2.exit()
+    unit = loops / "matrix.cpp"
+    turned = {"true": "false", "false": "true"}
+    text, n = re.subn(
+        r"(sizeof \w+\}\}), (true|false),",
+        lambda found: f"{found[1]}, {turned[found[2]]},",
+        unit.read_text(),
+    )
+    assert n > 0
+    unit.write_text(text)
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(gpus LANGUAGES C CXX)\n"
+        "add_subdirectory(loops)\nadd_executable(mass ../matrix.cpp)\n"
+        "target_link_libraries(mass PRIVATE matrix_cpp)\n"
+    )
+    chosen = ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", f"-DCMAKE_PREFIX_PATH={built / 'installed'}"]
+    done("cmake", "-S", folder, "-B", folder / "out", *chosen)
+    done("cmake", "--build", folder / "out")
+    _same_matrix(built, "opencl", folder / "out" / "mass")
 
 
 @pytest.mark.slow
