@@ -293,10 +293,6 @@ void bind_kernel_facts(py::module_& core) {
       .def_readonly("free_names", &KernelFacts::free_names)
       .def_readonly("n_operations", &KernelFacts::n_operations)
       .def_property_readonly("is_pure", &KernelFacts::is_pure);
-
-  core.def("kernel_facts", py::overload_cast<const ir::Kernel&>(&ir::kernel_facts),
-           py::return_value_policy::reference_internal, py::arg("kernel"),
-           "Facts of a kernel that has a body, found once.");
 }
 
 void bind_bounds(py::module_& core) {
@@ -443,6 +439,9 @@ void bind_kernel(py::module_& core) {
       py::arg("kernel"), py::arg("line_markers"));
   core.def("overwrites", &ir::overwrites, py::arg("kernel"), py::arg("parameter"), py::arg("n"),
            py::arg("access"));
+  core.def("kernel_facts", py::overload_cast<const Kernel&>(&ir::kernel_facts),
+           py::return_value_policy::reference_internal, py::arg("kernel"),
+           "Facts of a kernel that has a body, found once.");
 }
 
 }  // namespace op2::bind

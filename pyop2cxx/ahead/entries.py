@@ -263,9 +263,9 @@ def _entry(
     text = str(code)
     if not on_device:
         # two loops of one kernel are in one library, which CMake makes in another folder
-        flags = tuple(_placed(flag) for flag in flags)
+        flags = tuple(_placed(flags))
         also = (flag for flag in flags if flag.startswith(_LINKED))
-        link_flags = (*also, *(_placed(flag) for flag in flow.link_flags_of(request)))
+        link_flags = (*also, *_placed(flow.link_flags_of(request)))
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
         if request.kernel.core.body is None:  # its object is changed before it is linked
             flags = (*flags, "-fno-lto")
@@ -283,12 +283,15 @@ def _entry(
     )
 
 
-def _placed(flag: str) -> str:
-    """Return a flag for a compiler that runs elsewhere: with whole paths."""
-    name = next((name for name in _FOLDERS if flag.startswith(name)), "")
-    place = flag[len(name) :]
-    is_place = bool(name and place) or os.path.isfile(flag)
-    return f"{name}{os.path.abspath(place)}" if is_place else flag
+def _placed(flags: Sequence[str]) -> Iterator[str]:
+    """Yield flags for a compiler that runs elsewhere: with whole paths."""
+    before = ""
+    for flag in flags:
+        name = next((name for name in _FOLDERS if flag.startswith(name)), "")
+        place = flag[len(name) :]
+        is_place = bool(name and place) or before in _FOLDERS or os.path.isfile(flag)
+        yield f"{name}{os.path.abspath(place)}" if is_place else flag
+        before = flag
 
 
 def _written_by_user(loop: Any) -> tuple[str, ...]:

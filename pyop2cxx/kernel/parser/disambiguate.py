@@ -105,9 +105,7 @@ def _complex_word(match: re.Match[str]) -> str:
     return (COMPLEX_DOUBLE if scalar == "double" else COMPLEX_FLOAT) + "\n" * blanks.count("\n")
 
 
-def _products(
-    words: list[str], opening: list[int], type_names: frozenset[str]
-) -> Iterator[int]:
+def _products(words: list[str], opening: list[int], type_names: frozenset[str]) -> Iterator[int]:
     """Which parentheses are around products that could be taken for types in casts.
 
     ``(a * (b * c)) * d`` might cast ``*d`` to a function of a pointer `c` to `b`.
@@ -141,9 +139,7 @@ def _is_operand(name: str, type_names: frozenset[str]) -> bool:
     return is_name and name not in type_names and name not in _TYPE_WORDS
 
 
-def _superfluous(
-    words: list[str], opening: list[int], type_names: frozenset[str]
-) -> Iterator[int]:
+def _superfluous(words: list[str], opening: list[int], type_names: frozenset[str]) -> Iterator[int]:
     """Which parentheses are around operands that could be taken for types in casts."""
     for start in opening:
         if not _is_operand(words[start + 1], type_names):
