@@ -285,12 +285,18 @@ def _entry(
 
 def _placed(flags: Sequence[str]) -> Iterator[str]:
     """Yield flags for a compiler that runs elsewhere: with whole paths."""
+    for flag, folder in _with_folders(flags):
+        place = flag if os.path.isfile(flag) else folder
+        yield flag.removesuffix(place) + os.path.abspath(place) if place else flag
+
+
+def _with_folders(flags: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield flags, each with the folder that it names, in one word or by itself; else with ""."""
     before = ""
     for flag in flags:
         name = next((name for name in _FOLDERS if flag.startswith(name)), "")
-        place = flag[len(name) :]
-        is_place = bool(name and place) or before in _FOLDERS or os.path.isfile(flag)
-        yield f"{name}{os.path.abspath(place)}" if is_place else flag
+        is_folder = before in _FOLDERS
+        yield flag, flag if is_folder else flag.removeprefix(name) if name else ""
         before = flag
 
 
@@ -300,18 +306,10 @@ def _written_by_user(loop: Any) -> tuple[str, ...]:
     if kernel.is_written_here or isinstance(loop, GroupLoop):
         return ()
     words = _COMMENT.sub(" ", kernel.shown_code).split()
-    contents = kernel._description.header_contents
-    options = _without_folders(kernel.core.options)
-    return (" ".join(words), *options, *kernel.core.headers, *contents)
-
-
-def _without_folders(options: Sequence[str]) -> Iterator[str]:
-    """Yield options but folders: these are other ones on another machine, with the same names."""
-    before = ""
-    for option in options:
-        if not option.startswith(_FOLDERS) and before not in _FOLDERS:
-            yield option
-        before = option
+    # folders are other ones on another machine, where the names are to be the same
+    named = _with_folders(kernel.core.options)
+    options = (flag for flag, folder in named if not folder and flag not in _FOLDERS)
+    return (" ".join(words), *options, *kernel.core.headers, *kernel._description.header_contents)
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:

@@ -20,13 +20,7 @@ from pyop2cxx.kernel.parser.places import column_of, mistake, place_of
 from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.kernel.parser.scope import Binding, Scope
 from pyop2cxx.kernel.parser.statements import is_constant, read_all, read_statement, read_variable
-from pyop2cxx.kernel.parser.typing import (
-    function_declarator,
-    read_declarator,
-    read_parameters,
-    read_specifiers,
-    text_of,
-)
+from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
 from pyop2cxx.kernel.parser.wire import (
     Function,
     OpaqueKernel,
@@ -51,7 +45,7 @@ def _language() -> Language:
     return Language(tree_sitter_c.language())
 
 
-def parsed_c(text: str) -> Tree:
+def _parsed_c(text: str) -> Tree:
     """Return what the grammar of C makes of a text, as it stands."""
     return Parser(_language()).parse(text.encode())  # a parser of its own for every thread
 
@@ -195,7 +189,7 @@ def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKe
 def _tree_of(text: str, scope: Scope) -> Tree:
     """Parse; again if the text names types of its own that the first pass could not know."""
     first = unambiguous(text, scope.scalar_aliases(), scope.other_types())
-    tree = parsed_c(first)
+    tree = _parsed_c(first)
     if "typedef" not in text:
         return tree
     before = dict(scope.tags[0]), dict(scope.structures)
@@ -204,7 +198,7 @@ def _tree_of(text: str, scope: Scope) -> Tree:
             _try_statement(node, scope)
     scope.tags[0], scope.structures = before  # read again below
     second = unambiguous(text, scope.scalar_aliases(), scope.other_types())
-    return parsed_c(second)
+    return _parsed_c(second)
 
 
 def _try_statement(node: Node, scope: Scope) -> None:
@@ -217,7 +211,9 @@ def _try_statement(node: Node, scope: Scope) -> None:
 def _function_names(root: Node) -> list[Node]:
     names = []
     for node in root.children:
-        declarator = function_declarator(node.child_by_field_name("declarator"))
+        declarator = node.child_by_field_name("declarator")
+        while declarator is not None and declarator.type == "pointer_declarator":
+            declarator = declarator.child_by_field_name("declarator")
         if node.type == "function_definition" and declarator is not None:
             inner = declarator.child_by_field_name("declarator")
             names += [] if inner is None else [inner]
@@ -244,7 +240,7 @@ def _elsewhere(
 def _signature(text: str, name: str) -> tuple[Parameter, ...] | None:
     """The parameters of `name`, from text that has no AST; None if they cannot be read."""
     scope = Scope(None, has_complex=True)
-    tree = parsed_c(unambiguous(text, {}, frozenset()))
+    tree = _parsed_c(unambiguous(text, {}, frozenset()))
     try:
         for node in tree.root_node.children:
             declarator = node.child_by_field_name("declarator")

@@ -50,14 +50,6 @@ class Declarator(NamedTuple):
     parameters: Node | None
 
 
-def function_declarator(declarator: Node | None) -> Node | None:
-    """Return the declarator of a function, behind its stars; None if it declares something else."""
-    while declarator is not None and declarator.type == "pointer_declarator":
-        declarator = declarator.child_by_field_name("declarator")
-    is_one = declarator is not None and declarator.type == "function_declarator"
-    return declarator if is_one else None
-
-
 def text_of(node: Node) -> str:
     """The source of `node`."""
     return (node.text or b"").decode()
