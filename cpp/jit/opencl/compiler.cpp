@@ -35,14 +35,14 @@ Compiler::Compiler(std::shared_ptr<const Api> api, const FoundDevice& device)
     : api_(std::move(api)),
       device_(device),
       identity_(identity_of(*api_, device)),
-      context_(make_context(*api_, device)) {}
+      context_(context_of(api_, device)) {}
 
 std::string Compiler::compile(const std::string& source, const std::vector<std::string>& options) {
   const char* text = source.c_str();
   const std::size_t n_bytes = source.size();
   Status status = code::success;
-  const Owned<ProgramId> program(
-      api_->create_program_with_source(context_.get(), 1, &text, &n_bytes, &status),
+  Owned<ProgramId> program(
+      api_->create_program_with_source(context_->get(), 1, &text, &n_bytes, &status),
       api_->release_program);
   check(status, "clCreateProgramWithSource");
   std::string words;
@@ -57,7 +57,9 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
     throw broke(compiler, std::string(status_name(status)), command, log);
   }
   if (keeps_programs(text_of(*api_, device_.platform, query::platform_name))) {
-    return bytes_of({words, source});
+    std::string known = bytes_of({words, source});
+    context_->keep(known, std::move(program));
+    return known;
   }
   std::string binary = binary_of(*api_, program.get());
   // NVIDIA's driver hands over PTX, of which it makes machine code when it loads the program.

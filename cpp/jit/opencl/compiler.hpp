@@ -7,6 +7,7 @@
 
 #include "jit/device_compiler.hpp"
 #include "runtime/opencl/api.hpp"
+#include "runtime/opencl/context.hpp"
 
 namespace op2::jit::opencl {
 
@@ -25,7 +26,7 @@ class Compiler : public DeviceCompiler {
   std::shared_ptr<const runtime::opencl::Api> api_;
   runtime::opencl::FoundDevice device_;
   std::string identity_;
-  runtime::opencl::Owned<runtime::opencl::Context> context_;
+  std::shared_ptr<runtime::opencl::DeviceContext> context_;
 };
 
 /// @brief The compiler of device number @p index of runtime::opencl::list_devices().

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -188,18 +187,6 @@ void check(Status status, const char* call) {
   if (status != code::success) {
     throw ExecutionError(fmt::format("{} failed: {}", call, status_name(status)));
   }
-}
-
-Owned<Context> make_context(const Api& api, const FoundDevice& device) {
-  constexpr std::intptr_t platform_property = 0x1084;
-  const std::array<std::intptr_t, 3> properties = {
-      platform_property, reinterpret_cast<std::intptr_t>(device.platform), 0};
-  Status status = code::success;
-  Owned<Context> context(
-      api.create_context(properties.data(), 1, &device.id, nullptr, nullptr, &status),
-      api.release_context);
-  check(status, "clCreateContext");
-  return context;
 }
 
 }  // namespace op2::runtime::opencl

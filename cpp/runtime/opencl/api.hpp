@@ -188,8 +188,4 @@ class Owned {
   Release release_ = nullptr;
 };
 
-/// @brief A context of one device.
-/// @throws ExecutionError
-[[nodiscard]] Owned<Context> make_context(const Api& api, const FoundDevice& device);
-
 }  // namespace op2::runtime::opencl

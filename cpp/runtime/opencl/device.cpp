@@ -19,6 +19,7 @@
 #include "base/overload.hpp"
 #include "base/trace.hpp"
 #include "runtime/opencl/api.hpp"
+#include "runtime/opencl/context.hpp"
 #include "runtime/opencl/known_text.hpp"
 #include "runtime/opencl/memory_pool.hpp"
 #include "runtime/ptx.hpp"
@@ -207,7 +208,7 @@ class OpenclDevice : public Device {
       : api_(std::move(api)),
         id_(found.id),
         info_(describe(*api_, found)),
-        pool_(std::make_shared<MemoryPool>(api_, make_context(*api_, found),
+        pool_(std::make_shared<MemoryPool>(api_, context_of(api_, found),
                                            MemoryLimits{info_.memory_bytes, info_.largest_bytes},
                                            "OpenCL device '" + info_.name + "'")) {
     queue_ = make_queue(0);
@@ -300,6 +301,9 @@ class OpenclDevice : public Device {
   }
 
   [[nodiscard]] std::shared_ptr<Program> load(const std::string& binary) override {
+    if (Owned<ProgramId> built = pool_->context().take(binary); built.get() != nullptr) {
+      return std::make_shared<OpenclProgram>(api_, pool_, id_, std::move(built));
+    }
     const auto text = known_text(binary);
     Owned<ProgramId> program = text ? from_text(text->source) : from_binary(binary);
     build(program.get(), text ? text->options : "");
@@ -416,7 +420,7 @@ class OpenclDevice : public Device {
     const std::size_t n_bytes = source.size();
     Status status = code::success;
     Owned<ProgramId> program(
-        api_->create_program_with_source(pool_->context(), 1, &start, &n_bytes, &status),
+        api_->create_program_with_source(pool_->context().get(), 1, &start, &n_bytes, &status),
         api_->release_program);
     check(status, "clCreateProgramWithSource");
     return program;
@@ -427,16 +431,17 @@ class OpenclDevice : public Device {
     const std::size_t n_bytes = binary.size();
     Status of_binary = code::success;
     Status status = code::success;
-    Owned<ProgramId> program(api_->create_program_with_binary(pool_->context(), 1, &id_, &n_bytes,
-                                                              &start, &of_binary, &status),
-                             api_->release_program);
+    Owned<ProgramId> program(
+        api_->create_program_with_binary(pool_->context().get(), 1, &id_, &n_bytes, &start,
+                                         &of_binary, &status),
+        api_->release_program);
     check(status, "clCreateProgramWithBinary");
     return program;
   }
 
   [[nodiscard]] Owned<Queue> make_queue(Flags properties) const {
     Status status = code::success;
-    Owned<Queue> queue(api_->create_queue(pool_->context(), id_, properties, &status),
+    Owned<Queue> queue(api_->create_queue(pool_->context().get(), id_, properties, &status),
                        api_->release_queue);
     check(status, "clCreateCommandQueue");
     return queue;

@@ -30,7 +30,7 @@ double mebibytes(std::int64_t n_bytes) {
 
 }  // namespace
 
-MemoryPool::MemoryPool(std::shared_ptr<const Api> api, Owned<Context> context,
+MemoryPool::MemoryPool(std::shared_ptr<const Api> api, std::shared_ptr<DeviceContext> context,
                        const MemoryLimits& limits, std::string device_name)
     : api_(std::move(api)),
       context_(std::move(context)),
@@ -103,7 +103,7 @@ Memory MemoryPool::make(std::int64_t n_bytes) {
   if (n_used_bytes_ + n_bytes > limits_.n_bytes) return nullptr;
   for (int attempt = 0; attempt < 2; ++attempt) {
     Status status = code::success;
-    Memory memory = api_->create_buffer(context_.get(), read_write_memory,
+    Memory memory = api_->create_buffer(context_->get(), read_write_memory,
                                         static_cast<std::size_t>(n_bytes), nullptr, &status);
     if (status == code::success) return memory;
     trim(0);

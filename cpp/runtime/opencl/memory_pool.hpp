@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/opencl/api.hpp"
+#include "runtime/opencl/context.hpp"
 
 namespace op2::runtime::opencl {
 
@@ -26,8 +27,8 @@ struct MemoryLimits {
 /// pieces may outlive the device.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  MemoryPool(std::shared_ptr<const Api> api, Owned<Context> context, const MemoryLimits& limits,
-             std::string device_name);
+  MemoryPool(std::shared_ptr<const Api> api, std::shared_ptr<DeviceContext> context,
+             const MemoryLimits& limits, std::string device_name);
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
   ~MemoryPool();
@@ -36,7 +37,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// @throws ExecutionError naming @p what, its size and the limit that it hits.
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
 
-  [[nodiscard]] Context context() const { return context_.get(); }
+  [[nodiscard]] DeviceContext& context() const { return *context_; }
   [[nodiscard]] std::int64_t used_bytes() const;
   [[nodiscard]] std::int64_t idle_bytes() const;
 
@@ -48,7 +49,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void trim(std::int64_t n_idle_max);
 
   std::shared_ptr<const Api> api_;
-  Owned<Context> context_;
+  std::shared_ptr<DeviceContext> context_;
   MemoryLimits limits_;
   std::string device_name_;
   mutable std::mutex mutex_;

@@ -42,7 +42,6 @@ TEST(OpenclApi, DevicesSayWhoTheyAre) {
   EXPECT_FALSE(text_of(*api, devices[0].id, query::device_name).empty());
   EXPECT_TRUE(text_of(*api, devices[0].id, query::c_version).starts_with("OpenCL C "));
   EXPECT_FALSE(text_of(*api, devices[0].platform, query::platform_name).empty());
-  EXPECT_NE(make_context(*api, devices[0]).get(), nullptr);
 }
 
 }  // namespace

@@ -29,6 +29,13 @@ class MemoryPoolTest : public ::testing::Test {
  protected:
   MemoryPoolTest() {
     vendor() = {};
+    api->create_context = [](const std::intptr_t*, Count, const DeviceId*,
+                             void (*)(const char*, const void*, std::size_t, void*), void*,
+                             Status* status) {
+      *status = success;
+      return reinterpret_cast<Context>(std::intptr_t{1});
+    };
+    api->release_context = [](Context) { return success; };
     api->create_buffer = [](Context, Flags, std::size_t, void*, Status* status) {
       const bool is_full = vendor().n_made - vendor().n_released >= vendor().n_left;
       *status = is_full ? allocation_failure : success;
@@ -40,10 +47,11 @@ class MemoryPoolTest : public ::testing::Test {
       ++vendor().n_released;
       return success;
     };
+    pool = std::make_shared<MemoryPool>(api, std::make_shared<DeviceContext>(api, FoundDevice{}),
+                                        MemoryLimits{100 << 20, 90 << 20}, "device 'toy'");
   }
   std::shared_ptr<Api> api = std::make_shared<Api>();
-  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>(
-      api, Owned<Context>(), MemoryLimits{100 << 20, 90 << 20}, "device 'toy'");
+  std::shared_ptr<MemoryPool> pool;
 };
 
 TEST_F(MemoryPoolTest, ReusesWhatWasDropped) {
