@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+from functools import cache
 from typing import TYPE_CHECKING
 
 import older_tree
@@ -36,8 +37,47 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long; else one of several workers ends alone."""
-    items.sort(key=lambda item: item.path.name not in FIRST)
+    """Begin with what takes long, else one of several workers ends alone; files may have an order."""
+    place = {item.path: i for i, item in reversed([*enumerate(items)])}
+
+    def key(item: pytest.Item) -> tuple[bool, int, int]:
+        order = getattr(getattr(item, "module", None), "order", None)
+        return item.path.name not in FIRST, place[item.path], order(item) if order else 0
+
+    items.sort(key=key)
+
+
+@cache
+def is_pocl_3() -> bool:
+    """Whether loops run by PoCL of that version, if they run by OpenCL; no device is opened."""
+    first = _core.opencl.list_devices()[0]
+    return "Portable" in first.platform and first.driver.startswith("3.")
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that lets PoCL 3 compile without its optimiser from now on, in half of the time.
+
+    PoCL 5 is wrong without it (docs/adr/0073-ranges.md).
+    """
+
+    def begin(backend: str) -> None:
+        if backend == "opencl" and is_pocl_3():
+            monkeypatch.setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
+
+    return begin
+
+
+@pytest.fixture(autouse=True)
+def compiles_quickly(request: pytest.FixtureRequest) -> None:
+    """Compile `quickly` what a test with a parameter `backend` has, unless marked `optimised`.
+
+    The loops of the corpus are marked so: they are compiled as users' are.
+    """
+    callspec = getattr(request.node, "callspec", None)
+    is_opencl = callspec is not None and callspec.params.get("backend") == "opencl"
+    if is_opencl and request.node.get_closest_marker("optimised") is None:
+        request.getfixturevalue("quickly")("opencl")
 
 
 @pytest.fixture(autouse=True)
@@ -80,9 +120,9 @@ def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Pat
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not ready.exists():
                 shutil.rmtree(out, ignore_errors=True)  # of another worker's, which failed
-                quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0"
+                quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON".split()
                 for command in (
-                    ["cmake", "-S", sources, "-B", out, quick],
+                    ["cmake", "-S", sources, "-B", out, *quick],
                     ["cmake", "--build", out],
                     ["cmake", "--install", out, "--prefix", prefix],
                 ):

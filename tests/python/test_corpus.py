@@ -54,12 +54,21 @@ STRATEGIES = (None, *_core.STRATEGIES)
 THREADS = (1, 2, 3)
 N_TOGETHER = 8  # cases
 
+pytestmark = pytest.mark.optimised
+
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
 
 
-kept: list[Any] = []
-"""The test, and the group of cases whose loops it has compiled; empty: nothing is kept."""
+kept: list[int] = []
+"""The group of cases whose loops are compiled; empty: nothing is kept."""
+
+
+def order(item: pytest.Item) -> int:
+    """Tell where a test comes: all those of a group of cases one after the other."""
+    callspec = getattr(item, "callspec", None)
+    case = callspec.params.get("case") if callspec else None
+    return group_of(case) if case else -1
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -73,13 +82,12 @@ def forgotten_at_the_end() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def options(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Forget options after each test, but what was compiled after the last case of a group only.
+    """Forget options after each test, but what was compiled after the last test of a group only.
 
     Else `compile_neighbours` would compile for one test what the next ones compile again.
     """
-    callspec = getattr(request.node, "callspec", None)
-    case = callspec.params.get("case") if callspec else None
-    wanted = [request.function, group_of(case)] if case else []
+    group = order(request.node)
+    wanted = [group] if group >= 0 else []
     if kept != wanted:
         op2.exit()
         compile_neighbours.cache_clear()
@@ -166,23 +174,6 @@ def compile_neighbours_on(backend: str, case: Case) -> bool:
         return False
     compile_neighbours(group_of(case), backend, is_deterministic())
     return True
-
-
-@pytest.fixture
-def quickly(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A function that lets PoCL 3 compile without its optimiser from now on, in half of the time.
-
-    That is enough for deterministic mode: the other tests have the same kernels optimised. PoCL 5
-    is wrong without it (docs/adr/0073-ranges.md).
-    """
-
-    def begin(backend: str) -> None:
-        if backend != "opencl":
-            return
-        if runtime.engine.device(runtime.engine.backend(backend)).info.driver.startswith("3."):
-            monkeypatch.setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
-
-    return begin
 
 
 def n_programs() -> int:
@@ -778,7 +769,7 @@ def random_legal(spec: Spec, backend: str) -> set[str]:
 
 @pytest.mark.slow
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     derandomize=True,  # the same loops each time, so that the disk cache has them
     database=None,

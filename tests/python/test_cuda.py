@@ -86,8 +86,8 @@ def texts(case: Case, strategies: tuple[str | None, ...]) -> list[str]:
     ("architecture", "strategies", "deterministic", "every"),
     [  # what a target changes is in few lines, and the same in all texts
         ("sm_80", (None,), False, 4),
-        ("sm_90", STRATEGIES, False, 1),
-        ("sm_90", (None,), True, 1),
+        ("sm_90", STRATEGIES, False, 2),
+        ("sm_90", (None,), True, 4),
         ("sm_100", (None,), False, 4),
     ],
     ids=["sm_80", "sm_90", "sm_90, deterministic", "sm_100"],

@@ -416,7 +416,7 @@ def test_kills_are_not_noticed() -> None:
 
 def test_facts_hold_whatever_is_computed() -> None:
     """What the generator relies on so that C leaves nothing undefined."""
-    for seed in range(1000, 1100):
+    for seed in range(1000, 1050):
         run(random_loop(seed), checked=True)
         run(random_loop(seed, frozenset(KINDS)), checked=True)
 

@@ -90,7 +90,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def config(root: Path) -> Path:
     """Options for pytest without those of plugins, which need not be loaded."""
     made = root / "pytest.ini"
-    made.write_text("[pytest]\nfilterwarnings = error\nmarkers =\n  slow\n  pyop2\n")
+    made.write_text("[pytest]\nfilterwarnings = error\nmarkers =\n  slow\n  pyop2\n  optimised\n")
     return made
 
 
