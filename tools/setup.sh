@@ -5,7 +5,8 @@
 #   --packages               only the system's packages
 #   PYTHON=/path/to/python   make the virtual environment with this interpreter (>= 3.10)
 #   VENV=/path/to/venv       keep it there instead of in .venv
-#   UNITY=ON                 compile in batches, in a third of the time: for a build that is made once
+#   ONCE=yes                 for a build that is made once: compile in batches, in a third of the time,
+#                            and the C++ tests only with sanitizers (tools/sanitized.sh)
 . "$(dirname "$0")/lib.sh"
 
 only_packages=
@@ -157,12 +158,13 @@ export PIP_PROGRESS_BAR=off
 all_extras=$({ cat "$had_extras" 2>/dev/null || true; printf '%s\n' "${extras[@]}"; } | sort -u)
 if grep -qs 'PYOP2CXX_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; then tests=ON; fi
 # Who runs the tests changes something: then units are compiled by themselves, and warnings are errors.
-unity=${UNITY:-$([[ $tests == ON ]] && echo OFF || echo ON)}
+unity=$([[ $tests == ON && -z ${ONCE:-} ]] && echo OFF || echo ON)
+plain_tests=$([[ -z ${ONCE:-} ]] && echo "$tests" || echo OFF)
 
 # Contents of what is compiled, names of what is only listed (an editable build maps modules).
 fingerprint() {
-  echo "$PWD $tests $all_extras"
-  find CMakeLists.txt pyproject.toml cpp $([[ $tests == OFF ]] || echo tests/cpp) templates \
+  echo "$PWD $tests $plain_tests $all_extras"
+  find CMakeLists.txt pyproject.toml cpp $([[ $plain_tests == OFF ]] || echo tests/cpp) templates \
     -type f -print0 | sort -z | xargs -0 sha256sum
   find pyop2cxx -name '*.py*' -not -name '*.pyc' | sort
 }
@@ -173,7 +175,7 @@ install_editable() {
   build_requirements | tr -d ' "' | tr ',' '\n' >"$logs/build-requirements.txt"
   "${pip[@]}" install --requirement "$logs/build-requirements.txt"
   "${pip[@]}" install --verbose --no-build-isolation --config-settings=build-dir="$build_dir" \
-    --config-settings=cmake.define.PYOP2CXX_TESTS="$tests" \
+    --config-settings=cmake.define.PYOP2CXX_TESTS="$plain_tests" \
     --config-settings=cmake.define.PYOP2CXX_WERROR="$tests" \
     --config-settings=cmake.define.PYOP2CXX_UNITY="$unity" \
     --config-settings=cmake.define.PYOP2CXX_FMT_LIBRARY=ON \

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every test: C++, C++ again under ASan, UBSan and TSan, then Python (last: its summary ends the output).
+#   ONCE=yes   C++ only under the sanitizers, as tools/setup.sh has built it
 . "$(dirname "$0")/lib.sh"
 
-step cpp-tests "C++ tests" in_shards "$build_dir/op2_tests" --gtest_brief=1
-passed cpp-tests
+if [[ -z ${ONCE:-} ]]; then
+  step cpp-tests "C++ tests" in_shards "$build_dir/op2_tests" --gtest_brief=1
+  passed cpp-tests
+fi
 step sanitize-build "building the C++ tests with ASan and UBSan" build_sanitized
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 # Vendors' compilers keep memory until the process ends, which is no leak of ours.
