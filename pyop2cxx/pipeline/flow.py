@@ -459,7 +459,12 @@ def framing(backend: Backend) -> tuple[str, ...]:
     """
     if isinstance(backend.toolchain, HostToolchain) and not folders_of(backend):
         return (backend.template.partition("/")[0],)  # what ours include lies beside them
-    return tuple(sorted({*os.listdir(template_folder())}.difference(_OF_OTHER_TEXTS)))
+    return _framing_folders(template_folder())
+
+
+@cache
+def _framing_folders(templates: Path) -> tuple[str, ...]:
+    return tuple(sorted({*os.listdir(templates)}.difference(_OF_OTHER_TEXTS)))
 
 
 @cache

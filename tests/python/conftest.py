@@ -37,7 +37,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, else one of several workers ends alone; files may have an order."""
+    """Begin with what takes long, or one of several workers ends alone; files may have an order."""
     place = {item.path: i for i, item in reversed([*enumerate(items)])}
 
     def key(item: pytest.Item) -> tuple[bool, int, int]:
@@ -120,7 +120,7 @@ def installed_runtime(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Pat
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not ready.exists():
                 shutil.rmtree(out, ignore_errors=True)  # of another worker's, which failed
-                quick = "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_UNITY_BUILD=ON".split()
+                quick = ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DCMAKE_UNITY_BUILD=ON"]
                 for command in (
                     ["cmake", "-S", sources, "-B", out, *quick],
                     ["cmake", "--build", out],

@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.parser import brackets
 from pyop2cxx.kernel.parser.brackets import mistake_in
 
 GOOD = [
@@ -63,3 +66,12 @@ def test_lines_are_the_users_where_there_are_directives() -> None:
 def test_macros_of_headers_that_nobody_has_may_hide_brackets() -> None:
     text = "#include <nobody_has.h>\nvoid k(double *x) BEGIN x[0] = 1; }\n"
     assert op2.Kernel(text, "k").opaque_reason
+
+
+PIECES = [*"()[]{}", "a", "\n", "  ", "'('", '"{"', "'", '"', "/* ( */", "// {\n", "/*", "*/", "\\"]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_nothing_is_found_exactly_where_all_is_closed(text: str) -> None:
+    assert brackets._is_whole(text) == (brackets._first_mistake(text) is None)

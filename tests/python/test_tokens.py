@@ -4,8 +4,30 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pyop2cxx.kernel.parser import tokens
 from pyop2cxx.kernel.parser.tokens import substitute, token_stream
+
+PIECES = [
+    "a",
+    "_b1",
+    "2.5e-3",
+    ".5",
+    "0x1F",
+    "+",
+    "++",
+    "->",
+    "<<=",
+    "...",
+    "::",
+    "(",
+    "}",
+    "'",
+    '"',
+]
+PIECES += ["'\\''", '"a /* b"', "/* c\n*/", "// d\n", "/*", "\n", " ", "\t", "\\", "R", "."]
 
 
 @pytest.mark.parametrize(
@@ -47,3 +69,10 @@ def test_names_are_replaced_whole_and_outside_of_comments_and_strings() -> None:
     text = 'real x; realm y; /* real */ s = "real"; (real)z; // real'
     replaced = substitute(text, {"real": "double"})
     assert replaced == 'double x; realm y; /* real */ s = "real"; (double)z; // real'
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+def test_texts_without_directives_are_read_at_once(text: str) -> None:
+    if 'R"' not in text:
+        assert token_stream(text) == tokens._with_directives(tokens._CONTINUED.sub(" ", text))

@@ -95,8 +95,10 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
 
 def _pieces(text: str) -> list[tuple[str, int]]:
     """Words, numbers and signs, without comments, and where they start."""
-    found = ((match.group(), match.start()) for match in _PIECE.finditer(text))
-    return [piece for piece in found if not piece[0].startswith(("/*", "//"))]
+    pieces = [(match.group(), match.start()) for match in _PIECE.finditer(text)]
+    if "/*" not in text and "//" not in text:
+        return pieces
+    return [piece for piece in pieces if not piece[0].startswith(("/*", "//"))]
 
 
 def _complex_word(match: re.Match[str]) -> str:

@@ -99,10 +99,13 @@ def _update(node: Node, scope: Scope) -> Expr:
 
 
 def _binary(node: Node, scope: Scope) -> Expr:
-    is_ordered = _operator(node) in ("&&", "||")
-    with scope.making(None if is_ordered else scope.literals):
+    operator = _operator(node)
+    if operator in ("&&", "||"):
+        with scope.making(None):
+            operands = (_field(node, "left", scope), _field(node, "right", scope))
+    else:
         operands = (_field(node, "left", scope), _field(node, "right", scope))
-    return ("binary", scope.line(node), _operator(node), None, operands)
+    return ("binary", scope.line(node), operator, None, operands)
 
 
 def _comma(node: Node, scope: Scope) -> Expr:

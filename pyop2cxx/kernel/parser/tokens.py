@@ -12,22 +12,29 @@ if TYPE_CHECKING:
 STRING = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
 COMMENT = r"/\*.*?\*/|//[^\n]*"
 _RAW_STRING = r'R"(?P<fence>[^()\\\s]*)\(.*?\)(?P=fence)"'
+_WORD = r"(?<![\w.])\.?\d(?:[eEpP][+-]|[\w.])*|\w+"
+_SIGN = r"\.\.\.|<<=|>>=|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|::|."
+_BLANK = rf"[ \t\r\f\v\n]+|{COMMENT}"
+_PLAIN_TOKEN = re.compile(rf"{_BLANK}|({STRING}|{_WORD}|{_SIGN})", re.DOTALL)
 _TOKEN = re.compile(
-    rf"(?P<skip>[ \t\r\f\v\n]+|{COMMENT})"
-    rf"|(?P<token>{_RAW_STRING}|{STRING}"
-    r"|(?<![\w.])\.?\d(?:[eEpP][+-]|[\w.])*|\w+"
-    r"|\.\.\.|<<=|>>=|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|::|.)",
-    re.DOTALL,
+    rf"(?P<skip>{_BLANK})|(?P<token>{_RAW_STRING}|{STRING}|{_WORD}|{_SIGN})", re.DOTALL
 )
 _CONTINUED = re.compile(r"\\\r?\n")
 
 
 def token_stream(text: str) -> tuple[str, ...]:
     """The tokens of C or C++ `text`; the end of a preprocessor line counts as one."""
+    text = _CONTINUED.sub(" ", text)
+    if "#" in text or 'R"' in text:
+        return _with_directives(text)
+    return tuple(filter(None, _PLAIN_TOKEN.findall(text)))
+
+
+def _with_directives(text: str) -> tuple[str, ...]:
     stream = []
     in_directive = False
     line_is_fresh = True
-    for match in _TOKEN.finditer(_CONTINUED.sub(" ", text)):
+    for match in _TOKEN.finditer(text):
         if match.lastgroup == "skip" or match.group("skip") is not None:
             if "\n" in match.group():
                 line_is_fresh = True
