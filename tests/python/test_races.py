@@ -131,7 +131,7 @@ def test_no_strategy_races(watched, names, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_strategy_races_in_a_region_that_loops_share(tmp_path: Path) -> None:
     quiet = str(quiet_library(tmp_path))
-    assert sanitized(tmp_path, "shared", *SHAPES, preload=quiet) == []
+    assert sanitized(tmp_path, "shared", *SHAPES[1::2], preload=quiet) == []
 
 
 @pytest.mark.parametrize("watched", [simulated, sanitized])
