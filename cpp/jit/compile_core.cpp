@@ -32,10 +32,7 @@ bool CompileCache::is_usable() {
 }
 
 std::string CompileCache::write(const Wanted& wanted, const std::string& payload) {
-  const WorkDirectory work = store_.work(wanted.digest);
-  const fs::path file = work.path() / wanted.suffix;
-  write_new_file(file, payload + entry_tail(payload, wanted.key));
-  store_.publish(file, wanted.digest, wanted.suffix);
+  store_.write(payload + entry_tail(payload, wanted.key), wanted.digest, wanted.suffix);
   return store_.path_of(wanted.digest, wanted.suffix).string();
 }
 
@@ -61,9 +58,7 @@ std::string CompileCache::keep_source(const Wanted& wanted, const std::string& s
                                       const std::string& text) {
   if (!is_usable()) return "";
   try {
-    const WorkDirectory work = store_.work(wanted.digest);
-    write_new_file(work.path() / suffix, text);
-    store_.publish(work.path() / suffix, wanted.digest, suffix);
+    store_.write(text, wanted.digest, suffix);
     return store_.path_of(wanted.digest, suffix).string();
   } catch (const StorageError&) {
     return "";

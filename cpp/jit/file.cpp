@@ -86,6 +86,20 @@ void replace_file(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) fail("replace", to, errno);
 }
 
+void write_in_one_step(const fs::path& parent, std::string_view stem, const fs::path& to,
+                       std::string_view bytes) {
+  std::string path = (parent / fmt::format("{}.XXXXXX", stem)).string();
+  const UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
+  if (!fd) fail("create a file in", parent, errno);
+  try {
+    write_all(fd.get(), bytes, path);
+    replace_file(path, to);
+  } catch (...) {
+    ::unlink(path.c_str());
+    throw;
+  }
+}
+
 WorkDirectory::WorkDirectory(const fs::path& parent, std::string_view stem) {
   std::string pattern = (parent / fmt::format("{}.XXXXXX", stem)).string();
   if (::mkdtemp(pattern.data()) == nullptr) fail("create a directory in", parent, errno);

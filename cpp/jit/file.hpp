@@ -52,6 +52,12 @@ void write_new_file(const std::filesystem::path& path, std::string_view bytes);
 /// @throws StorageError
 void replace_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
+/// @brief Write @p bytes into a new file `<parent>/<stem>.XXXXXX` and rename that to @p to: whoever
+/// reads @p to finds all of them, or what was there. Nothing is left where it fails.
+/// @throws StorageError
+void write_in_one_step(const std::filesystem::path& parent, std::string_view stem,
+                       const std::filesystem::path& to, std::string_view bytes);
+
 /// @brief A fresh directory (mode 0700) that disappears with everything in it.
 class WorkDirectory {
  public:

@@ -173,10 +173,19 @@ std::optional<FileLock> Store::lock(std::string_view digest, const Patience& pat
   return FileLock::acquire(path_of(digest, lock_suffix), patience);
 }
 
-WorkDirectory Store::work(std::string_view digest) const {
+fs::path Store::work_folder() const {
   const fs::path parent = directory_ / work_name;
-  ::mkdir(parent.c_str(), 0700);  // if it fails, creating the directory inside says why
-  return {parent, digest};
+  ::mkdir(parent.c_str(), 0700);  // if it fails, creating something inside says why
+  return parent;
+}
+
+WorkDirectory Store::work(std::string_view digest) const {
+  return {work_folder(), digest};
+}
+
+void Store::write(std::string_view bytes, std::string_view digest, std::string_view suffix) {
+  write_in_one_step(work_folder(), digest, path_of(digest, suffix), bytes);
+  n_bytes_since_eviction_ += static_cast<std::int64_t>(bytes.size());
 }
 
 void Store::sweep(std::string_view digest) const {

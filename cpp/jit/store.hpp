@@ -60,6 +60,10 @@ class Store {
   /// @throws StorageError
   [[nodiscard]] WorkDirectory work(std::string_view digest) const;
 
+  /// @brief Put a file with @p bytes into the cache.
+  /// @throws StorageError
+  void write(std::string_view bytes, std::string_view digest, std::string_view suffix);
+
   /// @brief Remove what killed processes left of @p digest; the caller holds its lock.
   void sweep(std::string_view digest) const;
 
@@ -83,6 +87,7 @@ class Store {
   [[nodiscard]] StoreInfo info() const;
 
  private:
+  [[nodiscard]] std::filesystem::path work_folder() const;
   [[nodiscard]] bool eviction_due() const;
   void sweep_orphans() const;
 

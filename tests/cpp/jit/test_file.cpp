@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -59,6 +60,21 @@ TEST(File, AFullDiskIsAStorageError) {
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 17);
+}
+
+TEST(File, IsWrittenInOneStep) {
+  const TemporaryDirectory directory;
+  const fs::path to = directory.path() / "a";
+  write_in_one_step(directory.path(), "stem", to, "old");
+  write_in_one_step(directory.path(), "stem", to, "new");
+  const UniqueFd fd(::open(to.c_str(), O_RDONLY));
+  EXPECT_EQ(read_all(fd.get()), "new");
+  EXPECT_EQ(fs::status(to).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_THROW(write_in_one_step(directory.path() / "none", "stem", to, "x"), StorageError);
+  EXPECT_THROW(write_in_one_step(directory.path(), "stem", directory.path() / "none" / "a", "x"),
+               StorageError);
+  const fs::directory_iterator left(directory.path());
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1);  // nothing of what failed
 }
 
 TEST(WorkDirectory, IsPrivateAndDisappears) {
