@@ -24,6 +24,5 @@ step threads-build "building those of the rooms with threads with TSan" build_th
 step threads-tests "C++ tests under TSan" in_shards "$threads/op2_tests" --gtest_brief=1
 passed threads-tests
 say "Python tests"
-# One worker more than cores: each waits for the disk a sixth of its time, where nothing is compiled yet.
-# They share the session's compile cache.
-"$venv_python" -m pytest -q -n "$(($(nproc) + 1))" --dist worksteal "$@"
+# One worker a core: most of the time goes to the C compiler. They share the session's compile cache.
+"$venv_python" -m pytest -q -n "$(nproc)" --dist worksteal "$@"
