@@ -29,8 +29,25 @@ FIRST = (
 """Files with tests that take half a minute or more: no worker is to begin one at the end."""
 
 
-def pytest_configure() -> None:
-    """Give each worker one of so many GPUs, if `SHARED_GPUS` says so: many on one are slow."""
+class SaidAtOnce:
+    """Says why a test failed when it does, for runs that may be cut before their summary."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.write_line(f"\n{report.nodeid}, {report.when}:\n{report.longreprtext}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give each worker one of so many GPUs, if `SHARED_GPUS` says so: many on one are slow.
+
+    With `SAY_FAILURES` what failed is said at once.
+    """
+    if os.environ.get("SAY_FAILURES"):
+        config.pluginmanager.register(SaidAtOnce(config))
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker and (n_gpus := int(os.environ.get("SHARED_GPUS", "0"))):
         os.environ["CUDA_VISIBLE_DEVICES"] = str(int(worker.removeprefix("gw")) % n_gpus)
