@@ -11,7 +11,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -565,7 +565,8 @@ def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin
             found = compiled(str(code), _core.__version__)
     except CompilationError as error:
         marked = _marked(request, asked.choice)
-        raise explain_rejection(request, error, lambda: compiled(marked, "diagnostic")) from None
+        compile_text = partial(compiled, extra="diagnostic")
+        raise explain_rejection(request, error, marked, compile_text) from None
     except ToolchainError as error:
         error.args = (f"par_loop '{request.name}' on backend '{request.backend.name}': {error}",)
         raise

@@ -23,23 +23,25 @@ _MOST_LINES = 40
 def explain_rejection(
     request: Request,
     error: CompilationError,
-    compile_marked: Callable[[], object],
+    marked: str,
+    compile_text: Callable[[str], object],
 ) -> CompilationError:
     """Compile once more with `#line`, so that the message points at the user's lines.
 
     Args:
         request: The loop whose text was rejected.
         error: What the first compilation raised.
-        compile_marked: Compiles the same text with line markers.
+        marked: The same text, with line markers.
+        compile_text: Compiles a text.
 
     Returns:
         The error to raise, with `command`, `stderr` and `source_path` set.
     """
     said = error.stderr
     try:
-        compile_marked()
+        compile_text(marked)
     except CompilationError as second:
-        said = second.stderr
+        said = _as_marked(second.stderr, marked)
     lines = _about_the_user(request, said)
     shown = "\n".join(f"  {line}" for line in lines[:_MOST_LINES])
     if len(lines) > _MOST_LINES:
@@ -108,6 +110,23 @@ def _about_the_user(request: Request, said: str) -> list[str]:
     strange = f"{shown}: In function "
     ours = request.kernel.name if request.kernel.name != request.name else strange
     return [line for line in all_lines if strange not in line and ours not in line] or all_lines
+
+
+def _as_marked(said: str, marked: str) -> str:
+    """Give places the lines that markers say, for compilers that count those of the whole text.
+
+    NVIDIA's OpenCL does so, and calls the text `<kernel>`.
+    """
+
+    def place(found: re.Match[str]) -> str:
+        before = marked.splitlines()[: int(found[1]) - 1]
+        for back, line in enumerate(reversed(before)):
+            marker = re.match(r'#line (\d+) "(<kernel .*>)"', line)
+            if marker is not None:
+                return f"{marker[2]}:{int(marker[1]) + back}:"
+        return found[0]
+
+    return re.sub(r"(?m)^<kernel>:(\d+):", place, said)
 
 
 def _without_notes(lines: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,29 @@ def test_the_compilers_message_is_about_the_users_line(backend: str, cc: str) ->
     assert f"generated source: {error.source_path}" in message
     assert error.command in message
     assert (x.dat_version, x.data_ro.tolist()) == (0, [1.0, 1.0])
+
+
+def test_a_compiler_that_knows_no_line_markers_is_about_the_users_line(tmp_path: Path) -> None:
+    """As NVIDIA's OpenCL, which counts all lines that it reads and says `<kernel>`."""
+    cc = tmp_path / "cc"
+    cc.write_text(f"""#!{sys.executable}
+import subprocess, sys
+options, texts = [], []
+for one in sys.argv[1:]:
+    (texts if one.endswith(".c") else options).append(one)
+if not texts:
+    sys.exit(subprocess.run(["cc", *options]).returncode)
+lines = open(texts[0]).read().splitlines()
+text = "\\n".join("" if line.startswith("#line") else line for line in lines)
+done = subprocess.run(["cc", *options, "-x", "c", "-"], input=text, capture_output=True, text=True)
+sys.stderr.write(done.stderr.replace("<stdin>", "<kernel>"))
+sys.exit(done.returncode)
+""")
+    cc.chmod(0o755)
+    op2.init(backend="sequential", cc=str(cc))
+    error, _ = rejected()
+    assert "<kernel bad>:5:14: error: " in str(error)
+    assert QUOTED in str(error)
 
 
 @pytest.mark.usefixtures("host")
