@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs and compilers that some tests need: a machine may have them or not."""
+"""Programs, compilers and devices that some tests need: a machine may have them or not."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -32,3 +33,9 @@ def has_nvrtc() -> bool:
     except ToolchainError:
         return False
     return True
+
+
+def is_gpu(backend: str) -> bool:
+    """Say whether loops run on a GPU here, which spreads elements over lanes itself."""
+    device = runtime.engine.chosen_device(runtime.engine.backend(backend))
+    return device is not None and not device.info.is_cpu

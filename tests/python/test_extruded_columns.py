@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from programs import is_gpu
 
-from pyop2cxx import _core, op2
+from pyop2cxx import op2
 from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.runtime import runtime
 
 RECURRENCE = """void k(double *s, double *v, const double *x) {
   s[0] = 0.5 * s[0] + x[0];
@@ -24,12 +24,6 @@ LAYERS: dict[str, Any] = {
     "of their own": (500, np.array([[i % 3, 4 + i % 3 + i % 7] for i in range(500)])),
 }
 STRATEGIES = (None, "block", "colour")
-
-
-def is_gpu(backend: str) -> bool:
-    """Whether lanes of one block run at the same time."""
-    is_grid = runtime.engine.backend(backend).facts.lanes == _core.Lanes.grid
-    return is_grid and not runtime.engine.device(runtime.engine.backend(backend)).info.is_cpu
 
 
 @pytest.mark.usefixtures("exits")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from programs import is_gpu
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends import _nvrtc as nvrtc
@@ -353,7 +354,7 @@ CALLING = (
 @pytest.mark.parametrize("lanes", [0, 4])
 def test_on_every_backend(backend: str, lanes: int, case: str) -> None:
     text, expected = CASES[case]
-    if lanes and backend == "cuda":
+    if lanes and is_gpu(backend):
         pytest.skip("a GPU spreads elements over lanes itself")
     if lanes and case in CALLING:
         pytest.skip("the kernel calls a function of the C library that knows no lanes")

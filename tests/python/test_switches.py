@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from programs import is_gpu
 
 from pyop2cxx import op2
 
@@ -197,7 +198,7 @@ def test_a_switch_by_what_a_loop_counts(cases: str, backend: str) -> None:
         op2.par_loop(op2.Kernel(code, "k"), some, *args, **how)
         return [a.data_ro.copy(), b.data_ro.copy()]
 
-    is_on_lanes = cases == "with branches behind its labels" and backend != "cuda"
+    is_on_lanes = cases == "with branches behind its labels" and not is_gpu(backend)
     got = found(**({"lanes": 4} if is_on_lanes else {}))
     with op2.backend("sequential"):
         for one, other in zip(got, found(), strict=True):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import is_gpu
 
 from pyop2cxx import op2
 from pyop2cxx.ahead import tuned
@@ -96,7 +97,8 @@ def test_each_loop_is_measured_on_each_backend(built: Path) -> None:
     }
     for one in manifest["tuned"]:
         took = one["microseconds"]
-        assert len(took) >= 2
+        # a direct loop has lanes to choose, but for GPUs
+        assert len(took) >= (1 if is_gpu(one["backend"]) else 2)
         assert all(0 < number < 1e6 for number in took.values())
         way = tuned.Way(one["strategy"], one["lanes"], tuple(sorted(one["tuning"].items())))
         assert str(way) in took
