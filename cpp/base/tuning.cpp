@@ -52,13 +52,26 @@ void check_range(const Tunable& one, double value, const TunedValue& got) {
          got);
 }
 
+TunedValue value_of(const Tuning& tuning, const Tunable::Member& member) {
+  return std::visit(
+      [&tuning](auto one) -> TunedValue {
+        if constexpr (std::is_same_v<decltype(one), int Tuning::*>) {
+          return std::int64_t{tuning.*one};
+        } else {
+          return tuning.*one;
+        }
+      },
+      member);
+}
+
 template <class Wanted>
 std::string text_of_those(const Tuning& tuning, const Wanted& is_wanted) {
   const Tuning usual;
   std::vector<std::string> parts;
   for (const Tunable& one : tunables()) {
-    const TunedValue value = tuned(tuning, one.name);
-    if (is_wanted(one) && value != tuned(usual, one.name)) {
+    if (!is_wanted(one)) continue;
+    const TunedValue value = value_of(tuning, one.member);
+    if (value != value_of(usual, one.member)) {
       parts.push_back(fmt::format("{}={}", one.name, words(value)));
     }
   }
@@ -324,15 +337,7 @@ const std::vector<Tunable>& tunables() {
 }
 
 TunedValue tuned(const Tuning& tuning, std::string_view name) {
-  return std::visit(
-      [&tuning](auto member) -> TunedValue {
-        if constexpr (std::is_same_v<decltype(member), int Tuning::*>) {
-          return std::int64_t{tuning.*member};
-        } else {
-          return tuning.*member;
-        }
-      },
-      find(name).member);
+  return value_of(tuning, find(name).member);
 }
 
 void tune(Tuning& tuning, std::string_view name, const TunedValue& value) {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/canonical.hpp"
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
@@ -309,12 +310,19 @@ void bind_bounds(py::module_& core) {
                              [](const ir::CheckInput& input) { return input.run.extents; })
       .def_readonly("accesses", &ir::CheckInput::accesses)
       .def("key", [](const ir::CheckInput& input) {
-        std::vector<int> bases;  // of the constants, in the order of their names
-        for (const ir::Variable& constant : input.constants) {
-          bases.push_back(static_cast<int>(constant.type.base));
-        }
-        return py::make_tuple(input.accesses, input.run.extents, input.run.uniform,
-                              input.run.constants, bases);
+        Canonical out;
+        out.open("accesses");
+        for (const auto& access : input.accesses)
+          out.number(access ? static_cast<int>(*access) : -1);
+        out.close().open("extents");
+        for (const auto extent : input.run.extents) out.number(extent);
+        out.close().open("uniform");
+        for (const bool is_uniform : input.run.uniform) out.flag(is_uniform);
+        out.close().open("constants");
+        for (const auto& [name, value] : input.run.constants) out.text(name).number(value);
+        // types, in the order of their names
+        for (const ir::Variable& one : input.constants) out.number(static_cast<int>(one.type.base));
+        return out.close().str();
       });
   py::class_<ir::CheckSite>(core, "CheckSite")
       .def_property_readonly(

@@ -55,7 +55,11 @@ int UniqueFd::release() {
 std::optional<std::string> read_all(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return std::nullopt;
-  std::string bytes(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)), '\0');
+  return read_all(fd, status.st_size);
+}
+
+std::optional<std::string> read_all(int fd, std::int64_t n_bytes) {
+  std::string bytes(static_cast<std::size_t>(std::max<std::int64_t>(n_bytes, 0)), '\0');
   std::size_t n_done = 0;
   while (n_done < bytes.size()) {
     const ssize_t n =

@@ -40,6 +40,9 @@ class UniqueFd {
 /// @brief The whole of an open file; nothing if reading fails.
 [[nodiscard]] std::optional<std::string> read_all(int fd);
 
+/// @brief The first @p n_bytes of an open file; nothing if reading fails, or it has fewer.
+[[nodiscard]] std::optional<std::string> read_all(int fd, std::int64_t n_bytes);
+
 /// @brief Append all of @p bytes to an open file.
 /// @throws StorageError naming @p path and the system's reason.
 void write_all(int fd, std::string_view bytes, const std::filesystem::path& path);

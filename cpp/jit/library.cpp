@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <atomic>
 #include <utility>
 
 #include "base/error.hpp"
@@ -18,9 +19,14 @@ std::string loader_message() {
 
 /// GCC's OpenMP run-time keeps idle threads but may be unloaded with the last kernel that needs it;
 /// the threads then wake in unmapped memory. Pin the run-time, so that kernels stay unloadable.
-void pin_openmp_runtime() {
+/// Finding it takes as long as loading a kernel, so that is done once, and for who has it only.
+void pin_openmp_runtime(void* library) {
+  static std::atomic<bool> is_pinned = false;
+  if (is_pinned || ::dlsym(library, "GOMP_parallel") == nullptr) return;
   void* runtime = ::dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-  if (runtime != nullptr) ::dlclose(runtime);
+  if (runtime == nullptr) return;
+  ::dlclose(runtime);
+  is_pinned = true;
 }
 
 }  // namespace
@@ -30,7 +36,7 @@ Library::Library(const std::filesystem::path& path) : path_(path.string()) {
   if (handle_ == nullptr) {
     throw ToolchainError(fmt::format("cannot load {}: {}", path_, loader_message()), "", "", "");
   }
-  pin_openmp_runtime();
+  pin_openmp_runtime(handle_);
 }
 
 Library::Library(Library&& other) noexcept

@@ -32,6 +32,8 @@ constexpr std::string_view lock_suffix = "lock";
 constexpr std::string_view stamp_name = "last-eviction";
 constexpr std::string_view work_name = "work";
 constexpr std::time_t eviction_interval_s = 3600;
+// Uses of an entry within this time count as one: noting each would take as long as reading it.
+constexpr std::time_t use_interval_s = 60;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -160,11 +162,13 @@ Lookup Store::find(std::string_view digest, std::string_view suffix, std::string
   const bool is_ours = ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) &&
                        status.st_uid == ::geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   if (!is_ours) return {Lookup::State::damaged, ""};
-  std::optional<std::string> file = read_all(fd.get());
+  std::optional<std::string> file = read_all(fd.get(), status.st_size);
   if (!file) return {Lookup::State::damaged, ""};
   const std::optional<std::string_view> payload = entry_payload(*file, key);
   if (!payload) return {Lookup::State::damaged, ""};
-  ::futimens(fd.get(), nullptr);  // a use; fails harmlessly on a read-only file system
+  if (std::time(nullptr) - status.st_mtime > use_interval_s) {
+    ::futimens(fd.get(), nullptr);  // fails harmlessly on a read-only file system
+  }
   file->resize(payload->size());
   return {Lookup::State::hit, *std::move(file)};
 }

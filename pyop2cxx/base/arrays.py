@@ -44,6 +44,7 @@ _PAGE = 4096  # bytes
 
 _NAMES = {np.dtype(name): name for name in (*DTYPES, "bool")}
 _NATIVE = frozenset(_NAMES)  # bool: a byte, uint8 in C
+_OF_CORE = {dtype: _core.dtype_from_name(name) for dtype, name in _NAMES.items()}
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -191,8 +192,11 @@ def _too_large(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> OutOf
 
 
 def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
-    """Return the core's name for a dtype."""
-    return _core.dtype_from_name(dtype if isinstance(dtype, str) else dtype_name(dtype))
+    """Return the core's name for a dtype; of bool it is that of uint8."""
+    if isinstance(dtype, str):
+        return _core.dtype_from_name(dtype)
+    found = _OF_CORE.get(dtype)
+    return _core.dtype_from_name(dtype.name) if found is None else found
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:

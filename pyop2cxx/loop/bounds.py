@@ -67,7 +67,7 @@ class Given:
 
     def __init__(self, given: _core.CheckInput, code: str = "") -> None:
         self.given = given
-        self._text = f"{given.key()!r}{code}"
+        self._text = given.key() + code
 
     def __hash__(self) -> int:
         return hash(self._text)

@@ -7,7 +7,8 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import c_name, dtype_name
+from pyop2cxx.base.access import INC, READ
+from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.exceptions import KernelWarning, UsageError
 
 if TYPE_CHECKING:
@@ -65,9 +66,7 @@ def fitting(kernel: Kernel, descriptors: Sequence[tuple[int, str, object, int | 
 
 
 def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) -> bool:
-    name = dtype_name(dtype)
-    wanted = "uint8" if name == "bool" else name
-    return parameter.type.dtype is not None and parameter.type.dtype.name == wanted
+    return parameter.type.dtype == core_dtype(dtype)
 
 
 def check_text(kernel: Kernel) -> None:
@@ -162,25 +161,24 @@ def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Desc
 def _misuse(
     parameter: _core.KernelParameter, argument: Descriptor, known: _core.ParameterFacts
 ) -> str | None:
-    if argument.access is None:
+    access = argument.access
+    line = known.foreign_read_line(_core.Access.inc) if access == INC else 0
+    is_wrong = known.is_written if access == READ else line or (access == INC and known.store_line)
+    if not is_wrong:
         return None
-    access = _core.Access(int(argument.access))
     shown = f"parameter '{parameter.name}' (argument {argument.position}, {argument.what})"
-    if access == _core.Access.read and known.is_written:
+    if access == READ:
         return (
             f"line {known.first_write_line} writes to {shown}, which the loop only READs;"
             " pass it with RW, WRITE or INC, or declare it const"
         )
-    line = known.foreign_read_line(access) if access == _core.Access.inc else 0
     if line:
         return (
             f"line {line} uses the value of {shown}, which the loop INCrements: it holds this"
             " element's share only, or a sum that others are still adding to; use a local"
             " variable, or pass it with RW"
         )
-    if access == _core.Access.inc and known.store_line:
-        return (
-            f"line {known.store_line} overwrites {shown}, which the loop INCrements: what it holds"
-            " is added to the Dat, and may be a sum already; write +=, or pass it with WRITE"
-        )
-    return None
+    return (
+        f"line {known.store_line} overwrites {shown}, which the loop INCrements: what it holds"
+        " is added to the Dat, and may be a sum already; write +=, or pass it with WRITE"
+    )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.items import Items
     from pyop2cxx.sets.maps import Map
 
+    Memory: TypeAlias = tuple[tuple[_core.Buffer, int, int], ...]
+    """Where each argument's values are: a buffer, its address and its bytes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbolic:
@@ -36,7 +39,7 @@ class Symbolic:
         spaces: For each Map the class of memory it leads to.
         constants: The Consts that the kernel uses by name, sorted.
         epoch: Of the runtime when it was made.
-        memory: Where each argument's values were then: a buffer, its address and its bytes.
+        memory: Where each argument's values were then.
     """
 
     loop: Any
@@ -46,7 +49,7 @@ class Symbolic:
     spaces: tuple[int, ...]
     constants: tuple[Const, ...]
     epoch: int
-    memory: tuple[tuple[_core.Buffer, int, int], ...]
+    memory: Memory
 
     @property
     def is_current(self) -> bool:
@@ -67,9 +70,10 @@ class Symbolic:
         """
         if self.epoch != runtime.epoch:
             return None
-        if self.numbers != tuple(zip(*aliases(parts), strict=True)):
+        memory = _memory_of(parts)
+        if self.numbers != tuple(zip(*_aliases(parts, memory), strict=True)):
             return None
-        return replace(self, memory=_memory_of(parts))
+        return replace(self, memory=memory)
 
 
 def build(kernel: Kernel, parts: Sequence[Part], items: Items) -> Symbolic:
@@ -107,7 +111,8 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
     parts = [part for member in members for part in member.parts]
     maps = tuple({map_._uid: map_ for part in parts for map_ in part.maps}.values())
     tosets = _numbered([map_.toset._uid for map_ in maps])
-    data, memory = aliases(parts)
+    found = _memory_of(parts)
+    data, memory = _aliases(parts, found)
     names = runtime.constants
     used = {name for member in members if member.kernel for name in free_names(member.kernel)}
     shared: dict[str, Any] = {
@@ -115,7 +120,7 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
         "spaces": _spaces(parts, maps, memory),
         "constants": tuple(names[name] for name in sorted(used) if name in names),
         "epoch": runtime.epoch,
-        "memory": _memory_of(parts),
+        "memory": found,
     }
     numbers = tuple(zip(data, memory, strict=True))
     sets = _set_numbers(members, maps, tosets)
@@ -129,7 +134,7 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
     return built
 
 
-def _memory_of(parts: Sequence[Part]) -> tuple[tuple[_core.Buffer, int, int], ...]:
+def _memory_of(parts: Sequence[Part]) -> Memory:
     return tuple((b, b.address, b.n_bytes) for b in (part.buffer for part in parts))
 
 
@@ -235,26 +240,33 @@ def aliases(parts: Sequence[Part]) -> tuple[list[int], list[int]]:
 
     What has no memory yet (static mode, Dats not allocated) aliases nothing but itself.
     """
+    return _aliases(parts, _memory_of(parts))
+
+
+def _aliases(parts: Sequence[Part], where: Memory) -> tuple[list[int], list[int]]:
     keys: list[Hashable] = []
     spans: list[tuple[int, int]] = []
-    for part in parts:
-        buffer = part.buffer
-        if buffer.n_bytes == 0:
+    for part, (_, address, n_bytes) in zip(parts, where, strict=True):
+        if n_bytes == 0:
             keys.append(part.data._uid)
             spans.append((0, 0))
         else:
-            keys.append((buffer.address, buffer.n_bytes, part.dtype.str, *part.layout))
-            spans.append((buffer.address, buffer.address + buffer.n_bytes))
+            keys.append((address, n_bytes, part.dtype.str, *part.layout))
+            spans.append((address, address + n_bytes))
     data = _numbered(keys)
-    memory = _apart(parts, data, _overlap_classes(data, spans))
+    memory = _overlap_classes(data, spans)
+    if any(part.stride for part in parts):
+        memory = _apart(parts, data, memory, [address for _, address, _ in where])
     return data, _numbered(memory)
 
 
-def _apart(parts: Sequence[Part], data: list[int], memory: list[int]) -> list[int]:
+def _apart(
+    parts: Sequence[Part], data: list[int], memory: list[int], addresses: Sequence[int]
+) -> list[int]:
     """Different components of one Dat share no memory, unless the whole Dat is used, too."""
     kinds: dict[int, set[tuple[int, int]]] = {}
-    for part, found in zip(parts, memory, strict=True):
-        kinds.setdefault(found, set()).add((part.buffer.address, part.stride))
+    for part, found, address in zip(parts, memory, addresses, strict=True):
+        kinds.setdefault(found, set()).add((address, part.stride))
     views = {m for m, seen in kinds.items() if len(seen) == 1 and next(iter(seen))[1]}
     # classes are numbers of data that are in them, so the data's own numbers stay apart from others
     return [d if m in views else m for d, m in zip(data, memory, strict=True)]
@@ -265,6 +277,8 @@ def _spaces(parts: Sequence[Part], maps: Sequence[Map], memory: list[int]) -> tu
 
     A Map has one number, so all the memory that it leads to counts as one.
     """
+    if not maps:
+        return ()
     found = [(part.target, part.access, m) for part, m in zip(parts, memory, strict=True)]
     paths = [(path, m) for path, _, m in found if path is not None]
     written = {m for path, access, m in found if path is not None and access != READ}

@@ -400,7 +400,8 @@ def executable(request: Request) -> _core.Executable:
     spent = _core.trace_clock() - start
     engine.dispatcher.filled(asked.query, origin.name, generating, spent - generating)
     kind = "compile" if origin == _core.jit.Origin.compiled else "load"
-    engine.coherence.trace.add(_core.TraceSpan(request.name, kind, "host", start, spent))
+    if engine.coherence.trace.is_on:
+        engine.coherence.trace.add(_core.TraceSpan(request.name, kind, "host", start, spent))
     return made
 
 
