@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bind/bind.hpp"
-#include "exec/build.hpp"
 #include "jit/device_service.hpp"
 #include "jit/opencl/compiler.hpp"
 #include "runtime/chosen_device.hpp"
@@ -110,9 +109,6 @@ void bind_device(py::module_& core) {
            py::arg("device"), py::arg("coherence"))
       .def(
           "settle", [](DeviceMirror& mirror) { mirror.meter().settle(); }, Unlocked());
-  // Programs are opaque to Python: it only carries them from the compiler to an Executable.
-  core.def("make_device_executable", &exec::device_executable, py::arg("module"), py::arg("loop"),
-           py::arg("program"), py::arg("strategy"), py::arg("suffix"));
   core.def(
       "chosen_device",
       [](const std::vector<std::tuple<std::string, std::string, bool>>& devices,

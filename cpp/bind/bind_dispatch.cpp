@@ -37,15 +37,22 @@ void bind_dispatch(py::module_& core) {
       .def_property_readonly("position_bytes", &exec::position_bytes);
 
   core.def(
-      "make_executable",
-      [](const kir::Module& module, const ir::Loop& loop,
-         const std::shared_ptr<jit::Library>& library, const std::string& strategy,
-         bool is_parallel) {
-        const auto launch = reinterpret_cast<op2_launch_v1>(library->symbol(module.launch_name));
-        return exec::host_executable(module, loop, launch, library, strategy, is_parallel);
+      "read_executable",
+      [](const std::string& written, const std::shared_ptr<jit::Library>& library,
+         const std::string& symbol) {
+        auto made = exec::read_executable(written);
+        made->launch = reinterpret_cast<op2_launch_v1>(library->symbol(symbol));
+        made->owner = library;
+        return made;
       },
-      py::arg("module"), py::arg("loop"), py::arg("library"), py::arg("strategy"),
-      py::arg("is_parallel"));
+      py::arg("written"), py::arg("library"), py::arg("symbol"));
+  core.def(
+      "read_device_executable",
+      [](const std::string& written, std::shared_ptr<exec::Program> program,
+         const std::string& suffix) {
+        return exec::read_executable(written, std::move(program), suffix);
+      },
+      py::arg("written"), py::arg("program"), py::arg("suffix"));
 
   py::class_<Query>(core, "Query")
       .def(py::init<std::string, std::string, std::string, std::string, std::string>(),
@@ -65,27 +72,7 @@ void bind_dispatch(py::module_& core) {
       .def_property_readonly("name", &Provider::name);
   py::class_<AheadTable, Provider, std::shared_ptr<AheadTable>>(core, "AheadTable")
       .def(py::init<>())
-      .def(
-          "add",
-          [](AheadTable& table, const Query& query, const std::string& executable,
-             const std::shared_ptr<jit::Library>& library, const std::string& symbol) {
-            const auto made = exec::read_executable(executable);
-            made->launch = reinterpret_cast<op2_launch_v1>(library->symbol(symbol));
-            made->owner = library;
-            table.add(query, made);
-          },
-          py::arg("query"), py::arg("executable"), py::arg("library"), py::arg("symbol"))
-      .def(
-          "add_on_device",
-          [](AheadTable& table, const Query& query, const std::string& executable,
-             std::shared_ptr<exec::Program> program) {
-            const auto made = exec::read_executable(executable);
-            if (made->device == nullptr) throw UsageError("this is no loop of a device");
-            made->device = std::make_shared<const exec::DeviceCode>(
-                exec::DeviceCode{std::move(program), made->device->launch});
-            table.add(query, made);
-          },
-          py::arg("query"), py::arg("executable"), py::arg("program"))
+      .def("add", &AheadTable::add, py::arg("query"), py::arg("executable"))
       .def(
           "find", [](AheadTable& table, const Query& query) { return table.find(query).why; },
           py::arg("query"))
@@ -97,14 +84,13 @@ void bind_dispatch(py::module_& core) {
       "written_down",
       [](const kir::Module& module, const ir::Loop& loop, const std::string& strategy,
          bool is_parallel) {
-        return exec::canonical(
-            *exec::host_executable(module, loop, nullptr, nullptr, strategy, is_parallel));
+        return exec::canonical(*exec::host_executable(module, loop, strategy, is_parallel));
       },
       py::arg("module"), py::arg("loop"), py::arg("strategy"), py::arg("is_parallel"));
   core.def(
       "written_down_for_device",
       [](const kir::Module& module, const ir::Loop& loop, const std::string& strategy) {
-        return exec::canonical(*exec::device_executable(module, loop, nullptr, strategy, ""));
+        return exec::canonical(*exec::device_executable(module, loop, strategy));
       },
       py::arg("module"), py::arg("loop"), py::arg("strategy"));
   core.def(
@@ -121,7 +107,7 @@ void bind_dispatch(py::module_& core) {
       py::arg("module"));
   core.def(
       "launches_of",
-      [](const kir::Module& module) { return exec::canonical(exec::launch_program(module, "")); },
+      [](const kir::Module& module) { return exec::canonical(exec::launch_program(module)); },
       py::arg("module"));
   core.def(
       "arguments_of",

@@ -54,11 +54,11 @@ GridKind translated(kir::Grid grid) {
 /// Writes a module's launch down as a LaunchProgram.
 class Translator {
  public:
-  Translator(const kir::Module& module, const std::string& suffix) {
+  explicit Translator(const kir::Module& module) {
     for (const kir::Function& function : module.functions) {
       if (!function.is_kernel) continue;
       kernels_.emplace(function.name, Kernel{static_cast<int>(kernels_.size()), &function});
-      program_.kernels.push_back({function.name + suffix, function.max_lanes});
+      program_.kernels.push_back({function.name, function.max_lanes});
     }
     for (std::size_t i = 0; i < module.argv.size(); ++i) {
       arguments_.emplace(module.argv[i].name, Argument{static_cast<int>(i), &module.argv[i]});
@@ -234,8 +234,8 @@ std::shared_ptr<Executable> executable(const kir::Module& module, const ir::Loop
 
 }  // namespace
 
-LaunchProgram launch_program(const kir::Module& module, const std::string& suffix) {
-  return Translator(module, suffix).take();
+LaunchProgram launch_program(const kir::Module& module) {
+  return Translator(module).take();
 }
 
 std::vector<DataUse> data_uses(const ir::Loop& loop) {
@@ -254,22 +254,16 @@ std::vector<DataUse> data_uses(const ir::Loop& loop) {
 }
 
 std::shared_ptr<Executable> host_executable(const kir::Module& module, const ir::Loop& loop,
-                                            op2_launch_v1 launch, std::shared_ptr<const void> owner,
                                             const std::string& strategy, bool is_parallel) {
   auto made = executable(module, loop, strategy);
-  made->launch = launch;
-  made->owner = std::move(owner);
   made->is_parallel = is_parallel && kir::opens_team(module);
   return made;
 }
 
 std::shared_ptr<Executable> device_executable(const kir::Module& module, const ir::Loop& loop,
-                                              std::shared_ptr<Program> program,
-                                              const std::string& strategy,
-                                              const std::string& suffix) {
+                                              const std::string& strategy) {
   auto made = executable(module, loop, strategy);
-  made->device = std::make_shared<const DeviceCode>(
-      DeviceCode{std::move(program), launch_program(module, suffix)});
+  made->device = std::make_shared<const DeviceCode>(DeviceCode{nullptr, launch_program(module)});
   return made;
 }
 

@@ -13,6 +13,7 @@
 #include "base/canonical.hpp"
 #include "base/canonical_reader.hpp"
 #include "base/dtype.hpp"
+#include "base/error.hpp"
 
 namespace op2::exec {
 namespace {
@@ -186,6 +187,17 @@ std::shared_ptr<Executable> read_executable(std::string_view text) {
     made->device =
         std::make_shared<const DeviceCode>(DeviceCode{nullptr, read_launch_program(launch, scope)});
   }
+  return made;
+}
+
+std::shared_ptr<Executable> read_executable(std::string_view text, std::shared_ptr<Program> program,
+                                            std::string_view suffix) {
+  auto made = read_executable(text);
+  if (made->device == nullptr) throw UsageError("this is no loop of a device");
+  LaunchProgram launch = made->device->launch;
+  for (LaunchedKernel& kernel : launch.kernels) kernel.name += suffix;
+  made->device =
+      std::make_shared<const DeviceCode>(DeviceCode{std::move(program), std::move(launch)});
   return made;
 }
 

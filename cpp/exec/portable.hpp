@@ -18,6 +18,13 @@ namespace op2::exec {
 /// @throws UsageError saying what is wrong, and where.
 [[nodiscard]] std::shared_ptr<Executable> read_executable(std::string_view text);
 
+/// @brief The same with its code, of a loop on a device.
+/// @param[in] suffix Of the kernels' names in @p program, if it has those of several loops.
+/// @throws UsageError also if it is no loop of a device.
+[[nodiscard]] std::shared_ptr<Executable> read_executable(std::string_view text,
+                                                          std::shared_ptr<Program> program,
+                                                          std::string_view suffix);
+
 /// @brief What a parameter is, by its name in manifests.
 [[nodiscard]] std::string_view name_of(abi::Role role);
 

@@ -140,8 +140,6 @@ __all__: list[str] = [
     "local_names",
     "lower",
     "lowering_key",
-    "make_device_executable",
-    "make_executable",
     "mesh",
     "multiply",
     "needs",
@@ -154,6 +152,8 @@ __all__: list[str] = [
     "print_source",
     "prototypes",
     "range_of",
+    "read_device_executable",
+    "read_executable",
     "stages_of",
     "sums_targets",
     "trace_clock",
@@ -1197,8 +1197,7 @@ class Provider:
 
 class AheadTable(Provider):
     def __init__(self) -> None: ...
-    def add(self, query: Query, executable: str, library: jit.Library, symbol: str) -> None: ...
-    def add_on_device(self, query: Query, executable: str, program: Program) -> None: ...
+    def add(self, query: Query, executable: Executable) -> None: ...
     def clear(self) -> None: ...
     def find(self, query: Query) -> str: ...
     def knows(self, query: Query) -> bool: ...
@@ -1543,12 +1542,6 @@ def lowering_key(
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> str: ...
-def make_device_executable(
-    module: Module, loop: Loop, program: Program, strategy: str, suffix: str
-) -> Executable: ...
-def make_executable(
-    module: Module, loop: Loop, library: jit.Library, strategy: str, is_parallel: bool
-) -> Executable: ...
 def multiply(
     dtype: DType,
     block: tuple[
@@ -1585,6 +1578,8 @@ def print_source(
 ) -> Sections: ...
 def prototypes(module: Module, dialect: cg.Dialect) -> list[str]: ...
 def range_of(module: Module) -> dict[str, typing.Any]: ...
+def read_device_executable(written: str, program: Program, suffix: str) -> Executable: ...
+def read_executable(written: str, library: jit.Library, symbol: str) -> Executable: ...
 def stages_of(
     loop: Loop,
     strategy: str,

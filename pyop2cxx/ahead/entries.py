@@ -235,7 +235,7 @@ def _entry(
     key = _core.digest(code.key)[:_KEY_DIGITS]
     (name,) = code.files
     stem, _, suffix = name.rpartition(".")
-    symbol = f"{code.module.launch_name}_{key}"
+    symbol, module = f"{code.symbol}_{key}", code.module
     description: dict[str, Any] = {
         "kernel": request.name,
         "backend": request.backend.name,
@@ -243,23 +243,18 @@ def _entry(
         "lanes": code.lanes,
         "file": f"src/{stem[:MOST_LETTERS]}_{key}.{suffix}",
         "prototype": code.signature,
-        "arguments": list(_arguments(code, built, parts)),
+        "arguments": list(_arguments(module, built, parts)),
         "key": code.key,
         "signature": request.loop.signature(),
+        "executable": code.written,
     }
     if not on_device:
         description["symbol"] = symbol
-        description["range"] = _core.range_of(code.module)
-        description["executable"] = _core.written_down(
-            code.module, request.loop, code.strategy, is_parallel=request.backend.facts.threads
-        )
+        description["range"] = _core.range_of(module)
     else:
-        description["launch"] = _core.launches_of(code.module)
+        description["launch"] = _core.launches_of(module)
         description["for_processor"] = request.backend.facts.device_class == "processor"
         description["options"] = " ".join(flags)
-        description["executable"] = _core.written_down_for_device(
-            code.module, request.loop, code.strategy
-        )
     text = str(code)
     if not on_device:
         # two loops of one kernel are in one library, which CMake makes in another folder
@@ -269,7 +264,7 @@ def _entry(
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
         if request.kernel.core.body is None:  # its object is changed before it is linked
             flags = (*flags, "-fno-lto")
-        text = f"#define {code.module.launch_name} {symbol}\n{text}"
+        text = f"#define {code.symbol} {symbol}\n{text}"
     return Entry(
         description=description,
         text=text,
@@ -318,10 +313,10 @@ def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ..
 
 
 def _arguments(
-    code: GeneratedCode, built: Symbolic, parts: Sequence[Part]
+    module: _core.Module, built: Symbolic, parts: Sequence[Part]
 ) -> Iterator[dict[str, Any]]:
     """Say what each argument of the launch function is."""
-    for one in _core.arguments_of(code.module):
+    for one in _core.arguments_of(module):
         if one["role"] == "data":
             part = parts[one["number"]]
             one["access"] = part.access.name

@@ -65,9 +65,9 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     found = {loop["key"]: _device_loop(loop, folder) for loop in on_device}
     engine = runtime.engine
     if code is not None:
-        for table in (_core.AheadTable(), engine.ahead):  # the first finds what cannot be read
-            for loop in on_host:
-                table.add(_query(loop), loop["executable"], code, loop["symbol"])
+        read = [_core.read_executable(one["executable"], code, one["symbol"]) for one in on_host]
+        for loop, executable in zip(on_host, read, strict=True):
+            engine.ahead.add(_query(loop), executable)
     for loop in on_device:
         engine.ahead.note(_query(loop))
         engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])

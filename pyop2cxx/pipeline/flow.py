@@ -267,26 +267,39 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
     known: GeneratedCode | None = engine.texts.find(choice.key)
     if known is not None:
         return known
-    module = _core.lower(*_lowering(request, choice))
-    text = remembered(
-        "text",
-        (choice.key, _printer(framing(request.backend))),
-        lambda: _frame(request, choice, module, line_markers=False).encode(),
-    )
+    lowering = _lowering(request, choice)
+
+    def made() -> bytes:
+        module = _core.lower(*lowering)
+        text = _frame(request, choice, module, line_markers=False)
+        return "\0".join((module.launch_name, _written(request, choice, module), text)).encode()
+
+    threads = request.backend.facts.threads
+    key = (choice.key, threads, _printer(framing(request.backend)))
+    symbol, written, text = remembered("loop", key, made).decode().split("\0", 2)
     suffix = request.backend.suffix[1 if request.kernel.cpp else 0]
     file = f"{request.name}_{request.backend.name}_{choice.strategy}{suffix}"
     code = GeneratedCode.chosen(
-        text.decode(),
+        text,
         choice,
-        files={file: text.decode()},
+        files={file: text},
         header="",
-        module=module,
+        symbol=symbol,
+        written=written,
         dialect=request.backend.dialect,
-        lowering=_lowering(request, choice),
+        lowering=lowering,
     )
     engine.remember_text(choice.key, code)
     _dump(request, code)
     return code
+
+
+def _written(request: Request, choice: Choice, module: _core.Module) -> str:
+    """Return what an Executable needs besides the compiled text."""
+    about = (module, request.loop, choice.strategy)
+    if isinstance(request.backend.toolchain, DeviceToolchain):
+        return _core.written_down_for_device(*about)
+    return _core.written_down(*about, is_parallel=request.backend.facts.threads)
 
 
 def _lowering(request: Request, choice: Choice) -> Lowering:
@@ -385,17 +398,16 @@ def executable(request: Request) -> _core.Executable:
     found = engine.dispatcher.resolve(asked.query)
     if found is not None:
         return found
-    request, choice, device = asked.request, asked.choice, asked.device
+    request, device = asked.request, asked.device
     check_may_compile(asked)
     start = _core.trace_clock()
-    code = generate(request, choice)
+    code = generate(request, asked.choice)
     generating = _core.trace_clock() - start
     compiled, origin = _compiled(asked, code)
-    about = (code.module, request.loop, compiled, choice.strategy)
     if device is None:
-        made = _core.make_executable(*about, is_parallel=request.backend.facts.threads)
+        made = _core.read_executable(code.written, compiled, code.symbol)
     else:
-        made = _core.make_device_executable(*about, suffix="")
+        made = _core.read_device_executable(code.written, compiled, suffix="")
     engine.jit_table.insert(asked.query, made)
     spent = _core.trace_clock() - start
     engine.dispatcher.filled(asked.query, origin.name, generating, spent - generating)

@@ -53,4 +53,4 @@ def bring(key: str, query: _core.Query, device: OpenDevice) -> None:
         )
         return
     program = device.device.load_bytes(loop.programs[targets[number]])
-    engine.ahead.add_on_device(query, loop.executable, program)
+    engine.ahead.add(query, _core.read_device_executable(loop.executable, program, suffix=""))

@@ -123,10 +123,12 @@ class GeneratedCode(Told, str):
         why: Why this strategy.
         lanes: Elements computed side by side in vectors; 0 for one after the other.
         why_lanes: Why so many, or why none.
+        module: What the text was printed from.
         ir: KernelIR after each stage of lowering, by the stage's name.
         key: Canonical key of the text: signature of the loop, backend, strategy, options.
         header: What the user called things, for reading beside the text.
-        module: What the text was printed from.
+        symbol: What the function that launches it is called.
+        written: What an Executable needs besides the compiled text, as canonical text.
         choice: What was chosen, and why.
         dialect: Of the backend.
         lowering: What the loop was lowered by.
@@ -134,12 +136,14 @@ class GeneratedCode(Told, str):
 
     files: dict[str, str]
     header: str
-    module: _core.Module
+    symbol: str
+    written: str
     choice: Choice
     dialect: _core.cg.Dialect
     lowering: Lowering
 
-    # found out when asked for: a loop that only runs needs neither
+    # found out when asked for: a loop that only runs needs none of them
+    module = property(lambda self: _core.lower(*self.lowering))
     ir = property(lambda self: dict(_core.stages_of(*self.lowering)))
     signature = property(lambda self: "\n".join(_core.prototypes(self.module, self.dialect)))
     strategy = property(lambda self: self.choice.strategy)

@@ -85,13 +85,7 @@ def _compile(group: Sequence[tuple[flow.Wanted, GeneratedCode]]) -> None:
     program = device.device.load(made)
     runtime.engine.tell_notices()
     for number, (wanted, code) in enumerate(group):
-        executable = _core.make_device_executable(
-            code.module,
-            wanted.request.loop,
-            program,
-            wanted.choice.strategy,
-            suffix=_suffix(number),
-        )
+        executable = _core.read_device_executable(code.written, program, _suffix(number))
         engine.jit_table.insert(wanted.query, executable)
 
 

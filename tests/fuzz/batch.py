@@ -39,11 +39,5 @@ def compile_batch(loops: Sequence[op2.ParLoop]) -> None:
         "\n".join(texts), _core.jit.Language.c, list(new[0].flags), _core.__version__
     )
     for one, code in zip(new, codes, strict=True):
-        made = _core.make_executable(
-            code.module,
-            one.request.loop,
-            loaded.library,
-            one.choice.strategy,
-            is_parallel=one.request.backend.facts.threads,
-        )
+        made = _core.read_executable(code.written, loaded.library, code.symbol)
         runtime.engine.jit_table.insert(one.query, made)

@@ -20,9 +20,9 @@ bool is_overwritten(const ir::Loop& loop, std::size_t i = 0) {
 TEST(Build, WhatOnlyALaneCanDoIsNotLaunched) {
   kir::Module module;
   module.launch = {{kir::Barrier{}}};
-  EXPECT_THROW((void)launch_program(module, ""), InternalError);
+  EXPECT_THROW((void)launch_program(module), InternalError);
   module.launch = {{kir::Decl{{}, "n", 0, {kir::builtin(kir::Builtin::lane_id)}}}};
-  EXPECT_THROW((void)launch_program(module, ""), InternalError);
+  EXPECT_THROW((void)launch_program(module), InternalError);
 }
 
 TEST(Build, ADatThatIsWrittenCompletelyIsOverwritten) {

@@ -72,6 +72,17 @@ TEST(Portable, WhatADeviceLaunchesIsKept) {
   EXPECT_EQ(read->device->launch, program);
 }
 
+TEST(Portable, KernelsOfAProgramOfManyLoopsHaveNamesOfTheirOwn) {
+  Executable written = example();
+  EXPECT_THROW((void)read_executable(canonical(written), nullptr, ""), UsageError);
+  const LaunchProgram program{{{"wrap_res", 256}, {"sum_res", 0}}, {}};
+  written.device = std::make_shared<const DeviceCode>(DeviceCode{nullptr, program});
+  const auto read = read_executable(canonical(written), nullptr, "_loop3");
+  ASSERT_NE(read->device, nullptr);
+  const std::vector<LaunchedKernel> expected = {{"wrap_res_loop3", 256}, {"sum_res_loop3", 0}};
+  EXPECT_EQ(read->device->launch.kernels, expected);
+}
+
 TEST(Portable, EveryTextThatWasCutShortIsRefused) {
   const std::string text = canonical(example());
   for (std::size_t n = 0; n < text.size(); ++n) {

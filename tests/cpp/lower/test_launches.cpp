@@ -27,9 +27,8 @@ TEST(Launches, CanBeWrittenDown) {
   for (const Strategy strategy :
        {Strategy::atomic, Strategy::colour, Strategy::owner, Strategy::scratch, Strategy::block}) {
     const kir::Module module = testing::lowered(loop, strategy, testing::grid);
-    const exec::LaunchProgram program = exec::launch_program(module, "_loop1");
+    const exec::LaunchProgram program = exec::launch_program(module);
     ASSERT_FALSE(program.kernels.empty());
-    EXPECT_TRUE(program.kernels[0].name.ends_with("_loop1"));
     EXPECT_FALSE(program.steps.empty());
     EXPECT_EQ(exec::read_launch_program(canonical(program), {module.argv.size(), loop.args.size()}),
               program);
@@ -132,7 +131,7 @@ TEST(Launches, AreTheOnesThatTextsTellOf) {
               testing::lowered(loop, strategy, facts, Stage::narrow, options);
           const cg::Sections text =
               cg::print_source(module, cg::cuda_dialect(), /*line_markers=*/false, "");
-          const exec::LaunchProgram program = exec::launch_program(module, "");
+          const exec::LaunchProgram program = exec::launch_program(module);
           Told expected;
           std::vector<std::string> loops;
           tell(program, program.steps, loops, expected);

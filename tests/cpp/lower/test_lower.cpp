@@ -138,9 +138,10 @@ runtime::ExecutablePtr compiled(const kir::Module& module, const ir::Loop& loop,
   std::vector<std::string> flags{"-Wall", "-Wextra", "-Werror", "-O1"};
   if (is_parallel) flags.emplace_back("-fopenmp");
   const jit::Loaded loaded = service.load(text, jit::Language::c, flags, "");
-  return exec::host_executable(
-      module, loop, reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name)),
-      loaded.library, std::string(name_of(strategy)), false);
+  auto made = exec::host_executable(module, loop, std::string(name_of(strategy)), false);
+  made->launch = reinterpret_cast<op2_launch_v1>(loaded.library->symbol(module.launch_name));
+  made->owner = loaded.library;
+  return made;
 }
 
 /// Run sums() once.

@@ -57,8 +57,8 @@ class DeviceLoopTest : public ::testing::Test {
 
   std::unique_ptr<DeviceLoop> loop() {
     code.argv = executable.arguments;
-    executable.device = std::make_shared<exec::DeviceCode>(exec::DeviceCode{
-        std::make_shared<RecordedProgram>(64), exec::launch_program(code, suffix)});
+    executable.device = std::make_shared<exec::DeviceCode>(
+        exec::DeviceCode{std::make_shared<RecordedProgram>(64), exec::launch_program(code)});
     return std::make_unique<DeviceLoop>(executable, mirror, maps, plan);
   }
 
@@ -83,7 +83,6 @@ class DeviceLoopTest : public ::testing::Test {
   std::shared_ptr<DeviceMirror> mirror = std::make_shared<DeviceMirror>(device, coherence);
   exec::Executable executable;
   kir::Module code;
-  std::string suffix;
   std::vector<std::int32_t> values = {0, 1};
   std::shared_ptr<mesh::MapTable> map = std::make_shared<mesh::MapTable>(values.data(), 4, 2, 1, 3);
   std::vector<std::shared_ptr<const mesh::MapTable>> maps = {map};
@@ -178,14 +177,6 @@ TEST_F(DeviceLoopTest, LargeScratchIsGivenBackBetweenRuns) {
     EXPECT_EQ(launches[launches.size() - 1].arguments, launches[launches.size() - 2].arguments);
     EXPECT_NE(std::get<void*>(launches.back().arguments[0]), nullptr);
   }
-}
-
-TEST_F(DeviceLoopTest, KernelsOfAProgramOfManyLoopsHaveNamesOfTheirOwn) {
-  code.functions = {{"sum", {}, {}, true, 0}};
-  code.launch = {{kir::Launch{"sum", kir::Grid::single, integer(1), {}}}};
-  suffix = "_loop3";
-  loop()->run(std::vector<void*>{&x, &gam}, executable.name);
-  EXPECT_EQ(device->launches.back().kernel, "sum_loop3");
 }
 
 TEST_F(DeviceLoopTest, ScratchThatIsZeroIsKept) {

@@ -45,7 +45,7 @@ class LaunchListTest : public ::testing::Test {
   LaunchList list(std::int64_t n_items = 1000) {
     return flatten(program(), {arrays, n_items, {}}, rule);
   }
-  [[nodiscard]] exec::LaunchProgram program() const { return exec::launch_program(code, ""); }
+  [[nodiscard]] exec::LaunchProgram program() const { return exec::launch_program(code); }
 
   kir::Module code;
   std::vector<Parameter> arguments = {read_only("x", Role::data, 0, DType::float64),
