@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import older_tree
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pyop2cxx import _core, op2
 from pyop2cxx.backends._backend import DeviceToolchain
@@ -44,8 +45,11 @@ class SaidAtOnce:
 def pytest_configure(config: pytest.Config) -> None:
     """Give each worker one of so many GPUs, if `SHARED_GPUS` says so: many on one are slow.
 
-    With `SAY_FAILURES` what failed is said at once.
+    With `SAY_FAILURES` what failed is said at once. Machines are shared: how long a property takes
+    to try, or its inputs to draw, is nothing to fail by.
     """
+    settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("shared")
     if os.environ.get("SAY_FAILURES"):
         config.pluginmanager.register(SaidAtOnce(config))
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyop2cxx import op2
@@ -86,7 +86,6 @@ def test_a_dat_and_a_number(op: str, number: Any, dtype: str) -> None:
         np.testing.assert_allclose(found.data_ro, wanted, rtol=1e-6)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 300000), st.sampled_from(["float32", "float64", "int32", "complex128"]))
 def test_any_number_of_values(n: int, dtype: str) -> None:
     cells = op2.Set(n)
@@ -245,7 +244,6 @@ def test_whole_powers_are_products(dtype: str, exponent: Any) -> None:
     st.lists(st.floats(-1e3, 1e3), min_size=5, max_size=5),
     st.one_of(st.integers(-70, 70), st.floats(-4, 4)),
 )
-@settings(deadline=None)
 def test_powers_are_those_of_numpy(numbers: list[float], exponent: float) -> None:
     a = op2.Dat(CELLS, numbers)
     found = (a**exponent).data_ro

@@ -71,7 +71,7 @@ def test_macros_of_headers_that_nobody_has_may_hide_brackets() -> None:
 PIECES = [*"()[]{}", "a", "\n", "  ", "'('", '"{"', "'", '"', "/* ( */", "// {\n", "/*", "*/", "\\"]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_nothing_is_found_exactly_where_all_is_closed(text: str) -> None:
     assert brackets._is_whole(text) == (brackets._first_mistake(text) is None)

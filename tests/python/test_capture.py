@@ -38,14 +38,14 @@ _NAMES = st.lists(st.sampled_from(_RECORDED), min_size=1, max_size=10)
 
 
 @given(names=_NAMES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_recorded_loops_compute_what_they_do_at_once(names: list[str]) -> None:
     with op2.backend("sequential"):
         _random_record(names)
 
 
 @given(names=_NAMES)
-@settings(max_examples=8, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=8, suppress_health_check=[*HealthCheck])
 def test_recorded_loops_on_a_device(device: object, names: list[str]) -> None:
     _random_record(names)
 

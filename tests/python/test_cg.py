@@ -51,7 +51,6 @@ def drawn(n_programs: int) -> list[tuple[Any, ...]]:
 
     @settings(
         max_examples=n_programs,
-        deadline=None,
         derandomize=True,
         database=None,
         phases=[Phase.generate],

@@ -1533,7 +1533,7 @@ _PASSES = st.lists(st.sampled_from(PASSES), unique=True)
     compare=st.booleans(),
     kept=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_random_chains_compute_what_their_loops_do(
     names: list[str], passes: list[str], strategy: str | None, compare: bool, kept: bool
 ) -> None:
@@ -1553,14 +1553,14 @@ def test_random_chains_are_clean_under_sanitizers() -> None:
 
 
 @given(names=_NAMES, strategy=st.sampled_from([None, "owner"]))
-@settings(max_examples=30, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=30, suppress_health_check=[*HealthCheck])
 def test_random_chains_on_lanes(names: list[str], strategy: str | None) -> None:
     with op2.backend("sequential"):
         _random_chain(names, list(PASSES), strategy, is_heavy=True)
 
 
 @given(names=_NAMES)
-@settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=12, suppress_health_check=[*HealthCheck])
 def test_random_chains_on_a_device(device: object, names: list[str]) -> None:
     _random_chain(names, list(PASSES), "owner")
 

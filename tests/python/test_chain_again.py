@@ -323,7 +323,7 @@ _NAMES = st.lists(
 
 
 @given(names=_NAMES, strategy=st.sampled_from([None, "owner"]), compare=st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=40, suppress_health_check=[*HealthCheck])
 def test_random_chains_compute_again_what_their_loops_make(
     names: list[str], strategy: str | None, compare: bool
 ) -> None:

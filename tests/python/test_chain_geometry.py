@@ -129,7 +129,7 @@ def test_all_may_be_looked_up(
     seed=st.integers(0, 2**31),
     passes=st.sets(st.sampled_from(PASSES)),
 )
-@settings(max_examples=30, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=30, suppress_health_check=[*HealthCheck])
 @on_grids
 def test_any_mesh_and_passes(
     backend: str,

@@ -770,7 +770,6 @@ def random_legal(spec: Spec, backend: str) -> set[str]:
 @pytest.mark.slow
 @settings(
     max_examples=8,
-    deadline=None,
     derandomize=True,  # the same loops each time, so that the disk cache has them
     database=None,
     phases=[Phase.explicit, Phase.generate],

@@ -178,7 +178,10 @@ def test_what_nvrtc_rejects_is_quoted_from_the_users_text(
         service.compile(compiler, text, flags, "")
     marked = flow._marked(request, choice)
     error = explain_rejection(
-        request, caught.value, lambda: service.compile(compiler, marked, flags, "diagnostic")
+        request,
+        caught.value,
+        marked,
+        lambda one: service.compile(compiler, one, flags, "diagnostic"),
     )
     assert '<kernel bad>(5): error: identifier "zeta" is undefined' in str(error)
     assert QUOTED in str(error)

@@ -504,7 +504,7 @@ def _random_graph(names: list[str], seed: int) -> None:
 
 
 @given(names=_NAMES, seed=st.integers(0, 1000))
-@settings(max_examples=200, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=200, suppress_health_check=[*HealthCheck])
 def test_random_graphs_compute_what_their_loops_do(
     backend: str, names: list[str], seed: int
 ) -> None:

@@ -193,7 +193,7 @@ def expressions(draw: st.DrawFn, depth: int = 4) -> str:
     return f"{target} {draw(st.sampled_from(['=', '+=', '-=', '<<=']))} ({draw(inner)})"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(expressions())
 @example("(((x) * ((x))) + (x)) ? (x) : (y)")
 @example("f((+((f((x))) * ((double)(x)))))")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyop2cxx.exceptions import MeshFileError
@@ -48,7 +48,6 @@ def test_random_files_are_read_as_meshio_reads_them(
     path = tmp_path_factory.mktemp("msh") / "m.msh"
 
     @given(meshes(4 if version == "gmsh22" else 1))  # meshio writes no more into 4.1
-    @settings(deadline=None)
     def same(mesh: tuple[Any, list[tuple[str, Any]]]) -> None:
         points, blocks = mesh
         meshio.Mesh(points, blocks).write(path, file_format=version, binary=binary)

@@ -196,7 +196,7 @@ def test_tails_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(n=st.integers(0, 900), n_nodes=st.integers(1, 700), seed=st.integers(0, 1000))
 def test_random_meshes(n: int, n_nodes: int, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

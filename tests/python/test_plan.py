@@ -9,7 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyop2cxx import exceptions
@@ -56,7 +56,6 @@ def colours(offset: np.ndarray, items: np.ndarray) -> list[np.ndarray]:
     return [items[a:b] for a, b in itertools.pairwise(offset)]
 
 
-@settings(deadline=None)
 @given(held=held_maps(), block_size=st.integers(1, 20))
 def test_blocks_of_one_colour_share_no_target(held: HeldMap, block_size: int) -> None:
     n = len(held.values)
@@ -72,7 +71,6 @@ def test_blocks_of_one_colour_share_no_target(held: HeldMap, block_size: int) ->
         )
 
 
-@settings(deadline=None)
 @given(held=held_maps())
 def test_elements_of_one_colour_share_no_target(held: HeldMap) -> None:
     n = len(held.values)
@@ -83,7 +81,6 @@ def test_elements_of_one_colour_share_no_target(held: HeldMap) -> None:
         assert np.all(np.diff(elements) > 0)
 
 
-@settings(deadline=None)
 @given(
     held=held_maps(),
     by_slot=st.booleans(),
@@ -123,7 +120,6 @@ def test_inverse_holds_exactly_the_maps_entries(
     assert unpadded == [e.tolist() for e in colours(inverse.offset, inverse.entries)]
 
 
-@settings(deadline=None)
 @given(held=held_maps())
 def test_facts_follow_the_values(held: HeldMap) -> None:
     facts = room.map_facts(held.table, len(held.values), 2)

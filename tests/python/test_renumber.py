@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pyop2cxx.data.renumber
@@ -118,7 +118,6 @@ def test_changes_what_plans_and_loops_look_at() -> None:
     assert grid.x.halo_valid
 
 
-@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 12), min_size=3, max_size=3).map(sorted), seed=st.integers(0))
 def test_core_owned_and_ghosts_stay_among_themselves(sizes: list[int], seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -37,7 +37,7 @@ def loop(
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["float64", "float32"]))
 def test_inverse_and_solve_equal_numpys(seed: int, dtype: str) -> None:
     random = np.random.default_rng(seed)

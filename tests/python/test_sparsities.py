@@ -58,7 +58,7 @@ def test_two_triangles(world: World) -> None:
         sparsity.colidx[0] = 2
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_equals_the_definition(data: st.DataObject) -> None:
     n, n_rows, n_cols = (data.draw(st.integers(1, 12)) for _ in range(3))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pyop2cxx import op2
@@ -22,7 +22,6 @@ WHOLE = op2.Set((6, 8, 10), "cells")
 OPERATIONS = ("intersection", "union", "difference", "symmetric_difference")
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 9)))
 def test_indices_are_sorted_and_each_once(numbers: list[int]) -> None:
     part = op2.Subset(WHOLE, numbers)
@@ -62,7 +61,6 @@ def test_wrong_arguments() -> None:
             op2.Subset(WHOLE, wrong)  # type: ignore[arg-type]
 
 
-@settings(deadline=None)
 @given(st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9)), st.sampled_from(OPERATIONS))
 def test_algebra_is_that_of_sets(left: set[int], right: set[int], operation: str) -> None:
     wanted = sorted(getattr(left, operation)(right))

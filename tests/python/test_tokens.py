@@ -71,7 +71,7 @@ def test_names_are_replaced_whole_and_outside_of_comments_and_strings() -> None:
     assert replaced == 'double x; realm y; /* real */ s = "real"; (double)z; // real'
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_texts_without_directives_are_read_at_once(text: str) -> None:
     if 'R"' not in text:
