@@ -52,26 +52,14 @@ void check_range(const Tunable& one, double value, const TunedValue& got) {
          got);
 }
 
-TunedValue value_of(const Tuning& tuning, const Tunable::Member& member) {
-  return std::visit(
-      [&tuning](auto one) -> TunedValue {
-        if constexpr (std::is_same_v<decltype(one), int Tuning::*>) {
-          return std::int64_t{tuning.*one};
-        } else {
-          return tuning.*one;
-        }
-      },
-      member);
-}
-
 template <class Wanted>
 std::string text_of_those(const Tuning& tuning, const Wanted& is_wanted) {
   const Tuning usual;
   std::vector<std::string> parts;
   for (const Tunable& one : tunables()) {
     if (!is_wanted(one)) continue;
-    const TunedValue value = value_of(tuning, one.member);
-    if (value != value_of(usual, one.member)) {
+    const TunedValue value = value_of(tuning, one);
+    if (value != value_of(usual, one)) {
       parts.push_back(fmt::format("{}={}", one.name, words(value)));
     }
   }
@@ -336,8 +324,20 @@ const std::vector<Tunable>& tunables() {
   return all;
 }
 
+TunedValue value_of(const Tuning& tuning, const Tunable& one) {
+  return std::visit(
+      [&tuning](auto member) -> TunedValue {
+        if constexpr (std::is_same_v<decltype(member), int Tuning::*>) {
+          return std::int64_t{tuning.*member};
+        } else {
+          return tuning.*member;
+        }
+      },
+      one.member);
+}
+
 TunedValue tuned(const Tuning& tuning, std::string_view name) {
-  return value_of(tuning, find(name).member);
+  return value_of(tuning, find(name));
 }
 
 void tune(Tuning& tuning, std::string_view name, const TunedValue& value) {

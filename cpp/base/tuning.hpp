@@ -133,6 +133,9 @@ struct Tunable {
 
 using TunedValue = std::variant<bool, std::int64_t, double>;
 
+/// @brief The value that @p one has in @p tuning.
+[[nodiscard]] TunedValue value_of(const Tuning& tuning, const Tunable& one);
+
 /// @brief The value called @p name. @throws UsageError listing all names.
 [[nodiscard]] TunedValue tuned(const Tuning& tuning, std::string_view name);
 

@@ -39,11 +39,12 @@ void bind_tuning(py::module_& core) {
             return tuning;
           },
           py::arg("name"), py::arg("value"))
+      .def("__getitem__", &tuned, py::arg("name"))
       .def("values",
            [](const Tuning& tuning) {
              std::vector<std::pair<std::string, TunedValue>> found;
              for (const Tunable& one : tunables()) {
-               found.emplace_back(one.name, tuned(tuning, one.name));
+               found.emplace_back(one.name, value_of(tuning, one));
              }
              return found;
            })

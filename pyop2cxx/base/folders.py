@@ -2,6 +2,7 @@
 """Where this package lies: found here, so that modules may move."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
@@ -20,6 +21,7 @@ def is_backend(name: str) -> bool:
     return is_name and os.path.isfile(os.path.join(BACKENDS, f"{name}.py"))
 
 
+@cache
 def template_folder() -> Path:
     """Where the templates are: in the installed package, or beside it in a source tree."""
     inside = PACKAGE / "templates"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
@@ -67,13 +67,13 @@ class GroupFacts(LoopFacts):
         """Say so of the loop whose incidences come first: those of others are not padded."""
         return self._main._facts.is_evenly_covered(self._main._symbolic(), most_padding)
 
-    def shares_targets(self, numbers: Mapping[str, Any]) -> bool:
+    def shares_targets(self, tuning: _core.Tuning) -> bool:
         """Say so if it is so of all loops."""
-        return all(loop._facts.shares_targets(numbers) for loop in self._loops)
+        return all(loop._facts.shares_targets(tuning) for loop in self._loops)
 
-    def is_scattered(self, numbers: Mapping[str, Any]) -> bool:
+    def is_scattered(self, tuning: _core.Tuning) -> bool:
         """Say so if it is so of any of the loops."""
-        return any(loop._facts.is_scattered(numbers) for loop in self._loops)
+        return any(loop._facts.is_scattered(tuning) for loop in self._loops)
 
     def map_facts(self, map_: Map) -> _core.plan.MapFacts:
         """Degrees as in the loop that writes through a Map, whose rows are its elements."""

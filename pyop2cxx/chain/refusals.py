@@ -134,6 +134,6 @@ def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
     if any(part.is_of_matrix for part in loop._parts):
         return _ASSEMBLES
     request, n_slots = _request(loop), built.loop.n_slots()
-    if n_slots > dict(request.options.tuning.values())["owner_slots"]:
+    if n_slots > request.options.tuning["owner_slots"]:
         return f"its kernel would be called {n_slots} times for each element"
     return flow.why_not("owner", request)

@@ -55,12 +55,11 @@ class LoopFacts:
         element, entry, target = self.widths(built)
         on_grid = backend.facts.lanes == _core.Lanes.grid
         tuning = tuning_of(backend.facts, given.get("tuning", ()))
-        numbers = dict(tuning.values()) if on_grid else {}
-        padding = numbers.get("most_padding", 0)
+        padding = tuning["most_padding"] if on_grid else 0
         padded = on_grid and self.is_evenly_covered(built, padding)
         on_gpu = on_grid and backend.facts.device_class == "gpu"
-        is_much = on_gpu and self.n_added() >= numbers["least_summed_scalars"]
-        summed = is_much and self.shares_targets(numbers)
+        is_much = on_gpu and self.n_added() >= tuning["least_summed_scalars"]
+        summed = is_much and self.shares_targets(tuning)
         semantics = _core.Semantics(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
@@ -74,7 +73,7 @@ class LoopFacts:
             padded=padded,
             columns=self.longest_row() if padded else 0,
             summed=summed,
-            scattered=summed and self.is_scattered(numbers),
+            scattered=summed and self.is_scattered(tuning),
             index_bytes=self.index_bytes(built, padding) if on_grid else 8,
             soa=self.columns() if on_grid else [],
         )
@@ -227,32 +226,32 @@ class LoopFacts:
         added = (part for part in self.parts if part.target is not None and part.access == INC)
         return self.items.n * sum(part.n_scalars for part in added)
 
-    def shares_targets(self, numbers: Mapping[str, Any]) -> bool:
+    def shares_targets(self, tuning: _core.Tuning) -> bool:
         """Say whether most of what a block of elements adds goes to targets that they share.
 
         Args:
-            numbers: Of the tuning, by their names.
+            tuning: How many that are, and what most is.
         """
-        most = numbers["most_distinct"]
+        most = tuning["most_distinct"]
         if runtime.static or self.items.extruded or self.iterset is not self.items.whole:
             return True  # as on most meshes
         plans, n = runtime.engine.plans, self.iterset.size
 
         def part(map_: Any) -> float:
-            n_elements = min(numbers["summed_elements"], numbers["summed_entries"] // map_.arity)
+            n_elements = min(tuning["summed_elements"], tuning["summed_entries"] // map_.arity)
             return plans.distinct_targets(table_of(map_), n, max(n_elements, 1))
 
         return all(part(map_) <= most for map_ in self._reduced_maps().values() if map_.has_values)
 
-    def is_scattered(self, numbers: Mapping[str, Any]) -> bool:
+    def is_scattered(self, tuning: _core.Tuning) -> bool:
         """Say whether lanes side by side would add to memory far apart, through any Map.
 
         Args:
-            numbers: Of the tuning, by their names.
+            tuning: How far that is, and for how many.
         """
         if self.items.extruded or self.iterset is not self.items.whole:
             return False
-        most, window = numbers["most_scatter"], numbers["interleaved_window"]
+        most, window = tuning["most_scatter"], tuning["interleaved_window"]
         if runtime.static or most == 0:
             return bool(most == 0)
         plans, n = runtime.engine.plans, self.iterset.size

@@ -226,7 +226,7 @@ def _corners(
         return ()
     found: list[Corners] = []
     done: set[int] = set()
-    most = dict(options.tuning.values())["most_elsewhere"]
+    most = options.tuning["most_elsewhere"]
     about = (request.loop, request.backend.facts, list(request.map_facts), options)
     for one in _core.corner_candidates(strategy, *about):
         if one.of_elements in done:
