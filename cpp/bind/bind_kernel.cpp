@@ -312,8 +312,9 @@ void bind_bounds(py::module_& core) {
       .def("key", [](const ir::CheckInput& input) {
         Canonical out;
         out.open("accesses");
-        for (const auto& access : input.accesses)
+        for (const auto& access : input.accesses) {
           out.number(access ? static_cast<int>(*access) : -1);
+        }
         out.close().open("extents");
         for (const auto extent : input.run.extents) out.number(extent);
         out.close().open("uniform");
