@@ -42,9 +42,8 @@ MOST_INT64 = 2**63 - 1
 _CACHE_LINE = 64  # bytes; as wide as the widest vectors
 _PAGE = 4096  # bytes
 
-_NAMES = {np.dtype(name): name for name in (*DTYPES, "bool")}
-_NATIVE = frozenset(_NAMES)  # bool: a byte, uint8 in C
-_OF_CORE = {dtype: _core.dtype_from_name(name) for dtype, name in _NAMES.items()}
+_OF_CORE = {np.dtype(name): _core.dtype_from_name(name) for name in (*DTYPES, "bool")}
+_NATIVE = frozenset(_OF_CORE)  # bool: a byte, uint8 in C
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -195,13 +194,9 @@ def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
     """Return the core's name for a dtype; of bool it is that of uint8."""
     if isinstance(dtype, str):
         return _core.dtype_from_name(dtype)
+    # NumPy makes a dtype's name up anew each time, in a score of calls
     found = _OF_CORE.get(dtype)
     return _core.dtype_from_name(dtype.name) if found is None else found
-
-
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """Return the name of a dtype; NumPy makes it up anew each time, in a score of calls."""
-    return _NAMES.get(dtype) or dtype.name
 
 
 def c_name(dtype: np.dtype[Any] | str) -> str:

@@ -38,7 +38,7 @@ _NAMES = st.lists(st.sampled_from(_RECORDED), min_size=1, max_size=10)
 
 
 @given(names=_NAMES)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 def test_recorded_loops_compute_what_they_do_at_once(names: list[str]) -> None:
     with op2.backend("sequential"):
         _random_record(names)

@@ -1533,7 +1533,7 @@ _PASSES = st.lists(st.sampled_from(PASSES), unique=True)
     compare=st.booleans(),
     kept=st.booleans(),
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_random_chains_compute_what_their_loops_do(
     names: list[str], passes: list[str], strategy: str | None, compare: bool, kept: bool
 ) -> None:
