@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string_view>
@@ -208,10 +209,20 @@ std::string header_of(const ir::FunctionDef& function, const std::string& name,
                      declaration_text(function.result, call, dialect, style));
 }
 
+/// The name of a minimum or maximum of C's library without `__builtin_`, such as `fmaxf`; empty for
+/// other functions.
+std::string_view extremum(std::string_view function) {
+  constexpr std::string_view prefix = "__builtin_";
+  constexpr std::array<std::string_view, 4> known{"fmin", "fminf", "fmax", "fmaxf"};
+  if (function.starts_with(prefix)) function.remove_prefix(prefix.size());
+  return std::ranges::find(known, function) == known.end() ? "" : function;
+}
+
 void print_prototypes(Context& context, const ir::KernelBody& body, const KernelStyle& style) {
   for (const std::string& name : calls_of(body)) {
     const ir::KnownFunction* known = ir::known_function(name);
     if (known == nullptr || !known->needs_prototype || body.function(name) != nullptr) continue;
+    if (!extremum(name).empty()) continue;
     std::string parameters;
     for (const Type& type : known->parameters) {
       if (!parameters.empty()) parameters += ", ";
@@ -221,6 +232,29 @@ void print_prototypes(Context& context, const ir::KernelBody& body, const Kernel
     context.reserve(name);
     context.top_level(declaration_text(known->result, call, context.dialect(), style) + ";");
   }
+}
+
+/// Defines the minima and maxima that @p body calls. Without -ffast-math compilers call the
+/// library's, and a loop over edges takes twice as long. The values are the library's: a NaN loses
+/// against a number, and C leaves the sign of a zero open.
+/// @return The names to call instead.
+std::map<std::string, std::string> define_extrema(Context& context, const ir::KernelBody& body) {
+  std::map<std::string, std::string> names;
+  for (const std::string& function : calls_of(body)) {
+    const std::string_view name = extremum(function);
+    if (name.empty() || body.function(function) != nullptr) continue;
+    const std::string own = fmt::format("op2_{}", name);
+    names[function] =
+        context.find_or_generate(own, own, [&](Context& out, const std::string& given) {
+          const std::string_view type = name.ends_with('f') ? "float" : "double";
+          const Scope scope = out.function(
+              fmt::format("{0} {1} {2}({1} a, {1} b)", out.dialect().function, type, given));
+          out.statement(fmt::format("const {} found = a {} b ? a : b;", type,
+                                    name.starts_with("fmin") ? '<' : '>'));
+          out.statement("return b != b ? a : found;");
+        });
+  }
+  return names;
 }
 
 /// Gives tables the names that they have in the program, where other kernels may have tables, too.
@@ -302,7 +336,10 @@ std::string print_functions(Context& context, const ir::Kernel& original,
   const auto write = [&kernel, &style, &names](const ir::FunctionDef& function, Context& into,
                                                const std::string& name) {
     if (&function == &kernel.body->functions.front()) {
-      if (style.prototypes) print_prototypes(into, *kernel.body, style);
+      if (style.prototypes) {
+        print_prototypes(into, *kernel.body, style);
+        names = define_extrema(into, *kernel.body);
+      }
       define_lanes(into, *kernel.body);
       static_cast<void>(TableNames(into, *kernel.body));
       print_tables(into, kernel, style);

@@ -1,9 +1,12 @@
 /* pyop2cxx VERSION: lowest, strategy direct */
 
-double fmin(double, double);
+static inline double op2_fmin(double a, double b) {
+  const double found = a < b ? a : b;
+  return b != b ? a : found;
+}
 
 static inline double least(double a, double b) {
-  return fmin(a, b);
+  return op2_fmin(a, b);
 }
 
 static inline void lowest(const double *q, double *low, double *lowest_of_all) {

@@ -56,6 +56,29 @@ TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
   EXPECT_EQ(printed(kernel, {.prototypes = false}).find("sqrt(double)"), std::string::npos);
 }
 
+TEST(KernelPrinter, DefinesMinimaAndMaximaThatAreCalled) {
+  const Kernel kernel =
+      named(ir::ast::kernel(
+                {eval(assign(at("x", 0), call("fmin", {at("x", 1), lit("2.0")}))),
+                 eval(assign(at("x", 1), call("__builtin_fmaxf", {at("x", 1), at("x", 0)})))}),
+            "k");
+  EXPECT_EQ(printed(kernel),
+            "static inline float op2_fmaxf(float a, float b) {\n"
+            "  const float found = a > b ? a : b;\n"
+            "  return b != b ? a : found;\n"
+            "}\n"
+            "\n"
+            "static inline double op2_fmin(double a, double b) {\n"
+            "  const double found = a < b ? a : b;\n"
+            "  return b != b ? a : found;\n"
+            "}\n"
+            "\n"
+            "static inline void k(double *x, double *y) {\n"
+            "  x[0] = op2_fmin(x[1], 2.0);\n"
+            "  x[1] = op2_fmaxf(x[1], x[0]);\n"
+            "}\n");
+}
+
 TEST(KernelPrinter, PutsABlockAroundWhatHidesTheCounterOfALoop) {
   const Kernel kernel =
       named(ir::ast::kernel({loop("i", 2, {declare("i", number()), eval(name("i"))})}), "k");
