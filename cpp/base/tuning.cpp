@@ -167,8 +167,8 @@ const std::vector<Tunable>& tunables() {
       {"partial_bytes", &T::partial_bytes, Steers::text, "bytes",
        "Distance in memory between the partial sums of two threads", 16, 4096, true},
       {"deterministic_chunk", &T::deterministic_chunk, Steers::text, "elements",
-       "With `deterministic=True`, number of elements in one partial sum; changes the last bits "
-       "of the sum",
+       "With `deterministic=True`, and in sums of 32 bits on hosts, number of elements in one "
+       "partial sum; changes the last bits of the sum",
        256, 1 << 20, true},
       {"unrolled_pieces", &T::unrolled_pieces, Steers::text, "vectors",
        "With lanes, values behind one map entry are loaded by one statement per vector up to "

@@ -31,6 +31,13 @@ void drop_unused(std::vector<kir::Parameter>& parameters, const kir::Block& body
   });
 }
 
+/// Whether @p arg is a sum whose real and imaginary parts have 32 bits.
+bool is_narrow_sum(const ir::Arg& arg) {
+  const auto* global = std::get_if<ir::GlobalReduce>(&arg);
+  return global != nullptr && global->access == Access::inc && global->dim > 0 &&
+         (global->dtype == DType::float32 || global->dtype == DType::complex64);
+}
+
 ir::KernelPtr kernel_of_member(const ir::Group& group, std::size_t member) {
   if (ir::constants_of(group, member).empty()) return group.members[member].kernel;
   return std::make_shared<const ir::Kernel>(with_constants(group, member));
@@ -95,10 +102,11 @@ void Builder::declare_arguments() {
 
 void Builder::find_partials() {
   // A grid's lanes have no slots: the pass `reduce` does it (reduce.cpp).
-  if (!spreads() || is_grid()) return;
+  if (is_grid()) return;
   for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
     const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
     if (global == nullptr || global->dim == 0) continue;
+    if (!spreads() && !is_narrow_sum(request_.loop.args[i])) continue;
     const auto size = static_cast<std::int64_t>(size_of(global->dtype));
     const std::int64_t bytes = round_up(global->dim * size, request_.options.tuning.partial_bytes);
     partials_.push_back({i, packed_.names.take(packed_.args[i].data + "_partial"),
@@ -205,8 +213,13 @@ kir::Stmt Builder::launch(const std::string& name, kir::Grid grid, const kir::Ex
   return {std::move(launch)};
 }
 
+bool Builder::has_chunks() const {
+  if (request_.options.semantics.deterministic) return true;
+  return !is_grid() && std::ranges::any_of(request_.loop.args, is_narrow_sum);
+}
+
 kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
-  if (!request_.options.semantics.deterministic) return kir::builtin(kir::Builtin::n_threads);
+  if (!has_chunks()) return kir::builtin(kir::Builtin::n_threads);
   const int chunk = request_.options.tuning.deterministic_chunk;
   return (end - begin + kir::integer(chunk - 1)) / kir::integer(chunk);
 }
@@ -214,14 +227,14 @@ kir::Expr Builder::slots(const kir::Expr& begin, const kir::Expr& end) const {
 kir::Expr Builder::slot_begin(const kir::Expr& begin, const kir::Expr& end,
                               const kir::Expr& slot) const {
   const int chunk = request_.options.tuning.deterministic_chunk;
-  if (request_.options.semantics.deterministic) return begin + slot * kir::integer(chunk);
+  if (has_chunks()) return begin + slot * kir::integer(chunk);
   return begin + (end - begin) * slot / slots(begin, end);
 }
 
 kir::Expr Builder::slot_end(const kir::Expr& begin, const kir::Expr& end,
                             const kir::Expr& slot) const {
   const kir::Expr next = slot_begin(begin, end, slot + kir::integer(1));
-  return request_.options.semantics.deterministic ? kir::minimum(next, end) : next;
+  return has_chunks() ? kir::minimum(next, end) : next;
 }
 
 kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, const kir::Expr& end,
@@ -250,14 +263,16 @@ kir::Stmt Builder::call(const std::string& function, const kir::Expr& begin, con
 
 kir::Block Builder::over_range(const std::string& function, const kir::Expr& begin,
                                const kir::Expr& end) {
-  if (!spreads()) return {call(function, begin, end, kir::integer(0))};
+  if (!spreads() && partials_.empty()) return {call(function, begin, end, kir::integer(0))};
   if (is_grid()) {
     return {launch(function, kir::Grid::items, end - begin, {{"begin", begin}, {"end", end}})};
   }
   const kir::Expr slot = kir::name("slot");
   kir::Block body{call(function, slot_begin(begin, end, slot), slot_end(begin, end, slot), slot)};
-  return {{kir::Region{{{kir::For{kir::Axis::thread, "slot", kir::integer(0), slots(begin, end),
-                                  std::move(body)}}}}}};
+  kir::For all{kir::Axis::thread, "slot", kir::integer(0), slots(begin, end), std::move(body)};
+  if (spreads()) return {{kir::Region{{{std::move(all)}}}}};
+  all.axis = kir::Axis::serial;
+  return {{std::move(all)}};
 }
 
 void Builder::finish(kir::Block work, const kir::Expr& n_slots) {
@@ -307,20 +322,36 @@ void Builder::finish_team(kir::Block work, const kir::Expr& n_slots) {
   }
   append(out, std::move(work));
   const std::size_t n_before = out.size();
-  for (const Partial& partial : partials_) {
-    const ir::Arg& arg = request_.loop.args[partial.arg];
-    const kir::Expr at =
-        kir::element(partial.name, slot * kir::integer(partial.stride) + kir::name("c"));
-    out.push_back(
-        {kir::For{kir::Axis::serial,
-                  "slot",
-                  kir::integer(0),
-                  count,
-                  {for_components(ir::dim_of(arg),
-                                  kir::element(packed_.args[partial.arg].data, kir::name("c")),
-                                  update_of(ir::access_of(arg)), at)}}});
-  }
+  for (const Partial& partial : partials_) out.push_back(combined(partial, count));
   if (n_before < out.size()) out[n_before].comment = "The slots' results, in their order.";
+}
+
+/// Sums of 32 bits are added up in runs of slots first, for the reason of has_chunks().
+kir::Stmt Builder::combined(const Partial& partial, const kir::Expr& n_slots) const {
+  const ir::Arg& arg = request_.loop.args[partial.arg];
+  const kir::Update update = update_of(ir::access_of(arg));
+  const kir::Expr c = kir::name("c");
+  const kir::Expr data = kir::element(packed_.args[partial.arg].data, c);
+  const auto of_slot = [&](const kir::Expr& slot) {
+    return kir::element(partial.name, slot * kir::integer(partial.stride) + c);
+  };
+  const auto over_slots = [&](const kir::Expr& begin, const kir::Expr& end, kir::Stmt body) {
+    return kir::Stmt{kir::For{kir::Axis::serial, "slot", begin, end, {std::move(body)}}};
+  };
+  const kir::Expr slot = kir::name("slot");
+  const int dim = ir::dim_of(arg);
+  if (!is_narrow_sum(arg)) {
+    return over_slots(kir::integer(0), n_slots, for_components(dim, data, update, of_slot(slot)));
+  }
+  constexpr int slots_of_run = 128;
+  const kir::Expr first = kir::name("first_slot");
+  const kir::Expr next = first + kir::integer(1);
+  kir::Block run{over_slots(next, kir::minimum(first + kir::integer(slots_of_run), n_slots),
+                            for_components(dim, of_slot(first), update, of_slot(slot))),
+                 for_components(dim, data, update, of_slot(first))};
+  kir::For runs{kir::Axis::serial, "first_slot", kir::integer(0), n_slots, std::move(run)};
+  runs.step = slots_of_run;
+  return {std::move(runs)};
 }
 
 }  // namespace op2::lower

@@ -79,7 +79,7 @@ class Builder {
   [[nodiscard]] kir::Stmt call(const std::string& function, const kir::Expr& begin,
                                const kir::Expr& end, const kir::Expr& slot) const;
 
-  /// @brief Number of slots for a range, as the options have it: threads, or fixed chunks.
+  /// @brief Number of slots for a range: one a thread, or one a chunk of fixed size.
   [[nodiscard]] kir::Expr slots(const kir::Expr& begin, const kir::Expr& end) const;
 
   /// @brief Begin and end of a slot's part of a range.
@@ -95,6 +95,10 @@ class Builder {
   kir::Parameter item_results(std::size_t arg, int extent);
 
   [[nodiscard]] bool has_partials() const { return !partials_.empty(); }
+  /// @brief Whether slots are chunks of `deterministic_chunk` items: for `deterministic`, and on
+  /// the host for sums of 32 bits. Such a sum takes no more summands once it has 2^24 times their
+  /// size, so chunks bound how many summands one sum gets.
+  [[nodiscard]] bool has_chunks() const;
   [[nodiscard]] bool spreads() const { return request_.facts.lanes != Lanes::one; }
   [[nodiscard]] bool is_grid() const { return request_.facts.lanes == Lanes::grid; }
 
@@ -114,6 +118,7 @@ class Builder {
 
   void declare_arguments();
   void find_partials();
+  [[nodiscard]] kir::Stmt combined(const Partial& partial, const kir::Expr& n_slots) const;
   void finish_team(kir::Block work, const kir::Expr& n_slots);
   void finish_grid(kir::Block work);
   void add_loop(const std::string& name, std::vector<kir::Parameter> parameters, kir::For loop);

@@ -49,16 +49,16 @@ void lay_out(Builder& builder) {
 }
 
 /// Chunk size of reductions: what the runtime must know to size the scratch memory.
-void note_slots(kir::Module& module, const Request& request) {
-  if (request.facts.lanes == Lanes::grid) return;
-  if (module.scratch.chunk == 0 && request.options.semantics.deterministic) {
-    module.scratch.chunk = request.options.tuning.deterministic_chunk;
+void note_slots(Builder& builder) {
+  kir::Module& module = builder.module();
+  if (!builder.is_grid() && module.scratch.chunk == 0 && builder.has_chunks()) {
+    module.scratch.chunk = builder.request().options.tuning.deterministic_chunk;
   }
 }
 
 void apply_strategy(Builder& builder) {
   lay_out(builder);
-  note_slots(builder.module(), builder.request());
+  note_slots(builder);
 }
 
 Builder builder_for(const Request& request) {

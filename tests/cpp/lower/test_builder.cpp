@@ -194,6 +194,38 @@ TEST(BuilderPartials, StartBeforeTheWorkAndAreCombinedAfterIt) {
             "    copy 9 of m[c] min= m_partial[((slot * 16) + c)]\n");
 }
 
+TEST(BuilderPartials, OfThirtyTwoBitsAreSumsOfChunksOnOneLaneToo) {
+  for (const DType dtype : {DType::float32, DType::complex64}) {
+    Workshop workshop(
+        make_loop({global_reduce("s", Access::inc, 1, dtype), global_reduce("t", Access::inc, 1)}),
+        one_lane);
+    EXPECT_TRUE(workshop.builder.has_partials());
+    EXPECT_TRUE(workshop.builder.has_chunks());
+    EXPECT_EQ(workshop.builder.module().scratch.per_slot, 64);  // the double is added to at once
+  }
+  EXPECT_FALSE(Workshop(make_loop({global_reduce("m", Access::min, 1, DType::float32)}), one_lane)
+                   .builder.has_chunks());
+}
+
+TEST(BuilderPartials, OfThirtyTwoBitsAreAddedInRuns) {
+  Workshop workshop(make_loop({global_reduce("s", Access::inc, 2, DType::float32)}), one_lane);
+  Builder& builder = workshop.builder;
+  builder.add_function("wrap", builder.packed().parameters, "n", element_body(builder.packed()));
+  builder.finish(builder.over_range("wrap", whole_begin(), whole_end()), kir::integer(7));
+  EXPECT_EQ(dump(builder.module().launch),
+            "  decl const int64 n_slots = 7\n"
+            "  decl float32* s_partial = @scratch[0]\n"
+            "  for serial slot in [0, n_slots)\n"
+            "    copy 2 of s_partial[((slot * 16) + c)] = 0\n"
+            "  for serial slot in [0, (((end - begin) + 2047) / 2048))\n"
+            "    call wrap((begin + (slot * 2048)), min((begin + ((slot + 1) * 2048)), end), "
+            "&s_partial[(slot * 16)])\n"
+            "  for serial first_slot in [0, n_slots) step 128\n"
+            "    for serial slot in [(first_slot + 1), min((first_slot + 128), n_slots))\n"
+            "      copy 2 of s_partial[((first_slot * 16) + c)] += s_partial[((slot * 16) + c)]\n"
+            "    copy 2 of s[c] += s_partial[((first_slot * 16) + c)]\n");
+}
+
 TEST(BuilderItemResults, LieBehindTheSlotsOneArrayAfterTheOther) {
   Workshop workshop(make_loop({indirect("y", Access::inc, 0, 3, testing::own_data, DType::float32),
                                indirect("z", Access::inc, 0, 1), global_reduce("s", Access::inc)},
