@@ -12,6 +12,7 @@
 #include "cg/complex_numbers.hpp"
 #include "cg/conditions.hpp"
 #include "cg/ranges.hpp"
+#include "ir/kernel_types.hpp"
 #include "ir/kernel_walk.hpp"
 #include "ir/known_functions.hpp"
 #include "ir/lane_functions.hpp"
@@ -325,9 +326,10 @@ void cast_items(Expr& expr, const Type& scalar) {
   }
 }
 
-/// `1LL`: there may be no long long.
+/// `1LL` and `1.0L`: there may be no long long, and devices have no long double.
 void shorten(ir::Literal& literal) {
   std::string& text = literal.spelling;
+  if (!text.empty() && ir::is_long_double(text)) text.pop_back();
   if (text.empty() || text.front() < '0' || text.front() > '9') return;
   for (const std::string_view twice : {"LL", "ll"}) {
     const std::size_t at = text.find(twice);

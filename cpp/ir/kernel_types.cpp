@@ -204,14 +204,30 @@ Base common_base(Base left, Base right) {
   return Base::int32;
 }
 
+namespace {
+
+bool is_hexadecimal(std::string_view spelling) {
+  return spelling.starts_with("0x") || spelling.starts_with("0X");
+}
+
+bool is_real(std::string_view spelling) {
+  const char first = spelling.front();
+  if (first == '"' || first == '\'') return false;
+  return spelling.find_first_of(is_hexadecimal(spelling) ? ".pP" : ".eE") != std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_long_double(std::string_view spelling) {
+  return is_real(spelling) && (spelling.back() == 'l' || spelling.back() == 'L');
+}
+
 Type type_of_literal(std::string_view spelling) {
   const char first = spelling.front();
   if (first == '"') return pointer_to(scalar(Base::int8));
   if (first == '\'') return scalar(Base::int32);
-  const bool is_hex =
-      spelling.size() > 1 && first == '0' && (spelling[1] == 'x' || spelling[1] == 'X');
-  const bool is_real = spelling.find_first_of(is_hex ? ".pP" : ".eE") != std::string_view::npos;
-  if (is_real) {
+  const bool is_hex = is_hexadecimal(spelling);
+  if (is_real(spelling)) {
     const char last = spelling.back();
     return scalar(last == 'f' || last == 'F' ? Base::float32 : Base::float64);
   }

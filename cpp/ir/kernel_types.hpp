@@ -20,6 +20,8 @@ namespace op2::ir {
 /// @brief What C's integer promotion makes of @p base.
 [[nodiscard]] Base promoted(Base base);
 
+/// @brief Whether a literal as spelled is a long double, e.g. "1.0L". Its type here is float64.
+[[nodiscard]] bool is_long_double(std::string_view spelling);
 /// @brief C's type of a literal as spelled, e.g. "1.0f" is float32, "'a'" is int32.
 [[nodiscard]] Type type_of_literal(std::string_view spelling);
 

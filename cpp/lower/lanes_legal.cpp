@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "ir/group.hpp"
 #include "ir/kernel_facts.hpp"
+#include "ir/kernel_types.hpp"
+#include "ir/kernel_walk.hpp"
 #include "lower/constants.hpp"
 #include "lower/lanes_kernel.hpp"
 #include "lower/lanes_varying.hpp"
@@ -70,11 +73,41 @@ void check_member(const ir::Loop& loop, const Request& request) {
   }
 }
 
+/// A number that C computes with as a long double, of which there are no vectors; null: none. A
+/// declaration converts the number that it consists of.
+const std::string* long_double_in(const ir::KernelBody& body) {
+  std::set<const ir::Expr*> converted;
+  const std::string* found = nullptr;
+  for (const ir::FunctionDef& function : body.functions) {
+    ir::for_each_body(function.body, [&converted](const ir::Body& statements) {
+      for (const ir::Stmt& stmt : statements) {
+        const auto* node = std::get_if<ir::Declare>(&stmt.node);
+        if (node == nullptr) continue;
+        for (const ir::Variable& variable : node->variables) {
+          if (variable.value) converted.insert(&*variable.value);
+        }
+      }
+    });
+    ir::for_each_expr_in(function.body, [&converted, &found](const ir::Expr& expr) {
+      if (std::holds_alternative<ir::InitList>(expr.node)) {
+        for (const ir::Expr& item : expr.operands) converted.insert(&item);
+      }
+      const auto* number = std::get_if<ir::Literal>(&expr.node);
+      if (number == nullptr || converted.contains(&expr)) return;
+      if (ir::is_long_double(number->spelling)) found = &number->spelling;
+    });
+  }
+  return found;
+}
+
 ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
   if (!ir::kernel_of(loop).body) {
     refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
   }
   if (loop.iteration.pass_element) refuse("the kernel gets the number of its element");
+  if (const std::string* number = long_double_in(*ir::kernel_of(loop).body); number != nullptr) {
+    refuse(fmt::format("it computes with {}, a long double", *number));
+  }
   auto kernel = std::make_shared<ir::Kernel>(with_constants(loop));
   const auto varying = varying_parameters(loop);
   KernelOnLanes made = kernel_on_lanes(*kernel->body, varying, options.lanes, options.tuning);
