@@ -3,13 +3,15 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
 
 #include "base/overload.hpp"
 #include "bind/bind.hpp"
-#include "exec/conjugate_gradients.hpp"
+#include "exec/incomplete_lu.hpp"
+#include "exec/krylov.hpp"
 #include "exec/products.hpp"
 
 namespace op2::bind {
@@ -24,45 +26,68 @@ std::span<const T> values_of(const Dense<T>& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
+/// Call @p body with a matrix over arrays, without Python's lock.
+template <class Body>
+auto with_rows(const Dense<std::int64_t>& row_offset, const ColumnNumbers& columns,
+               const Dense<double>& values, int dim, const Body& body) {
+  const auto offsets = values_of(row_offset);
+  const auto entries = values_of(values);
+  const auto n_rows = static_cast<std::int64_t>(offsets.size()) - 1;
+  const auto call = [&](const auto& numbers) {
+    const auto places = values_of(numbers);
+    using Index = typename decltype(places)::value_type;
+    const exec::BlockRows<Index> matrix{n_rows, dim, offsets, places, entries};
+    const py::gil_scoped_release unlocked;
+    return body(matrix);
+  };
+  return std::visit(overload{[&call](const Dense<std::int32_t>& narrow) { return call(narrow); },
+                             [&call](const Dense<std::int64_t>& wide) { return call(wide); }},
+                    columns);
+}
+
 }  // namespace
 
 void bind_solvers(py::module_& core) {
-  using exec::CgEnd;
-  using exec::CgResult;
-  py::enum_<CgEnd>(core, "CgEnd")
-      .value("converged", CgEnd::converged)
-      .value("max_it", CgEnd::max_it)
-      .value("diverged", CgEnd::diverged)
-      .value("not_a_number", CgEnd::not_a_number);
+  using exec::KrylovEnd;
+  using exec::KrylovMethod;
+  py::enum_<KrylovMethod>(core, "KrylovMethod")
+      .value("cg", KrylovMethod::cg)
+      .value("bicgstab", KrylovMethod::bicgstab)
+      .value("gmres", KrylovMethod::gmres);
+  py::enum_<KrylovEnd>(core, "KrylovEnd")
+      .value("converged", KrylovEnd::converged)
+      .value("max_it", KrylovEnd::max_it)
+      .value("diverged", KrylovEnd::diverged)
+      .value("not_a_number", KrylovEnd::not_a_number)
+      .value("breakdown", KrylovEnd::breakdown)
+      .value("indefinite", KrylovEnd::indefinite);
+  py::class_<exec::IncompleteLu>(core, "IncompleteLu")
+      .def(py::init([](const Dense<std::int64_t>& row_offset, const ColumnNumbers& columns,
+                       const Dense<double>& values, int dim) {
+             return with_rows(row_offset, columns, values, dim, [](const auto& matrix) {
+               return std::make_unique<exec::IncompleteLu>(matrix);
+             });
+           }),
+           py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"));
   core.def(
-      "conjugate_gradients",
+      "solve_krylov",
       [](const Dense<std::int64_t>& row_offset, const ColumnNumbers& columns,
          const Dense<double>& values, int dim, const Dense<double>& b, Dense<double>& x,
-         double rtol, double atol, double divtol, std::int64_t max_it, bool is_jacobi,
-         int n_threads) {
-        const auto offsets = values_of(row_offset);
-        const auto entries = values_of(values);
-        const auto right = values_of(b);
+         KrylovMethod method, double rtol, double atol, double divtol, std::int64_t max_it,
+         std::int64_t restart, bool is_jacobi, const exec::IncompleteLu* ilu, int n_threads) {
+        const std::span<const double> right = values_of(b);
         const std::span<double> found(x.mutable_data(), static_cast<std::size_t>(x.size()));
-        const auto n_rows = static_cast<std::int64_t>(offsets.size()) - 1;
-        const exec::CgOptions options{rtol,      atol,      divtol,       max_it,
-                                      is_jacobi, n_threads, check_signals};
-        const auto solve = [&](const auto& numbers) {
-          const auto places = values_of(numbers);
-          using Index = typename decltype(places)::value_type;
-          const exec::BlockRows<Index> matrix{n_rows, dim, offsets, places, entries};
-          const py::gil_scoped_release unlocked;
-          return exec::conjugate_gradients(matrix, right, found, options);
-        };
-        CgResult result = std::visit(
-            overload{[&solve](const Dense<std::int32_t>& narrow) { return solve(narrow); },
-                     [&solve](const Dense<std::int64_t>& wide) { return solve(wide); }},
-            columns);
+        const exec::KrylovOptions options{method,  rtol,      atol, divtol,    max_it,
+                                          restart, is_jacobi, ilu,  n_threads, check_signals};
+        const exec::KrylovResult result = with_rows(
+            row_offset, columns, values, dim,
+            [&](const auto& matrix) { return exec::solve_krylov(matrix, right, found, options); });
         return py::make_tuple(result.end, result.history);
       },
       py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"), py::arg("b"),
-      py::arg("x").noconvert(), py::arg("rtol"), py::arg("atol"), py::arg("divtol"),
-      py::arg("max_it"), py::arg("is_jacobi"), py::arg("n_threads"));
+      py::arg("x").noconvert(), py::arg("method"), py::arg("rtol"), py::arg("atol"),
+      py::arg("divtol"), py::arg("max_it"), py::arg("restart"), py::arg("is_jacobi"),
+      py::arg("ilu"), py::arg("n_threads"));
   core.def("is_multiplied", &exec::is_multiplied, py::arg("dtype"));
   core.def(
       "multiply",

@@ -27,7 +27,6 @@ __all__: list[str] = [
     "Binding",
     "Buffer",
     "Candidate",
-    "CgEnd",
     "CheckInput",
     "CheckSite",
     "CheckedBody",
@@ -52,6 +51,7 @@ __all__: list[str] = [
     "GlobalRead",
     "GlobalReduce",
     "GraphTask",
+    "IncompleteLu",
     "IndirectDat",
     "Iteration",
     "JitTable",
@@ -60,6 +60,8 @@ __all__: list[str] = [
     "KernelFacts",
     "KernelParameter",
     "KernelType",
+    "KrylovEnd",
+    "KrylovMethod",
     "LaneRule",
     "LaneWork",
     "Lanes",
@@ -115,7 +117,6 @@ __all__: list[str] = [
     "column_fill",
     "combine",
     "common_dtype",
-    "conjugate_gradients",
     "copy",
     "corner_candidates",
     "cuda",
@@ -154,6 +155,7 @@ __all__: list[str] = [
     "range_of",
     "read_device_executable",
     "read_executable",
+    "solve_krylov",
     "stages_of",
     "sums_targets",
     "trace_clock",
@@ -1117,7 +1119,43 @@ class Vectors:
     @property
     def path(self) -> str: ...
 
-class CgEnd:
+class KrylovMethod:
+    """
+    Members:
+
+      cg
+
+      bicgstab
+
+      gmres
+    """
+
+    __members__: typing.ClassVar[dict[str, KrylovMethod]]
+    bicgstab: typing.ClassVar[KrylovMethod]
+    cg: typing.ClassVar[KrylovMethod]
+    gmres: typing.ClassVar[KrylovMethod]
+    @typing.overload
+    def __eq__(self, other: KrylovMethod) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: KrylovMethod) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
+class KrylovEnd:
     """
     Members:
 
@@ -1128,15 +1166,21 @@ class CgEnd:
       diverged
 
       not_a_number
+
+      breakdown
+
+      indefinite
     """
 
-    __members__: typing.ClassVar[dict[str, CgEnd]]
-    converged: typing.ClassVar[CgEnd]
-    diverged: typing.ClassVar[CgEnd]
-    max_it: typing.ClassVar[CgEnd]
-    not_a_number: typing.ClassVar[CgEnd]
+    __members__: typing.ClassVar[dict[str, KrylovEnd]]
+    breakdown: typing.ClassVar[KrylovEnd]
+    converged: typing.ClassVar[KrylovEnd]
+    diverged: typing.ClassVar[KrylovEnd]
+    indefinite: typing.ClassVar[KrylovEnd]
+    max_it: typing.ClassVar[KrylovEnd]
+    not_a_number: typing.ClassVar[KrylovEnd]
     @typing.overload
-    def __eq__(self, other: CgEnd) -> bool: ...
+    def __eq__(self, other: KrylovEnd) -> bool: ...
     @typing.overload
     def __eq__(self, other: typing.Any) -> bool: ...
     def __getstate__(self) -> int: ...
@@ -1145,7 +1189,7 @@ class CgEnd:
     def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def __int__(self) -> int: ...
     @typing.overload
-    def __ne__(self, other: CgEnd) -> bool: ...
+    def __ne__(self, other: KrylovEnd) -> bool: ...
     @typing.overload
     def __ne__(self, other: typing.Any) -> bool: ...
     def __repr__(self) -> str: ...
@@ -1155,6 +1199,16 @@ class CgEnd:
     def name(self) -> str: ...
     @property
     def value(self) -> int: ...
+
+class IncompleteLu:
+    def __init__(
+        self,
+        row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]
+        | typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        dim: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
 
 class Program:
     pass
@@ -1475,21 +1529,6 @@ def combine(
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
 def common_dtype(left: DType, right: DType) -> DType: ...
-def conjugate_gradients(
-    row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-    columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]
-    | typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-    values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    dim: typing.SupportsInt | typing.SupportsIndex,
-    b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    x: numpy.typing.NDArray[numpy.float64],
-    rtol: typing.SupportsFloat | typing.SupportsIndex,
-    atol: typing.SupportsFloat | typing.SupportsIndex,
-    divtol: typing.SupportsFloat | typing.SupportsIndex,
-    max_it: typing.SupportsInt | typing.SupportsIndex,
-    is_jacobi: bool,
-    n_threads: typing.SupportsInt | typing.SupportsIndex,
-) -> tuple[CgEnd, list[float]]: ...
 def copy(
     to: typing.SupportsInt | typing.SupportsIndex,
     from_: typing.SupportsInt | typing.SupportsIndex,
@@ -1581,6 +1620,24 @@ def prototypes(module: Module, dialect: cg.Dialect) -> list[str]: ...
 def range_of(module: Module) -> dict[str, typing.Any]: ...
 def read_device_executable(written: str, program: Program, suffix: str) -> Executable: ...
 def read_executable(written: str, library: jit.Library, symbol: str) -> Executable: ...
+def solve_krylov(
+    row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]
+    | typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    dim: typing.SupportsInt | typing.SupportsIndex,
+    b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    x: numpy.typing.NDArray[numpy.float64],
+    method: KrylovMethod,
+    rtol: typing.SupportsFloat | typing.SupportsIndex,
+    atol: typing.SupportsFloat | typing.SupportsIndex,
+    divtol: typing.SupportsFloat | typing.SupportsIndex,
+    max_it: typing.SupportsInt | typing.SupportsIndex,
+    restart: typing.SupportsInt | typing.SupportsIndex,
+    is_jacobi: bool,
+    ilu: IncompleteLu,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> tuple[KrylovEnd, list[float]]: ...
 def stages_of(
     loop: Loop,
     strategy: str,

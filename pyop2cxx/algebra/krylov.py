@@ -1,108 +1,86 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Krylov methods and preconditioners of SciPy, and of CuPy, which has the same interface."""
+"""Direct solves and Krylov methods of SciPy, and of CuPy, which has the same interface."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base import extras
-from pyop2cxx.exceptions import ConvergenceError, SolverOptionError
+from pyop2cxx.algebra.convergence import Convergence, ended
+from pyop2cxx.algebra.preconditioners import factors, preconditioner
+from pyop2cxx.exceptions import SolverOptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pyop2cxx.algebra.libraries import Library
+    from pyop2cxx.algebra.preconditioners import Kept
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Convergence:
-    """How a solve went.
-
-    Attributes:
-        reason: In PETSc's words, such as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
-        n_iterations: Steps of the Krylov method.
-        history: Norms of the residual: of the initial guess, and after each step; of gmres by SciPy
-            or CuPy after each restart.
-    """
-
-    reason: str
-    n_iterations: int
-    history: tuple[float, ...]
-
-    @property
-    def converged(self) -> bool:
-        """Whether the tolerance was reached."""
-        return self.reason.startswith("CONVERGED")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Library:
-    """A library that solves linear systems.
-
-    Attributes:
-        name: SciPy or CuPy, for messages.
-        arrays: NumPy, or what stands for it.
-        methods: Its module of Krylov methods.
-    """
-
-    name: str
-    arrays: Any
-    methods: Any
-
-    def norm(self, vector: Any) -> float:
-        """Return the norm of a vector."""
-        return float(self.arrays.linalg.norm(vector))
-
-
-def scipy(needed_for: str) -> Library:
-    """Return SciPy.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    methods = extras.load("scipy.sparse.linalg", needed_for)
-    return Library(name="SciPy", arrays=np, methods=methods)
-
-
-def cupy(needed_for: str) -> Library:
-    """Return CuPy.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    arrays = extras.load("cupy", needed_for)
-    methods = extras.load("cupyx.scipy.sparse.linalg", needed_for)
-    return Library(name="CuPy", arrays=arrays, methods=methods)
+_STEPS_BETWEEN = 16  # looks at the residual, which cost a product each
+_SINGULAR = 0.1  # condition times the dtype's precision: no digit of the solution is certain
+_ROUNDING = 1000  # times the dtype's precision and the magnitudes of A x and b
+_DIRECT = {"f": 1e-3, "F": 1e-3}
+_DIRECT_DOUBLE = 1e-6
 
 
 class _Diverged(Exception):
     """Leaves a Krylov method whose residual has grown too much."""
 
 
-class _Monitor:
-    """Residuals of a Krylov method, step by step."""
+class _Watch:
+    """Steps of a Krylov method, and residuals of some or all of them."""
 
     def __init__(
-        self, library: Library, operator: Any, rhs: Any, divtol: float, start: float
+        self, library: Library, operator: Any, rhs: Any, start: float, options: Mapping[str, Any]
     ) -> None:
         self.history = [start]
-        self.n_steps: int | None = None  # where it is not called after each
+        self.n_steps = 0
+        self.n_products = 0
         self._norm = library.norm
         self._operator = operator
         self._rhs = rhs
-        self._limit = divtol * max(start, library.norm(rhs))
+        self.largest = max(start, library.norm(rhs))
+        self._limit = options["ksp_divtol"] * self.largest
+        is_shown = options["ksp_monitor"] or options["plot_convergence"]
+        self._between = 1 if is_shown or options["ksp_type"] == "gmres" else _STEPS_BETWEEN
+        self._seen = 0
 
     def __call__(self, iterate: Any) -> None:
+        self.n_steps += 1
+        if self.n_steps % self._between == 0:
+            self.look(iterate)
+
+    def look(self, iterate: Any) -> float:
+        """Note the norm of the residual; the last one stands for its step.
+
+        Raises:
+            _Diverged: It has grown too much, or is no number.
+        """
         norm = self._norm(self._rhs - self._operator @ iterate)
-        self.history.append(norm)
+        if self._seen == self.n_steps and len(self.history) > 1:
+            self.history[-1] = norm
+        else:
+            self.history.append(norm)
+        self._seen = self.n_steps
         if not norm <= self._limit:  # a NaN is no number below it
             raise _Diverged
+        return norm
+
+    def product(self, vector: Any) -> Any:
+        """Multiply by the matrix, and count it."""
+        self.n_products += 1
+        return self._operator @ vector
 
 
 def solve(
-    library: Library, operator: Any, rhs: Any, guess: Any, options: Mapping[str, Any]
+    library: Library,
+    operator: Any,
+    rhs: Any,
+    guess: Any,
+    options: Mapping[str, Any],
+    kept: Kept,
 ) -> tuple[Any, Convergence]:
     """Solve a linear system.
 
@@ -110,8 +88,10 @@ def solve(
         library: Where the matrix and the vectors are.
         operator: The matrix, or what stands for it.
         rhs: The right-hand side, shape (n,).
-        guess: The initial guess, shape (n,); it may be overwritten.
+        guess: The initial guess, shape (n,); it may be overwritten. A method that is applied once
+            does not look at it.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
+        kept: What the solver keeps of the matrix.
 
     Returns:
         The solution, and how it went.
@@ -120,38 +100,107 @@ def solve(
         SolverOptionError: The library has no such method or preconditioner.
         ConvergenceError: The matrix cannot be factorised.
     """
-    if not options["ksp_initial_guess_nonzero"]:
-        guess[:] = 0
-    start = library.norm(rhs - operator @ guess)
     if options["ksp_type"] == "preonly":
-        found = preconditioner(library, operator, options["pc_type"]) @ rhs
-        end = library.norm(rhs - operator @ found)
-        good = options["pc_type"] != "lu" or np.isfinite(end)
-        reason = "CONVERGED_ITS" if good else "DIVERGED_PC_FAILED"
-        return found, Convergence(reason=reason, n_iterations=1, history=(start, end))
-    rtol, atol = options["ksp_rtol"], options["ksp_atol"]
-    if start <= max(rtol * library.norm(rhs), atol):
+        if options["pc_type"] == "lu":
+            return _direct(library, operator, rhs, options, kept)
+        found = preconditioner(library, operator, options["pc_type"], kept) @ rhs
+        norms = (library.norm(rhs), library.norm(rhs - operator @ found))
+        reason = "CONVERGED_ITS" if np.isfinite(norms[1]) else "DIVERGED_NANORINF"
+        return found, Convergence(reason=reason, n_iterations=1, history=norms)
+    start = library.norm(rhs - operator @ guess)
+    wanted = max(options["ksp_rtol"] * library.norm(rhs), options["ksp_atol"])
+    if start <= wanted:
         return guess, Convergence(reason="CONVERGED_RTOL", n_iterations=0, history=(start,))
-    monitor = _Monitor(library, operator, rhs, options["ksp_divtol"], start)
-    method = _method(library, options["ksp_type"])
-    arguments = _arguments(library, method, operator, rhs, guess, monitor, options)
+    watch = _Watch(library, operator, rhs, start, options)
+    made = preconditioner(library, operator, options["pc_type"], kept)
+    n_left = -1
     try:
-        if options["ksp_type"] == "gmres" and library.arrays is np:
-            found, info = _restarted(method, operator, rhs, arguments, monitor, options)
-        else:
-            found, info = method(operator, rhs, **arguments)
+        found, n_left = _iterated(library, watch, operator, rhs, guess, made, wanted, options)
     except _Diverged:
-        reason = "DIVERGED_DTOL" if np.isfinite(monitor.history[-1]) else "DIVERGED_NANORINF"
-        return guess, _convergence(reason, monitor, options)
-    end = library.norm(rhs - operator @ found)
-    # SciPy does not look at the residual after the last step that it may take
-    if info == 0 or end <= max(rtol * library.norm(rhs), atol):
-        reason = "CONVERGED_ATOL" if end <= atol else "CONVERGED_RTOL"
-        if monitor.history[-1] > end:  # bicgstab may stop half-way through a step
-            monitor.history.append(end)
-    else:
-        reason = "DIVERGED_MAX_IT" if info > 0 else "DIVERGED_BREAKDOWN"
-    return found, _convergence(reason, monitor, options)
+        found = guess
+    reason = ended(watch.history[-1], watch.largest, wanted, options, n_left)
+    history = tuple(watch.history)
+    return found, Convergence(reason=reason, n_iterations=watch.n_steps, history=history)
+
+
+def _direct(
+    library: Library, operator: Any, rhs: Any, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
+    """Solve by factors L U, and look at the residual.
+
+    It must be 1e-6 (of single precision 1e-3) of the right-hand side's; or, unless the matrix is
+    singular, rounding of ``|A| |x| + |b|``, which solutions much larger than the right-hand side
+    have.
+    """
+    made = factors(library, operator, kept)
+    with np.errstate(all="ignore"):
+        found = made.operator @ rhs
+        residual = rhs - operator @ found
+        start, end = library.norm(rhs), library.norm(residual)
+        precision = float(np.finfo(found.dtype).eps)
+        is_singular = made.condition * precision > _SINGULAR
+        wanted = max(_DIRECT.get(found.dtype.char, _DIRECT_DOUBLE) * start, options["ksp_atol"])
+        is_good = end <= wanted
+        if not is_good and not is_singular and end < float("inf"):
+            magnitude = library.norm(abs(operator) @ abs(found) + abs(rhs))
+            is_good = end <= _ROUNDING * precision * magnitude
+    went = Convergence(
+        reason="CONVERGED_ITS" if is_good else "DIVERGED_PC_FAILED",
+        n_iterations=1,
+        history=(start, end),
+        is_singular=is_singular,
+    )
+    return found, went
+
+
+def _iterated(
+    library: Library,
+    watch: _Watch,
+    operator: Any,
+    rhs: Any,
+    guess: Any,
+    made: Any,
+    wanted: float,
+    options: Mapping[str, Any],
+) -> tuple[Any, int]:
+    """Run a method, and again from what it found while that is not good enough but much better.
+
+    Returns:
+        What was found, and how many steps were left: -1 if the method says that it converged.
+    """
+    method = _method(library, options["ksp_type"])
+    known = inspect.signature(method).parameters
+    arguments: dict[str, Any] = {
+        "rtol" if "rtol" in known else "tol": 0.0,
+        "M": made,
+        "callback": watch,
+    }
+    if options["ksp_type"] == "gmres" and library.on_host:
+        return _restarted(method, operator, rhs, guess, wanted, arguments, watch, options)
+    if options["ksp_type"] == "gmres":
+        arguments |= {
+            "restart": min(options["ksp_gmres_restart"], rhs.size),
+            "callback_type": "x",
+        }
+    counted = library.methods.LinearOperator(
+        operator.shape, matvec=watch.product, dtype=operator.dtype
+    )
+    found, last = guess, 2 * watch.history[0]
+    while True:
+        begun, watch.n_products = watch.n_steps, 0
+        at_start = int(bool(found.any()))
+        left = options["ksp_max_it"] - watch.n_steps
+        found, info = method(counted, rhs, x0=found, atol=wanted, maxiter=left, **arguments)
+        if options["ksp_type"] == "bicgstab":  # which may end half-way through a step
+            watch.n_steps = begun + (watch.n_products - at_start + 1) // 2
+        elif options["ksp_type"] == "gmres":
+            steps = (watch.n_steps - begun) * arguments["restart"]
+            watch.n_steps = min(begun + steps, options["ksp_max_it"])
+        end = watch.look(found)
+        left = options["ksp_max_it"] - watch.n_steps
+        if info != 0 or end <= wanted or not end < last / 2 or left <= 0:
+            return found, -1 if info == 0 else max(left, 0) if info > 0 else 1
+        last = end
 
 
 def _method(library: Library, name: str) -> Callable[..., Any]:
@@ -163,121 +212,32 @@ def _method(library: Library, name: str) -> Callable[..., Any]:
     return found
 
 
-def _arguments(
-    library: Library,
-    method: Callable[..., Any],
-    operator: Any,
-    rhs: Any,
-    guess: Any,
-    monitor: _Monitor,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    known = inspect.signature(method).parameters
-    arguments: dict[str, Any] = {
-        "x0": guess,
-        "rtol" if "rtol" in known else "tol": options["ksp_rtol"],
-        "atol": options["ksp_atol"],
-        "maxiter": options["ksp_max_it"],
-        "M": preconditioner(library, operator, options["pc_type"]),
-        "callback": monitor,
-    }
-    if options["ksp_type"] == "gmres":
-        arguments["restart"] = min(options["ksp_gmres_restart"], rhs.size)
-        arguments["callback_type"] = "x"
-    return arguments
-
-
 def _restarted(
     method: Callable[..., Any],
     operator: Any,
     rhs: Any,
+    found: Any,
+    wanted: float,
     arguments: dict[str, Any],
-    monitor: _Monitor,
+    watch: _Watch,
     options: Mapping[str, Any],
 ) -> tuple[Any, int]:
     """Call SciPy's gmres once for each restart: it counts these, PETSc counts steps."""
-    found, left = arguments["x0"], options["ksp_max_it"]
-    wanted = max(options["ksp_rtol"] * float(np.linalg.norm(rhs)), options["ksp_atol"])
+    left, restart = options["ksp_max_it"], min(options["ksp_gmres_restart"], rhs.size)
     steps: list[float] = []
     # within a restart the residual is that of the preconditioned system; see SciPy's gmres
-    factor = 1.0
+    factor, end = 1.0, watch.history[0]
     arguments |= {"callback": steps.append, "callback_type": "pr_norm", "maxiter": 1}
-    arguments["rtol" if "rtol" in arguments else "tol"] = 0.0
-    while monitor.history[-1] > wanted and left > 0 and factor > np.finfo(float).eps:
-        arguments["restart"] = restart = min(arguments["restart"], left)
-        found, _ = method(operator, rhs, **{**arguments, "x0": found, "atol": factor * wanted})
+    while end > wanted and left > 0 and factor > np.finfo(float).eps:
+        restart = min(restart, left)
+        found, _ = method(
+            operator, rhs, x0=found, atol=factor * wanted, restart=restart, **arguments
+        )
         n_steps = len(steps)
         steps.clear()
         left -= max(n_steps, 1)
-        monitor.n_steps = (monitor.n_steps or 0) + n_steps
+        watch.n_steps += n_steps
         if n_steps < restart:
             factor /= 4
-        monitor(found)
-    if monitor.history[-1] <= wanted:
-        return found, 0
-    return found, 1 if left <= 0 else -1
-
-
-def _convergence(reason: str, monitor: _Monitor, options: Mapping[str, Any]) -> Convergence:
-    n_iterations = monitor.n_steps
-    if n_iterations is None:
-        per_entry = options["ksp_gmres_restart"] if options["ksp_type"] == "gmres" else 1
-        n_iterations = min((len(monitor.history) - 1) * per_entry, options["ksp_max_it"])
-    return Convergence(reason=reason, n_iterations=n_iterations, history=tuple(monitor.history))
-
-
-def preconditioner(library: Library, operator: Any, kind: str) -> Any:
-    """Return what SciPy calls M: an approximation of the inverse; None for none.
-
-    Args:
-        library: Where the matrix is.
-        operator: The matrix.
-        kind: none, jacobi, ilu, lu or amg.
-
-    Raises:
-        SolverOptionError: The library has none of that kind.
-        ConvergenceError: The matrix cannot be factorised.
-        MissingExtraError: PyAMG is not installed.
-    """
-    if kind == "none":
-        return None
-    lib, xp = library.methods, library.arrays
-    if kind == "jacobi":
-        diagonal = operator.diagonal()
-        # PETSc does the same with a diagonal entry of zero
-        inverse = 1 / xp.where(diagonal == 0, 1, diagonal)
-        return _operator(library, operator, lambda v: inverse * v.reshape(-1))
-    if kind == "amg":
-        if xp is not np:
-            raise SolverOptionError(
-                "Solver: PyAMG works on the host; pass package='scipy', or pc_type 'jacobi', 'ilu'"
-            )
-        amg = extras.load("pyamg", "pc_type 'amg'")
-        return amg.smoothed_aggregation_solver(_for_pyamg(operator)).aspreconditioner()
-    factorise = lib.splu if kind == "lu" else lib.spilu
-    # of CuPy, this is what is factorised on the device
-    how = {"fill_factor": 1} if kind == "ilu" and xp is not np else {}
-    try:
-        factors = factorise(operator.tocsc(), **how)
-    except RuntimeError as error:
-        raised = ConvergenceError(
-            f"solve: pc_type {kind!r} could not factorise the matrix: {error}; is a boundary "
-            "condition missing?"
-        )
-        raised.reason = "DIVERGED_PC_FAILED"
-        raise raised from None
-    return _operator(library, operator, factors.solve)
-
-
-def _operator(library: Library, like: Any, apply: Callable[[Any], Any]) -> Any:
-    # given a dtype it need not find out by trying
-    return library.methods.LinearOperator(like.shape, matvec=apply, dtype=like.dtype)
-
-
-def _for_pyamg(operator: Any) -> Any:
-    """Return a matrix of the kind and with the indices, all of one width, that PyAMG works on."""
-    sparse = extras.load("scipy.sparse", "pc_type 'amg'")
-    found = operator.tocsr()
-    width = np.int32 if found.indptr[-1] <= np.iinfo(np.int32).max else np.int64
-    index = (found.indices.astype(width, copy=False), found.indptr.astype(width))
-    return sparse.csr_matrix((found.data, *index), shape=found.shape)
+        end = watch.look(found)
+    return found, -1 if end <= wanted else max(left, 0)

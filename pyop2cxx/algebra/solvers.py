@@ -9,33 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra import krylov, own_cg
-from pyop2cxx.algebra.krylov import Convergence
-from pyop2cxx.base import extras
-from pyop2cxx.base.arrays import spread
-from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.globals import Global
-from pyop2cxx.data.mats import Mat, is_same_space
-from pyop2cxx.data.mixed_dats import MixedDat
-from pyop2cxx.exceptions import (
-    ConvergenceError,
-    DataValueError,
-    DatTypeError,
-    MatTypeError,
-    SolverOptionError,
+from pyop2cxx.algebra import krylov, libraries, own_krylov, petsc_ksp
+from pyop2cxx.algebra.convergence import Convergence, not_converged, of_zero
+from pyop2cxx.algebra.preconditioners import Kept
+from pyop2cxx.algebra.systems import (
+    as_operator,
+    check_finite,
+    check_system,
+    flat,
+    guess_of,
+    has_constants,
+    owned,
+    put,
 )
+from pyop2cxx.base import extras
+from pyop2cxx.data.mats import Mat
+from pyop2cxx.exceptions import SolverOptionError
 from pyop2cxx.interop import cupy, dlpack
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[Any]
-    Vector = Dat | MixedDat | Global
-    Operator = Callable[[Any, Any], None]
+    from pyop2cxx.algebra.libraries import Library
+    from pyop2cxx.algebra.systems import Operator, Vector
 
 DEFAULTS: Mapping[str, Any] = {
     "ksp_type": "cg",
@@ -88,12 +84,24 @@ class Solver:
 
     Options:
         ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
-        (direct) or amg (gamg; by PyAMG). ``ksp_rtol`` is relative to the norm of b, ``ksp_atol``
-        absolute; the solve diverges where the residual grows beyond ``ksp_divtol`` times that of
-        the start. ``package`` is own (cg with none or jacobi of a matrix of doubles, on all threads
-        of the host), scipy, petsc (petsc4py), cupy (on the backend cuda, where the values are), or
-        auto: cupy where it is installed, loops run on CUDA and CuPy has the method and the
-        preconditioner; else own where that is possible; otherwise scipy.
+        (direct) or amg (gamg; by PyAMG; hypre becomes amg, and a line of the log says so).
+        ``ksp_rtol`` is relative to the norm of b, ``ksp_atol`` absolute; the solve diverges where
+        the residual grows beyond ``ksp_divtol`` times that of the start. x is read as the initial
+        guess, unless ``ksp_initial_guess_nonzero`` is False or ksp_type is preonly.
+
+        ``package`` is own (cg, gmres or bicgstab with none, jacobi or ilu, of a matrix of doubles,
+        on all threads of the host), scipy, petsc (petsc4py), cupy (on the backend cuda, where the
+        values are), or auto. That is cupy where it is installed, loops run on CUDA and CuPy has the
+        method and the preconditioner; else own where that is possible; otherwise scipy. The ilu of
+        own is ILU(0), symmetric for a symmetric matrix; auto leaves ilu of mixed matrices to SciPy,
+        which exchanges rows, unless ksp_type is cg.
+
+    The residual ``b - A x`` is computed at the end of each solve. That of a direct solve must be at
+    most 1e-6 of b's norm (1e-3 in single precision); or of the size of rounding errors, unless the
+    matrix is singular as far as its dtype can tell.
+
+    A Solver keeps factors and preconditioners of the last matrix, and makes them anew where the
+    matrix or ``pc_type`` is another one. Values are compared, so that no change goes unnoticed.
 
     Raises:
         SolverOptionError: Both ways are used; an option is unknown or has an unknown value.
@@ -109,6 +117,7 @@ class Solver:
             raise SolverOptionError("Solver: pass the options as a dict or as keywords, not both")
         self._parameters = dict(DEFAULTS)
         self._last: Convergence | None = None
+        self._kept = Kept()
         self.update_parameters(options if parameters is None else parameters)
 
     def __repr__(self) -> str:
@@ -158,7 +167,7 @@ class Solver:
         return () if self._last is None else self._last.history
 
     def solve(self, A: Mat | Operator, x: Vector, b: Vector) -> None:
-        """Solve ``A x = b``; x holds the initial guess before, and the solution after.
+        """Solve ``A x = b``; x holds the solution after it, and the initial guess before.
 
         Args:
             A: A Mat; or a function ``A(x, y)`` that computes ``y = A x`` by loops over Dats, for
@@ -171,11 +180,11 @@ class Solver:
             DatTypeError: x or b is not a Dat.
             DataValueError: They do not fit A; A or b has a value that is not finite.
             SolverOptionError: A function has no matrix to precondition with.
-            ConvergenceError: It did not converge, and ``error_on_nonconvergence`` is set; x is
-                unchanged.
+            ConvergenceError: It did not converge, or the residual of a direct solve is too large,
+                and ``error_on_nonconvergence`` is set; x is unchanged.
             MissingExtraError: The library is not installed.
         """
-        _check_system(A, x, b)
+        check_system(A, x, b)
         options = self._parameters
         if not isinstance(A, Mat) and options["pc_type"] != "none":
             raise SolverOptionError(
@@ -183,26 +192,12 @@ class Solver:
                 "a function"
             )
         package = _package(options, A, x, b)
-        solved = {
-            "own": _solve_own,
-            "petsc": _solve_petsc,
-            "cupy": _solve_cupy,
-            "scipy": _solve_scipy,
-        }[package]
-        found, went = solved(A, x, b, options)
+        found, went = _SOLVERS[package](A, x, b, options, self._kept)
         self._last = went
         self._tell(went)
         if not went.converged and options["error_on_nonconvergence"]:
-            error = ConvergenceError(
-                f"solve: {options['ksp_type']} with {options['pc_type']} did not converge: "
-                f"{went.reason} after {went.n_iterations} iterations, residual "
-                f"{went.history[-1] if went.history else float('nan'):.3e}; x is unchanged. Allow "
-                "more iterations (ksp_max_it), take another ksp_type or pc_type, or pass "
-                "error_on_nonconvergence=False to keep what was found"
-            )
-            error.reason, error.history = went.reason, went.history
-            raise error
-        _put(x, found, on_device=package == "cupy")
+            raise not_converged(went, options, has_constants=has_constants(A, x))
+        put(x, found, on_device=package == "cupy")
 
     def _tell(self, went: Convergence) -> None:
         if self._parameters["ksp_monitor"]:
@@ -214,7 +209,14 @@ class Solver:
             warnings.warn(
                 f"solve: did not converge: {went.reason} after {went.n_iterations} iterations",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=4,
+            )
+        elif went.converged and went.is_singular:
+            warnings.warn(
+                "solve: the matrix is singular, as far as its dtype can tell, so x is one of many "
+                "solutions; is a boundary condition missing?",
+                RuntimeWarning,
+                stacklevel=4,
             )
 
 
@@ -254,6 +256,8 @@ def solve(A: Mat | Operator, x: Vector, b: Vector, **options: Any) -> Convergenc
 
 def _checked(name: str, value: Any) -> Any:
     default = DEFAULTS[name]
+    if value == "hypre":
+        runtime.logger.warning("Solver: pc_type 'hypre' is not offered; 'amg' is taken instead")
     value = _SAME.get(value, value) if isinstance(value, str) else value
     choices = {"ksp_type": KRYLOV, "pc_type": PRECONDITIONERS, "package": PACKAGES}.get(name)
     if choices is not None:
@@ -274,40 +278,13 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
-def _check_system(A: object, x: object, b: object) -> None:
-    if not isinstance(A, Mat) and not callable(A):
-        raise MatTypeError(
-            f"solve: A must be a Mat or a function A(x, y), got {A!r} of type {type(A).__name__}"
-        )
-    for name, dat in (("x", x), ("b", b)):
-        if not isinstance(dat, Dat | MixedDat | Global):
-            raise DatTypeError(
-                f"solve: {name} must be a Dat, a MixedDat or a Global, got {dat!r} of type "
-                f"{type(dat).__name__}"
-            )
-        for part in dat:
-            part._check_summed("solve")
-    assert isinstance(x, Dat | MixedDat | Global)
-    assert isinstance(b, Dat | MixedDat | Global)
-    if isinstance(A, Mat):
-        A._check_vector(x, 1, "columns")
-        A._check_vector(b, 0, "rows")
-        if A._n_stored(0) != A._n_stored(1):
-            raise DataValueError(
-                f"solve: {A._what} has {A._n_stored(0)} rows and {A._n_stored(1)} columns; only "
-                "square systems can be solved"
-            )
-    elif not is_same_space(x.dataset, b.dataset):
-        raise DataValueError(f"solve: x and b, {x.name} and {b.name}, are on different DataSets")
-
-
 def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector) -> str:
     """Return the library of this solve."""
     wanted = str(options["package"])
-    if wanted == "own" and not own_cg.is_possible(A, x, b, options):
+    if wanted == "own" and not own_krylov.is_possible(A, x, b, options):
         raise SolverOptionError(
-            "Solver: package 'own' solves by ksp_type 'cg' with pc_type 'none' or 'jacobi', with a "
-            "Mat of float64 that is one block of square entries; choose these, or package='scipy'"
+            "Solver: package 'own' solves by ksp_type 'cg', 'gmres' or 'bicgstab' with pc_type "
+            "'none', 'jacobi' or 'ilu', with a Mat of float64; choose these, or package='scipy'"
         )
     if wanted == "cupy" and dlpack.place_of(runtime.device) == dlpack.HOST:
         raise SolverOptionError(
@@ -319,141 +296,90 @@ def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector
     on_device = options["ksp_type"] != "bicgstab" and options["pc_type"] in ("none", "jacobi")
     if on_device and cupy.is_possible():
         return "cupy"
-    return "own" if own_cg.is_possible(A, x, b, options) else "scipy"
-
-
-def _check_finite(xp: Any, found: Mapping[str, Any]) -> None:
-    for what, values in found.items():
-        # a sum is finite only if its terms are, and needs no array of truth values
-        if values.size and not xp.isfinite(values.sum()) and not xp.isfinite(values).all():
-            raise DataValueError(f"solve: {what} has values that are not finite")
+    if not own_krylov.is_possible(A, x, b, options):
+        return "scipy"
+    # of several fields one may have no diagonal entries; cg needs a symmetric preconditioner
+    has_fields = isinstance(A, Mat) and A.is_mixed
+    is_pivoted = options["pc_type"] == "ilu" and options["ksp_type"] != "cg" and has_fields
+    return "scipy" if is_pivoted else "own"
 
 
 def _solve_own(
-    A: Any, x: Vector, b: Vector, options: Mapping[str, Any]
-) -> tuple[Array, Convergence]:
-    rhs = np.ascontiguousarray(b.data_ro).reshape(-1)
-    guess = np.array(x.data_ro).reshape(-1)
-    values = A._stored("solve", write=False)
-    _check_finite(np, {"b": rhs, "x": guess, A._what: values})
-    return own_cg.solve(A, rhs, guess, options)
+    A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
+    rhs = flat(b)
+    rows = own_krylov.rows_of(A)
+    if rows is None:
+        matrix = owned(A, on_host=True).tocsr()
+        matrix.sort_indices()
+        rows = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, 1)
+    check_finite(np, {"b": rhs, A._what: rows[2]})
+    guess = guess_of(x, rhs, options, np, flat)
+    if not rhs.any():
+        return rhs, of_zero()
+    return own_krylov.solve(rows, rhs, guess, options, kept)
 
 
 def _solve_scipy(
-    A: Mat | Operator, x: Vector, b: Vector, options: Mapping[str, Any]
-) -> tuple[Array, Convergence]:
-    library = krylov.scipy("op2.solve()")
-    rhs = np.concatenate([part.data_ro.reshape(-1) for part in b.split])
-    guess = np.concatenate([part.data_ro.reshape(-1) for part in x.split])
-    operator = _owned(A, library) if isinstance(A, Mat) else _as_operator(A, x, b, library)
-    return _solve_by(library, A, operator, rhs, guess.astype(rhs.dtype, copy=False), options)
+    A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
+    library = libraries.scipy("op2.solve()")
+    rhs = flat(b)
+    with libraries.one_blas_thread():
+        guess = guess_of(x, rhs, options, np, flat)
+        return _solve_by(library, A, x, b, (rhs, guess), options, kept)
 
 
 def _solve_cupy(
-    A: Mat | Operator, x: Vector, b: Vector, options: Mapping[str, Any]
+    A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
 ) -> tuple[Any, Convergence]:
     """Solve where the values are: nothing is copied to the host but norms."""
-    library = krylov.cupy("package 'cupy'")
+    library = libraries.cupy("package 'cupy'")
     rhs = cupy.vector(b)
-    guess = cupy.vector(x).astype(rhs.dtype, copy=False)
-    operator = _owned(A, library) if isinstance(A, Mat) else _as_operator(A, x, b, library)
-    return _solve_by(library, A, operator, rhs, guess, options)
+    guess = guess_of(x, rhs, options, library.arrays, cupy.vector)
+    return _solve_by(library, A, x, b, (rhs, guess), options, kept)
 
 
 def _solve_by(
-    library: krylov.Library,
-    A: Mat | Operator,
-    operator: Any,
-    rhs: Any,
-    guess: Any,
+    library: Library,
+    A: Any,
+    x: Vector,
+    b: Vector,
+    vectors: tuple[Any, Any],
     options: Mapping[str, Any],
+    kept: Kept,
 ) -> tuple[Any, Convergence]:
-    _check_finite(library.arrays, {"b": rhs, "x": guess})
+    rhs, guess = vectors
+    check_finite(library.arrays, {"b": rhs})
     if isinstance(A, Mat):
-        _check_finite(library.arrays, {A._what: operator.data})
-    return krylov.solve(library, operator, rhs, guess, options)
-
-
-def _put(x: Vector, found: Any, *, on_device: bool) -> None:
-    """Write a solution to a Dat, or to the fields of a MixedDat."""
-    if on_device:
-        cupy.put(x, found)
+        operator = owned(A, on_host=library.on_host)
+        check_finite(library.arrays, {A._what: operator.data})
     else:
-        spread(found, (part.data_wo for part in x.split))
-
-
-def _owned(A: Mat, library: krylov.Library) -> Any:
-    """Return the rows and columns of owned entities as the library's matrix."""
-    on_host = library.arrays is np
-    if (A._n_stored(0), A._n_stored(1)) == (A.nrows, A.ncols):
-        return A.to_scipy() if on_host else cupy.matrix(A, write=False)
-    if A.is_mixed:
-        blocks = [[_owned(block, library) for block in row] for row in A.blocks]
-        name = "scipy.sparse" if on_host else "cupyx.scipy.sparse"
-        return extras.load(name, "op2.solve()").bmat(blocks, format="csr")
-    found = A.to_scipy() if on_host else cupy.matrix(A, write=False)
-    return found.tocsr()[: A.nrows, : A.ncols]
-
-
-def _as_operator(A: Operator, x: Vector, b: Vector, library: krylov.Library) -> Any:
-    """Wrap a function over Dats for a library; it works on Dats of its own."""
-    source, target = _like(x), _like(b)
-    sizes = [[part.dataset.set.size * part.cdim for part in dat.split] for dat in (b, x)]
-    on_device = library.arrays is not np
-
-    def apply(vector: Any) -> Any:
-        _put(source, vector.reshape(-1), on_device=on_device)
-        A(source, target)
-        if on_device:
-            return cupy.vector(target)
-        return np.concatenate([part.data_ro.reshape(-1) for part in target.split])
-
-    shape = (sum(sizes[0]), sum(sizes[1]))
-    return library.methods.LinearOperator(shape, matvec=apply, dtype=b.dtype)
-
-
-def _like(dat: Vector) -> Vector:
-    if isinstance(dat, MixedDat):
-        return MixedDat(dat.dataset, dtype=dat.dtype)
-    if isinstance(dat, Global):
-        return Global(dat.dim, dtype=dat.dtype)
-    return Dat(dat.dataset, dtype=dat.dtype)
+        operator = as_operator(A, x, b, library)
+    if not rhs.any():
+        return rhs, of_zero()
+    return krylov.solve(library, operator, rhs, guess, options, kept)
 
 
 def _solve_petsc(
-    A: Mat | Operator, x: Vector, b: Vector, options: Mapping[str, Any]
-) -> tuple[Array, Convergence]:
+    A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
     if not isinstance(A, Mat):
         raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
-    petsc = extras.load("petsc4py.PETSc", "package 'petsc'")
-    values, right = (
-        np.concatenate([part.data_ro.reshape(-1) for part in dat.split]) for dat in (x, b)
-    )
-    _check_finite(np, {A._what: A.to_scipy().data, "b": right, "x": values})
-    ksp = petsc.KSP().create(comm=petsc.COMM_SELF)
-    ksp.setOperators(A.handle)
-    ksp.setType({"bicgstab": "bcgs"}.get(options["ksp_type"], options["ksp_type"]))
-    ksp.getPC().setType({"amg": "gamg"}.get(options["pc_type"], options["pc_type"]))
-    ksp.setTolerances(
-        options["ksp_rtol"], options["ksp_atol"], options["ksp_divtol"], options["ksp_max_it"]
-    )
-    if options["ksp_type"] == "gmres":
-        ksp.setGMRESRestart(options["ksp_gmres_restart"])
-    ksp.setInitialGuessNonzero(
-        options["ksp_initial_guess_nonzero"] and options["ksp_type"] != "preonly"
-    )
-    ksp.setConvergenceHistory()
-    rhs = petsc.Vec().createWithArray(right, comm=petsc.COMM_SELF)
-    ksp.solve(rhs, petsc.Vec().createWithArray(values, comm=petsc.COMM_SELF))
-    code = ksp.getConvergedReason()
-    reasons = vars(petsc.KSP.ConvergedReason)
-    names = [n for n, v in reasons.items() if v == code and n.startswith(("CONV", "DIV"))]
-    went = Convergence(
-        reason=names[0] if names else ("CONVERGED" if code > 0 else "DIVERGED"),
-        n_iterations=ksp.getIterationNumber(),
-        history=tuple(float(norm) for norm in ksp.getConvergenceHistory()),
-    )
-    return values, went
+    operator, rhs = A.to_scipy(), flat(b)
+    check_finite(np, {A._what: operator.data, "b": rhs})
+    guess = guess_of(x, rhs, options, np, flat)
+    if not rhs.any():
+        return rhs, of_zero()
+    return petsc_ksp.solve(A, operator, rhs, guess, options, kept)
+
+
+_SOLVERS = {
+    "own": _solve_own,
+    "petsc": _solve_petsc,
+    "cupy": _solve_cupy,
+    "scipy": _solve_scipy,
+}
 
 
 def _plot(went: Convergence, prefix: str) -> None:

@@ -20,6 +20,7 @@ EXTRAS: Mapping[str, str] = {
     "mpl_toolkits": "plot",
     "tqdm": "demo",
     "scipy": "solve",
+    "threadpoolctl": "solve",
     "pyamg": "amg",
     "petsc4py": "petsc",
     "cupy": "cupy",
@@ -73,4 +74,13 @@ def missing(package: str, needed_for: str) -> MissingExtraError:
 
 def installed() -> dict[str, bool]:
     """Say of each optional package whether it could be imported, without importing it."""
-    return {package: importlib.util.find_spec(package) is not None for package in EXTRAS}
+    return {package: is_installed(package) for package in EXTRAS}
+
+
+def is_installed(package: str) -> bool:
+    """Say whether a package could be imported, without importing it.
+
+    Args:
+        package: A key of `EXTRAS`.
+    """
+    return importlib.util.find_spec(package) is not None

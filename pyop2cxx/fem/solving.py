@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra.solvers import solve as solve_linear
+from pyop2cxx.algebra.solvers import Solver
 from pyop2cxx.exceptions import ConvergenceError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.assembly import assemble, assembled_again, compiled
@@ -23,7 +23,7 @@ from pyop2cxx.runtime.tracebacks import ends_traceback
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyop2cxx.algebra.krylov import Convergence
+    from pyop2cxx.algebra.convergence import Convergence
 
 DIRECT: Mapping[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
 """The options of `pyop2cxx.op2.solve` where none are given."""
@@ -98,7 +98,10 @@ def solve(
             left.derived("vector", lambda: _right_side(left)),
         )
         matrix, vector = assembled_again(left, right, bcs, *kept)
-        return solve_linear(matrix, u.dat, vector.dat, **options)
+        solver = left.derived("solver", Solver)  # which keeps factors while the matrix is the same
+        solver.update_parameters(Solver(**options).parameters)
+        solver.solve(matrix, u.dat, vector.dat)
+        return solver.convergence
 
 
 def _newton(
@@ -120,11 +123,12 @@ def _newton(
     step, vector = residual.derived("vectors", lambda: _two_functions(u))
     matrix = None if J is not None else jacobian.derived("matrix", jacobian.tensor)
     norms: list[float] = []
+    solver = Solver(**options)
     while True:
         vector = assemble(residual, (), vector)
         if held.any():
             vector.dat.data.reshape(-1)[held] = 0.0
-        norms.append(float(np.linalg.norm(vector.values)))
+        norms.append(vector.dat.norm)
         if norms[-1] <= max(rtol * norms[0], atol):
             return NewtonHistory(tuple(norms))
         if len(norms) > max_it or not np.isfinite(norms[-1]):
@@ -136,7 +140,7 @@ def _newton(
             raise error
         matrix = assemble(jacobian, bcs, matrix)
         step.dat.zero()
-        solve_linear(matrix, step.dat, vector.dat, **options)
+        solver.solve(matrix, step.dat, vector.dat)
         u.dat.data[...] -= step.dat.data_ro
 
 

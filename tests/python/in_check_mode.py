@@ -17,7 +17,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 FILES = (
-    *("test_demos.py", "test_airfoil.py", "test_fem.py", "test_fem_reference.py", "test_own_cg.py"),
+    *(
+        "test_demos.py",
+        "test_airfoil.py",
+        "test_fem.py",
+        "test_fem_reference.py",
+        "test_own_krylov.py",
+    ),
     *("test_extruded.py", "test_extruded_mesh.py", "test_square.py", "test_old_programs.py"),
 )
 NO_PROGRAMS = ("test_hostile.py", "test_without_pyop2.py")

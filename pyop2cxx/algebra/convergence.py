@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How solves went, and what can be done where they did not converge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.exceptions import ConvergenceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DRIFT = 10.0
+"""How many times the tolerance the residual ``b - A x`` may be at the end of a library's method.
+
+Methods update the residual at each step, and rounding lets that one drift from the true one.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Convergence:
+    """How a solve went.
+
+    Attributes:
+        reason: In PETSc's words, such as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
+        n_iterations: Steps of the Krylov method.
+        history: Norms of the residual. The first one is that of the initial guess, the last one
+            that of ``b - A x``. Between them, package own has one for each step. SciPy and CuPy
+            have one for each 16 steps, to save products, or for each step where ``ksp_monitor`` or
+            ``plot_convergence`` is set; of gmres one for each restart.
+        is_singular: Whether a factorised matrix is singular as far as its dtype can tell, so that
+            the solution is one of many.
+    """
+
+    reason: str
+    n_iterations: int
+    history: tuple[float, ...]
+    is_singular: bool = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was reached."""
+        return self.reason.startswith("CONVERGED")
+
+
+def of_zero() -> Convergence:
+    """Return how a solve with a right-hand side of zeros went: the solution is zero."""
+    return Convergence(reason="CONVERGED_ATOL", n_iterations=0, history=(0.0,))
+
+
+def ended(end: float, start: float, wanted: float, options: Mapping[str, Any], n_left: int) -> str:
+    """Return the reason that a Krylov method of a library ended for.
+
+    Args:
+        end: Norm of ``b - A x`` at the end.
+        start: The larger one of the norms of ``b`` and of the first residual.
+        wanted: Norm that was to be reached.
+        options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
+        n_left: Steps that it might have made; -1 if the method says that it converged.
+    """
+    if end <= options["ksp_atol"]:
+        return "CONVERGED_ATOL"
+    if end <= (DRIFT if n_left < 0 else 1.0) * wanted:
+        return "CONVERGED_RTOL"
+    if not end < float("inf"):
+        return "DIVERGED_NANORINF"
+    if end > options["ksp_divtol"] * start:
+        return "DIVERGED_DTOL"
+    return "DIVERGED_MAX_IT" if n_left == 0 else "DIVERGED_BREAKDOWN"
+
+
+def not_converged(went: Convergence, options: Mapping[str, Any], *, has_constants: bool) -> Any:
+    """Return the error that says how a solve failed, and what to do.
+
+    Args:
+        went: How it went.
+        options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
+        has_constants: Whether the matrix times a vector of ones is zero.
+    """
+    relative = went.history[-1] / went.history[0] if went.history and went.history[0] else 1.0
+    error = ConvergenceError(
+        f"solve: {options['ksp_type']} with {options['pc_type']} did not converge: {went.reason} "
+        f"after {went.n_iterations} iterations, residual {went.history[-1]:.3e}, {relative:.1e} of "
+        f"that at the start; x is unchanged. {_advice(went, options, has_constants)}, or pass "
+        "error_on_nonconvergence=False to keep what was found"
+    )
+    error.reason, error.history = went.reason, went.history
+    return error
+
+
+def _advice(went: Convergence, options: Mapping[str, Any], has_constants: bool) -> str:
+    if has_constants:
+        return (
+            "The matrix times a vector of ones is zero: constants are a null space, as in a "
+            "problem with Neumann conditions alone. Hold one value by a DirichletBC or by "
+            "zero_rows; or ask for a mean of zero by a Global as Lagrange multiplier; or take "
+            "'cg' with a right-hand side whose sum is zero"
+        )
+    if went.reason == "DIVERGED_PC_FAILED":
+        found = (
+            "is singular, as far as its dtype can tell" if went.is_singular else "may be singular"
+        )
+        return f"The matrix {found}: is a boundary condition missing? Add it"
+    if went.reason == "DIVERGED_INDEFINITE_MAT":
+        return "The matrix is not symmetric and definite, as cg needs: take 'gmres' or 'bicgstab'"
+    if went.reason == "DIVERGED_BREAKDOWN":
+        return (
+            "The residual does not fall further: take a larger ksp_rtol, ksp_type 'gmres', or "
+            "another pc_type"
+        )
+    if (options["ksp_type"], options["pc_type"], options["package"]) == ("cg", "ilu", "scipy"):
+        return "SciPy's ilu is not symmetric, as cg needs: take package 'own', or 'gmres'"
+    return "Allow more iterations (ksp_max_it), take another ksp_type or pc_type"

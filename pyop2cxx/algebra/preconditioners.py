@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Preconditioners and factorisations, kept while the matrix has the same values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import ConvergenceError, SolverOptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.algebra.libraries import Library
+
+
+class Kept:
+    """What a Solver has made of the last matrix, for as long as the matrix has the same values.
+
+    Values are compared, as programs may hold writeable arrays of a matrix, which count no version.
+    """
+
+    def __init__(self) -> None:
+        self._key: Any = None
+        self._arrays: tuple[Any, ...] = ()
+        self._made: Any = None
+
+    def get(self, key: Any, arrays: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """Return what was made of these arrays, or make it.
+
+        Args:
+            key: What else it depends on: options, and the library.
+            arrays: Values and index of the matrix, of NumPy or CuPy.
+            make: Makes it. What was kept before is freed first.
+        """
+        if key != self._key or not all(map(_is_same, arrays, self._arrays)):
+            self._key, self._arrays, self._made = None, (), None
+            made = make()
+            self._key, self._arrays, self._made = key, tuple(one.copy() for one in arrays), made
+        return self._made
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    alike = one.shape == other.shape and one.dtype == other.dtype
+    return alike and bool((one == other).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """A factorisation L U of a matrix.
+
+    Attributes:
+        operator: Its inverse, as the library's LinearOperator.
+        condition: An estimate of the condition number, which does not depend on how rows and
+            columns are scaled.
+    """
+
+    operator: Any
+    condition: float
+
+
+def preconditioner(library: Library, operator: Any, kind: str, kept: Kept) -> Any:
+    """Return what SciPy calls M: an approximation of the inverse; None for none.
+
+    Args:
+        library: Where the matrix is.
+        operator: The matrix.
+        kind: none, jacobi, ilu, lu or amg.
+        kept: What the solver keeps.
+
+    Raises:
+        SolverOptionError: The library has none of that kind.
+        ConvergenceError: The matrix cannot be factorised.
+        MissingExtraError: PyAMG is not installed.
+    """
+    if kind == "none":
+        return None
+    if kind == "jacobi":
+        diagonal = operator.diagonal()
+        # PETSc does the same with a diagonal entry of zero
+        inverse = 1 / library.arrays.where(diagonal == 0, 1, diagonal)
+        return _operator(library, operator, lambda v: inverse * v.reshape(-1))
+    if kind == "lu":
+        return factors(library, operator, kept).operator
+    make = _multigrid if kind == "amg" else _incomplete
+    return kept.get((library.name, kind), arrays_of(operator), lambda: make(library, operator))
+
+
+def factors(library: Library, operator: Any, kept: Kept) -> Factors:
+    """Return the factors L U of a matrix.
+
+    Args:
+        library: Where the matrix is.
+        operator: The matrix.
+        kept: What the solver keeps.
+
+    Raises:
+        ConvergenceError: The matrix cannot be factorised.
+    """
+
+    def make() -> Factors:
+        matrix = operator.tocsc()
+        made = _factorised(library.methods.splu, matrix, "lu")
+        inverse = _operator(library, operator, made.solve)
+        return Factors(inverse, _condition(library, matrix, made.solve))
+
+    found: Factors = kept.get((library.name, "lu"), arrays_of(operator), make)
+    return found
+
+
+def arrays_of(operator: Any) -> tuple[Any, Any, Any]:
+    """Return values and index of a matrix of compressed rows."""
+    return operator.data, operator.indices, operator.indptr
+
+
+def _incomplete(library: Library, operator: Any) -> Any:
+    # of CuPy, this is what is factorised on the device
+    how = {} if library.on_host else {"fill_factor": 1}
+    made = _factorised(library.methods.spilu, operator.tocsc(), "ilu", **how)
+    return _operator(library, operator, made.solve)
+
+
+def _factorised(factorise: Callable[..., Any], matrix: Any, kind: str, **how: Any) -> Any:
+    try:
+        return factorise(matrix, **how)
+    except RuntimeError as error:
+        raise not_factorised(kind, str(error)) from None
+
+
+def not_factorised(kind: str, why: str) -> ConvergenceError:
+    """Return the error that says that a matrix cannot be factorised.
+
+    Args:
+        kind: Of the preconditioner.
+        why: What was found.
+    """
+    raised = ConvergenceError(
+        f"solve: pc_type {kind!r} could not factorise the matrix: {why}; is a boundary "
+        "condition missing? x is unchanged"
+    )
+    raised.reason = "DIVERGED_PC_FAILED"
+    return raised
+
+
+def _condition(library: Library, matrix: Any, solve: Callable[[Any], Any]) -> float:
+    """Estimate the condition of a matrix from its factors, by two solves.
+
+    Skeel's condition is the largest value of ``|inverse(A)| |A| w / w`` for weights w of the
+    unknowns. Here w is the inverse sum of each column, of rows whose sums are scaled to one.
+    The first right-hand side finds null spaces near constants, the second one others.
+    """
+    xp = library.arrays
+    magnitudes = abs(matrix)
+    real = magnitudes.dtype
+    rows = magnitudes @ xp.ones(matrix.shape[0], real)
+    columns = magnitudes.T @ (1 / xp.where(rows == 0, 1, rows))
+    weights = 1 / xp.where(columns == 0, 1, columns)
+    sides = magnitudes @ weights
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], matrix.shape[0])
+    largest = 0.0
+    for right in (sides, sides * xp.asarray(signs, real)):
+        with np.errstate(all="ignore"):
+            found = float((abs(solve(right.astype(matrix.dtype))) / weights).max(initial=0))
+        largest = max(largest, found) if np.isfinite(found) else float("inf")
+    return largest
+
+
+def _operator(library: Library, like: Any, apply: Callable[[Any], Any]) -> Any:
+    # given a dtype it need not find out by trying
+    return library.methods.LinearOperator(like.shape, matvec=apply, dtype=like.dtype)
+
+
+def _multigrid(library: Library, operator: Any) -> Any:
+    if not library.on_host:
+        raise SolverOptionError(
+            "Solver: PyAMG works on the host; pass package='scipy', or pc_type 'jacobi', 'ilu'"
+        )
+    amg = extras.load("pyamg", "pc_type 'amg'")
+    return amg.smoothed_aggregation_solver(_for_pyamg(operator)).aspreconditioner()
+
+
+def _for_pyamg(operator: Any) -> Any:
+    """Return a matrix of the kind and with the indices, all of one width, that PyAMG works on."""
+    sparse = extras.load("scipy.sparse", "pc_type 'amg'")
+    found = operator.tocsr()
+    width = np.int32 if found.indptr[-1] <= np.iinfo(np.int32).max else np.int64
+    index = (found.indices.astype(width, copy=False), found.indptr.astype(width))
+    return sparse.csr_matrix((found.data, *index), shape=found.shape)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linear systems of Mats and Dats as matrices and vectors of libraries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import spread
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.mats import Mat, is_same_space
+from pyop2cxx.data.mixed_dats import MixedDat
+from pyop2cxx.exceptions import DataValueError, DatTypeError, MatTypeError
+from pyop2cxx.interop import cupy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyop2cxx.algebra.libraries import Library
+    from pyop2cxx.base.arrays import Array
+
+    Vector = Dat | MixedDat | Global
+    Operator = Callable[[Any, Any], None]
+
+
+def check_system(A: object, x: object, b: object) -> None:
+    """Check that a matrix and vectors fit each other.
+
+    Raises:
+        MatTypeError: A is neither a Mat nor a function.
+        DatTypeError: x or b holds no values.
+        DataValueError: They do not fit, or the matrix is not square.
+    """
+    if not isinstance(A, Mat) and not callable(A):
+        raise MatTypeError(
+            f"solve: A must be a Mat or a function A(x, y), got {A!r} of type {type(A).__name__}"
+        )
+    for name, dat in (("x", x), ("b", b)):
+        if not isinstance(dat, Dat | MixedDat | Global):
+            raise DatTypeError(
+                f"solve: {name} must be a Dat, a MixedDat or a Global, got {dat!r} of type "
+                f"{type(dat).__name__}"
+            )
+        for part in dat:
+            part._check_summed("solve")
+    assert isinstance(x, Dat | MixedDat | Global)
+    assert isinstance(b, Dat | MixedDat | Global)
+    if isinstance(A, Mat):
+        A._check_vector(x, 1, "columns")
+        A._check_vector(b, 0, "rows")
+        if A._n_stored(0) != A._n_stored(1):
+            raise DataValueError(
+                f"solve: {A._what} has {A._n_stored(0)} rows and {A._n_stored(1)} columns; only "
+                "square systems can be solved"
+            )
+    elif not is_same_space(x.dataset, b.dataset):
+        raise DataValueError(f"solve: x and b, {x.name} and {b.name}, are on different DataSets")
+
+
+def check_finite(xp: Any, found: Mapping[str, Any]) -> None:
+    """Refuse values that are not finite.
+
+    Args:
+        xp: NumPy, or what stands for it.
+        found: Arrays by what messages call them.
+
+    Raises:
+        DataValueError: Of the first one that has such a value.
+    """
+    for what, values in found.items():
+        # a sum is finite only if its terms are, and needs no array of truth values
+        with np.errstate(all="ignore"):
+            total = values.sum() if values.size else 0.0
+        if not xp.isfinite(total) and not xp.isfinite(values).all():
+            raise DataValueError(f"solve: {what} has values that are not finite")
+
+
+def is_guess_read(options: Mapping[str, Any]) -> bool:
+    """Say whether a solve looks at what x holds before."""
+    return bool(options["ksp_initial_guess_nonzero"]) and options["ksp_type"] != "preonly"
+
+
+def flat(dat: Vector) -> Array:
+    """Return a copy of the values of all fields, one after the other, shape (n,)."""
+    return np.concatenate([part.data_ro.reshape(-1) for part in dat.split])
+
+
+def guess_of(
+    x: Vector, rhs: Any, options: Mapping[str, Any], xp: Any, read: Callable[[Vector], Any]
+) -> Any:
+    """Return the initial guess, an array to work on: zeros if x is not to be read.
+
+    Args:
+        x: The Dat that is solved for.
+        rhs: The right-hand side.
+        options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
+        xp: NumPy, or what stands for it.
+        read: Returns a copy of the values.
+
+    Raises:
+        DataValueError: A value is not finite.
+    """
+    if not is_guess_read(options):
+        return xp.zeros_like(rhs)
+    found = read(x).astype(rhs.dtype, copy=False)
+    check_finite(xp, {"x, the initial guess,": found})
+    return found
+
+
+def put(x: Vector, found: Any, *, on_device: bool) -> None:
+    """Write a solution to a Dat, or to the fields of a MixedDat."""
+    if on_device:
+        cupy.put(x, found)
+    else:
+        spread(found, (part.data_wo for part in x.split))
+
+
+def owned(A: Mat, *, on_host: bool) -> Any:
+    """Return the rows and columns of owned entities as a matrix of SciPy or CuPy."""
+    if (A._n_stored(0), A._n_stored(1)) == (A.nrows, A.ncols):
+        return A.to_scipy() if on_host else cupy.matrix(A, write=False)
+    if A.is_mixed:
+        blocks = [[owned(block, on_host=on_host) for block in row] for row in A.blocks]
+        name = "scipy.sparse" if on_host else "cupyx.scipy.sparse"
+        return extras.load(name, "op2.solve()").bmat(blocks, format="csr")
+    found = A.to_scipy() if on_host else cupy.matrix(A, write=False)
+    return found.tocsr()[: A.nrows, : A.ncols]
+
+
+def as_operator(A: Operator, x: Vector, b: Vector, library: Library) -> Any:
+    """Wrap a function over Dats for a library; it works on Dats of its own."""
+    source, target = like(x), like(b)
+    sizes = [[part.dataset.set.size * part.cdim for part in dat.split] for dat in (b, x)]
+
+    def apply(vector: Any) -> Any:
+        put(source, vector.reshape(-1), on_device=not library.on_host)
+        A(source, target)
+        return flat(target) if library.on_host else cupy.vector(target)
+
+    shape = (sum(sizes[0]), sum(sizes[1]))
+    return library.methods.LinearOperator(shape, matvec=apply, dtype=b.dtype)
+
+
+def like(dat: Vector) -> Vector:
+    """Return a Dat, MixedDat or Global of the same kind, of zeros."""
+    if isinstance(dat, MixedDat):
+        return MixedDat(dat.dataset, dtype=dat.dtype)
+    if isinstance(dat, Global):
+        return Global(dat.dim, dtype=dat.dtype)
+    return Dat(dat.dataset, dtype=dat.dtype)
+
+
+def has_constants(A: Any, x: Vector) -> bool:
+    """Say whether a matrix times a vector of ones is zero but for rounding.
+
+    Args:
+        A: A Mat, or a function.
+        x: On the DataSet of its columns.
+    """
+    if not isinstance(A, Mat):
+        return False
+    ones = like(x)
+    for part in ones.split:
+        part.data_wo[...] = 1
+    product = flat(A * ones)
+    largest = max(float(abs(block._stored("solve", write=False)).max(initial=0)) for block in A)
+    precision = float(np.finfo(product.dtype).eps)
+    return bool(largest > 0 and abs(product).max(initial=0) <= 1e5 * precision * largest)
