@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import finalize, ref
 
@@ -128,6 +129,10 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
             ended with.
         write: Whether they may be changed. A Dat's version grows only if PETSc says they were.
 
+    Yields:
+        The vector, until the context ends. Then each use of it raises ContractError, and what PETSc
+        still holds of it, as a KSP does of its solution, has a copy of the values.
+
     Raises:
         MissingExtraError: petsc4py is not installed.
         ContractError: The dtype is not PETSc's scalar type.
@@ -142,7 +147,7 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
         values, block = shown.reshape(-1), fields[0].cdim
     else:
         values, block = data._gathered(read=read), 1
-    made = petsc.Vec().createWithArray(
+    made = _kinds(petsc.Vec)[0]().createWithArray(
         values, size=(values.size, None), bsize=max(block, 1), comm=petsc.COMM_SELF
     )
     state = made.stateGet()
@@ -151,9 +156,41 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
     finally:
         if to_count and made.stateGet() != state:
             fields[0].increment_dat_version()
-        made.destroy()
+        _detach(petsc, made)
         if write and len(fields) > 1:
             data._scatter()
+
+
+def _detach(petsc: Any, vector: Any) -> None:
+    """End a vector over memory that is not its own.
+
+    A destroyed one would be an address of zero, which PETSc reads (3.18). An empty one is refused
+    by what compares sizes.
+    """
+    if vector.refcount > 1:
+        vector.placeArray(vector.getArray(readonly=True).copy())
+    vector.createSeq(0, comm=petsc.COMM_SELF)
+    vector.__class__ = _kinds(petsc.Vec)[1]
+
+
+@lru_cache(maxsize=1)
+def _kinds(vec: type) -> tuple[type, type]:
+    """Return the class of vectors in their contexts, and that of vectors whose context has ended.
+
+    Args:
+        vec: PETSc's class.
+    """
+
+    def refuse(*_: Any) -> Any:
+        raise ContractError(
+            "this PETSc vector showed values of a Dat or Global in a 'with' block, which has "
+            "ended; use it in the block, or keep vec.copy()"
+        )
+
+    kept = ("__new__", "__doc__", "__pyx_vtable__")
+    refused = {name: refuse for name in vars(vec) if name.startswith("__") and name not in kept}
+    refused["__getattribute__"] = refuse
+    return type("LentVec", (vec,), {}), type("EndedVec", (vec,), refused)
 
 
 def _check_scalar(petsc: Any, dtype: np.dtype[Any], what: str) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -83,3 +84,114 @@ def test_other_dtypes_than_petscs_are_refused() -> None:
     for carrier in (op2.Dat(op2.Set(2), dtype=np.int32), op2.Global(1, dtype=np.float32)):
         with pytest.raises(ContractError, match="this PETSc computes with"), carrier.vec:
             pass
+
+
+def uses() -> list[Any]:
+    return [
+        lambda v, _: v.sum(),
+        lambda v, _: v.array,
+        lambda v, _: v.set(1),
+        lambda v, _: v + v,
+        lambda v, _: v[0],
+        lambda v, _: v.__setitem__(0, 1.0),
+        lambda v, _: v.__iadd__(1),
+        lambda v, _: v.getSize(),
+        lambda v, _: v.copy(),
+        lambda v, _: v.destroy(),
+        lambda v, _: np.asarray(v.array),
+        lambda v, other: other.axpy(1, v),
+        lambda v, other: other.dot(v),
+    ]
+
+
+@needs_petsc
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("name", ["vec", "vec_ro", "vec_wo"])
+@pytest.mark.parametrize("which", range(3))
+def test_a_vector_kept_after_its_context_is_refused(which: int, name: str, is_gone: bool) -> None:
+    from petsc4py import PETSc
+
+    carrier = carriers()[which]
+    with getattr(carrier, name) as vec:
+        if name != "vec_wo":
+            vec.norm()
+        copy = vec.copy()
+        kept = vec
+    n = flat(carrier).size
+    before = flat(carrier).copy()
+    if is_gone:
+        del carrier
+        gc.collect()
+    other = PETSc.Vec().createSeq(n, comm=PETSc.COMM_SELF)
+    other.set(0)
+    for use in uses():
+        with pytest.raises((ContractError, PETSc.Error)):
+            use(kept, other)
+    assert isinstance(kept, PETSc.Vec)
+    assert copy.getSize() == n
+    if not is_gone:
+        np.testing.assert_array_equal(flat(carrier), before)
+
+
+@needs_petsc
+def test_the_message_says_what_to_do() -> None:
+    dat = op2.Dat(op2.Set(3))
+    with dat.vec as vec:
+        pass
+    with pytest.raises(ContractError, match=r"'with' block, which has ended; .* keep vec.copy\(\)"):
+        vec.norm()
+    with pytest.raises(ContractError), dat.vec as vec:
+        raise ContractError("an error in the block")
+    with pytest.raises(ContractError, match="has ended"):
+        vec.norm()
+    with dat.vec as outer, dat.vec_ro as inner:
+        outer.set(2)
+        assert inner.sum() == 6
+    assert dat.data_ro.tolist() == [2, 2, 2]
+
+
+@needs_petsc
+@pytest.mark.parametrize("which", range(3))
+def test_what_petsc_keeps_of_a_vector_is_a_copy(which: int) -> None:
+    from petsc4py import PETSc
+
+    carrier = carriers()[which]
+    n = flat(carrier).size
+    ksp = PETSc.KSP().create(comm=PETSc.COMM_SELF)
+    identity = PETSc.Mat().createAIJ((n, n), nnz=1, comm=PETSc.COMM_SELF)
+    for i in range(n):
+        identity[i, i] = 1.0
+    identity.assemble()
+    ksp.setOperators(identity)
+    right = PETSc.Vec().createSeq(n, comm=PETSc.COMM_SELF)
+    right.set(4)
+    with carrier.vec as vec:
+        ksp.solve(right, vec)
+    solution = ksp.getSolution()
+    np.testing.assert_allclose(flat(carrier), 4)
+    assert solution.sum() == pytest.approx(4 * n)
+    solution.set(7)
+    np.testing.assert_allclose(flat(carrier), 4)
+    del carrier
+    gc.collect()
+    assert solution.sum() == 7 * n
+
+
+@needs_petsc
+def test_handles_of_matrices_outlive_them() -> None:
+    nodes = op2.Set(50)
+    identity = op2.Map(nodes, nodes, 1, range(50))
+    both = op2.MixedDataSet((nodes, nodes), (1, 1))
+    maps = op2.MixedMap((identity, identity))
+    for dset, path in ((nodes**1, identity), (nodes**2, identity), (both, maps)):
+        mat = op2.Mat(op2.Sparsity((dset, dset), [(path, path, None)]))
+        for i in range(mat.sparsity.shape[0]):
+            mat[i, i].set_local_diagonal_entries(range(50), 3.0)
+        handle = mat.handle
+        part = handle.getNestSubMatrix(0, 0) if mat.is_mixed else handle
+        del mat, dset
+        gc.collect()
+        x, y = part.createVecRight(), part.createVecLeft()
+        x.set(1)
+        part.mult(x, y)
+        assert y.array_r.tolist() == [3.0] * y.getSize()
