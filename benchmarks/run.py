@@ -50,6 +50,7 @@ def _peer() -> str:
 NEEDS: dict[str, Callable[[], str]] = {
     "device": _backend("cuda"),
     "dolfinx": _peer,
+    "navier_stokes": _peer,
     "opencl_lanes": _backend("opencl"),
 }
 """What benchmarks need that ``make bench`` cannot install: returns what is missing, or nothing."""
