@@ -147,7 +147,11 @@ def theirs() -> tuple[Callable[[Clock], None], Callable[[], float]]:
     vectors = [petsc.create_vector(form) for form in (L1, L2, L3)]
     solvers = [
         _ksp(PETSc, matrix, kind, pc)
-        for matrix, kind, pc in ((A1, "bcgs", "jacobi"), (A2, "preonly", "lu"), (A3, "cg", "jacobi"))
+        for matrix, kind, pc in (
+            (A1, "bcgs", "jacobi"),
+            (A2, "preonly", "lu"),
+            (A3, "cg", "jacobi"),
+        )
     ]
     for solver in (solvers[0], solvers[2]):
         solver.setInitialGuessNonzero(True)

@@ -17,6 +17,13 @@ DRIFT = 10.0
 Methods update the residual at each step, and rounding lets that one drift from the true one.
 """
 
+_CONSTANTS = (
+    "The matrix times a vector of ones is zero: constants are a null space, as in a problem with "
+    "Neumann conditions alone. Hold one value by a DirichletBC or by zero_rows; or ask for a mean "
+    "of zero by a Global as Lagrange multiplier; or take 'cg' with a right-hand side whose sum is "
+    "zero"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convergence:
@@ -89,14 +96,25 @@ def not_converged(went: Convergence, options: Mapping[str, Any], *, has_constant
     return error
 
 
+def not_factorised(kind: str, why: str, *, has_constants: bool = False) -> ConvergenceError:
+    """Return the error that says that a matrix cannot be factorised.
+
+    Args:
+        kind: Of the preconditioner.
+        why: What was found.
+        has_constants: As of `not_converged`.
+    """
+    advice = _CONSTANTS if has_constants else "Is a boundary condition missing?"
+    raised = ConvergenceError(
+        f"solve: pc_type {kind!r} could not factorise the matrix: {why}; x is unchanged. {advice}"
+    )
+    raised.reason = "DIVERGED_PC_FAILED"
+    return raised
+
+
 def _advice(went: Convergence, options: Mapping[str, Any], has_constants: bool) -> str:
     if has_constants:
-        return (
-            "The matrix times a vector of ones is zero: constants are a null space, as in a "
-            "problem with Neumann conditions alone. Hold one value by a DirichletBC or by "
-            "zero_rows; or ask for a mean of zero by a Global as Lagrange multiplier; or take "
-            "'cg' with a right-hand side whose sum is zero"
-        )
+        return _CONSTANTS
     if went.reason == "DIVERGED_PC_FAILED":
         found = (
             "is singular, as far as its dtype can tell" if went.is_singular else "may be singular"

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 _STEPS_BETWEEN = 16  # looks at the residual, which cost a product each
 _SINGULAR = 0.1  # condition times the dtype's precision: no digit of the solution is certain
-_ROUNDING = 1000  # times the dtype's precision and the magnitudes of A x and b
-_DIRECT = {"f": 1e-3, "F": 1e-3}
-_DIRECT_DOUBLE = 1e-6
+_ROUNDING = 1000  # of a direct solve: times the dtype's precision and the magnitudes of A x and b
+_DIRECT = {"f": 1e-3, "F": 1e-3, "d": 1e-6, "D": 1e-6}  # of the norm of b, by dtype
+_ROUNDING_OF_STEPS = 10  # the same of a Krylov method
+_MOST_ROUNDING = {"f": 1e-3, "F": 1e-3, "d": 1e-8, "D": 1e-8}  # of the norm of b, by dtype
 
 
 class _Diverged(Exception):
@@ -38,7 +39,7 @@ class _Watch:
         self.history = [start]
         self.n_steps = 0
         self.n_products = 0
-        self._norm = library.norm
+        self._library = library
         self._operator = operator
         self._rhs = rhs
         self.largest = max(start, library.norm(rhs))
@@ -58,7 +59,7 @@ class _Watch:
         Raises:
             _Diverged: It has grown too much, or is no number.
         """
-        norm = self._norm(self._rhs - self._operator @ iterate)
+        norm = self._library.norm(self._rhs - self._operator @ iterate)
         if self._seen == self.n_steps and len(self.history) > 1:
             self.history[-1] = norm
         else:
@@ -67,6 +68,20 @@ class _Watch:
         if not norm <= self._limit:  # a NaN is no number below it
             raise _Diverged
         return norm
+
+    def is_rounding(self, found: Any) -> bool:
+        """Say whether the last residual is no larger than rounding errors, and small beside b.
+
+        Of a function, whose rounding errors are not known, only whether it is small.
+        """
+        most = _MOST_ROUNDING[self._rhs.dtype.char] * self._library.norm(self._rhs)
+        if not self.history[-1] <= most:
+            return False
+        if not hasattr(self._operator, "indptr"):
+            return True
+        precision = float(np.finfo(self._rhs.dtype).eps)
+        magnitude = _magnitude(self._library, self._operator, found, self._rhs)
+        return self.history[-1] <= _ROUNDING_OF_STEPS * precision * magnitude
 
     def product(self, vector: Any) -> Any:
         """Multiply by the matrix, and count it."""
@@ -98,7 +113,7 @@ def solve(
 
     Raises:
         SolverOptionError: The library has no such method or preconditioner.
-        ConvergenceError: The matrix cannot be factorised.
+        NotFactorised: The matrix cannot be factorised.
     """
     if options["ksp_type"] == "preonly":
         if options["pc_type"] == "lu":
@@ -119,6 +134,8 @@ def solve(
     except _Diverged:
         found = guess
     reason = ended(watch.history[-1], watch.largest, wanted, options, n_left)
+    if reason in ("DIVERGED_BREAKDOWN", "DIVERGED_MAX_IT") and watch.is_rounding(found):
+        reason = "CONVERGED_RTOL"
     history = tuple(watch.history)
     return found, Convergence(reason=reason, n_iterations=watch.n_steps, history=history)
 
@@ -139,11 +156,9 @@ def _direct(
         start, end = library.norm(rhs), library.norm(residual)
         precision = float(np.finfo(found.dtype).eps)
         is_singular = made.condition * precision > _SINGULAR
-        wanted = max(_DIRECT.get(found.dtype.char, _DIRECT_DOUBLE) * start, options["ksp_atol"])
-        is_good = end <= wanted
+        is_good = end <= max(_DIRECT[found.dtype.char] * start, options["ksp_atol"])
         if not is_good and not is_singular and end < float("inf"):
-            magnitude = library.norm(abs(operator) @ abs(found) + abs(rhs))
-            is_good = end <= _ROUNDING * precision * magnitude
+            is_good = end <= _ROUNDING * precision * _magnitude(library, operator, found, rhs)
     went = Convergence(
         reason="CONVERGED_ITS" if is_good else "DIVERGED_PC_FAILED",
         n_iterations=1,
@@ -151,6 +166,11 @@ def _direct(
         is_singular=is_singular,
     )
     return found, went
+
+
+def _magnitude(library: Library, operator: Any, found: Any, rhs: Any) -> float:
+    """Return the norm of ``|A| |x| + |b|``, which rounding errors of the residual go with."""
+    return library.norm(abs(operator) @ abs(found) + abs(rhs))
 
 
 def _iterated(
@@ -239,5 +259,7 @@ def _restarted(
         watch.n_steps += n_steps
         if n_steps < restart:
             factor /= 4
-        end = watch.look(found)
+        last, end = end, watch.look(found)
+        if end > last / 2 and watch.is_rounding(found):
+            break
     return found, -1 if end <= wanted else max(left, 0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.algebra.convergence import Convergence
-from pyop2cxx.algebra.preconditioners import not_factorised
+from pyop2cxx.algebra.preconditioners import NotFactorised
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import ExecutionError
 from pyop2cxx.runtime import runtime
@@ -75,8 +75,9 @@ def solve(
         The solution, and how it went.
 
     Raises:
-        ConvergenceError: An incomplete factorisation meets a pivot of zero.
+        NotFactorised: An incomplete factorisation meets a pivot of zero.
     """
+    ilu: Any = _incomplete(rows, kept) if options["pc_type"] == "ilu" else None
     end, history = _core.solve_krylov(
         *rows,
         rhs,
@@ -88,7 +89,7 @@ def solve(
         max_it=options["ksp_max_it"],
         restart=options["ksp_gmres_restart"],
         is_jacobi=options["pc_type"] == "jacobi",
-        ilu=_incomplete(rows, kept) if options["pc_type"] == "ilu" else None,
+        ilu=ilu,
         n_threads=runtime.engine.n_threads,
     )
     reason = _REASONS.get(end, "CONVERGED_RTOL")
@@ -103,7 +104,7 @@ def _incomplete(rows: tuple[Array, Array, Array, int], kept: Kept) -> _core.Inco
             return _core.IncompleteLu(*rows)
         except ExecutionError as error:
             advice = "ksp_type 'gmres' with package='scipy' exchanges rows"
-            raise not_factorised("ilu", f"{error} ({advice})") from None
+            raise NotFactorised("ilu", f"{error} ({advice})") from None
 
     found: _core.IncompleteLu = kept.get("own ilu", (rows[2], rows[1], rows[0]), make)
     return found

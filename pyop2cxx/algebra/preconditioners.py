@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.exceptions import ConvergenceError, SolverOptionError
+from pyop2cxx.exceptions import SolverOptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyop2cxx.algebra.libraries import Library
+
+
+class NotFactorised(Exception):
+    """A matrix cannot be factorised: the kind of the preconditioner, and why."""
 
 
 class Kept:
@@ -73,7 +77,7 @@ def preconditioner(library: Library, operator: Any, kind: str, kept: Kept) -> An
 
     Raises:
         SolverOptionError: The library has none of that kind.
-        ConvergenceError: The matrix cannot be factorised.
+        NotFactorised: The matrix cannot be factorised.
         MissingExtraError: PyAMG is not installed.
     """
     if kind == "none":
@@ -98,7 +102,7 @@ def factors(library: Library, operator: Any, kept: Kept) -> Factors:
         kept: What the solver keeps.
 
     Raises:
-        ConvergenceError: The matrix cannot be factorised.
+        NotFactorised: The matrix cannot be factorised.
     """
 
     def make() -> Factors:
@@ -127,22 +131,7 @@ def _factorised(factorise: Callable[..., Any], matrix: Any, kind: str, **how: An
     try:
         return factorise(matrix, **how)
     except RuntimeError as error:
-        raise not_factorised(kind, str(error)) from None
-
-
-def not_factorised(kind: str, why: str) -> ConvergenceError:
-    """Return the error that says that a matrix cannot be factorised.
-
-    Args:
-        kind: Of the preconditioner.
-        why: What was found.
-    """
-    raised = ConvergenceError(
-        f"solve: pc_type {kind!r} could not factorise the matrix: {why}; is a boundary "
-        "condition missing? x is unchanged"
-    )
-    raised.reason = "DIVERGED_PC_FAILED"
-    return raised
+        raise NotFactorised(kind, str(error)) from None
 
 
 def _condition(library: Library, matrix: Any, solve: Callable[[Any], Any]) -> float:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.algebra import krylov, libraries, own_krylov, petsc_ksp
-from pyop2cxx.algebra.convergence import Convergence, not_converged, of_zero
-from pyop2cxx.algebra.preconditioners import Kept
+from pyop2cxx.algebra.convergence import Convergence, not_converged, not_factorised, of_zero
+from pyop2cxx.algebra.preconditioners import Kept, NotFactorised
 from pyop2cxx.algebra.systems import (
     as_operator,
     check_finite,
@@ -21,6 +21,7 @@ from pyop2cxx.algebra.systems import (
     has_constants,
     owned,
     put,
+    right_side,
 )
 from pyop2cxx.base import extras
 from pyop2cxx.data.mats import Mat
@@ -178,7 +179,9 @@ class Solver:
         Raises:
             MatTypeError: A is neither.
             DatTypeError: x or b is not a Dat.
-            DataValueError: They do not fit A; A or b has a value that is not finite.
+            DataTypeError: The dtype of x does not hold the solution.
+            DataValueError: They do not fit A; A or b has a value that is not finite, or x where it
+                is the initial guess.
             SolverOptionError: A function has no matrix to precondition with.
             ConvergenceError: It did not converge, or the residual of a direct solve is too large,
                 and ``error_on_nonconvergence`` is set; x is unchanged.
@@ -192,7 +195,10 @@ class Solver:
                 "a function"
             )
         package = _package(options, A, x, b)
-        found, went = _SOLVERS[package](A, x, b, options, self._kept)
+        try:
+            found, went = _SOLVERS[package](A, x, b, options, self._kept)
+        except NotFactorised as failed:
+            raise not_factorised(*failed.args, has_constants=has_constants(A, x)) from None
         self._last = went
         self._tell(went)
         if not went.converged and options["error_on_nonconvergence"]:
@@ -307,7 +313,7 @@ def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector
 def _solve_own(
     A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
 ) -> tuple[Any, Convergence]:
-    rhs = flat(b)
+    rhs = right_side(A, x, b, flat)
     rows = own_krylov.rows_of(A)
     if rows is None:
         matrix = owned(A, on_host=True).tocsr()
@@ -324,7 +330,7 @@ def _solve_scipy(
     A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
 ) -> tuple[Any, Convergence]:
     library = libraries.scipy("op2.solve()")
-    rhs = flat(b)
+    rhs = right_side(A, x, b, flat)
     with libraries.one_blas_thread():
         guess = guess_of(x, rhs, options, np, flat)
         return _solve_by(library, A, x, b, (rhs, guess), options, kept)
@@ -335,7 +341,7 @@ def _solve_cupy(
 ) -> tuple[Any, Convergence]:
     """Solve where the values are: nothing is copied to the host but norms."""
     library = libraries.cupy("package 'cupy'")
-    rhs = cupy.vector(b)
+    rhs = right_side(A, x, b, cupy.vector)
     guess = guess_of(x, rhs, options, library.arrays, cupy.vector)
     return _solve_by(library, A, x, b, (rhs, guess), options, kept)
 
@@ -366,7 +372,7 @@ def _solve_petsc(
 ) -> tuple[Any, Convergence]:
     if not isinstance(A, Mat):
         raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
-    operator, rhs = A.to_scipy(), flat(b)
+    operator, rhs = A.to_scipy(), right_side(A, x, b, flat)
     check_finite(np, {A._what: operator.data, "b": rhs})
     guess = guess_of(x, rhs, options, np, flat)
     if not rhs.any():

@@ -13,7 +13,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat, is_same_space
 from pyop2cxx.data.mixed_dats import MixedDat
-from pyop2cxx.exceptions import DataValueError, DatTypeError, MatTypeError
+from pyop2cxx.exceptions import DataTypeError, DataValueError, DatTypeError, MatTypeError
 from pyop2cxx.interop import cupy
 
 if TYPE_CHECKING:
@@ -86,6 +86,28 @@ def is_guess_read(options: Mapping[str, Any]) -> bool:
 def flat(dat: Vector) -> Array:
     """Return a copy of the values of all fields, one after the other, shape (n,)."""
     return np.concatenate([part.data_ro.reshape(-1) for part in dat.split])
+
+
+def right_side(A: Any, x: Vector, b: Vector, read: Callable[[Vector], Any]) -> Any:
+    """Return a copy of the right-hand side, in the dtype that the system is solved in.
+
+    Args:
+        A: A Mat, or a function.
+        x: What is solved for.
+        b: The right-hand side.
+        read: Returns a copy of the values.
+
+    Raises:
+        DataTypeError: The dtype of x does not hold the solution.
+    """
+    matrix = A.dtype if isinstance(A, Mat) else x.dtype
+    dtype = np.result_type(matrix, b.dtype, np.float32)
+    if not np.can_cast(dtype, x.dtype, "same_kind"):
+        raise DataTypeError(
+            f"solve: x, '{x.name}', has dtype {x.dtype.name}, but the solution has dtype {dtype}; "
+            f"give x that dtype"
+        )
+    return read(b).astype(dtype, copy=False)
 
 
 def guess_of(
@@ -167,5 +189,5 @@ def has_constants(A: Any, x: Vector) -> bool:
         part.data_wo[...] = 1
     product = flat(A * ones)
     largest = max(float(abs(block._stored("solve", write=False)).max(initial=0)) for block in A)
-    precision = float(np.finfo(product.dtype).eps)
+    precision = float(np.finfo(np.result_type(product.dtype, np.float32)).eps)
     return bool(largest > 0 and abs(product).max(initial=0) <= 1e5 * precision * largest)

@@ -98,9 +98,11 @@ def solve(
             left.derived("vector", lambda: _right_side(left)),
         )
         matrix, vector = assembled_again(left, right, bcs, *kept)
-        solver = left.derived("solver", Solver)  # which keeps factors while the matrix is the same
+        # it keeps factors while the matrix is the same
+        solver: Solver = left.derived("solver", Solver)
         solver.update_parameters(Solver(**options).parameters)
         solver.solve(matrix, u.dat, vector.dat)
+        assert solver.convergence is not None  # set by solve
         return solver.convergence
 
 
