@@ -66,7 +66,7 @@ CODE_LINES = {
     "chain": 2700,
     "graph": 1700,
     "ahead": 2750,
-    "algebra": 1550,
+    "algebra": 1600,
     "mesh": 1850,
     "io": 700,
     "plot": 450,

@@ -92,4 +92,4 @@ def test_make_bench_installs_what_benchmarks_import() -> None:
     text = "\n".join(file.read_text() for file in RUN.parent.glob("bench_*.py"))
     imported = set(re.findall(r"^\s*(?:import|from) (\w+)", text, re.M))
     needed = {extras.EXTRAS[name] for name in imported & set(extras.EXTRAS)}
-    assert needed - {"mpi"} <= set(given.split())  # DOLFINx's process has its own mpi4py
+    assert needed - {"mpi", "petsc"} <= set(given.split())  # DOLFINx's process has its own
