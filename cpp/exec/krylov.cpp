@@ -64,7 +64,7 @@ class Solve {
         barrier_(n_threads_),
         inverse_(options.is_jacobi ? b.size() : 0),
         bb_(n_chunks_),
-        mm_(n_chunks_) {
+        magnitudes_(n_chunks_) {
     const bool is_gmres = options.method == KrylovMethod::gmres;
     const bool is_cg = options.method == KrylovMethod::cg;
     vectors_.assign(is_gmres ? static_cast<std::size_t>(restart_) + 2 : (is_cg ? 4 : 7),
@@ -114,7 +114,7 @@ class Solve {
       if (norm > state.limit) return finish(thread, KrylovEnd::diverged);
       const bool is_vain = pause != Pause::restarts && !(norm < least_progress * last);
       if (is_vain && (pause != Pause::broke_down || ++n_vain > most_vain)) {
-        const double limit = std::min(rounding * std::sqrt(mm_.total()), most_rounding * norm_b);
+        const double limit = std::min(rounding * magnitude(thread), most_rounding * norm_b);
         if (norm <= limit) return finish(thread, KrylovEnd::converged);
         return finish(thread,
                       pause == Pause::is_indefinite ? KrylovEnd::indefinite : KrylovEnd::breakdown);
@@ -238,14 +238,22 @@ class Solve {
     }
   }
 
+  [[nodiscard]] double diagonal(std::size_t scalar) const {
+    const auto dim = static_cast<std::size_t>(matrix_.dim);
+    const std::size_t row = scalar / dim;
+    const std::size_t component = scalar % dim;
+    for (std::size_t place = matrix_.begin(row); place < matrix_.end(row); ++place) {
+      if (static_cast<std::size_t>(matrix_.columns[place]) != row) continue;
+      return matrix_.values[(place * dim + component) * dim + component];
+    }
+    return 0;
+  }
+
   void prepare(std::int64_t thread) {
     if (!options_.is_jacobi || options_.ilu != nullptr) return;
     for_chunks(thread, [this](std::int64_t /*chunk*/, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        double entry = 0;
-        each_entry(i, [&](std::size_t column, double value) {
-          if (column == i) entry = value;
-        });
+        const double entry = diagonal(i);
         inverse_[i] = entry == 0 ? 1 : 1 / entry;
       }
     });
@@ -285,27 +293,35 @@ class Solve {
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
 
-  /// Set the first vector to b - A x, with the sums of its squares and of the magnitudes' in it.
+  /// Set the first vector to b - A x, with the sums of its squares and of those of b.
   void compute_residual(std::int64_t thread) {
     Vector& r = vectors_[0];
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
+      multiply(begin, end, x_.data(), r.data());
       double bb = 0;
-      double mm = 0;
       for (std::size_t i = begin; i < end; ++i) {
-        double sum = b_[i];
-        double magnitude = std::abs(b_[i]);
-        each_entry(i, [&](std::size_t column, double value) {
-          sum -= value * x_[column];
-          magnitude += std::abs(value * x_[column]);
-        });
-        r[i] = sum;
+        r[i] = b_[i] - r[i];
         bb += b_[i] * b_[i];
-        mm += magnitude * magnitude;
       }
       bb_.part(chunk) = bb;
-      mm_.part(chunk) = mm;
       sums_[0].part(chunk) = dot(r, r, begin, end);
     });
+  }
+
+  /// Norm of |A| |x| + |b|: rounding errors of the residual are a small part of this.
+  double magnitude(std::int64_t thread) {
+    for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
+      double squares = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        double sum = std::abs(b_[i]);
+        each_entry(i,
+                   [&](std::size_t column, double value) { sum += std::abs(value * x_[column]); });
+        squares += sum * sum;
+      }
+      magnitudes_.part(chunk) = squares;
+    });
+    wait();
+    return std::sqrt(magnitudes_.total());
   }
 
   // Methods. Each starts from the residual in the first vector, and ends where all threads meet.
@@ -569,7 +585,7 @@ class Solve {
   std::vector<Vector> vectors_;  // [n_rows * dim] each; the first one holds the residual
   Vector inverse_;               // [n_rows * dim] of the diagonal
   Sum bb_;                       // squares of b
-  Sum mm_;                       // squares of the magnitudes in b - A x
+  Sum magnitudes_;               // squares of what stands in |A| |x| + |b|
   std::vector<Sum> sums_;        // the first one is that of the residual's squares
   KrylovResult result_;
   std::exception_ptr failure_;

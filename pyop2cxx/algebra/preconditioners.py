@@ -152,7 +152,7 @@ def _condition(library: Library, matrix: Any, solve: Callable[[Any], Any]) -> fl
     largest = 0.0
     for right in (sides, sides * xp.asarray(signs, real)):
         with np.errstate(all="ignore"):
-            found = float((abs(solve(right.astype(matrix.dtype))) / weights).max(initial=0))
+            found = float((abs(solve(right.astype(matrix.dtype))) / weights).max())
         largest = max(largest, found) if np.isfinite(found) else float("inf")
     return largest
 
