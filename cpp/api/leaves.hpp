@@ -125,6 +125,8 @@ inline void check_as_many(const char* what, std::size_t expected, std::size_t go
 }  // namespace leaves
 
 /// @brief Convert each value of a range to the type of another one, as static_cast does.
+///
+/// Real numbers that an integer type does not hold become the nearest that it holds, NaN 0.
 /// @throws UsageError if they have not as many.
 template <class From, class To>
 void convert(const From& from, To&& to) {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "api/leaves.hpp"
+#include "base/convert.hpp"
 
 /// How the leaves are done. Changing it changes no list of types, and no declaration.
 namespace op2::leaves {
@@ -16,7 +17,7 @@ constexpr std::size_t piece = 4096;  // of a sum
 
 template <class To, class From>
 void convert(std::span<const From> from, To* to) {
-  std::ranges::transform(from, to, [](const From& one) { return static_cast<To>(one); });
+  std::ranges::transform(from, to, [](const From& one) { return converted<To>(one); });
 }
 
 template <class T, class Index>

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/convert.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 
@@ -88,13 +89,13 @@ void with_common(DType dtype, const F& f) {
 }
 
 template <class To, class From>
-To converted(const From& from) {
+To in_type(const From& from) {
   if constexpr (is_complex_v<From> && !is_complex_v<To>) {
-    return static_cast<To>(from.real());  // callers refuse this: complex values do not become real
+    return converted<To>(from.real());  // callers refuse this: complex values do not become real
   } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
     return To(static_cast<typename To::value_type>(from));
   } else {
-    return static_cast<To>(from);
+    return converted<To>(from);
   }
 }
 
@@ -130,7 +131,7 @@ class ColumnReader {
     with_type(column_.dtype, [this, begin, n](auto sample) {
       const auto* from = static_cast<const decltype(sample)*>(column_.data);
       for (std::int64_t i = 0; i < n; ++i) {
-        values_[static_cast<std::size_t>(i)] = converted<T>(from[(begin + i) * column_.stride]);
+        values_[static_cast<std::size_t>(i)] = in_type<T>(from[(begin + i) * column_.stride]);
       }
     });
   }
@@ -157,7 +158,7 @@ class ColumnWriter {
       auto* to = static_cast<decltype(sample)*>(column_.data);
       for (std::int64_t i = 0; i < n; ++i) {
         to[(begin + i) * column_.stride] =
-            converted<decltype(sample)>(values_[static_cast<std::size_t>(i)]);
+            in_type<decltype(sample)>(values_[static_cast<std::size_t>(i)]);
       }
     });
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,14 @@ TEST(Leaves, ConvertAsCastsDo) {
   Array<float> narrow(3);
   convert(std::span<const double>(from), narrow);
   EXPECT_EQ(narrow[1], -2.5F);
+}
+
+TEST(Leaves, ConvertIsDefinedForAllNumbers) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> from{1e20, -1e20, nan};
+  std::array<std::int32_t, 3> to{};
+  convert(from, to);
+  EXPECT_EQ(to, (std::array<std::int32_t, 3>{2147483647, -2147483647 - 1, 0}));
 }
 
 TEST(Leaves, GatherRows) {
