@@ -5,21 +5,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pyop2cxx.algebra import on_devices
 from pyop2cxx.algebra.on_devices import Flat
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.mat_values import MatValues
 
 
-def axpy(alpha: complex, x: MatValues, y: MatValues) -> bool:
+def axpy(alpha: Array, x: MatValues, y: MatValues) -> bool:
     """Compute ``y += alpha * x`` where the values are.
 
     Args:
-        alpha: A number.
+        alpha: A number, without dimensions.
         x: A matrix, not mixed.
         y: One of the same Sparsity; it may be the same.
 
@@ -28,19 +27,19 @@ def axpy(alpha: complex, x: MatValues, y: MatValues) -> bool:
     """
     scalars = _scalars(x)
     source, target = Flat(x, scalars), Flat(y, scalars)
-    return on_devices.axpy(np.asarray(alpha), source, target if x is not y else source, whole=True)
+    return on_devices.axpy(alpha, source, target if x is not y else source, whole=True)
 
 
-def scale(op: str, alpha: complex, x: MatValues) -> bool:
+def scale(op: str, alpha: Array, x: MatValues) -> bool:
     """Compute ``x *= alpha`` or ``x /= alpha`` where the values are; result as of `axpy`.
 
     Args:
         op: ``*`` or ``/``.
-        alpha: A number; not zero, where integers are divided.
+        alpha: A number, without dimensions; not zero, where integers are divided.
         x: A matrix, not mixed.
     """
     values = Flat(x, _scalars(x))
-    return on_devices.combine(op, values, values, np.asarray(alpha), whole=True)
+    return on_devices.combine(op, values, values, alpha, whole=True)
 
 
 def _scalars(mat: MatValues) -> Set:

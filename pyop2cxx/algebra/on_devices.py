@@ -17,8 +17,8 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.algebra import device_blas
 from pyop2cxx.base.access import INC, READ, RW, WRITE
-from pyop2cxx.base.arrays import c_name, core_dtype
-from pyop2cxx.base.conversions import limits
+from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.conversions import common_dtype, limits
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
@@ -328,16 +328,7 @@ def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> 
 
 def _common(*operands: Any) -> np.dtype[Any]:
     """Return the dtype that values are combined in."""
-    return _common_of(tuple(o.dtype for o in operands if o is not None))
-
-
-@lru_cache(maxsize=256)
-def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
-    known = [core_dtype(_name(dtype)) for dtype in dtypes]
-    found = _core.common_dtype(known[0], known[0])
-    for dtype in known[1:]:
-        found = _core.common_dtype(found, dtype)
-    return np.dtype(found.name)
+    return common_dtype(*(o.dtype for o in operands if o is not None))
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.conversions import first_unfit, range_of
+from pyop2cxx.base.conversions import as_number, first_unfit, range_of, require_unmasked
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -304,20 +304,75 @@ def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], 
     return found
 
 
-def _as_numpy_array(data: Any) -> Array:
+def plain_array(data: Any, what: str, *advice: str) -> Array:
+    """Return data as an array of NumPy's, without a copy where that is possible.
+
+    Every array that a program gives comes in through here.
+
+    Args:
+        data: An array of any library in the host's memory, or anything that NumPy can make one of.
+        what: The object, for messages.
+        *advice: For masked values, as of `require_unmasked`.
+
+    Raises:
+        DataValueError: Values are masked; or a tensor requires gradients, which no loop follows.
+    """
+    if getattr(data, "requires_grad", False) is True:
+        raise DataValueError(
+            f"{what}: the tensor requires gradients, which loops do not follow; pass "
+            "tensor.detach(), which is the same memory"
+        )
+    require_unmasked(data, what, *advice)
     only_dlpack = hasattr(data, "__dlpack__") and not hasattr(data, "__array__")
-    return np.from_dlpack(data) if only_dlpack else np.asarray(data)
+    found: Array = np.from_dlpack(data) if only_dlpack else np.asanyarray(data)
+    if type(found) is not np.ndarray:
+        require_unmasked(found, what, *advice)  # what its `__array__` returned
+        found = np.asarray(found)
+    return found
+
+
+def why_copied(data: Any, values: Array) -> str:
+    """Say why an array that was made of data is not their memory; nothing if it is.
+
+    Args:
+        data: As `plain_array` takes them.
+        values: What was made of them.
+    """
+    if not isinstance(data, np.ndarray) and not hasattr(data, "__dlpack__"):
+        return f"a {type(data).__name__} is no array whose memory could be used"
+    given = plain_array(data, "")
+    if np.may_share_memory(given, values) or values.size == 0:
+        return ""
+    if given.dtype != values.dtype:
+        return f"they are of dtype {given.dtype}, not {values.dtype}"
+    if not given.flags.c_contiguous:
+        return "they are not contiguous in C order"
+    return "they are read-only" if not given.flags.writeable else "they are not aligned"
+
+
+def _numbers_of(found: Array, what: str) -> Array:
+    """Return what Python objects are as numbers, in NumPy's dtype for these."""
+    numbers = [as_number(value, what) for value in found.flat]
+    for value, number in zip(found.flat, numbers, strict=True):
+        if number is None:
+            raise ValueError(f"there is no number in the place of {value!r}")
+    kept: Array = np.array([number.item() for number in numbers if number is not None])
+    return kept.reshape(found.shape)
 
 
 def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array:
     try:
-        found = _as_numpy_array(data)
+        found = plain_array(data, what)
+        if found.dtype.kind == "O":
+            found = _numbers_of(found, what)
         if dtype is None or found.dtype == dtype:
             return found
         loss = _loss(found, dtype)
         if not loss:
             return _copied(found, dtype)
-    except (ValueError, TypeError, OverflowError) as error:
+    except DataValueError:
+        raise
+    except (ValueError, TypeError, OverflowError, RuntimeError, BufferError) as error:
         loss = str(error)
     kind = "numbers" if dtype is None else dtype.name
     raise DataValueError(f"{what}: the data do not convert to {kind}: {loss}")
@@ -327,23 +382,14 @@ def _loss(found: Array, dtype: np.dtype[Any]) -> str:
     """Say what a conversion would lose beyond digits after the point; nothing if empty."""
     if found.dtype.kind == "c" and dtype.kind != "c":
         return "they are complex; pass their real part"
-    if found.dtype.kind == "O" and any(value is None for value in found.flat):
-        return "there is no number in the place of None"  # NumPy takes NaN for it
     if found.size == 0 or np.can_cast(found.dtype, dtype):
         return ""
-    if dtype.kind in "fc":
-        place = first_unfit(found.astype(float) if found.dtype.kind == "O" else found, dtype)
-        return "" if place is None else _beyond(found[place], dtype)
-    if dtype.kind == "b":
-        return ""  # all but zero is true
-    limits = np.iinfo(dtype)
-    smallest, largest = found.min(), found.max()
-    # asked this way round, a NaN does not fit either
-    if smallest >= limits.min and largest <= limits.max:
+    place = None if dtype.kind == "b" else first_unfit(found, dtype)  # all but zero is true
+    if place is None:
         return ""
-    if found.size == 1:
-        return _beyond(smallest, dtype)
-    return _beyond(f"values from {smallest} to {largest}", dtype)
+    if dtype.kind in "fc" or found.size == 1:
+        return _beyond(found[place], dtype)
+    return _beyond(f"values from {found.min()} to {found.max()}", dtype)
 
 
 def _beyond(value: object, dtype: np.dtype[Any]) -> str:

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import operator
+import sys
+from functools import lru_cache
+from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyop2cxx.exceptions import DataValueError
+from pyop2cxx import _core
+from pyop2cxx.exceptions import DataTypeError, DataValueError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,11 +57,153 @@ def limits(source: np.dtype[Any], target: np.dtype[Any]) -> Limits | None:
     return Limits(float(low), float(high + 1), is_open=False)
 
 
+def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that values are combined in: C's, but narrow integers count as int64."""
+    return _common_of(dtypes)
+
+
+@lru_cache(maxsize=256)
+def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
+    known = [_core.dtype_from_name("uint8" if d.kind == "b" else d.name) for d in dtypes]
+    found = _core.common_dtype(known[0], known[0])
+    for dtype in known[1:]:
+        found = _core.common_dtype(found, dtype)
+    return np.dtype(found.name)
+
+
+def exact_dtype(target: np.dtype[Any], *operands: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return the dtype for results that values of another dtype may not hold; else None.
+
+    Integers wrap where they are combined with integers, as in C and in NumPy. Real results for
+    integers, and all results for truth values, are computed first and converted afterwards.
+
+    Args:
+        target: Of the values that get the results.
+        operands: Of what is combined.
+    """
+    if target.kind not in "iub":
+        return None
+    found = common_dtype(target, *operands)
+    if found.kind in "iu" and target.kind != "b":
+        return None
+    return np.empty(0, found).real.dtype
+
+
+def as_number(value: object, what: str) -> Array | None:
+    """Return a number of any library as an array without dimensions.
+
+    Integers of up to 64 bits keep all digits. What is no number of Python or NumPy, such as a
+    fraction, a decimal or a scalar of an array library, becomes an integer if it is one, else the
+    nearest float64.
+
+    Args:
+        value: Anything.
+        what: The object and the operation, for the message.
+
+    Returns:
+        One value of dtype int64, uint64 or of a dtype of real or complex numbers that kernels can
+        work on; None of what is no single number.
+
+    Raises:
+        DataTypeError: A number that has no value, such as a masked one.
+        DataValueError: A number beyond the range of float64.
+    """
+    if isinstance(value, str | bytes) or getattr(value, "ndim", False):
+        return None
+    require_unmasked(value, what)
+    try:
+        found = np.array(_plain(value))
+    except OverflowError:
+        raise DataValueError(
+            f"{what}: a number of type {type(value).__name__} is beyond the range of float64, "
+            f"{range_of(np.dtype(float))}"
+        ) from None
+    except (TypeError, ValueError) as error:
+        if not isinstance(value, Number):
+            return None
+        raise DataTypeError(f"{what}: {value!r} has no value as a number: {error}") from None
+    return _usual(found, what) if found.dtype.kind in "biufc" else None
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as one of Python's or NumPy's; other objects may stay what they are."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return _plain(value.item())
+    if isinstance(value, np.ndarray | np.generic | float | complex):
+        return value
+    if callable(getattr(value, "item", None)):  # an array of another library
+        return value.item()
+    if hasattr(value, "__index__"):
+        whole = operator.index(value)
+        return whole if -(2**63) <= whole < 2**64 else float(whole)
+    if not hasattr(value, "__float__"):
+        return complex(value) if hasattr(value, "__complex__") else None
+    try:
+        real = float(value)
+    except TypeError:
+        if not hasattr(value, "__complex__"):
+            raise
+        return complex(value)
+    if np.isinf(real) and value != real:
+        raise OverflowError
+    is_whole = isinstance(value, Number) and np.isfinite(real) and int(value) == value  # type: ignore[call-overload]
+    return _plain(int(value)) if is_whole else real
+
+
+def _usual(found: Array, what: str) -> Array:
+    """Return a number in a dtype that kernels can work on, in this machine's byte order."""
+    kind, n_bytes = found.dtype.kind, found.dtype.itemsize
+    if kind == "b":
+        return found.astype(np.int64)
+    if kind == "f" and n_bytes == 2:
+        return found.astype(np.float32)
+    wide = {"f": 8, "c": 16}.get(kind, n_bytes)
+    if n_bytes <= wide:
+        return found.astype(found.dtype.newbyteorder("="), copy=False)
+    with np.errstate(over="ignore"):
+        narrow = found.astype(f"{kind}{wide}")
+    if np.isfinite(found) and not np.isfinite(narrow):
+        raise DataValueError(f"{what}: {found} is beyond the range of float64")
+    return narrow
+
+
+def require_unmasked(
+    data: object, what: str, advice: str = "data.filled(value), with a value for what is missing"
+) -> None:
+    """Refuse masked values: arrays of C have no place for a mask.
+
+    Args:
+        data: Anything; of lists the entries are looked at.
+        what: The object, for the message.
+        advice: What to pass, for the message.
+
+    Raises:
+        DataValueError: A value is masked.
+    """
+    masked = sys.modules.get("numpy.ma")  # loading this module takes a while
+    if masked is None:
+        return
+    if isinstance(data, list | tuple):
+        for entry in data:
+            if isinstance(entry, list | tuple | np.ndarray):
+                require_unmasked(entry, what, advice)
+        return
+    if not isinstance(data, masked.MaskedArray) or not (mask := masked.getmaskarray(data)).any():
+        return
+    place = [int(i) for i in np.unravel_index(int(mask.argmax()), mask.shape)]
+    raise DataValueError(
+        f"{what}: {int(mask.sum())} of {mask.size} values are masked, the first at {place}; a mask "
+        f"is not kept, pass {advice}"
+    )
+
+
 def first_unfit(values: Array, target: np.dtype[Any]) -> tuple[int, ...] | None:
     """Return the index of the first value that a dtype does not hold; None if it holds all."""
     known = limits(values.dtype, target)
     if known is None or values.size == 0:
         return None
+    if values.dtype == np.float16:  # whose comparisons with large numbers overflow
+        values = values.astype(np.float32)
     unfit = _unfit(values, known)
     if not unfit.any():
         return None

@@ -5,14 +5,20 @@ from __future__ import annotations
 
 import warnings
 from math import sqrt
-from numbers import Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import MOST_INT64, address_of, core_dtype
-from pyop2cxx.base.conversions import check_held, limits
+from pyop2cxx.base.conversions import (
+    as_number,
+    check_held,
+    exact_dtype,
+    first_unfit,
+    limits,
+    range_of,
+)
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
     DataTypeError,
@@ -55,9 +61,15 @@ class Algebra:
     def _what(self) -> str:
         raise NotImplementedError
 
-    def _alike(self) -> Self:
-        """Return another one like this, of zeros."""
+    def _alike(self, dtype: np.dtype[Any] | None = None) -> Self:
+        """Return another one like this, of zeros; of another dtype if that is given."""
         raise NotImplementedError
+
+    def _check_fits(self, other: Self, subset: Any, operation: str = "copy") -> None:
+        """Raise if the other one's dtype does not hold a value of this."""
+        raise NotImplementedError
+
+    copy: Callable[..., None]
 
     def _check_same(self, other: Any, operation: str) -> None:
         """Raise if the other's values do not belong to the same entities."""
@@ -128,8 +140,10 @@ class Algebra:
         Raises:
             DataValueError: Integers to a negative power, or to one that is no number of 64 bits.
         """
-        if not _is_number(exponent) or isinstance(exponent, complex | np.complexfloating):
+        number = number_of(exponent, f"{self._what}: '**'")
+        if number is None or number.dtype.kind == "c":
             return NotImplemented
+        exponent = number.item()
         if exponent < 0 and self.dtype.kind in "iu":
             raise DataValueError(f"{self._what}: '**': integers to a negative power, {exponent!r}")
         if self.dtype.kind in "iu" and not exponent <= MOST_INT64:  # nor is NaN
@@ -198,6 +212,12 @@ class Algebra:
         self._check_held(factor, "axpy")
         whole = self._has_ghosts() and other._has_ghosts()
         runtime.require_running(self._what, "axpy")
+        if (dtype := exact_dtype(self.dtype, factor.dtype, other.dtype)) is not None:
+            exact = self._alike(dtype)
+            self.copy(exact)
+            exact.axpy(factor, other)
+            self._take("axpy", exact, whole)
+            return
         if self._waits_in_order("axpy", lambda: self.axpy(alpha, other), factor, other):
             return
         if at_device(self, other) and device_algebra().axpy(factor, other, self, whole=whole):
@@ -219,11 +239,19 @@ class Algebra:
             raise DataValueError(
                 f"{self._what}: maxpy got {len(alphas)} numbers, but {len(others)} others"
             )
-        for alpha, other in zip(alphas, others, strict=True):
+        factors = [self._number(alpha, "maxpy") for alpha in alphas]
+        for factor, other in zip(factors, others, strict=True):
             self._check_like(other, "maxpy")
-            self._check_held(self._number(alpha, "maxpy"), "maxpy")
-        for alpha, other in zip(alphas, others, strict=True):
-            self.axpy(alpha, other)
+            self._check_held(factor, "maxpy")
+        dtypes = [one.dtype for one in (*factors, *others)]
+        exact = exact_dtype(self.dtype, *dtypes) if dtypes else None
+        changed = self if exact is None else self._alike(exact)
+        if changed is not self:
+            self.copy(changed)
+        for factor, other in zip(factors, others, strict=True):
+            changed.axpy(factor, other)
+        if changed is not self:
+            self._take("maxpy", changed, changed._has_ghosts())
 
     # How they are carried out
 
@@ -248,6 +276,11 @@ class Algebra:
         runtime.require_running(self._what, op)
         with np.errstate(all="ignore"):
             found = function(self._operand(whole))
+        if self.dtype.kind in "iu" and found.dtype.kind not in "iu":  # integers wrap
+            place = first_unfit(found, self.dtype)
+            if place is not None:
+                raise unfit(self, op, found[place], place)
+        with np.errstate(all="ignore"):
             made._outcome(whole, fresh=True)[...] = found
         return made
 
@@ -258,6 +291,8 @@ class Algebra:
         left, right, whole = pair
         made = self._alike()
         runtime.require_running(self._what, op)
+        if self._exactly(op, made, left, right, whole):
+            return made
         if self._on_device(op, made, left, right, whole):
             return made
         left, right = self._values_of(left, whole), self._values_of(right, whole)
@@ -273,6 +308,8 @@ class Algebra:
         runtime.require_running(self._what, op)
         if self._waits_in_order(f"{op}=", lambda: self._update(op, other), right):
             return self
+        if self._exactly(op, self, self, right, whole):
+            return self
         if self._on_device(op, self, self, right, whole):
             return self
         right = self._values_of(right, whole)
@@ -280,6 +317,35 @@ class Algebra:
         out = self._outcome(whole, fresh=False)
         self._combine(op, out, out, right)
         return self
+
+    def _exactly(self, op: str, out: Self, left: Any, right: Any, whole: bool) -> bool:
+        """Combine into a dtype that holds all results, and then convert these; see `exact_dtype`.
+
+        Returns:
+            Whether that was needed; if not, nothing is changed.
+        """
+        dtype = exact_dtype(self.dtype, left.dtype, right.dtype)
+        if dtype is None:
+            return False
+        exact = self._alike(dtype)
+        if not exact._on_device(op, exact, left, right, whole):
+            given = exact._values_of(left, whole), exact._values_of(right, whole)
+            exact._combine(op, exact._outcome(whole, fresh=True), *given)
+        out._take(op, exact, whole)
+        return True
+
+    def _take(self, op: str, exact: Self, whole: bool) -> None:
+        """Take results of another dtype; if one does not fit, nothing is changed.
+
+        As NumPy does, truth values are true of all but zero.
+        """
+        if self.dtype.kind == "b":
+            self._outcome(whole, fresh=True)[...] = exact._operand(whole)
+            return
+        exact._check_fits(self, None, op)
+        if hasattr(self, "_numbering"):
+            exact._numbering = self._numbering  # type: ignore[attr-defined]  # Dats have one
+        exact.copy(self, casting="unsafe")
 
     def _waits_in_order(self, what: str, again: Callable[[], Any], *others: Any) -> bool:
         """Let a chain change the values in its place among the loops, if it can.
@@ -324,27 +390,31 @@ class Algebra:
 
     def _pair(self, op: str, left: Any, right: Any) -> tuple[Any, Any, bool] | None:
         """Return the operands, numbers as arrays, and whether ghosts' values are computed."""
-        operands = (left, right)
-        for operand in operands:
-            if operand is self or _is_number(operand) or _is_single(operand):
+        given = [self._given(op, operand) for operand in (left, right)]
+        for one in given:
+            if one is self or isinstance(one, np.ndarray) or _is_single(one):
                 continue
-            if isinstance(operand, np.ndarray):
-                raise DatTypeError(
-                    f"{self._what}: '{op}' with an array of shape {operand.shape}; make a Dat or "
-                    "Global like this one of it, or compute with the arrays in data and data_ro"
-                )
-            if not isinstance(operand, Algebra) or operand._family() is not self._family():
+            if not isinstance(one, Algebra) or one._family() is not self._family():
                 return None
-            self._check_like(operand, op)
-        whole = all(o._has_ghosts() for o in operands if isinstance(o, Algebra))
-        for operand in operands:
-            if _is_single(operand):
-                self._check_real(operand.dtype, op)
-        given = [self._number(o, op) if _is_number(o) else o for o in operands]
+            self._check_like(one, op)
+        whole = all(o._has_ghosts() for o in (left, right) if isinstance(o, Algebra))
         for one in given:
             if one is not self and (isinstance(one, np.ndarray) or _is_single(one)):
+                self._check_real(one.dtype, op)
                 self._check_held(one, op)
         return given[0], given[1], whole
+
+    def _given(self, op: str, operand: Any) -> Any:
+        """Return an operand; a number as an array without dimensions, what is none as it is."""
+        if isinstance(operand, Algebra):
+            return operand
+        number = as_number(operand, f"{self._what}: '{op}'")
+        if number is None and (isinstance(operand, np.ndarray) or getattr(operand, "ndim", False)):
+            raise DatTypeError(
+                f"{self._what}: '{op}' with an array of shape {tuple(operand.shape)}; make a Dat "
+                "or Global like this one of it, or compute with the arrays in data and data_ro"
+            )
+        return operand if number is None else number
 
     def _loses_imaginary(self, *operands: Any) -> bool:
         return self.dtype.kind != "c" and any(o.dtype.kind == "c" for o in operands)
@@ -441,17 +511,12 @@ class Algebra:
         if _is_single(value):
             self._check_real(value.dtype, operation)
             return value  # read later, if at all: it may be on a device
-        if _is_number(value):
-            found: Array = np.asarray(value)
-        else:
+        found = number_of(value, f"{self._what}: '{operation}'")
+        if found is None:
             raise DataTypeError(
                 f"{self._what}: '{operation}' takes a number, got {value!r} of type "
                 f"{type(value).__name__}"
             )
-        if found.dtype.kind == "b" or found.dtype.kind not in "iufc":
-            if not -MOST_INT64 <= value <= MOST_INT64:  # NumPy has no type for it
-                raise DataTypeError(f"{self._what}: '{operation}' takes 64 bits, got {value!r}")
-            found = found.astype(np.int64)
         self._check_real(found.dtype, operation)
         return found
 
@@ -501,8 +566,27 @@ def _power(values: Array, exponent: Any) -> Array:
     return found
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Number | np.number | np.bool_)
+def number_of(value: object, what: str) -> Array | None:
+    """Return a number as `as_number` does; a Global's value is none, for it may be elsewhere."""
+    return None if isinstance(value, Algebra) else as_number(value, what)
+
+
+def unfit(target: Any, op: str, value: Any, place: tuple[int, ...]) -> DataValueError:
+    """Return the error of a result that the dtype of what gets it does not hold.
+
+    Args:
+        target: What gets it; nothing was changed.
+        op: What was computed.
+        value: The result.
+        place: Its index: for a Dat the entity and the component.
+    """
+    if op == "/" and not np.isfinite(value):
+        return DataValueError(f"{target._what}: '/': an integer would be divided by zero or NaN")
+    return DataValueError(
+        f"{target._what}: '{op}': the result {value} at {list(place)} does not fit into "
+        f"{target.dtype.name}, which holds {range_of(target.dtype)}; nothing was changed. Compute "
+        "in a wider dtype, or write a loop that converts it"
+    )
 
 
 def _is_single(value: object) -> bool:

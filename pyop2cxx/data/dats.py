@@ -21,7 +21,7 @@ from pyop2cxx.base.arrays import (
     as_zeros,
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
-from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values
+from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values, unfit
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.lent import Lent, given_values, is_shared
@@ -450,8 +450,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     # As a vector
 
-    def _alike(self) -> Dat:
-        return Dat(self._set**self.dim, None, self._dtype)
+    def _alike(self, dtype: np.dtype[Any] | None = None) -> Dat:
+        return Dat(self._set**self.dim, None, self._dtype if dtype is None else dtype)
 
     def _family(self) -> type[Dat]:
         return Dat
@@ -558,7 +558,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _check_summed(self, member: str) -> None:
         communicators.check_alone(self._set._comm, self._what, member)
 
-    def _check_fits(self, other: Dat, subset: SubsetLike | None) -> None:
+    def _check_fits(self, other: Dat, subset: SubsetLike | None, operation: str = "copy") -> None:
         """Check that a copy loses no value; only a device's count of those is waited for."""
         if limits(self._dtype, other._dtype) is None:
             return
@@ -573,6 +573,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         else:
             copied = values if self.halo_valid else values[: self._set.size]
         place = first_unfit(copied, other._dtype)
+        if place is not None and operation != "copy":
+            raise unfit(other, operation, copied[place], place)
         if place is not None:
             entity = place[0] if subset is None else int(subset.owned_indices[place[0]])
             at = f" at {list(place[1:])}" if self._cdim > 1 else ""

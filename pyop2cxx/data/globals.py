@@ -10,7 +10,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
 from pyop2cxx.base.arrays import as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
-from pyop2cxx.data.algebra import Algebra, at_device
+from pyop2cxx.data.algebra import Algebra, at_device, unfit
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
 from pyop2cxx.data.conditions import Condition
 from pyop2cxx.data.constants import Constant, GlobalArg
@@ -25,6 +25,7 @@ from pyop2cxx.sets.global_sets import GlobalDataSet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import numpy as np
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.base.arrays import Array
@@ -175,7 +176,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         else:
             other.data = self.data_ro
 
-    def _check_fits(self, other: Global, subset: None = None) -> None:
+    def _check_fits(self, other: Global, subset: None = None, operation: str = "copy") -> None:
         """Check that a copy loses no value; on a device only integers are waited for."""
         is_waited_for = other.dtype.kind in "iu"
         if limits(self.dtype, other.dtype) is None or (
@@ -184,6 +185,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             return
         self._on_host(_core.Use.read, "copy", is_explicit=is_waited_for)
         place = first_unfit(self._values, other.dtype)
+        if place is not None and operation != "copy":
+            raise unfit(other, operation, self._values[place], place)
         if place is not None:
             raise DataValueError(
                 f"{self._what}: copy: the value {self._values[place]} at {list(place)} does not "
@@ -226,8 +229,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         """What it has in place of a DataSet."""
         return GlobalDataSet(self)
 
-    def _alike(self) -> Global:
-        return Global(self._dim, None, self.dtype, comm=self._comm)
+    def _alike(self, dtype: np.dtype[Any] | None = None) -> Global:
+        return Global(self._dim, None, self.dtype if dtype is None else dtype, comm=self._comm)
 
     def _family(self) -> type[Global]:
         return Global

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import MOST_INT64
-from pyop2cxx.base.conversions import check_held
-from pyop2cxx.data.algebra import at_device, combine_values
+from pyop2cxx.base.conversions import check_held, exact_dtype, first_unfit
+from pyop2cxx.data.algebra import at_device, combine_values, number_of, unfit
 from pyop2cxx.exceptions import DataTypeError, DataValueError, MatTypeError, SparsityShapeError
 from pyop2cxx.runtime.seams import matrix_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.base.arrays import Array
 
 
 class MatAlgebra:
@@ -43,17 +46,32 @@ class MatAlgebra:
             >>> (mass + 0.5 * stiffness).values.tolist()
             [[3.0, 0.0], [0.0, 3.0]]
         """
-        self._check_addend(alpha, other, "axpy")
+        number = self._check_addend(alpha, other, "axpy")
+        if exact_dtype(self.dtype, number.dtype, other.dtype) is not None:
+            sources = iter([part._stored("axpy", write=False) for part in other])
+            self._become("axpy", lambda values: values + number * next(sources))
+            return
+        # of integers in a type that holds both, as C does: NumPy would refuse a negative number
+        factor = number if self.dtype.kind in "iu" else number.item()
         for mine, theirs in zip(self, other, strict=True):
             theirs._allocated("axpy")
-            if at_device(mine, theirs) and matrix_sums().axpy(alpha, theirs, mine):
+            if at_device(mine, theirs) and matrix_sums().axpy(number, theirs, mine):
                 mine._buffer.increment_version()
                 continue
             source = theirs._stored("axpy", write=False)
             target = mine._stored("axpy", write=True)
-            # of integers in a type that holds both, as C does: NumPy would refuse a negative number
-            factor = np.asarray(alpha) if target.dtype.kind in "iu" else alpha
             target += np.asarray(factor * source).astype(target.dtype, copy=False)
+
+    def _become(self: Any, operation: str, change: Callable[[Array], Array]) -> None:
+        """Give all blocks other values; none, if one of these does not fit."""
+        parts = tuple(self)
+        with np.errstate(all="ignore"):
+            found = [change(part._stored(operation, write=False)) for part in parts]
+        for values in found:
+            if (place := first_unfit(values, self.dtype)) is not None:
+                raise unfit(self, operation, values[place], place)
+        for part, values in zip(parts, found, strict=True):
+            part._stored(operation, write=True)[...] = values
 
     def __add__(self: Any, other: Any) -> Any:
         if not _is_mat(other):
@@ -84,46 +102,56 @@ class MatAlgebra:
         return self
 
     def __mul__(self: Any, factor: Any) -> Any:
-        if not _is_number(factor):
+        number = number_of(factor, f"{self._what}: '*'")
+        if number is None:
             return NotImplemented
-        self._check_addend(factor, self, "*")
+        self._check_addend(number, self, "*")
         made = self.duplicate(copy=False)
-        made.axpy(factor, self)
+        made.axpy(number, self)
         return made
 
     def __rmul__(self: Any, factor: Any) -> Any:
         return MatAlgebra.__mul__(self, factor)
 
     def __truediv__(self: Any, divisor: Any) -> Any:
-        if not _is_number(divisor):
+        number = number_of(divisor, f"{self._what}: '/'")
+        if number is None:
             return NotImplemented
-        if self.dtype.kind in "iu":
-            return self._quotient(divisor)
-        return MatAlgebra.__mul__(self, 1 / divisor if divisor else _over_zero(divisor))
+        if self.dtype.kind in "iub":
+            return self._quotient(number)
+        value = number.item()
+        return MatAlgebra.__mul__(self, 1 / value if value else _over_zero(value))
 
-    def _quotient(self: Any, divisor: Any) -> Any:
+    def _quotient(self: Any, divisor: Array) -> Any:
         """Return integers divided, as C does: the inverse of an integer is not exact."""
         self._check_addend(divisor, self, "/")
         if not divisor:
             raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
         made = self.duplicate()
+        if exact_dtype(self.dtype, divisor.dtype) is not None:
+            made._become("/", lambda values: values / divisor)
+            return made
         for part in made:
             if not (at_device(part) and matrix_sums().scale("/", divisor, part)):
                 values = part._stored("/", write=True)
-                combine_values("/", values, values, np.asarray(divisor))
+                combine_values("/", values, values, divisor)
             else:
                 part._buffer.increment_version()
         return made
 
     def __imul__(self: Any, factor: Any) -> Any:
-        if not _is_number(factor):
+        number = number_of(factor, f"{self._what}: '*'")
+        if number is None:
             return NotImplemented
-        self._check_addend(factor, self, "*")
+        self._check_addend(number, self, "*")
+        if exact_dtype(self.dtype, number.dtype) is not None:
+            self._become("*", lambda values: values * number)
+            return self
         for part in self:
             part._allocated("*")
-            if not (at_device(part) and matrix_sums().scale("*", factor, part)):
+            if not (at_device(part) and matrix_sums().scale("*", number, part)):
                 values = part._stored("*", write=True)
-                np.multiply(values, factor, out=values, casting="unsafe")
+                np.multiply(values, number.item(), out=values, casting="unsafe")
             else:
                 part._buffer.increment_version()
         return self
@@ -133,7 +161,8 @@ class MatAlgebra:
         made.axpy(-1, self)
         return made
 
-    def _check_addend(self: Any, alpha: Any, other: Any, operation: str) -> None:
+    def _check_addend(self: Any, alpha: Any, other: Any, operation: str) -> Array:
+        """Return a factor as an array without dimensions, once it and the other matrix fit."""
         if not _is_mat(other):
             raise MatTypeError(
                 f"{self._what}: '{operation}' with {other!r} of type {type(other).__name__}; "
@@ -144,18 +173,19 @@ class MatAlgebra:
                 f"{self._what}: '{operation}' with {other._what}, which has another Sparsity; make "
                 "both of one Sparsity object"
             )
-        if not _is_number(alpha):
+        number = number_of(alpha, f"{self._what}: '{operation}'")
+        if number is None:
             raise DataTypeError(
                 f"{self._what}: '{operation}' takes a number, got {alpha!r} of type "
                 f"{type(alpha).__name__}"
             )
-        is_complex = np.asarray(alpha).dtype.kind == "c" or other.dtype.kind == "c"
-        if is_complex and self.dtype.kind != "c":
+        if "c" in (number.dtype.kind, other.dtype.kind) and self.dtype.kind != "c":
             raise DataTypeError(
                 f"{self._what} is real: '{operation}' with complex values would lose imaginary "
                 "parts; make it of dtype complex128"
             )
-        check_held(self.dtype, np.asarray(alpha), operation, self._what)
+        check_held(self.dtype, number, operation, self._what)
+        return number
 
 
 def _is_mat(value: object) -> bool:
@@ -165,8 +195,3 @@ def _is_mat(value: object) -> bool:
 def _over_zero(zero: Any) -> Any:
     """Return 1 / 0 as values are divided: infinite, or no number where it is complex."""
     return complex(np.nan, np.nan) if np.iscomplexobj(zero) else np.copysign(np.inf, float(zero))
-
-
-def _is_number(value: object) -> bool:
-    is_wide = isinstance(value, int) and not -MOST_INT64 <= value <= MOST_INT64
-    return isinstance(value, Number | np.number) and not is_wide

@@ -13,7 +13,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, Access
-from pyop2cxx.base.arrays import address_of
+from pyop2cxx.base.arrays import address_of, plain_array
 from pyop2cxx.data.mat_args import (
     DenseBlockArg,
     MatArg,
@@ -276,7 +276,8 @@ def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -
     if given is None:
         return None
     wanted = "block_indices" if dim == 1 and block > 1 else "indices"
-    values = np.asarray(getattr(given, wanted, getattr(given, "indices", given)))
+    numbers = getattr(given, wanted, getattr(given, "indices", given))
+    values = plain_array(numbers, f"{mat._what}: lgmaps: the {what}")
     if values.dtype.kind not in "iu" or values.shape != (n * dim,):
         raise DataValueError(
             f"{mat._what}: lgmaps: the {what} need integers of shape ({n * dim},), got dtype "

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, WRITE, Access, checked_access
-from pyop2cxx.base.arrays import as_array
+from pyop2cxx.base.arrays import as_array, plain_array
 from pyop2cxx.base.conversions import first_unfit
 from pyop2cxx.data import mat_paths, mat_rows
 from pyop2cxx.data.algebra import at_device
@@ -228,7 +228,7 @@ class Mat(MatAlgebra, MatValues):
         return as_array(value, self._dtype, (), f"{self._what}: {member}")[()]
 
     def _numbers(self, given: Any, what: str, side: int) -> Array:
-        numbers = np.atleast_1d(np.asarray(given))
+        numbers = np.atleast_1d(plain_array(given, f"{self._what}: {what} numbers"))
         if numbers.size == 0:
             return np.zeros(0, np.int64)
         if numbers.dtype.kind not in "iu":
@@ -266,7 +266,9 @@ class Mat(MatAlgebra, MatValues):
         self._plain("values")
         i, j = self._numbers(rows, "row", 0), self._numbers(cols, "column", 1)
         r, c = self.block_dims
-        given = np.asarray(values)
+        given = plain_array(values, f"{self._what}: values")
+        if given.dtype.kind == "O":
+            given = as_array(given, self._dtype, given.shape, f"{self._what}: values")
         if given.size != i.size * r * j.size * c or not np.can_cast(
             given.dtype, self._dtype, "same_kind"
         ):

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import sqrt
-from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import spread
 from pyop2cxx.base.conversions import check_casting
+from pyop2cxx.data.algebra import number_of
 from pyop2cxx.data.carrier import Argument, OlderForm, older_form
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.ghosts import OlderNames
@@ -89,7 +89,7 @@ def _by_fields(operation: Callable[[Any, Any], Any]) -> Any:
 
 def _in_fields(operation: Callable[[Any, Any], Any]) -> Any:
     def updated(self: MixedDat, other: Any) -> MixedDat:
-        done = self._each(operation, other)
+        done = self._changed(lambda fields: fields._each(operation, other))
         return done if done is NotImplemented else self
 
     return updated
@@ -310,11 +310,23 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
 
     # As a vector: field by field
 
+    __array_ufunc__ = None  # NumPy must leave `array_scalar * mixed` to us
+
+    def _changed(self, change: Callable[[MixedDat], Any]) -> Any:
+        """Change all fields or none: results that integers do not hold are refused."""
+        if self.dtype.kind not in "iub":
+            return change(self)
+        copied = MixedDat(self)
+        done = change(copied)
+        if done is not NotImplemented:
+            copied.copy(self, casting="unsafe")
+        return done
+
     def _each(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
         if isinstance(other, MixedDat):
             _check_like(self, other)
             others: tuple[Any, ...] = other.split
-        elif isinstance(other, Number):
+        elif number_of(other, f"MixedDat {self.name}") is not None:
             others = (other,) * len(self)
         else:
             return NotImplemented
@@ -336,8 +348,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         return MixedDat([dat**exponent for dat in self])
 
     def __ipow__(self, exponent: Any) -> MixedDat:
-        for dat in self:
-            dat **= exponent
+        (self**exponent).copy(self)
         return self
 
     def __abs__(self) -> MixedDat:
@@ -362,8 +373,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
     def axpy(self, alpha: Any, other: MixedDat) -> None:
         """Add a multiple of another MixedDat; see `Dat.axpy`."""
         _check_like(self, other)
-        for a, b in zip(self, other, strict=True):
-            a.axpy(alpha, b)
+        self.maxpy([alpha], [other])
 
     def maxpy(self, alphas: Sequence[Any], others: Sequence[MixedDat]) -> None:
         """Add multiples of several other MixedDats; see `Dat.maxpy`."""
@@ -373,8 +383,13 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             )
         for other in others:
             _check_like(self, other)
-        for alpha, other in zip(alphas, others, strict=True):
-            self.axpy(alpha, other)
+
+        def change(fields: MixedDat) -> None:
+            for alpha, other in zip(alphas, others, strict=True):
+                for a, b in zip(fields, other, strict=True):
+                    a.axpy(alpha, b)
+
+        self._changed(change)
 
     def save(self, filename: str) -> None:
         """Write each field to a file of its own: the name, the field's number, .npy."""

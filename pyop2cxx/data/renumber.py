@@ -14,7 +14,7 @@ import numpy as np
 
 from pyop2cxx._core import plan as room
 from pyop2cxx.base import extras
-from pyop2cxx.base.arrays import address_of
+from pyop2cxx.base.arrays import address_of, plain_array
 from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
@@ -379,7 +379,7 @@ def _through(
             f"Renumbering: 'on' must be the Set that the array belongs to, got {on!r} of type "
             f"{type(on).__name__}"
         )
-    rows = np.asarray(data)
+    rows = plain_array(data, "Renumbering")
     if rows.ndim == 0 or len(rows) not in (on.size, on.total_size):
         raise UsageError(
             f"Renumbering: expected a row for each of the {on.size} owned or {on.total_size} "

@@ -55,7 +55,7 @@ class WholeValues:
                 self._check_held(single, "assign")
                 self._fill(single, subset)
             else:
-                value.copy(self, subset)  # type: ignore[attr-defined]
+                value.copy(self, subset)
         elif np.ndim(value) == 0:
             number = as_array(value, self._dtype, (), f"{self._what}: assign")
             self._fill(number, subset)

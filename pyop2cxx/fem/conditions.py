@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import distinct
+from pyop2cxx.base.arrays import distinct, plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataValueError, IndexValueError, MapValueError, UsageError
 from pyop2cxx.fem.functions import Function
@@ -114,7 +114,8 @@ def _held(space: FunctionSpace, where: Any) -> Array:
         return _on_facets(space, where.indices)
     if where is None:
         return _on_facets(space, np.arange(facets.set.size))
-    mask = np.asarray(where(space.dof_coordinates.T) if callable(where) else where)
+    given = where(space.dof_coordinates.T) if callable(where) else where
+    mask = plain_array(given, "DirichletBC")
     if mask.dtype != bool or mask.shape != (space.dof_set.size,):
         raise DataValueError(
             f"DirichletBC: expected a mask of {space.dof_set.size} booleans, one for each dof, got "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, DatTypeError, UsageError
@@ -131,7 +132,7 @@ class Constant(ufl.Constant, Shown):
 
     def __init__(self, where: Any, value: ArrayLike, dtype: DTypeLike = np.float64) -> None:
         domain = where.domain if isinstance(where, FunctionSpace) else domain_of(where)
-        given = np.asarray(value, dtype)
+        given = np.asarray(plain_array(value, "Constant") if np.ndim(value) else value, dtype)
         super().__init__(domain.ufl, given.shape)
         self.data = Global(given.size, given.reshape(-1), dtype=dtype, name="constant")
 
@@ -146,7 +147,7 @@ class Constant(ufl.Constant, Shown):
 
     @value.setter
     def value(self, value: ArrayLike) -> None:
-        given = np.asarray(value)
+        given = plain_array(value, "Constant")
         if given.shape != self.ufl_shape:
             raise DataValueError(f"Constant: expected shape {self.ufl_shape}, got {given.shape}")
         self.data.data[:] = given.reshape(-1)

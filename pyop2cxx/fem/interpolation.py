@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
@@ -69,7 +70,7 @@ def _interpolate(given: Any, function: Function) -> None:
         _set_by_call(function, given)
     else:
         size = space.value_size
-        values = np.asarray(given)
+        values = plain_array(given, "interpolate")
         if values.size not in (1, size) or values.dtype.kind not in "iufc":
             raise DataValueError(f"interpolate: expected {size} numbers, got {given!r}")
         flat = np.broadcast_to(values.reshape(-1, 1), (size, 1))
@@ -121,7 +122,7 @@ def _set_by_call(function: Function, given: Callable[[Array], Any]) -> None:
 def _called(space: FunctionSpace, given: Callable[[Array], Any], points: Array) -> Array:
     """Return what a function of coordinates gives, shape (n, components)."""
     n, size = len(points), space.value_size
-    values = np.asarray(given(points.T))
+    values = plain_array(given(points.T), "interpolate")
     if values.shape == (n,) and size == 1:
         values = values[None]
     if values.ndim > 2 and values.shape[-1] == n:

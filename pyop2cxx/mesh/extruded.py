@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.mesh.topology import Tags
@@ -130,9 +130,9 @@ class ExtrudedMesh(Generic[BaseMesh]):
         if levels is None:
             height: Array = fraction
         elif callable(levels):
-            height = np.asarray(levels(points.T, fraction))
+            height = plain_array(levels(points.T, fraction), f"{self.name}: levels")
         else:
-            given = np.asarray(levels)
+            given = plain_array(levels, f"{self.name}: levels")
             if given.shape != (n_levels,):
                 raise DataValueError(
                     f"{self.name}: there are {n_levels} levels, one more than cells; expected the "
@@ -324,7 +324,7 @@ def _of_levels(cells_of: Array) -> Array:
 
 def _cells_of_columns(layers: int | npt.ArrayLike, n_columns: int, what: str) -> Numbers:
     """The number of the lowest cell of each column, and one past that of its highest."""
-    given = np.asarray(layers)
+    given = plain_array(layers, what)
     if given.dtype.kind in "iu" and given.shape in ((), (n_columns,)):
         past = np.broadcast_to(given, n_columns).astype(np.int64)
         given = np.stack([np.zeros_like(past), past], 1)

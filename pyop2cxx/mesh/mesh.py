@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyop2cxx.base.arrays import distinct
+from pyop2cxx.base.arrays import distinct, plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber
@@ -335,7 +335,7 @@ def _renumbered(cell_vertices: Map, coordinates: Dat) -> Renumbering:
 
 
 def _as_points(points: npt.ArrayLike, cell: ReferenceCell, name: str) -> Array:
-    given = np.asarray(points)
+    given = plain_array(points, f"{name}: points")
     if given.dtype.kind not in "iuf":
         raise DataValueError(f"{name}: points must be real numbers, got {given.dtype}")
     dtype = np.float32 if given.dtype == np.float32 else np.float64
@@ -368,7 +368,7 @@ def _as_cells(cells: npt.ArrayLike, cell: ReferenceCell, n_vertices: int, name: 
 
 
 def _as_rows(rows: npt.ArrayLike, width: int, n_vertices: int, what: str) -> Array:
-    found = np.asarray(rows)
+    found = plain_array(rows, what)
     if found.size == 0:
         return np.empty((0, width), np.int32)
     if found.dtype.kind not in "iu" or found.ndim != 2 or found.shape[1] != width:
@@ -387,7 +387,7 @@ def _as_rows(rows: npt.ArrayLike, width: int, n_vertices: int, what: str) -> Arr
 
 
 def _numbered(given: npt.ArrayLike, on: Set, way: Renumbering | None, what: str) -> Array:
-    found = np.asarray(given)
+    found = plain_array(given, what)
     if found.size == 0:
         found = found.astype(np.int64)
     if found.dtype.kind not in "iu" or found.ndim != 1:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from pyop2cxx._core import mesh as room
+from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, SetTypeError, UnknownTagError, UsageError
 from pyop2cxx.mesh.measures import normals
@@ -274,7 +275,7 @@ def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:
         DataValueError: The marker does not return a truth value for each point.
     """
     points = points_of(coordinates).T
-    found = np.asarray(marker(points))
+    found = plain_array(marker(points), "a marker")
     if found.shape != (points.shape[1],) or found.dtype.kind != "b":
         raise DataValueError(
             f"a marker takes points of shape {points.shape} and returns {points.shape[1]} truth "

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import MOST_INT32, is_integer
-from pyop2cxx.exceptions import SetTypeError, SizeTypeError, UnsupportedError, UsageError
+from pyop2cxx.base.arrays import MOST_INT32, is_integer, plain_array
+from pyop2cxx.exceptions import (
+    DataValueError,
+    SetTypeError,
+    SizeTypeError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -135,8 +141,10 @@ def _as_layers(layers: int | ArrayLike, parent: Set) -> Array:
             raise SizeTypeError(f"{what}: at most {MOST_INT32} layers are possible, got {layers}")
         return np.array([[0, layers]], np.int64)
     try:
-        found = np.asarray(layers)
-    except ValueError:
+        found = plain_array(layers, f"{what}: layers")
+    except DataValueError:
+        raise
+    except (TypeError, ValueError):
         found = np.empty(0)
     shape = (parent.total_size, 2)
     if found.dtype.kind not in "iu" or found.shape != shape:

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import MOST_INT32, address_of, as_name, is_integer, require_order
+from pyop2cxx.base.arrays import (
+    MOST_INT32,
+    address_of,
+    as_name,
+    is_integer,
+    plain_array,
+    require_order,
+)
 from pyop2cxx.exceptions import (
     ArityTypeError,
     DataValueError,
@@ -35,6 +42,10 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+_FILLED = ("values.filled(-1): an entry -1 leads nowhere",)
+"""What to do with masked values."""
+
+
 class MapValues(np.ndarray[Any, np.dtype[Any]]):
     """The values of a Map: an array, read-only but for assignments to its elements.
 
@@ -50,7 +61,8 @@ class MapValues(np.ndarray[Any, np.dtype[Any]]):
             super().__setitem__(index, value)
             return
         changed = np.array(self.map_.values_with_halo)
-        if np.asarray(value).dtype.kind == "f":
+        value = plain_array(value, f"Map '{self.map_.name}': values", *_FILLED)
+        if value.dtype.kind == "f":
             changed = changed.astype(np.float64)  # so that the Map sees what is not whole
         changed[: len(self)][index] = value
         self.map_.update_values(changed)
@@ -344,14 +356,14 @@ class Map(Shown):
 
     def _as_integers(self, values: ArrayLike, what: str, shape: tuple[int, ...]) -> Array:
         try:
-            found = np.asarray(values)
-        except ValueError as error:
+            found = plain_array(values, f"Map '{self._name}': {what}", *_FILLED)
+        except DataValueError:
+            raise
+        except (ValueError, TypeError, RuntimeError, BufferError) as error:
             raise DataValueError(f"Map '{self._name}': {what}: {error}") from None
         if found.size == 0:
             found = found.astype(np.int32)
-        if found.dtype.kind == "f":
-            found = self._as_whole(found, what)
-        if found.dtype.kind not in "iu":
+        if found.dtype.kind not in "iuf":
             raise DataValueError(
                 f"Map '{self._name}': {what} must be integers, got dtype {found.dtype}"
             )
@@ -361,16 +373,24 @@ class Map(Shown):
                 f"{shape}, got shape {found.shape}"
             )
         require_order(found.shape, shape, f"Map '{self._name}'")
-        return found.reshape(shape)
+        found = found.reshape(shape)
+        return self._as_whole(found, what) if found.dtype.kind == "f" else found
 
     def _as_whole(self, numbers: Array, what: str) -> Array:
         """Return floating-point numbers, such as those of ``np.loadtxt``, as integers.
 
         Digits after the point are cut off, as in PyOP2, but not in silence.
         """
-        with np.errstate(invalid="ignore"):  # the range check finds what this spoils
-            found = numbers.astype(np.int64)
-        if wrong := np.argwhere((found != numbers) & np.isfinite(numbers)).tolist():
+        # asked this way round, a NaN does not fit either
+        bad = np.argwhere(~(np.abs(numbers) < 2.0**63)).tolist()
+        if bad:
+            at = f"row {bad[0][0]}" + "".join(f", slot {slot}" for slot in bad[0][1:])
+            raise DataValueError(
+                f"Map '{self._name}': {what} must be integers, got {numbers[tuple(bad[0])]} at "
+                f"{at}; -1 stands for no entity"
+            )
+        found = numbers.astype(np.int64)
+        if wrong := np.argwhere(found != numbers).tolist():
             warnings.warn(
                 f"Map '{self._name}': {what} must be integers, got {numbers[tuple(wrong[0])]} at "
                 f"{wrong[0]}: digits after the point are cut off; were coordinates passed instead?",

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import MOST_INT32, address_of, distinct
+from pyop2cxx.base.arrays import MOST_INT32, address_of, distinct, plain_array
 from pyop2cxx.exceptions import (
+    DataValueError,
     IndexTypeError,
     SetTypeError,
     SetValueError,
@@ -285,8 +286,10 @@ class Subset(Set):
 def _as_indices(superset: Set, indices: ArrayLike | Iterable[int]) -> Array:
     what = f"Subset of Set '{superset.name}'"
     try:
-        given = indices if isinstance(indices, np.ndarray) else list(indices)  # type: ignore[arg-type]
-        found = np.asarray(given)
+        is_one = isinstance(indices, np.ndarray) or hasattr(indices, "__array__")
+        found = plain_array(indices if is_one else list(indices), what)  # type: ignore[arg-type]
+    except DataValueError:
+        raise
     except (TypeError, ValueError):
         raise IndexTypeError(f"{what}: the indices must be integers, got {indices!r}") from None
     if found.size == 0:

@@ -54,12 +54,12 @@ PYTHON_RANKS = {
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 CODE_LINES = {
     "exceptions": 200,
-    "base": 670,
+    "base": 750,
     "backends": 300,
     "runtime": 1600,
     "interop": 350,
     "sets": 2100,
-    "data": 3850,
+    "data": 3950,
     "kernel": 2900,
     "pipeline": 1000,
     "loop": 3100,

@@ -57,6 +57,10 @@ def test_two_dats(op: str, left: str, right: str) -> None:
     else:
         context = nullcontext()
     a, b = dat(left), dat(right, 3)
+    if op == "-" and left.startswith("uint") and right != "int32":  # -2.0 has no place there
+        with context, pytest.raises(DataValueError, match=r"'-': the result -2\.0 at \[0, 0\]"):
+            operator.isub(a, b)
+        return
     with context:
         found = OPERATIONS[op](a, b)
     assert found.dtype == left

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import array
-from typing import Any
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
-from pyop2cxx import _core
+from pyop2cxx import _core, mesh, op2
 from pyop2cxx.base.arrays import (
     DTYPES,
     address_of,
@@ -32,6 +34,9 @@ from pyop2cxx.exceptions import (
     NameTypeError,
     OutOfMemoryError,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @given(st.lists(st.integers(0, 5), max_size=4))
@@ -143,12 +148,20 @@ def test_an_object_with_an_array_is_not_copied() -> None:
         (["a", "b"], "float64", "do not convert to float64"),
         (None, "float64", "do not convert to float64: there is no number in the place of None"),
         ([1.0, None], "float32", "there is no number in the place of None"),
+        ([1.0, "2"], "int8", "do not convert to int8: "),
+        ([Fraction(1, 2), object()], "float64", "there is no number in the place of <object"),
+        (
+            [Decimal("1e400"), 0],
+            "float64",
+            "a number of type Decimal is beyond the range of float64",
+        ),
         ([1, 300], "int8", "it holds -128 to 127, got values from 1 to 300; change the values"),
         ([-1, 1], "uint64", "got values from -1 to 1"),
         ([0.0, np.nan], "int32", "got values from nan to nan"),
+        ([2.0**63, 0], "int64", "got values from 0.0 to 9.22"),
         ([2**70, 0], "uint64", "do not convert to uint64"),
         ([1.0, 1e300], "float32", r"it holds -3\.402823e\+38 to 3\.402823e\+38, got 1e\+300"),
-        ([10**39, 0], "float32", f"got {10**39};"),
+        ([10**39, 0], "float32", r"got 1e\+39;"),
         ([1, 1e300j], "complex64", r"got 1e\+300j"),
         ([1j, 0], "float64", "pass their real part"),
         (np.array([1, None]), "int64", "do not convert to int64"),
@@ -168,6 +181,86 @@ def test_every_conversion_of_small_numbers_works_but_complex_to_real(old: str, n
     else:
         found = as_array(data, new, (3,), "Dat")
         assert (found.dtype, found.tolist()) == (np.dtype(new), [0, 1, 100])
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "wanted"),
+    [
+        ([Fraction(1, 2), 3], None, [0.5, 3.0]),
+        ([Decimal("2.5"), Fraction(7, 2)], "int8", [2, 3]),
+        (np.array([2**60 + 1, -1], object), None, [2**60 + 1, -1]),
+        ([10**30, 0.5], "float32", [np.float32(1e30), 0.5]),
+    ],
+)
+def test_numbers_of_other_libraries_are_numbers(data: Any, dtype: Any, wanted: Any) -> None:
+    assert as_array(data, dtype, (2,), "Dat").tolist() == wanted
+
+
+# Masks
+
+
+class Masking:
+    """Like a variable of netCDF4: its array is masked."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.ma.masked_array([0, 1], [0, 1])
+
+
+MASKED = np.ma.masked_array([0, 1], [False, True])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [MASKED, MASKED.astype(float), [MASKED[0], np.ma.masked], (MASKED,), [[MASKED]], Masking()],
+)
+def test_masked_values_are_refused(data: Any) -> None:
+    with pytest.raises(DataValueError, match=r"^Dat 'q': 1 of \d values are masked, the first at"):
+        as_array(data, None, (2,), "Dat 'q'")
+
+
+def test_a_mask_without_masked_values_does_not_matter() -> None:
+    values = np.array([1.0, 2.0])
+    as_array(np.ma.masked_array(values, False), None, (2,), "Dat")[0] = 5
+    assert values.tolist() == [5, 2]
+    assert as_array([np.ma.masked_array([3.0, 4.0])], None, (2,), "Dat").tolist() == [3, 4]
+
+
+def test_masked_values_are_refused_wherever_arrays_come_in() -> None:
+    cells, nodes = op2.Set(2, "cells"), op2.Set(2, "nodes")
+    dat, total = op2.Dat(cells, 7, int), op2.Global(2, 7, int)
+    same = op2.Map(cells, nodes, 1, [0, 1])
+    mat = op2.Mat(op2.Sparsity((nodes, nodes), [(same, same, None)]), int)
+    masked = MASKED.copy()
+    doors: list[Callable[[], object]] = [
+        lambda: op2.Dat(cells, masked),
+        lambda: dat.assign(masked),
+        lambda: setattr(dat, "data", masked),
+        lambda: setattr(dat, "_data", masked),
+        lambda: dat.assign(np.ma.masked),
+        lambda: dat + np.ma.masked,
+        lambda: dat.axpy(np.ma.masked, dat),
+        lambda: op2.Global(2, masked),
+        lambda: setattr(total, "data", masked),
+        lambda: op2.Constant(2, masked),
+        lambda: op2.Const(2, masked, "masked_const"),
+        lambda: op2.Map(cells, nodes, 1, masked),
+        lambda: op2.Map(cells, nodes, 2, same.values.repeat(2), offset=masked),
+        lambda: same.update_values(masked),
+        lambda: same.values.__setitem__(slice(None), masked[:, None]),
+        lambda: op2.Subset(cells, masked),
+        lambda: cells(masked),
+        lambda: op2.ExtrudedSet(cells, np.ma.masked_array([[0, 2], [0, 3]], [[0, 0], [0, 1]])),
+        lambda: mat.set_values(masked, [0], [1, 2]),
+        lambda: mat.addto_values([0, 1], [0], masked),
+        lambda: mat.zero_rows(masked),
+        lambda: mesh.Mesh.from_arrays("interval", masked[:, None] + 0.0, [[0, 1]]),
+        lambda: mesh.Mesh.from_arrays("interval", [[0.0], [1.0]], masked[None]),
+    ]
+    for door in doors:
+        with pytest.raises(DataValueError, match="masked"):
+            door()
+    assert dat.data_ro.tolist() == total.data_ro.tolist() == [7, 7]
+    assert same.values.tolist() == [[0], [1]]
 
 
 def test_digits_after_the_point_may_go() -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import operator
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
-from pyop2cxx.exceptions import DataValueError
+from pyop2cxx.exceptions import DataTypeError, DataValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,6 +208,191 @@ def test_a_matrix_of_integers_is_multiplied_in_place_as_elsewhere(backend: str) 
     mat.inc_local_diagonal_entries([0, 1, 2], 2.5)
     assert np.diagonal(shown(mat)).tolist() == [12, 12, 12]
     assert np.diagonal(shown(made_of_it)).tolist() == [10, 10, 10]
+
+
+class Scalar:
+    """Like a number of mpmath, or of a library of arrays."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __complex__(self) -> complex:
+        return complex(self.value)
+
+
+class Real(Scalar):
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+class Tensor(Real):
+    ndim = 0
+
+    def item(self) -> Any:
+        return self.value
+
+
+HALVES = [Fraction(1, 2), Decimal("0.5"), Real(0.5), Tensor(0.5), np.array(0.5), np.float16(0.5)]
+HALVES += [np.longdouble(0.5), np.array(0.5, ">f8"), np.array(Fraction(1, 2), object)]
+
+
+@pytest.mark.parametrize("half", HALVES, ids=lambda half: type(half).__name__)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "int32"])
+def test_numbers_of_all_libraries_are_what_they_say(backend: str, dtype: str, half: Any) -> None:
+    for kind in ("Dat", "Global", "Mat", "MixedDat", "DatView"):
+        q = several(kind, dtype)
+        wanted = np.trunc(3.5) if dtype == "int32" else 3.5
+        assert values_of(q * half) == [wanted]
+        if not isinstance(half, Real | Decimal):  # they refuse the operator themselves
+            assert values_of(half * q) == [wanted]
+        q *= half
+        assert values_of(q) == [wanted]
+        q = several(kind, dtype)
+        q.axpy(half, q)
+        assert values_of(q) == [np.trunc(10.5) if dtype == "int32" else 10.5]
+        q = several(kind, dtype)
+        assert values_of(q / half) == [14]
+        if kind != "Mat":
+            assert values_of(q + half) == [np.trunc(7.5) if dtype == "int32" else 7.5]
+            q -= half
+            assert values_of(q) == [np.trunc(6.5) if dtype == "int32" else 6.5]
+            whole = several(kind, "float64") ** half
+            np.testing.assert_allclose(values_of(whole), [7**0.5])
+        if kind in ("Dat", "Global", "DatView"):
+            q.assign(half)
+            assert values_of(q) == [0 if dtype == "int32" else 0.5]
+
+
+def several(kind: str, dtype: str) -> Any:
+    if kind == "MixedDat":
+        return op2.MixedDat([made("Dat", dtype), made("Dat", dtype)])
+    if kind == "DatView":
+        return op2.DatView(op2.Dat(CELLS**2, np.full((3, 2), 7), dtype), 1)
+    return made(kind, dtype)
+
+
+def values_of(q: Any) -> list[Any]:
+    """The different values; of a matrix those on the diagonal."""
+    found = q.data_ro if isinstance(q, op2.MixedDat) else [shown(q)]
+    if isinstance(q, op2.Mat):
+        found = np.diagonal(found[0])
+    return sorted(set(np.ravel(found).tolist()))
+
+
+def test_exact_numbers_stay_exact() -> None:
+    large = op2.Dat(CELLS, 2**60 + 1, "int64")
+    for two in (2, Fraction(2), Decimal(2), np.int8(2), np.array(2), Tensor(2), True + True):
+        assert (large * two).data_ro.tolist() == [2**61 + 2] * 3
+    assert (op2.Dat(CELLS, 1, "uint64") * (2**64 - 1)).data_ro.tolist() == [2**64 - 1] * 3
+    assert (op2.Dat(CELLS, 1.0) * 10**30).data_ro.tolist() == [1e30] * 3
+    assert (op2.Dat(CELLS, 1.0) * np.True_).data_ro.tolist() == [1.0] * 3
+
+
+def test_complex_numbers_of_all_libraries() -> None:
+    z = op2.Dat(CELLS, 2.0, "complex128")
+    for i in (1j, np.complex64(1j), Scalar(1j), Tensor(1j), np.array(1j), np.clongdouble(1j)):
+        assert values_of(z * i) == [2j]
+        with pytest.raises(DataValueError, match="imaginary"):
+            op2.Dat(CELLS, 1.0).axpy(i, op2.Dat(CELLS, 1.0))
+
+
+@pytest.mark.parametrize(
+    "number", [10**400, Fraction(10**400), Decimal("1e400"), Real(10**400), np.longdouble("1e400")]
+)
+def test_numbers_beyond_all_dtypes_are_refused(number: Any) -> None:
+    for kind in ("Dat", "Global", "Mat", "MixedDat"):
+        q = several(kind, "float64")
+        for change in (operator.mul, operator.imul, lambda q, x: q.axpy(x, q)):
+            with pytest.raises(DataValueError, match="beyond the range of float64"):
+                change(q, number)
+        assert values_of(q) == [7]
+
+
+@pytest.mark.parametrize("wrong", ["2", b"2", None, [2], {2}, object(), np.datetime64(1, "D")])
+def test_what_is_no_number_is_none(wrong: Any) -> None:
+    for kind in ("Dat", "Global", "Mat", "MixedDat"):
+        q = several(kind, "float64")
+        with pytest.raises(TypeError):
+            q * wrong
+        with pytest.raises(TypeError):
+            q *= wrong
+    with pytest.raises(DataTypeError, match="takes a number"):
+        made("Dat", "float64").axpy(wrong, made("Dat", "float64"))
+    with pytest.raises(DataTypeError, match="has no value as a number"):
+        made("Dat", "float64") * Decimal("sNaN")
+
+
+# Real values for integers
+
+UNFIT_WORDS = r"does not fit|holds -?\d"
+
+
+@pytest.mark.parametrize("bad", [1e20, -1e20, float("nan"), float("inf")])
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_results_that_integers_do_not_hold_are_refused(
+    backend: str, dtype: str, bad: float
+) -> None:
+    for kind in ("Dat", "Global", "MixedDat", "DatView"):
+        q, real = several(kind, dtype), several(kind, "float64")
+        last = real[1] if kind == "MixedDat" else real
+        last.data[-1:] = bad
+        version = q.dat_version
+        for change in (operator.add, operator.iadd, lambda q, x: q.axpy(1, x), real_copy):
+            with pytest.raises(DataValueError, match=UNFIT_WORDS):
+                change(q, real)
+        with pytest.raises(DataValueError, match=UNFIT_WORDS):
+            q.maxpy([1, 2], [q, real])
+        assert values_of(q) == [7]
+        assert q.dat_version == version
+
+
+def real_copy(q: Any, real: Any) -> None:
+    real.copy(q)
+
+
+def test_real_values_that_fit_are_cut_off(backend: str) -> None:
+    q, real = made("Dat", "int32"), op2.Dat(CELLS, [0.5, -0.5, 2.75])
+    real.to_device()
+    q += real
+    assert shown(q) == [7, 6, 9]
+    q.axpy(0.5, real)
+    assert shown(q) == [7, 5, 10]
+    q.maxpy([1, 0.5], [real, real])
+    assert shown(q) == [7, 4, 14]
+    q *= q
+    assert shown(q) == [49, 16, 196]
+    assert shown(q**0.5) == [7, 4, 14]
+    with pytest.raises(DataValueError, match="result nan at"):
+        (q - 100) ** 0.5
+    assert q._numbering == CELLS._numbering
+
+
+def test_matrices_of_integers_refuse_what_does_not_fit() -> None:
+    for bad in (1e20, float("nan")):
+        q, real = made("Mat", "int32"), made("Mat", "float64")
+        real.set_local_diagonal_entries([2], bad)
+        for change in (operator.add, operator.iadd, lambda q, x: q.axpy(1, x)):
+            with pytest.raises(DataValueError, match=UNFIT_WORDS):
+                change(q, real)
+        with pytest.raises(DataValueError, match=UNFIT_WORDS):
+            q *= 1e9
+        with pytest.raises(DataValueError, match=UNFIT_WORDS):
+            q / 1e-300
+        assert values_of(q) == [7]
+
+
+def test_truth_values_are_true_of_all_but_zero(backend: str) -> None:
+    q = op2.Dat(CELLS, [True, False, True], bool)
+    q += op2.Dat(CELLS, [True, False, False], bool)
+    assert shown(q) == [True, False, True]
+    assert q.data_ro.view(np.uint8).tolist() == [1, 0, 1]
+    assert shown(q * 0.5) == [True, False, True]
+
+
+def test_numpy_leaves_its_numbers_times_fields_to_us() -> None:
+    mixed = several("MixedDat", "float64")
+    assert isinstance(np.float64(2) * mixed, op2.MixedDat)
+    assert values_of(np.array(2.0) * mixed) == [14]
 
 
 def test_a_number_in_a_graph_must_fit() -> None:

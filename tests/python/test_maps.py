@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def test_any_integers_become_int32(edges: op2.Set, nodes: op2.Set, dtype: str) -
 
 def test_floats_lose_their_digits(edges: op2.Set, nodes: op2.Set) -> None:
     with pytest.warns(
-        UserWarning, match=r"values must be integers, got 1\.5 at \[1\]: digits"
+        UserWarning, match=r"values must be integers, got 1\.5 at \[1, 0\]: digits"
     ) as w:
         found = op2.Map(edges, nodes, 1, [1.0, 1.5, 1.5])
     assert w[0].filename == __file__
@@ -111,7 +112,6 @@ def test_a_fitting_array_is_not_copied(edges: op2.Set, nodes: op2.Set) -> None:
         ([[0, -2], [9, 0], [0, 0]], 0, 1, -2),
         ([[0, 0], [0, 0], [0, 2**32 + 1]], 2, 1, 2**32 + 1),
         (np.full((3, 2), 2**64 - 1, dtype=np.uint64), 0, 0, 2**64 - 1),
-        ([[0, 0], [np.nan, 0], [0, 0]], 1, 0, -(2**63)),
     ],
 )
 def test_values_out_of_range_are_named(
@@ -120,6 +120,33 @@ def test_values_out_of_range_are_named(
     message = rf"Map 'e2n': row {row}, slot {slot} is {value}, but Set 'nodes' has entities 0 to 3"
     with pytest.raises(DataValueError, match=message):
         op2.Map(edges, nodes, 2, values, "e2n")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, 2.0**63])
+def test_real_numbers_that_are_no_integers_are_named(
+    edges: op2.Set, nodes: op2.Set, bad: float
+) -> None:
+    values = np.zeros((3, 2))
+    e2n = op2.Map(edges, nodes, 2, values, "e2n")
+    values[1, 1] = bad
+    message = rf"Map 'e2n': values must be integers, got {re.escape(str(bad))} at row 1, slot 1"
+    with pytest.raises(DataValueError, match=message):
+        op2.Map(edges, nodes, 2, values, "e2n")
+    with pytest.raises(DataValueError, match=message):
+        e2n.update_values(values)
+    with pytest.raises(DataValueError, match=message):
+        e2n.values[1, 1] = bad
+    with pytest.raises(DataValueError, match=r"got nan at row 2, slot 0"):
+        op2.Map(edges, nodes, 2, [0, 0, 0, 0, np.nan, 0], "e2n")
+    assert not e2n.values.any()
+
+
+def test_masked_values_may_be_filled(edges: op2.Set, nodes: op2.Set) -> None:
+    masked = np.ma.masked_array([[0, 1], [1, 2], [9, 9]], [[0, 0], [0, 0], [1, 1]])
+    message = r"2 of 6 values are masked, the first at \[2, 0\]; .* values.filled\(-1\)"
+    with pytest.raises(DataValueError, match=message):
+        op2.Map(edges, nodes, 2, masked)
+    assert op2.Map(edges, nodes, 2, masked.filled(-1)).values_with_halo[2].tolist() == [-1, -1]
 
 
 @given(st.data())

@@ -177,7 +177,9 @@ def test_multiples(dtype: str) -> None:
     there(a, b, c)
     a.maxpy([2, -3.0], [b, c])
     a.axpy(0, a)
-    assert list(op2.transfers.report()) == []
+    # real results for integers are waited for: how many of them do not fit
+    counted = [one.cause for one in op2.transfers.report()]
+    assert counted == (["Global.copy"] if dtype == "int32" else [])
     a.to_host()
     np.testing.assert_allclose(a.data_ro, wanted, rtol=1e-6)
 
