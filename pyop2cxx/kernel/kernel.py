@@ -11,6 +11,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.base.fixed import Fixed
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -48,7 +49,7 @@ class LocalKernelArg(NamedTuple):
 
 
 @ends_tracebacks("__init__")
-class Kernel(Shown):
+class Kernel(Fixed, Shown):
     """A function, in C, that a loop calls once for each element.
 
     Each argument arrives as one flat pointer to the values of the element.
@@ -103,6 +104,8 @@ class Kernel(Shown):
         [double *x]
     """
 
+    _free = frozenset({"accesses", "dtypes"})
+
     def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
         """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
         if cls is Kernel and is_loopy(code):
@@ -151,6 +154,7 @@ class Kernel(Shown):
                 f"Kernel '{name}': {len(self.accesses)} accesses, but {len(self.dtypes)} dtypes "
                 "were given"
             )
+        self._what = f"Kernel '{name}'"
         self.events = tuple(events)
         self.name = name
         self.code = code
@@ -189,6 +193,7 @@ class Kernel(Shown):
             ),
         )
         self.core = _build(self._description)
+        self._is_made = True
 
     @classmethod
     def from_ufcx(
@@ -549,7 +554,7 @@ class LoopyLocalKernel(LocalKernel):
             )
         text, dtypes = written(code, name)
         super().__init__(text, name, accesses, **{"dtypes": dtypes, "abi": "2026"} | options)
-        self.code = code
+        self.__dict__["code"] = code
 
     @property
     def text(self) -> str:

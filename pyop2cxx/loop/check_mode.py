@@ -124,8 +124,7 @@ def _is_finite(sums: Any) -> bool:
 def _with_kernel(loop: Any, kernel: Any, extra: tuple[Any, ...]) -> Any:
     """Return the loop with another kernel, which takes more arguments."""
     inner = copy.copy(loop)
-    inner.kernel = kernel
-    inner.args = (*loop.args, *extra)
+    inner.__dict__.update(kernel=kernel, args=(*loop.args, *extra))
     inner._built, inner._check = None, False
     return inner
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.fixed import Fixed
 from pyop2cxx.exceptions import (
     IndexValueError,
     KernelTypeError,
@@ -36,6 +37,7 @@ from pyop2cxx.loop.checks import (
 from pyop2cxx.loop.execute import effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
+from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
@@ -69,7 +71,7 @@ _LAYER = np.dtype(np.int32)
 
 
 @ends_tracebacks("__init__", "generate", "explain", "replace_data")
-class ParLoop(Shown):
+class ParLoop(Fixed, Shown):
     """A loop: a kernel, a Set and the arguments. `compute` runs it.
 
     Arguments are checked when it is made, and not again by `compute`: keep the object where a loop
@@ -96,9 +98,9 @@ class ParLoop(Shown):
             ``{"block_elements": 1024}``. They do not change what is computed.
 
     Attributes:
-        kernel: As given.
+        kernel: As given; neither this nor what follows can be assigned.
         iterset: As given.
-        args: As given.
+        args: As given, but the loop's own: see `arguments`.
 
     Raises:
         KernelTypeError: The kernel is not a Kernel.
@@ -171,10 +173,12 @@ class ParLoop(Shown):
         self._run: Run
         self._lent: tuple[Lent, ...] = ()
         self._note_effects()
+        self.args = owned(self.args, self, is_shown=False)
+        self._is_made = True
 
     def __copy__(self) -> ParLoop:
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
+        made.__dict__.update(self.__dict__, args=owned(self.args, made, is_shown=False))
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -307,15 +311,16 @@ class ParLoop(Shown):
         check_parts(parts, self._items, self.iterset, self._what)
         if runtime.recorder is not None and not runtime.recorder.takes_all:
             runtime.settle()  # the loop may wait, with the data that it has now
-        self.args, self._parts, self._built = args, parts, None
+        self.__dict__["args"] = owned(args, self, is_shown=False)
+        self._parts, self._built = parts, None
         self._recorded = None
         self._note_effects()
         self._epoch = -1
 
     @property
     def arguments(self) -> tuple[Arg, ...]:
-        """The arguments, as PyOP2 calls them."""
-        return self.args
+        """The arguments, as in PyOP2: assigning to `data` of one of them is `replace_data`."""
+        return owned(self.args, self, is_shown=True)
 
     @property
     def accesses(self) -> tuple[Access, ...]:

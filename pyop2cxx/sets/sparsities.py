@@ -10,6 +10,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_name, is_integer
+from pyop2cxx.base.fixed import Fixed
 from pyop2cxx.base.regions import ALL, IterationRegion
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import (
@@ -48,7 +49,7 @@ _TRIPLE = 3
 
 
 @ends_tracebacks("__new__")
-class Sparsity(Shown):
+class Sparsity(Fixed, Shown):
     """Where a matrix between two Sets may have values: what pairs of Maps couple.
 
     Rows and columns count entities; each place holds a dense block of the dims of the DataSets. The
@@ -136,6 +137,7 @@ class Sparsity(Shown):
     ) -> None:
         self._uid = runtime.next_uid()
         self._name = as_name(name, "Sparsity", f"sparsity_#x{self._uid:x}")
+        self._what = f"Sparsity '{self._name}'"
         self._dsets = dsets
         self._given = given
         self._mixed_pairs = ()
@@ -148,6 +150,7 @@ class Sparsity(Shown):
         self._diagonal = None
         self._on_cuda = Memo(most=8)  # devices
         self._of_products = Memo(most=8)  # what products on devices go by
+        self._is_made = True
         if self.shape == (1, 1):
             self._parts: tuple[tuple[Sparsity, ...], ...] = ()
             self._found = None if runtime.static else self._build()

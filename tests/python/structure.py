@@ -54,7 +54,7 @@ PYTHON_RANKS = {
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 CODE_LINES = {
     "exceptions": 200,
-    "base": 750,
+    "base": 800,
     "backends": 300,
     "runtime": 1600,
     "interop": 350,
@@ -62,7 +62,7 @@ CODE_LINES = {
     "data": 3950,
     "kernel": 2900,
     "pipeline": 1000,
-    "loop": 3100,
+    "loop": 3200,
     "chain": 2700,
     "graph": 1700,
     "ahead": 2750,
