@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 from math import prod
@@ -180,6 +181,22 @@ def owner_of(values: Array) -> object:
 def is_own_memory(owner: object) -> bool:
     """Say whether what `owner_of` found is an array of NumPy's memory, not of somebody else's."""
     return isinstance(owner, np.ndarray) and (owner.flags.owndata or _is_aligned(owner))
+
+
+def is_shared(holder: dict[str, Any]) -> bool:
+    """Say whether others hold the memory of the array ``holder["_values"]``.
+
+    Memory that is not NumPy's own, such as a file's or another library's, counts as held.
+    """
+    if not is_own_memory(owner_of(holder["_values"])):
+        return True
+    return n_holders(holder) > n_holders({"_values": np.zeros(1)})
+
+
+def n_holders(holder: dict[str, Any]) -> int:
+    """Return how many references there are to what owns the memory of ``holder["_values"]``."""
+    owner = owner_of(holder["_values"])
+    return sys.getrefcount(owner)
 
 
 def _too_large(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> OutOfMemoryError:

@@ -23,8 +23,9 @@ from pyop2cxx.base.arrays import (
     as_values,
     as_zeros,
     c_name,
+    is_shared,
 )
-from pyop2cxx.data.lent import Lent, given_values, is_shared
+from pyop2cxx.data.lent import Lent, given_values
 from pyop2cxx.exceptions import (
     ContractError,
     IndexValueError,

@@ -19,12 +19,13 @@ from pyop2cxx.base.arrays import (
     as_name,
     as_numpy,
     as_zeros,
+    is_shared,
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values, unfit
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
 from pyop2cxx.data.ghosts import HaloExchange
-from pyop2cxx.data.lent import Lent, given_values, is_shared
+from pyop2cxx.data.lent import Lent, given_values
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.data.whole import WholeValues
 from pyop2cxx.exceptions import (

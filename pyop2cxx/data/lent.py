@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from pyop2cxx.base.arrays import as_values, is_own_memory, owner_of
+from pyop2cxx.base.arrays import as_values, is_own_memory, n_holders, owner_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -232,16 +231,6 @@ def _can_open_again(given: Array) -> bool:
         return False
 
 
-def is_shared(holder: dict[str, Any]) -> bool:
-    """Say whether others hold the memory of the array ``holder["_values"]``.
-
-    Memory that is not NumPy's own, such as a file's or another library's, counts as held.
-    """
-    if not is_own_memory(owner_of(holder["_values"])):
-        return True
-    return _n_holders(holder) > _n_holders({"_values": np.zeros(1)})
-
-
 def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
     """Say whether arrays may show a carrier's memory besides its own and those that are known.
 
@@ -255,9 +244,4 @@ def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
         return True
     n_known = sum(view is not None and view.base is memory for view in (one() for one in known))
     del memory, values
-    return _n_holders(carrier.__dict__) - _n_holders({"_values": np.zeros(1)}) > n_known
-
-
-def _n_holders(holder: dict[str, Any]) -> int:
-    owner = owner_of(holder["_values"])
-    return sys.getrefcount(owner)
+    return n_holders(carrier.__dict__) - n_holders({"_values": np.zeros(1)}) > n_known

@@ -193,3 +193,16 @@ def checked_block_size(block_size: object, what: str) -> int:
     if isinstance(block_size, int) and not isinstance(block_size, bool) and block_size > 0:
         return block_size
     raise UsageError(f"{what}: block_size must be a positive int, got {block_size!r}")
+
+
+def check_maps(loop: Any) -> None:
+    """Check that Maps have the values that they were given, where a program can have changed them.
+
+    Raises:
+        MapValueError: One has not.
+    """
+    for map_, number in {map_: part.number for part in loop._parts for map_ in part.maps}.items():
+        try:
+            map_._check_unchanged()
+        except MapValueError as error:
+            raise MapValueError(f"{loop._what}: arg {number}: {error}") from None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.base.arrays import is_shared
 from pyop2cxx.base.waiting import is_seen, waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.ghosts import REDUCED
@@ -25,7 +26,7 @@ from pyop2cxx.exceptions import (
     UsageError,
     user_line,
 )
-from pyop2cxx.loop.checks import check_values
+from pyop2cxx.loop.checks import check_maps, check_values
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
@@ -322,8 +323,12 @@ def prepare(loop: Any) -> None:
     if resting is not None:
         resting.note_look()
     epoch = checked_epoch(loop)
+    debug, checks = bool(runtime.configuration["debug"]), loop._wants_checks()
+    is_watched = debug or checks or (runtime.configuration["strict"] and _may_change(loop._parts))
+    if is_watched:
+        check_maps(loop)
     phases: Callable[[_core.Phase], bool] | None = None
-    if loop._wants_checks() and loop.kernel.core.body is not None:
+    if checks and loop.kernel.core.body is not None:
         checked = seams.checked_run(loop)
         launch, loop._prepared = checked.run, checked.prepared
     else:
@@ -331,14 +336,19 @@ def prepare(loop: Any) -> None:
         phases = partial(run_phase, loop._prepared, loop._lent)
         if loop._items.n >= LARGE and is_seen():
             launch = first_shown(launch, f"{loop._what}: planning {loop._items.n} elements")
-    debug, checks = bool(runtime.configuration["debug"]), loop._wants_checks()
     watch: Watch | None = None
-    if debug or checks:
+    if is_watched:
         watch = seams.watched_arguments(loop, debug=debug, checked=checks)
     # between two launches on a device a Halo could not tell when it has written to the host
     overlaps = loop._items.n_boundary > 0 and runtime.device is None
     loop._run = Run(loop._what, loop._effects, launch, watch, phases, overlaps)
     loop._epoch = epoch
+
+
+def _may_change(parts: Sequence[Part]) -> bool:
+    """Say whether a program holds the memory of a Map's values."""
+    bases = (base for part in parts for map_ in part.maps for base in map_.flattened_maps)
+    return any(base._values is not None and is_shared(base.__dict__) for base in bases)
 
 
 def first_shown(launch: Callable[[], bool], what: str) -> Callable[[], bool]:

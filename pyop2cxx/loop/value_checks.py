@@ -10,7 +10,13 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
-from pyop2cxx.exceptions import ExecutionError, KernelWarning, UsageError, user_stacklevel
+from pyop2cxx.exceptions import (
+    ExecutionError,
+    KernelWarning,
+    UsageError,
+    user_stacklevel,
+)
+from pyop2cxx.loop.checks import check_maps
 from pyop2cxx.loop.entry_meetings import check_entries
 from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
@@ -30,6 +36,8 @@ class WatchedArguments:
         loop: The loop.
         debug: Whether Map entries and values are looked at.
         checked: Whether elements that meet are looked for, and numberings that do not fit.
+
+    Whether Maps still have the values that they were given is always looked at.
     """
 
     def __init__(self, loop: Any, *, debug: bool, checked: bool) -> None:
@@ -42,6 +50,7 @@ class WatchedArguments:
         """Raise if the loop must not run."""
         if self._debug:
             check_before(self._loop.kernel.shown_name, self._loop._parts)
+        check_maps(self._loop)
         if self._checked:
             self._given_anew = numberings_after(self._loop, check=True)
             check_races(self._loop, equal_writes=self._loop._equal_writes)

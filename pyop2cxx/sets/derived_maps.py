@@ -79,11 +79,6 @@ class PermutedMap(EntriesOfMap):
         """Which of the Map's entries comes where; shape (arity,)."""
         return tuple(self._chosen)
 
-    @property
-    def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps that this one is made of."""
-        return self._map.flattened_maps
-
     def __reduce__(self) -> tuple[Any, ...]:
         return (PermutedMap, (self._map, self.permutation))
 
@@ -138,6 +133,10 @@ class DerivedMap(Map):
     def _looked_up(self) -> Array:
         """Return the values; shape (iterset.total_size, arity), of any integer dtype."""
         raise NotImplementedError
+
+    def _check_unchanged(self) -> None:
+        for map_ in self._maps:
+            map_._check_unchanged()
 
     def _view(self, member: str, n_rows: int) -> Array:
         self._current_table()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
+from zlib import crc32
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from pyop2cxx.base.arrays import (
     address_of,
     as_name,
     is_integer,
+    is_shared,
     plain_array,
     require_order,
 )
@@ -42,6 +44,10 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
+_CHANGED_BEHIND = (
+    "The array that the Map was made from has been changed since; plans and matrices go by the "
+    "values from before, so pass changed values to Map.update_values"
+)
 _FILLED = ("values.filled(-1): an entry -1 leads nowhere",)
 """What to do with masked values."""
 
@@ -167,6 +173,8 @@ class Map(Shown):
         for end, on in enumerate((self._iterset, self._toset)):
             yield self, on._ground, self._numberings[end]
 
+    _sum: int | None = None
+    """Of the values when they were given, if somebody looks whether they change."""
     _is_slot = False
     """Whether this is one entry of another Map."""
     _is_partial: bool
@@ -317,6 +325,7 @@ class Map(Shown):
         self._values[...] = checked
         self._note_numberings()
         self._table.increment_version()
+        self._note_values()
         runtime.epoch += 1  # strategies were chosen by what was known of the old values
 
     def _view(self, member: str, n_rows: int) -> Array:
@@ -344,6 +353,37 @@ class Map(Shown):
             arity=self._arity,
             n_targets=self._toset.total_size,
         )
+        self._note_values()
+
+    def _note_values(self) -> None:
+        """Remember the values, in check mode: a program can change an array that it has given."""
+        options, values = runtime.configuration, self._values
+        is_asked = values is not None and values.size and (options["check"] or options["strict"])
+        self._sum = crc32(values.data) if values is not None and is_asked else None
+
+    def _check_unchanged(self) -> None:
+        """Check that the values are those that the Map was given, where others hold its memory.
+
+        Plans, matrices, and copies on devices go by these.
+
+        Raises:
+            MapValueError: The program has changed them.
+        """
+        if self._values is None or self._values.size == 0 or not is_shared(self.__dict__):
+            return
+        values = self._values  # not before: a name for the array counts as one who holds it
+        found = crc32(values.data)
+        if found == self._sum:
+            return
+        try:
+            self._check_range(values)
+        except DataValueError as error:
+            raise MapValueError(f"{error}. {_CHANGED_BEHIND}") from None
+        if self._sum is not None:
+            raise MapValueError(
+                f"Map '{self._name}': its values are others than it was given. {_CHANGED_BEHIND}"
+            )
+        self._sum = found
 
     def _checked(self, values: ArrayLike) -> tuple[Array, bool]:
         """Return the values as they are kept, and whether some of them lead nowhere."""
@@ -519,11 +559,19 @@ class EntriesOfMap(Map):
         return self._map.has_values
 
     @property
+    def flattened_maps(self) -> tuple[Map, ...]:
+        """The Maps that this one is made of."""
+        return self._map.flattened_maps
+
+    @property
     def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
         return self._map._is_partial
 
     def _current_table(self) -> _core.MapTable | None:
         return self._map._current_table()
+
+    def _check_unchanged(self) -> None:
+        self._map._check_unchanged()
 
     def _view(self, member: str, n_rows: int) -> Array:
         view = self._map._view(member, n_rows)[:, self._chosen]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +19,9 @@ from pyop2cxx.exceptions import (
     NameTypeError,
     SetTypeError,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
@@ -300,3 +303,91 @@ def test_what_else_it_says_of_itself() -> None:
     assert (columns(0).parent, columns(0).constant_layers) == (edges, True)
     assert not hasattr(edges(0), "parent")
     assert not hasattr(edges(0), "constant_layers")
+
+
+# Arrays that a program changes behind a Map
+
+
+ADD = op2.Kernel("void add(double *y, double *x) { y[0] += x[0]; y[1] += x[0]; }", "add")
+
+
+@pytest.fixture(params=[{"check": True}, {"strict": True}], ids=["check", "strict"])
+def looked_at(request: pytest.FixtureRequest, backend: str) -> Iterator[None]:
+    op2.init(backend=backend, **request.param)
+    yield
+    op2.exit()
+
+
+def spoiled(values: np.ndarray[Any, Any], **options: Any) -> tuple[Any, op2.Dat]:
+    """A loop by a Map that was made from an array."""
+    from_, to = op2.Set(len(values), "from"), op2.Set(4, "to")
+    map_ = op2.Map(from_, to, 2, values, "m")
+    y, x = op2.Dat(to, 0.0), op2.Dat(from_, 1.0)
+    path = options.get("path", lambda m: m)(map_)
+    return op2.ParLoop(ADD, from_, y(op2.INC, path), x(op2.READ)), y
+
+
+@pytest.mark.usefixtures("looked_at")
+@pytest.mark.parametrize("bad", [4, -2, 2**31 - 1])
+@pytest.mark.parametrize("has_run", [False, True])
+def test_entries_spoiled_behind_a_map_are_found(bad: int, has_run: bool) -> None:
+    values = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
+    loop, y = spoiled(values)
+    if has_run:
+        loop.compute()
+    before = y.data_ro.tolist()
+    values[2, 1] = bad
+    message = rf"'add': arg 0: Map 'm': row 2, slot 1 is {bad}, .* to Map.update_values"
+    with pytest.raises(MapValueError, match=message):
+        loop.compute()
+    assert y.data_ro.tolist() == before
+    values[2, 1] = 3
+    loop.compute()
+    assert y.data_ro.sum() == sum(before) + 6
+
+
+@pytest.mark.usefixtures("looked_at")
+def test_a_map_renumbered_by_hand_is_found() -> None:
+    values = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
+    loop, y = spoiled(values)
+    loop.compute()
+    values[:] = 3 - values
+    with pytest.raises(MapValueError, match=r"arg 0: Map 'm': its values are others than"):
+        loop.compute()
+    assert y.data_ro.tolist() == [1, 2, 2, 1]
+    loop.args[0].map_.update_values(values)
+    loop.compute()
+    assert y.data_ro.tolist() == [2, 4, 4, 2]
+
+
+@pytest.mark.usefixtures("looked_at")
+@pytest.mark.parametrize(
+    "path",
+    [
+        lambda m: op2.PermutedMap(m, [1, 0]),
+        lambda m: op2.ComposedMap(m, op2.Map(m.iterset, m.iterset, 1, range(m.iterset.size))),
+    ],
+    ids=["permuted", "composed"],
+)
+def test_maps_made_of_one_that_is_spoiled(path: Any) -> None:
+    values = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
+    loop, _ = spoiled(values, path=path)
+    loop.compute()
+    values[0, 0] = 9
+    with pytest.raises(MapValueError, match="row 0, slot 0 is 9"):
+        loop.compute()
+
+
+@pytest.mark.usefixtures("looked_at")
+def test_memory_of_others_and_views_are_looked_at_and_own_arrays_are_not() -> None:
+    memory = bytearray(np.array([[0, 1], [1, 2], [2, 3]], np.int32).tobytes())
+    loop, _ = spoiled(np.frombuffer(memory, np.int32).reshape(3, 2))
+    loop.compute()
+    memory[0] = 7
+    with pytest.raises(MapValueError, match="row 0, slot 0 is 7"):
+        loop.compute()
+    wide = np.array([[0, 1], [1, 2], [2, 3]])  # int64: the Map has a copy
+    loop, y = spoiled(wide)
+    wide[:] = 99
+    loop.compute()
+    assert y.data_ro.sum() == 6

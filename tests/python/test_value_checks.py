@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import ExecutionError
+from pyop2cxx.exceptions import ExecutionError, MapValueError
 
 INVERT = "void invert(const double *x, double *y) { y[0] = 1.0 / x[0] - 1.0 / x[0] + x[0]; }"
 
@@ -46,7 +46,7 @@ def test_a_map_spoiled_behind_our_back_is_found() -> None:
     add = op2.Kernel("void add(double *y) { y[0] += 1; y[1] += 1; }", "add")
     op2.par_loop(add, edges, y(op2.INC, e2c))
     values[1, 1] = 7
-    with pytest.raises(ExecutionError, match=r"'add': arg 0: .*e2c.*7"):
+    with pytest.raises(MapValueError, match=r"'add': arg 0: .*e2c.*7"):
         op2.par_loop(add, edges, y(op2.INC, e2c))
     assert y.data_ro.tolist() == [1.0, 2.0, 1.0]
 
