@@ -26,13 +26,14 @@ struct Levels {
 };
 
 Levels levels_of(const Extrusion& columns, std::int64_t n_cells, Region region) {
+  const std::int64_t one = n_cells > 0 ? 1 : 0;  // a column may have no cells
   switch (region) {
     case Region::bottom:
-      return {1, 0};
+      return {one, 0};
     case Region::top:
-      return {1, n_cells - 1};
+      return {one, n_cells - one};
     case Region::interior_facets:
-      return {columns.is_periodic ? n_cells : n_cells - 1, 0};
+      return {columns.is_periodic ? n_cells : n_cells - one, 0};
     case Region::all:
       break;
   }
@@ -207,6 +208,7 @@ void check_reach(const std::string& what, const MapState& map, const Visited& vi
   for (std::int64_t i = 0; i < visited.n_entities(); ++i) {
     const std::int64_t column = column_at(visited, i);
     const std::int64_t n_cells = n_cells_of(columns, column);
+    if (n_cells == 0) continue;
     for (int slot = 0; slot < map.table->arity(); ++slot) {
       const std::int64_t start =
           columns.is_periodic ? entry_of(map.offset.quotient, slot) % n_cells : 0;

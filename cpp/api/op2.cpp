@@ -130,10 +130,10 @@ SetPointer made_extruded(const SetPointer& base, const View& layers, bool period
   for (std::int64_t column = 0; column < base->size; ++column) {
     const std::int64_t lowest = given.at(column, 0);
     const std::int64_t end = given.at(column, 1);
-    if (end - lowest < 2) {
+    if (end - lowest < 1) {
       throw UsageError(
-          fmt::format("ExtrudedSet of Set '{}': a column of cells has at least 2 layers, but "
-                      "column {} is [{}, {}] (lowest layer, one past the highest)",
+          fmt::format("ExtrudedSet of Set '{}': a column has at least 1 layer, and then no cells, "
+                      "but column {} is [{}, {}] (lowest layer, one past the highest)",
                       base->name, column, lowest, end));
     }
     bounds.insert(bounds.end(), {lowest, end});

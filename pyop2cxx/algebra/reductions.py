@@ -41,14 +41,25 @@ def reduced(dat: Dat, what: str) -> Array | None:
     start = np.full(dat.dim, _start(what, dtype), dtype)
     found = Global(dat.dim, start, dtype, "reduced", ALONE)
     found.to_device()  # asked for by the call, like the way back
-    kernel = _kernel(what, c_name(dat.dtype), c_name(dtype), dat.cdim)
+    # the less of a number and NaN is the number, on all devices: so NaNs are counted
+    counts_nan = what != "sum" and dtype.kind == "f"
+    n_nan = Global(dat.dim, 0, np.int64, "n_nan", ALONE)
+    args = [found(_ACCESS[what])]
+    if counts_nan:
+        n_nan.to_device()
+        args.append(n_nan(INC))
+    kernel = _kernel(what, c_name(dat.dtype), c_name(dtype), dat.cdim, counts_nan)
     try:
         with runtime.at_once():
-            par_loop(kernel, dat.dataset.set, dat(READ), found(_ACCESS[what]))
+            par_loop(kernel, dat.dataset.set, dat(READ), *args)
     except UnsupportedError:
         return None  # such as float64 on a device that has none
     found.to_host()
-    return np.array(found.data_ro)
+    values = np.array(found.data_ro)
+    if counts_nan:
+        n_nan.to_host()
+        values[n_nan.data_ro > 0] = np.nan
+    return values
 
 
 def _start(what: str, dtype: np.dtype[Any]) -> Any:
@@ -61,8 +72,8 @@ def _start(what: str, dtype: np.dtype[Any]) -> Any:
 
 
 @until_exit(64)
-def _kernel(what: str, c_type: str, c_wide: str, width: int) -> Kernel:
+def _kernel(what: str, c_type: str, c_wide: str, width: int, counts_nan: bool) -> Kernel:
     loop = {"is_loop": width > 1, "width": width}
-    types = {"type": c_type, "wide": c_wide}
+    types = {"type": c_type, "wide": c_wide, "counts_nan": counts_nan}
     text = render("kernels/reduce.c.j2", {"what": what, "sign": _SIGN[what], **types, **loop})
     return Kernel(text, f"algebra_{what}", abi="2026").written_here()

@@ -98,7 +98,10 @@ class WholeValues:
         return self._reduced("sum")
 
     def min(self) -> Any:
-        """Return the least value of the owned entities, of each component; NaN does not count.
+        """Return the least value of the owned entities, of each component.
+
+        If one is NaN, so is this, as `sum` and `norm` are: `np.fmin.reduce(dat.data_ro)` and loops
+        that take a minimum leave NaN out.
 
         Returns:
             As `sum`.
@@ -136,7 +139,7 @@ def _reduced_on_host(values: Array, what: str) -> Array:
     if what == "sum":
         kept: Array = np.asarray(values.sum(axis=0, dtype=sum_dtype(values.dtype)))
         return kept
-    return np.asarray((np.fmin if what == "min" else np.fmax).reduce(values, axis=0))
+    return np.asarray((np.minimum if what == "min" else np.maximum).reduce(values, axis=0))
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

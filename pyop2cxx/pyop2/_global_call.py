@@ -353,6 +353,10 @@ class _Built:
         if wanted.offset is None or not isinstance(start, ExtrudedSet):
             return highest
         levels = start.layers_array[:, 1] - start.layers_array[:, 0] - 2  # of the top cells
+        if not start.constant_layers:  # columns of no cells lead nowhere
+            values, levels = values[levels >= 0], levels[levels >= 0]
+            if levels.size == 0:
+                return -1
         first = np.zeros(wanted.arity, np.int64)
         if start.extruded_periodic and wanted.offset_quotient is not None:
             first = np.asarray(wanted.offset_quotient, np.int64)

@@ -38,12 +38,13 @@ class ExtrudedSet(Set):
     Args:
         parent: The base Set.
         layers: The number of layers of every column, one more than it has cells; or shape
-            (parent.total_size, 2): for each column its lowest layer, and one past its highest.
+            (parent.total_size, 2): for each column its lowest layer, and one past its highest. A
+            column of one layer has no cells.
         extruded_periodic: Whether the top of a column is its bottom.
 
     Raises:
         SetTypeError: The parent is not a Set, or a Subset or extruded already.
-        SizeTypeError: A column has no cell, or the layers have another shape.
+        SizeTypeError: A column has no layer, or the layers have another shape.
 
     Example:
         >>> from pyop2cxx import op2
@@ -152,10 +153,10 @@ def _as_layers(layers: int | ArrayLike, parent: Set) -> Array:
             f"{what}: the layers must be an integer or integers of shape {shape}, got {layers!r}"
         )
     bounds = found.astype(np.int64)
-    short = np.flatnonzero(bounds[:, 1] - bounds[:, 0] < 2)
+    short = np.flatnonzero(bounds[:, 1] - bounds[:, 0] < 1)
     if short.size:
         raise SizeTypeError(
-            f"{what}: a column of cells has at least 2 layers, but column {short[0]} is "
+            f"{what}: a column has at least 1 layer, and then no cells, but column {short[0]} is "
             f"{bounds[short[0]].tolist()} (lowest layer, one past the highest)"
         )
     return bounds

@@ -136,12 +136,13 @@ def one_cell(whole: ExtrudedSet) -> _core.Iteration:
 def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
     """Return how many cells of a column are visited, and the level of the first one."""
     zero = n_levels - n_levels
+    one = zero + (n_levels > 0)  # or none, of a column of no cells
     if region == IterationRegion.BOTTOM:
-        return zero + 1, zero
+        return one, zero
     if region == IterationRegion.TOP:
-        return zero + 1, n_levels - 1
+        return one, n_levels - one
     if region == IterationRegion.INTERIOR_FACETS and not whole.extruded_periodic:
-        return n_levels - 1, zero
+        return n_levels - one, zero
     return n_levels, zero
 
 
@@ -282,7 +283,7 @@ def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
     whole = items.whole
     if not isinstance(whole, ExtrudedSet) or map_.offset is None or not items.n:
         return
-    columns = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(whole.size)
+    columns = _with_cells(iterset, items)
     bounds = whole.layers_array
     highest = bounds[:, 1] - bounds[:, 0] - 2  # the level of the top cell
     top = highest if whole.constant_layers else highest[columns]
@@ -303,6 +304,16 @@ def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
             )
 
 
+def _with_cells(iterset: Set, items: Items) -> Array:
+    """Return the entities that are visited: columns of no cells are not."""
+    whole = items.whole
+    visited = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(iterset.size)
+    if not isinstance(whole, ExtrudedSet) or whole.constant_layers:
+        return visited
+    bounds = whole.layers_array[visited]
+    return visited[bounds[:, 1] - bounds[:, 0] > 1]
+
+
 def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
     """Check that a Map leads somewhere from every element that a loop visits.
 
@@ -311,7 +322,7 @@ def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
     """
     if not map_._is_partial:
         return
-    visited = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(iterset.size)
+    visited = _with_cells(iterset, items)
     wrong = np.argwhere(map_.values_with_halo[visited] < 0)
     if wrong.size:
         row, slot = (int(i) for i in wrong[0])

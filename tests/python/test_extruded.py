@@ -49,11 +49,61 @@ def test_as_many_layers_in_one_column_as_in_all() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [1, 0, -3, "x", 2.5, [2, 3, 4], [[0, 2]], [[0, 2], [0, 1], [0, 2]], [[0, 2.5]] * 3]
+    "wrong", [1, 0, -3, "x", 2.5, [2, 3, 4], [[0, 2]], [[0, 2], [1, 1], [0, 2]], [[0, 2.5]] * 3]
 )
 def test_wrong_layers(wrong: Any) -> None:
     with pytest.raises(SizeTypeError, match="ExtrudedSet of Set 'base': "):
         op2.ExtrudedSet(BASE, wrong)
+
+
+REGIONS = {"all": op2.ALL, "bottom": op2.ON_BOTTOM, "top": op2.ON_TOP}
+
+
+@pytest.mark.parametrize("region", [*REGIONS, "facets"])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_columns_of_no_cells(backend: str, region: str, periodic: bool) -> None:
+    layers = np.array([[0, 3], [2, 3], [1, 2], [0, 2]])
+    base, nodes = op2.Set(4, "base"), op2.Set(5, "nodes")
+    columns = op2.ExtrudedSet(base, layers, extruded_periodic=periodic)
+    # where there are no cells an entry may lead out of the Set, or nowhere
+    there = op2.Map(columns, nodes, 1, [0, 4, -1, 3], offset=[1])
+    iterate = {"iteration_region": REGIONS.get(region, op2.ON_INTERIOR_FACETS)}
+    n = 2 if region == "facets" else 1
+    add = op2.Kernel("void add(double *x, double *y) { x[0] += y[0]; }", "add")
+    x, y = op2.Dat(base, 0.0), op2.Dat(nodes, [1.0, 2.0, 4.0, 8.0, 16.0])
+    op2.par_loop(add, columns, x(op2.INC), y(op2.READ, there), **iterate)
+    wanted = {"all": [3, 8], "bottom": [1, 8], "top": [2, 8]}.get(region)
+    if wanted is None:
+        wanted = [3, 8] if periodic else [1, 0]
+    assert x.data_ro.tolist() == [wanted[0], 0, 0, wanted[1]]
+    count = op2.Kernel(f"void count(double *y) {{ y[{n - 1}] += 1; }}", "count")
+    y.zero()
+    op2.par_loop(count, columns([1, 2, 3]), y(op2.INC, there), **iterate)
+    assert y.data_ro.sum() == (0 if region == "facets" and not periodic else 1)
+    y.zero()
+    op2.par_loop(count, columns([1, 2]), y(op2.INC, there), **iterate)
+    assert not y.data_ro.any()
+
+
+def test_columns_of_no_cells_in_matrices_check_mode_and_python() -> None:
+    columns = op2.ExtrudedSet(op2.Set(3, "base"), [[0, 3], [2, 3], [0, 2]])
+    nodes = op2.Set(5, "nodes")
+    there = op2.Map(columns, nodes, 2, [[0, 1], [4, 4], [3, 4]], offset=[1, 1])
+    sparsity = op2.Sparsity((nodes, nodes), [(there, there, [op2.ALL])])
+    mat, seen = op2.Mat(sparsity), op2.Dat(nodes, 0.0)
+    ones = op2.Kernel("void ones(double *A) { for (int i = 0; i < 4; ++i) A[i] += 1; }", "ones")
+    op2.par_loop(ones, columns, mat(op2.INC, (there, there)))
+    assert np.diagonal(mat.values).tolist() == [1, 2, 1, 1, 1]
+
+    def mark(x: Any) -> None:
+        x += 1
+
+    op2.par_loop(mark, columns, seen(op2.INC, there))
+    assert seen.data_ro.tolist() == [1, 2, 1, 1, 1]
+    twice = op2.Kernel("void twice(double *x) { x[0] += 1; x[1] += 1; }", "twice")
+    op2.par_loop(twice, columns, seen(op2.INC, there), check=True)
+    assert seen.data_ro.tolist() == [2, 4, 2, 2, 2]
+    assert pickle.loads(pickle.dumps(columns)).layers_array.tolist()[1] == [2, 3]
 
 
 @pytest.mark.parametrize("wrong", [1, op2.Subset(BASE, [0]), op2.ExtrudedSet(BASE, 2)])

@@ -121,9 +121,19 @@ def test_sums_stay_on_the_device(device: _core.Device, strictly: None) -> None:
     assert (dat.sum(), dat.max()) == (100, 2)
 
 
-def test_extremes_of_floats_leave_out_nan(backend: str) -> None:
-    dat = placed(op2.Dat(op2.Set(3), [1.0, np.nan, -2.0]), backend)
-    assert (dat.min(), dat.max()) == (-2, 1)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_extremes_of_nan_are_nan_as_sums_are(backend: str, dtype: str, at: int) -> None:
+    values = np.array([[1.0, 5.0], [0.5, 6.0], [-2.0, 7.0]], dtype)
+    values[at, 0] = np.nan
+    dat = placed(op2.Dat(op2.Set(3) ** 2, values.copy()), backend)
+    for found, wanted in ((dat.min(), values.min(axis=0)), (dat.max(), values.max(axis=0))):
+        np.testing.assert_array_equal(found, wanted)
+    first = op2.DatView(dat, 0)
+    assert np.isnan([first.min(), first.max(), first.sum(), first.norm]).all()
+    assert (op2.DatView(dat, 1).min(), op2.DatView(dat, 1).max()) == (5, 7)
+    infinite = placed(op2.Dat(op2.Set(2), np.array([np.inf, -np.inf], dtype)), backend)
+    assert (infinite.min(), infinite.max()) == (-np.inf, np.inf)
 
 
 def test_extremes_that_do_not_exist() -> None:

@@ -80,14 +80,29 @@ TEST_F(Columns, LeadToWhatTheyStandOn) {
   EXPECT_EQ(own_columns(part, 4)->table, own_columns(part, 4)->table);
 }
 
+TEST_F(Columns, MayHaveNoCells) {
+  bounds[3] = bounds[2] + 1;
+  const ExtrudedSet sparse(base, bounds);
+  for (const Region region : {Region::all, Region::bottom, Region::top, Region::interior_facets}) {
+    const Visited all(sparse, region);
+    const auto cells = cells_of(all, 4);
+    EXPECT_EQ(cells->n, all.n_items());
+    for (const std::int64_t column : numbers(*cells->tables.at(0))) EXPECT_NE(column, 1);
+    for (const std::int64_t level : numbers(*cells->tables.at(1))) EXPECT_GE(level, 0);
+  }
+  EXPECT_EQ(Visited(sparse, Region::bottom).n_items(), 2);
+  EXPECT_EQ(Visited(sparse, Region::top).n_items(), 2);
+}
+
 TEST_F(Columns, HaveCells) {
   EXPECT_EQ(message_of<UsageError>([&] { (void)ExtrudedSet(base, 1); }),
             "ExtrudedSet of Set 'base': a column of cells has at least 2 layers, and at most "
             "2147483647, got 1");
-  bounds[3] = 2;
-  EXPECT_EQ(message_of<UsageError>([&] { (void)ExtrudedSet(base, bounds); }),
-            "ExtrudedSet of Set 'base': a column of cells has at least 2 layers, but column 1 is "
-            "[1, 2] (lowest layer, one past the highest)");
+  bounds[3] = 1;
+  EXPECT_EQ(
+      message_of<UsageError>([&] { (void)ExtrudedSet(base, bounds); }),
+      "ExtrudedSet of Set 'base': a column has at least 1 layer, and then no cells, but column "
+      "1 is [1, 1] (lowest layer, one past the highest)");
   bounds.pop_back();
   EXPECT_EQ(message_of<UsageError>([&] { (void)ExtrudedSet(base, bounds); }),
             "ExtrudedSet of Set 'base': the layers must be a number, or numbers of shape (3, 2), "
