@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.kernel.parser import headers
-from pyop2cxx.kernel.parser.scope import Binding, completed, evaluate, type_of
+from pyop2cxx.kernel.parser.arithmetic import Number, spelled
+from pyop2cxx.kernel.parser.scope import Binding, completed, type_of
 from pyop2cxx.kernel.parser.structures import arranged
-from pyop2cxx.kernel.parser.typing import read_descriptor, text_of
+from pyop2cxx.kernel.parser.typing import read_constant, read_descriptor, text_of
 from pyop2cxx.kernel.parser.wire import Expr, OpaqueKernel, call, literal
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def read_expr(node: Node, scope: Scope) -> Expr:
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         what = node.type.replace("_", " ")
         raise OpaqueKernel(f"'{shown}' ({what}) is not supported", scope.line(node))
-    return reader(node, scope)
+    return scope.descend(reader, node)
 
 
 def _field(node: Node, name: str, scope: Scope) -> Expr:
@@ -62,9 +63,8 @@ def _name(node: Node, scope: Scope) -> Expr:
         known = headers.constant(name, line, has_complex=scope.has_complex)
         if known is not None:
             return known
-    elif binding.type is None and binding.value is not None:
-        value = literal(str(abs(binding.value)), line)
-        return value if binding.value >= 0 else ("unary", line, "-", None, (value,))
+    elif binding.is_enumerator and binding.type is not None:
+        return spelled(Number(binding.type[0], binding.value), line)
     elif binding.is_type:
         raise OpaqueKernel(f"'{name}' is a type and used as a value", line)
     scope.used_names.add(name)
@@ -245,10 +245,11 @@ def _designator(node: Node, scope: Scope) -> str | int:
     inner = node.named_children[0]
     if node.type == "field_designator":
         return text_of(inner)
-    at = evaluate(read_expr(inner, scope), scope) if node.type == "subscript_designator" else None
+    is_place = node.type == "subscript_designator"
+    at = read_constant(inner, scope, read_expr) if is_place else None
     if at is None:
         raise OpaqueKernel(f"'{text_of(node)}' is not a constant", scope.line(node))
-    return at
+    return int(at.value or 0)
 
 
 def _strings(node: Node, scope: Scope) -> Expr:

@@ -18,7 +18,7 @@ from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.kept_values import refuse_kept_values
 from pyop2cxx.kernel.parser.places import column_of, mistake, place_of
 from pyop2cxx.kernel.parser.preprocess import preprocess
-from pyop2cxx.kernel.parser.scope import Binding, Scope
+from pyop2cxx.kernel.parser.scope import Binding, Scope, decayed
 from pyop2cxx.kernel.parser.statements import is_constant, read_all, read_statement, read_variable
 from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
 from pyop2cxx.kernel.parser.wire import (
@@ -204,7 +204,7 @@ def _tree_of(text: str, scope: Scope) -> Tree:
 def _try_statement(node: Node, scope: Scope) -> None:
     try:
         read_statement(node, scope)
-    except OpaqueKernel:
+    except (OpaqueKernel, UsageError):
         return  # found again, and reported, when the file is read
 
 
@@ -354,7 +354,7 @@ def _read_function(node: Node, scope: Scope) -> Function:
     parameters = read_parameters(declared.parameters, scope, read_expr)
     scope.enter()
     for parameter, type_, line in parameters:
-        scope.declare(parameter, Binding(type_, line=line))
+        scope.declare(parameter, Binding(decayed(type_), line=line))
     statements = read_all(body.children, scope)  # in the scope of the parameters
     scope.leave()
     return Function(

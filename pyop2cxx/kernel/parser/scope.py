@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What names mean while a kernel is read, and the value of constant integers."""
+"""What names mean while a kernel is read, and the types of expressions."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pyop2cxx.kernel.parser.wire import OpaqueKernel
+from pyop2cxx.kernel.parser.wire import POINTER, OpaqueKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -20,19 +21,26 @@ _BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 1
     f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 
+MOST_LEVELS = 3000
+"""How deep expressions and statements may lie in each other: all that follow a kernel recurse."""
+_LEVELS_OF_A_STACK = 60
+"""Few enough for Python, which allows a thread about a thousand calls inside of each other."""
+
+Result = TypeVar("Result")
+
 
 class Binding(NamedTuple):
     """What a name stands for: a type if `is_type`, else a variable or an enumerator.
 
     `value` is set for what C++ would call constant integers: enumerators, and const integer
-    variables with a constant initialiser. Enumerators have no type of their own. `line` is the
-    user's, of a variable.
+    variables with a constant initialiser. `line` is the user's, of a variable.
     """
 
     type: Type | None
     value: int | None = None
     is_type: bool = False
     line: int = 0
+    is_enumerator: bool = False
 
 
 @dataclass(slots=True)
@@ -54,6 +62,33 @@ class Scope:
     # Arrays made in place by the statement that is read, to be declared before it; None where its
     # parts are carried out more than once, or not always.
     n_literals: int = 0
+    depth: int = 0
+    deepest: int = 0
+
+    def descend(self, read: Callable[[Any, Scope], Result], what: Any) -> Result:
+        """Call `read` for what lies inside of what is being read.
+
+        Raises:
+            OpaqueKernel: That is deeper inside than kernels are followed.
+        """
+        self.depth += 1
+        self.deepest = max(self.depth, self.deepest)
+        try:
+            if self.depth % _LEVELS_OF_A_STACK == 0:
+                return self._on_another_stack(read, what)
+            return read(what, self)
+        finally:
+            self.depth -= 1
+
+    def _on_another_stack(self, read: Callable[[Any, Scope], Result], what: Any) -> Result:
+        """Call `read` on a thread, whose calls Python counts anew."""
+        if self.depth > MOST_LEVELS:
+            line = self.line(what) if hasattr(what, "start_point") else what[1]
+            raise OpaqueKernel(
+                f"more than {MOST_LEVELS} expressions or statements inside of each other", line
+            )
+        with ThreadPoolExecutor(1) as threads:
+            return threads.submit(read, what, self).result()
 
     def line(self, node: Node) -> int:
         """The user's line of `node`, from 1."""
@@ -167,6 +202,14 @@ def completed(name: str, type_: Type, value: Expr | None, line: int) -> Type:
     return (base, is_const, (("[", len(value[4]), False, False), *steps[1:]))
 
 
+def decayed(type_: Type) -> Type:
+    """The type of a parameter: an array is passed as the pointer to its first element."""
+    base, is_const, steps = type_
+    if not steps or steps[0][0] != "[":
+        return type_
+    return (base, is_const, (POINTER, *steps[1:]))
+
+
 def size_of(type_: Type) -> int | None:
     """Bytes of a value of `type_`."""
     base, _, steps = type_
@@ -176,38 +219,12 @@ def size_of(type_: Type) -> int | None:
     return size
 
 
-def evaluate(expr: Expr, scope: Scope) -> int | None:
-    """The value of a constant integer expression, None if it is none."""
-    kind, _, text, target, operands = expr
-    if kind == "literal":
-        return _integer(text)
-    if kind == "name":
-        binding = scope.find(text)
-        return None if binding is None else binding.value
-    if kind == "sizeof":
-        type_ = type_of(operands[0], scope) if target is None else target
-        return None if type_ is None else size_of(type_)
-    if kind == "cast" and target is not None and target[0].lstrip("u").startswith("int"):
-        return evaluate(operands[0], scope)
-    if kind in ("unary", "binary", "ternary"):
-        values = [evaluate(operand, scope) for operand in operands]
-        known = [value for value in values if value is not None]
-        return _apply(text, known) if len(known) == len(values) else None
-    return None
-
-
-def _integer(spelling: str) -> int | None:
-    digits = spelling.lower().rstrip("ul")
-    try:
-        if digits.startswith("0") and digits.isdigit():
-            return int(digits, 8)
-        return int(digits, 0)
-    except ValueError:
-        return None
-
-
 def type_of(expr: Expr, scope: Scope) -> Type | None:
     """The type of what a name, an element, a member, a call or an address is; None of all else."""
+    return scope.descend(_type_of, expr)
+
+
+def _type_of(expr: Expr, scope: Scope) -> Type | None:
     kind, _, text, target, operands = expr
     if kind == "name":
         binding = scope.find(text)
@@ -237,21 +254,3 @@ def type_of(expr: Expr, scope: Scope) -> Type | None:
 def _type_of_member(name: str, type_: Type | None, scope: Scope) -> Type | None:
     members = None if type_ is None else scope.members(type_)
     return next((member[1] for member in members or () if member[0] == name), None)
-
-
-def _apply(op: str, values: list[int]) -> int | None:
-    if len(values) == 1:
-        return {"-": -values[0], "+": values[0], "~": ~values[0]}.get(op)
-    if len(values) == 3:
-        return values[1] if values[0] else values[2]
-    left, right = values
-    if op in "/%":
-        if right == 0:
-            return None
-        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return quotient if op == "/" else left - quotient * right
-    if op in ("<<", ">>"):
-        return left << right if op == "<<" else left >> right
-    table = {"+": left + right, "-": left - right, "*": left * right}
-    comparisons = {"<": left < right, ">": left > right, "==": left == right}
-    return table.get(op, comparisons.get(op))

@@ -15,14 +15,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.parser.arithmetic import converted, number_of, promoted
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.places import mistake
-from pyop2cxx.kernel.parser.scope import Binding, Scope, completed, evaluate
+from pyop2cxx.kernel.parser.scope import Binding, Scope, completed
 from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import (
     Specifiers,
-    declare_enumerators,
     name_in,
+    read_constant,
     read_declarator,
     read_specifiers,
     read_type,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tree_sitter import Node
+
+    from pyop2cxx.kernel.parser.arithmetic import Number
 
 _IGNORED = {"comment", ";", "{", "}"}
 
@@ -70,7 +73,7 @@ def read_statement(node: Node, scope: Scope) -> Body:
         raise OpaqueKernel(f"'{what}' is not supported", scope.line(node))
     literals: list[Variable] = []
     with scope.making(literals):
-        body = reader(node, scope)
+        body = scope.descend(reader, node)
     return (*(("declare", one[3], False, (one,)) for one in literals), *body)
 
 
@@ -105,8 +108,10 @@ def is_constant(type_: Type) -> bool:
 
 def _constant(type_: Type, value: Expr | None, scope: Scope) -> int | None:
     base, is_const, steps = type_
-    is_integer = not steps and base.lstrip("u").startswith("int")
-    return evaluate(value, scope) if is_const and is_integer and value is not None else None
+    is_integer = not steps and base.removeprefix("u").startswith(("int", "bool"))
+    number = number_of(value, scope) if is_const and is_integer and value is not None else None
+    found = None if number is None else converted(number, base).value
+    return None if found is None else int(found)
 
 
 def _read_declaration(
@@ -151,11 +156,6 @@ def _type_definition(node: Node, scope: Scope) -> Body:
     for child in node.children_by_field_name("declarator"):
         declared = read_declarator(child, specifiers.type, scope, read_expr)
         scope.declare(declared.name, Binding(declared.type, is_type=True))
-    return ()
-
-
-def _enum(node: Node, scope: Scope) -> Body:
-    declare_enumerators(node, scope, read_expr)
     return ()
 
 
@@ -229,6 +229,7 @@ def _switch(node: Node, scope: Scope) -> Body:
     value = read_expr(_required(node, "condition", scope), scope)
     cases: list[tuple[Expr | None, Body]] = []
     first: dict[int | None, int] = {}
+    switched = number_of(value, scope)
     scope.enter()
     for child in _required(node, "body", scope).named_children:
         if child.type == "comment":
@@ -238,18 +239,27 @@ def _switch(node: Node, scope: Scope) -> Body:
         label = child.child_by_field_name("value")
         colon = next(i for i, part in enumerate(child.children) if part.type == ":")
         read = None if label is None else read_expr(label, scope)
-        _check_case(child, label, None if read is None else evaluate(read, scope), first, scope)
+        _check_case(child, label, switched, first, scope)
         cases.append((read, read_all(child.children[colon + 1 :], scope)))
     scope.leave()
     return (("switch", scope.line(node), value, tuple(cases)),)
 
 
 def _check_case(
-    case: Node, label: Node | None, value: int | None, first: dict[int | None, int], scope: Scope
+    case: Node,
+    label: Node | None,
+    switched: Number | None,
+    first: dict[int | None, int],
+    scope: Scope,
 ) -> None:
     """Check that no other case of the switch has this value; its lines so far are `first`."""
-    if label is not None and value is None:
-        return  # no constant that is known here: the compiler says so
+    value = None
+    if label is not None:
+        number = read_constant(label, scope, read_expr)
+        if number is None:
+            return  # no constant that is known here: the compiler says so
+        base = promoted((switched or number).base)
+        value = int(converted(number, base).value or 0)
     if value in first:
         two = "defaults" if label is None else f"cases of value {value}"
         what = f"this switch has two {two}"
@@ -279,7 +289,7 @@ def _jump(node: Node, scope: Scope) -> Body:
 _READERS: dict[str, Callable[[Node, Scope], Body]] = {
     "declaration": _declaration,
     "type_definition": _type_definition,
-    "enum_specifier": _enum,
+    "enum_specifier": _own_type,
     "struct_specifier": _own_type,
     "union_specifier": _own_type,
     "expression_statement": _evaluate,

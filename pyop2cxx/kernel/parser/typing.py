@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyop2cxx.kernel.parser.arithmetic import Number, common_base, following, held, integer_in
 from pyop2cxx.kernel.parser.disambiguate import WORDS
 from pyop2cxx.kernel.parser.places import mistake
-from pyop2cxx.kernel.parser.scope import Binding, Scope, evaluate
+from pyop2cxx.kernel.parser.scope import Binding, Scope, size_of
 from pyop2cxx.kernel.parser.wire import OpaqueKernel, Parameter, Step, Type
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _INTEGERS = {
 }
 _IGNORED_QUALIFIERS = {"const", "restrict", "__restrict__", "__restrict", "__extension__"}
 _RESTRICT = {"restrict", "__restrict__", "__restrict"}
+_MOST_BYTES = 2**63 - 1
+"""Of an array in C, where differences of pointers have 64 bits."""
 _OF_STRUCTURES = {"struct", "type_identifier", "field_declaration_list", "comment"}
 
 
@@ -98,8 +101,7 @@ def read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
         if base is not None:
             return (base, False, ())
     elif node.type == "enum_specifier":
-        declare_enumerators(node, scope, read_expr)
-        return ("int32", False, ())
+        return (read_enum(node, scope, read_expr), False, ())
     elif node.type == "struct_specifier":
         return (f"struct {_read_structure(node, scope, read_expr)}", False, ())
     elif node.type == "union_specifier":
@@ -172,22 +174,58 @@ def _read_members(
     return members
 
 
-def declare_enumerators(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> None:
-    """Declare the constants of an enum."""
-    body = node.child_by_field_name("body")
-    following = 0
+def read_enum(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> str:
+    """Declare the constants of an enum, if it has a body, and return its type.
+
+    An `int` holds most enums. Else constants that it holds have that type, as compilers have it,
+    and the others that of the enum.
+    """
+    tag, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+    if body is None:
+        known = None if tag is None else scope.find(f"enum {text_of(tag)}")
+        return "int32" if known is None or known.type is None else known.type[0]
+    before = Number("int32", -1)
     names: dict[str, int] = {}
-    for enumerator in [] if body is None else body.named_children:
-        if enumerator.type != "enumerator":
+    values: dict[str, Number] = {}
+    for one in body.named_children:
+        name = one.child_by_field_name("name") if one.type == "enumerator" else None
+        if name is None:
             continue
-        name = enumerator.child_by_field_name("name")
-        given = enumerator.child_by_field_name("value")
-        value = following if given is None else evaluate(read_expr(given, scope), scope)
-        if name is None or value is None:
-            raise OpaqueKernel("an enumerator that is not a constant", scope.line(enumerator))
+        given = one.child_by_field_name("value")
+        value = following(before) if given is None else read_constant(given, scope, read_expr)
+        if value is None:
+            raise OpaqueKernel("an enumerator that is not a constant", scope.line(one))
         _check_new(name, names, "enumerator", scope)
-        scope.declare(text_of(name), Binding(None, value))
-        following = value + 1
+        before = value._replace(base="int32") if held(value, "int32") else value
+        values[text_of(name)] = before
+        _declare_enumerator(text_of(name), before, scope)
+    base = common_base(values.values())
+    for text, value in values.items():
+        if not held(value, "int32"):
+            _declare_enumerator(text, value._replace(base=base), scope)
+    if tag is not None:
+        scope.declare(f"enum {text_of(tag)}", Binding((base, False, ()), is_type=True))
+    return base
+
+
+def _declare_enumerator(name: str, number: Number, scope: Scope) -> None:
+    type_: Type = (number.base, False, ())
+    scope.declare(name, Binding(type_, int(number.value or 0), is_enumerator=True))
+
+
+def read_constant(
+    node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
+) -> Number | None:
+    """Read an integer that C wants to be constant; None if it is not known to be.
+
+    Raises:
+        UsageError: C gives it no value, as to ``1 << -1``.
+    """
+    number = integer_in(read_expr(node, scope), scope)
+    if number is not None and number.fault:
+        what = f"'{text_of(node)}' has no value in C: {number.fault}"
+        raise mistake(node, scope, what)
+    return number
 
 
 def read_declarator(
@@ -198,6 +236,7 @@ def read_declarator(
     while node is not None:
         kind = node.type.removeprefix("abstract_")
         if kind in ("identifier", "type_identifier", "field_identifier", "primitive_type"):
+            _check_size(node, type_, scope)
             return Declarator(text_of(node), type_, parameters)
         if kind == "pointer_declarator":
             type_ = _prepended(_pointer(node, scope), type_)
@@ -217,8 +256,9 @@ def read_declarator(
 def name_in(declarator: Node | None) -> Node:
     """Return the name that a declarator declares."""
     assert declarator is not None  # it was read as the declaration of a name
-    inner = _inner(declarator)
-    return declarator if inner is None else name_in(inner)
+    while (inner := _inner(declarator)) is not None:
+        declarator = inner
+    return declarator
 
 
 def _check_new(name: Node, names: dict[str, int], what: str, scope: Scope) -> None:
@@ -251,14 +291,25 @@ def _extent(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) 
     size = node.child_by_field_name("size")
     if size is None:
         return -1
-    value = evaluate(read_expr(size, scope), scope) if size.type != "*" else None
-    if value is None:
+    extent = read_constant(size, scope, read_expr) if size.type != "*" else None
+    if extent is None:
         raise OpaqueKernel(
             f"the extent of '{text_of(node)}' is not a constant (arrays in kernels have a fixed"
             " size)",
             scope.line(node),
         )
+    value = int(extent.value or 0)
+    if not 0 <= value <= _MOST_BYTES:
+        what = f"'{text_of(node)}' would have {value} elements; C has no such array"
+        raise mistake(size, scope, what)
     return value
+
+
+def _check_size(name: Node, type_: Type, scope: Scope) -> None:
+    n_bytes = size_of(type_)
+    if n_bytes is not None and n_bytes > _MOST_BYTES:
+        what = f"'{text_of(name)}' would have {n_bytes} bytes; C has no such array"
+        raise mistake(name, scope, what)
 
 
 def read_descriptor(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Type:
