@@ -6,7 +6,7 @@
 
 #include "base/overload.hpp"
 #include "ir/held_constants.hpp"
-#include "ir/kernel_walk.hpp"
+#include "ir/kernel_types.hpp"
 
 namespace op2::ir {
 namespace {
@@ -58,6 +58,24 @@ std::optional<std::int64_t> stride_of(const Expr& step, const std::string& name,
   if (*assign->op == BinaryOp::add) return *amount;
   if (*assign->op == BinaryOp::subtract) return -*amount;
   return std::nullopt;
+}
+
+/// A value that its type holds; what C would wrap or cut off is not followed.
+std::optional<std::int64_t> held_by(const Type& type, std::optional<std::int64_t> value) {
+  const bool is_cut =
+      value && type.is_scalar() && is_integer(type.base) && !keeps(type.base, *value);
+  return is_cut ? std::nullopt : value;
+}
+
+/// What C converts both operands to; nothing where it leaves them as they are.
+Type operand_type(BinaryOp op, const Expr& expr) {
+  const Type& left = expr.operands[0].type;
+  const Type& right = expr.operands[1].type;
+  const bool is_kept = op == BinaryOp::shift_left || op == BinaryOp::shift_right ||
+                       op == BinaryOp::logical_and || op == BinaryOp::logical_or ||
+                       op == BinaryOp::comma;
+  if (is_kept || !left.is_scalar() || !right.is_scalar()) return Type{};
+  return scalar(common_base(left.base, right.base));
 }
 
 }  // namespace
@@ -160,14 +178,16 @@ std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& know
                  if (found == known.end()) return std::nullopt;
                  return found->second;
                },
-               [&operand](const Unary& node) -> Value {
+               [&expr, &operand](const Unary& node) -> Value {
                  const Value value = operand(0);
-                 return value ? apply(node.op, *value) : std::nullopt;
+                 return value ? held_by(expr.type, apply(node.op, *value)) : std::nullopt;
                },
-               [&operand](const Binary& node) -> Value {
-                 const Value left = operand(0);
-                 const Value right = operand(1);
-                 return left && right ? apply(node.op, *left, *right) : std::nullopt;
+               [&expr, &operand](const Binary& node) -> Value {
+                 const Type common = operand_type(node.op, expr);
+                 const Value left = held_by(common, operand(0));
+                 const Value right = held_by(common, operand(1));
+                 if (!left || !right) return std::nullopt;
+                 return held_by(expr.type, apply(node.op, *left, *right));
                },
                [](const Assign&) { return Value{}; },
                [&operand](const Ternary&) -> Value {
@@ -178,39 +198,18 @@ std::optional<std::int64_t> integer_value(const Expr& expr, const Integers& know
                [](const Index&) { return Value{}; }, [](const MemberOf&) { return Value{}; },
                [](const Call&) { return Value{}; },
                [&expr, &operand](const Cast&) {
-                 return is_integer(expr.type.base) ? operand(0) : Value{};
+                 return is_integer(expr.type.base) ? held_by(expr.type, operand(0)) : Value{};
                },
                [](const SizeOf&) { return Value{}; }, [](const InitList&) { return Value{}; }},
       expr.node);
 }
-
-namespace {
-
-/// Whether C computes @p expr as integers without limits would: no part of it is cut by its type,
-/// or negative beside an unsigned one.
-bool is_computed_exactly(const Expr& expr, const Integers& known) {
-  bool is_unsigned = false;
-  bool is_negative = false;
-  bool is_kept = true;
-  for_each_expr(expr, [&](const Expr& part) {
-    const auto value = integer_value(part, known);
-    is_negative = is_negative || (value && *value < 0);
-    if (!part.type.is_known() || !is_integer(part.type.base)) return;
-    is_kept = is_kept && (!value || keeps(part.type.base, *value));
-    is_unsigned = is_unsigned || (part.type.base != Base::boolean && !keeps(part.type.base, -1));
-  });
-  return is_kept && !(is_unsigned && is_negative);
-}
-
-}  // namespace
 
 Integers constant_integers(const KernelBody& body) {
   Integers known;
   for (const Variable& table : body.tables) {
     if (!table.value || !table.type.is_scalar() || !is_integer(table.type.base)) continue;
     const auto value = integer_value(*table.value, known);
-    const bool is_kept = value && keeps(table.type.base, *value);
-    if (is_kept && is_computed_exactly(*table.value, known)) known[table.name] = *value;
+    if (value && keeps(table.type.base, *value)) known[table.name] = *value;
   }
   return known;
 }

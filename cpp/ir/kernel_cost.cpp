@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "ir/held_constants.hpp"
 #include "ir/integers.hpp"
 #include "ir/kernel_rows.hpp"
 #include "ir/known_functions.hpp"
@@ -104,7 +105,8 @@ class Counter {
       if (!node.is_static) sum += cost(*variable.value);
       if (!variable.type.is_const || !variable.type.is_scalar()) continue;
       known_.erase(variable.name);  // it was another one in the step before
-      if (const auto value = integer_value(*variable.value, known_)) known_[variable.name] = *value;
+      const auto value = integer_value(*variable.value, known_);
+      if (value && keeps(variable.type.base, *value)) known_[variable.name] = *value;
     }
     return sum;
   }

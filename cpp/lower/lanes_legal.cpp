@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ir/group.hpp"
@@ -100,6 +101,46 @@ const std::string* long_double_in(const ir::KernelBody& body) {
   return found;
 }
 
+constexpr int most_branches = 200;
+
+/// How many operands in each other are not always computed.
+int conditions_in(const ir::Expr& expr) {
+  int deepest = 0;
+  for (const ir::Expr& operand : expr.operands) {
+    deepest = std::max(deepest, conditions_in(operand));
+  }
+  const auto* node = std::get_if<ir::Binary>(&expr.node);
+  const bool is_logical = node != nullptr && (node->op == ir::BinaryOp::logical_and ||
+                                              node->op == ir::BinaryOp::logical_or);
+  return deepest + (is_logical || std::holds_alternative<ir::Ternary>(expr.node) ? 1 : 0);
+}
+
+/// How deep branches lie in each other: `else if` lies in the `else` before it.
+struct Nesting {
+  void enter() { deepest = std::max(deepest, ++depth); }
+  void leave() { --depth; }
+  void declare(const ir::Variable& /*variable*/) {}
+  void expression(const ir::Expr& expr) {
+    deepest = std::max(deepest, depth + conditions_in(expr));
+  }
+
+  int depth = 0;
+  int deepest = 0;
+};
+
+/// Each branch has a mask that is made of those around it, so the work grows with the square of
+/// their number.
+void check_nesting(const ir::KernelBody& body) {
+  for (const ir::FunctionDef& function : body.functions) {
+    Nesting nesting;
+    ir::walk_scoped(function.body, nesting);
+    if (nesting.deepest > most_branches) {
+      refuse(fmt::format("'{}' has more than {} blocks or conditions in each other", function.name,
+                         most_branches));
+    }
+  }
+}
+
 ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
   if (!ir::kernel_of(loop).body) {
     refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
@@ -108,6 +149,7 @@ ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
   if (const std::string* number = long_double_in(*ir::kernel_of(loop).body); number != nullptr) {
     refuse(fmt::format("it computes with {}, a long double", *number));
   }
+  check_nesting(*ir::kernel_of(loop).body);
   auto kernel = std::make_shared<ir::Kernel>(with_constants(loop));
   const auto varying = varying_parameters(loop);
   KernelOnLanes made = kernel_on_lanes(*kernel->body, varying, options.lanes, options.tuning);

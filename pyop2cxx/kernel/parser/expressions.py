@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx.kernel.parser import headers
 from pyop2cxx.kernel.parser.arithmetic import Number, spelled
-from pyop2cxx.kernel.parser.scope import Binding, completed, type_of
+from pyop2cxx.kernel.parser.scope import MOST_LEVELS, Binding, completed, type_of
 from pyop2cxx.kernel.parser.structures import arranged
 from pyop2cxx.kernel.parser.typing import read_constant, read_descriptor, text_of
 from pyop2cxx.kernel.parser.wire import Expr, OpaqueKernel, call, literal
@@ -117,7 +117,11 @@ def _in_order(node: Node, scope: Scope) -> Expr:
     value = _field(node, "left", scope)
     line = scope.line(node)
     following = node.child_by_field_name("right")
+    n_parts = 0
     while following is not None and following.type == "comma_expression":
+        n_parts += 1
+        if n_parts > MOST_LEVELS:
+            raise OpaqueKernel(f"more than {MOST_LEVELS} expressions with ',' between them", line)
         # the parser groups from the right, C from the left
         value = ("binary", line, ",", None, (value, _field(following, "left", scope)))
         node, following = following, following.child_by_field_name("right")

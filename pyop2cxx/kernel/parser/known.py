@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import tokens
+from pyop2cxx.kernel.parser.wire import flattened, nested
 from pyop2cxx.runtime import seams
 from pyop2cxx.runtime.store import installed, remembered, stamp
 
@@ -44,10 +45,16 @@ def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
     """
     key = (tuple(given), sys.version_info[:3], front_end())
     # Read back only from files that Store trusts to run as code: ours, writable by nobody else.
-    found: tuple[ParsedKernel, tuple[str, ...]] = pickle.loads(
-        remembered("kernel", key, lambda: pickle.dumps(_parse(given)))
-    )
-    return found
+    found = pickle.loads(remembered("kernel", key, lambda: _pickled(_parse(given))))
+    kernel: tuple[ParsedKernel, tuple[str, ...]] = nested(found) if type(found) is list else found
+    return kernel
+
+
+def _pickled(found: tuple[ParsedKernel, tuple[str, ...]]) -> bytes:
+    try:
+        return pickle.dumps(found)
+    except RecursionError:
+        return pickle.dumps(flattened(found))
 
 
 @cache

@@ -21,7 +21,7 @@ _BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 1
     f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 
-MOST_LEVELS = 3000
+MOST_LEVELS = 2500
 """How deep expressions and statements may lie in each other: all that follow a kernel recurse."""
 _LEVELS_OF_A_STACK = 60
 """Few enough for Python, which allows a thread about a thousand calls inside of each other."""

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.parser.scope import Scope
     from pyop2cxx.kernel.parser.wire import Expr, Step, Type
 
+_MOST_ITEMS = 1_000_000
+"""Of a list whose items have designators: those between them are written out."""
+
 
 def arranged(value: Expr, type_: Type, scope: Scope) -> Expr:
     """An initialiser of `type_` with one list for each array and structure, items in their order.
@@ -69,7 +72,9 @@ class _Arranger:
         return self._filled(type_, slots, item[1]), position
 
     def _inside(self, type_: Type, item: Expr) -> Expr:
-        return self.braced(type_, item) if item[0] == "list" else item
+        if item[0] != "list":
+            return item
+        return self._scope.descend(lambda inner, _: self.braced(type_, inner), item)
 
     def _designated(self, type_: Type, at: int, item: Expr, before: Expr | None) -> Expr:
         _, line, _, _, (path, value) = item
@@ -117,6 +122,8 @@ class _Arranger:
 
     def _filled(self, type_: Type, slots: dict[int, Expr], line: int) -> Expr:
         slots = slots or {0: self._zero(self._part(type_, 0, line), line)}
+        if max(slots) > _MOST_ITEMS:
+            raise OpaqueKernel(f"an initialiser of more than {_MOST_ITEMS} items", line)
         parts = (
             slots[at] if at in slots else self._zero(self._part(type_, at, line), line)
             for at in range(max(slots) + 1)

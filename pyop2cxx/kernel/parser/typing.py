@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyop2cxx.kernel.parser.arithmetic import Number, common_base, following, held, integer_in
 from pyop2cxx.kernel.parser.disambiguate import WORDS
 from pyop2cxx.kernel.parser.places import mistake
-from pyop2cxx.kernel.parser.scope import Binding, Scope, size_of
+from pyop2cxx.kernel.parser.scope import MOST_LEVELS, Binding, Scope, size_of
 from pyop2cxx.kernel.parser.wire import OpaqueKernel, Parameter, Step, Type
 
 if TYPE_CHECKING:
@@ -103,7 +103,8 @@ def read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
     elif node.type == "enum_specifier":
         return (read_enum(node, scope, read_expr), False, ())
     elif node.type == "struct_specifier":
-        return (f"struct {_read_structure(node, scope, read_expr)}", False, ())
+        name = scope.descend(lambda one, scope: _read_structure(one, scope, read_expr), node)
+        return (f"struct {name}", False, ())
     elif node.type == "union_specifier":
         raise OpaqueKernel("a union (what it holds cannot be followed)", scope.line(node))
     raise OpaqueKernel(f"the type '{name}' is not known", scope.line(node))
@@ -235,6 +236,8 @@ def read_declarator(
     parameters = None
     while node is not None:
         kind = node.type.removeprefix("abstract_")
+        if len(type_[2]) > MOST_LEVELS:
+            raise OpaqueKernel(f"more than {MOST_LEVELS} '*' or '[]' in a type", scope.line(node))
         if kind in ("identifier", "type_identifier", "field_identifier", "primitive_type"):
             _check_size(node, type_, scope)
             return Declarator(text_of(node), type_, parameters)

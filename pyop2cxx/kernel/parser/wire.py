@@ -56,6 +56,36 @@ class ParsedKernel(NamedTuple):
     structures: tuple[Structure, ...] = ()
 
 
+def flattened(whole: tuple[Any, ...]) -> list[Any]:
+    """Return nested tuples as a list: for each its class and length, and behind them its items.
+
+    What lies thousands of levels deep cannot be pickled as it is.
+    """
+    flat: list[Any] = []
+    pending: list[Any] = [whole]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tuple):
+            flat.append((type(part), len(part)))
+            pending += reversed(part)
+        else:
+            flat.append(part)
+    return flat
+
+
+def nested(flat: list[Any]) -> Any:
+    """Return the tuples that `flattened` has taken apart."""
+    made: list[Any] = []
+    for part in reversed(flat):
+        if not isinstance(part, tuple):
+            made.append(part)
+            continue
+        kind, length = part
+        items = tuple(made.pop() for _ in range(length))
+        made.append(items if kind is tuple else kind(*items))
+    return made[0]
+
+
 def literal(spelling: str, line: int) -> Expr:
     """A literal as spelled."""
     return ("literal", line, spelling, None, ())

@@ -41,6 +41,25 @@ TEST(IntegerValue, KnowsSomeNames) {
   EXPECT_EQ(integer_value(name("m"), known), std::nullopt);
 }
 
+TEST(IntegerValue, IsOfTheTypeThatCComputesWith) {
+  const auto typed = [](Expr expr, Base base) {
+    expr.type = scalar(base);
+    return expr;
+  };
+  const Expr one = typed(lit("1"), Base::int32);
+  const Expr none = typed(lit("0u"), Base::uint32);
+  const Expr minus = typed(ast::unary(UnaryOp::minus, one), Base::int32);
+  EXPECT_EQ(integer_value(minus, {}), -1);
+  EXPECT_EQ(integer_value(typed(ast::binary(BinaryOp::subtract, none, one), Base::uint32), {}),
+            std::nullopt);
+  EXPECT_EQ(integer_value(typed(ast::binary(BinaryOp::less, minus, none), Base::int32), {}),
+            std::nullopt);
+  const Expr many = typed(lit("300"), Base::int32);
+  const Expr cut{
+      .node = Cast{scalar(Base::uint8)}, .operands = {many}, .type = scalar(Base::uint8)};
+  EXPECT_EQ(integer_value(cut, {}), std::nullopt);
+}
+
 Stmt loop_over(Expr start, BinaryOp test, Expr bound, Expr step) {
   return {.node = For{.init = {ast::eval(ast::assign(name("i"), std::move(start)))},
                       .condition = ast::binary(test, name("i"), std::move(bound)),
