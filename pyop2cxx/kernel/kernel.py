@@ -24,6 +24,8 @@ from pyop2cxx.kernel.loopy import is_loopy, written
 from pyop2cxx.kernel.parser import headers as known_headers
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
+from pyop2cxx.kernel.parser.preprocess import preprocess
+from pyop2cxx.kernel.parser.tokens import token_stream
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
 from pyop2cxx.kernel.petsc_calls import HEADER, calls_petsc
 from pyop2cxx.runtime import runtime, seams
@@ -172,25 +174,24 @@ class Kernel(Fixed, Shown):
         if linked is not None:
             extra += (HEADER,)
             folders, libraries = folders + linked.include_dirs, libraries + linked.ldargs
+        options = _options(name, opts) + (_older_macros(code) if abi != "2026" else ())
+        try:
+            source = preprocess(code, tuple(dict.fromkeys(extra)), folders, options, cpp=bool(cpp))
+        except UsageError as error:
+            raise UsageError(f"Kernel '{name}': {error}") from None
         self._description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
             include_dirs=folders,
-            options=_options(name, opts) + (_older_macros(code) if abi != "2026" else ()),
+            options=options,
             ldargs=libraries,
             cpp=bool(cpp),
             flop_count=-1 if flop_count is None else int(flop_count),
             abi=abi,
             requires_zeroed_output_arguments=bool(requires_zeroed_output_arguments),
-            header_contents=known_headers.contents(
-                (
-                    item
-                    for item in (*extra, *known_headers.included(code))
-                    if not known_headers.is_known(item)
-                ),
-                folders,
-            ),
+            header_contents=source.contents,
+            source=None if source.lines is None else source,
         )
         self.core = _build(self._description)
         self._is_made = True
@@ -271,6 +272,17 @@ class Kernel(Fixed, Shown):
     def cpp(self) -> bool:
         """True if the text is C++."""
         return self._description.cpp
+
+    @property
+    def files_for_compiler(self) -> tuple[str, ...]:
+        """Name and digest, alternating, of the user's files that the compiler reads with it.
+
+        None where these are a part of its tree.
+        """
+        given = self._description
+        is_whole = self.core.body is not None and not self.core.headers
+        forced = given.source is not None and not given.source.can_inline
+        return () if is_whole and not forced else given.header_contents
 
     @property
     def calls_petsc(self) -> bool:
@@ -425,15 +437,17 @@ def _build_untyped(given: Description, positions: frozenset[int], name: str) -> 
 
 def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
     body, parsed = _body_of(given, parsed)
-    text, headers, options = given.code, parsed.headers, given.options
+    text, headers, options, source = given.code, parsed.headers, given.options, given.source
+    left = tokens if source is None else token_stream(source.text)  # no macros of the user's
     if body is None:  # the compiler reads the text itself, and has to know what is known
-        text = known_headers.with_one_long(given.code)
-        named = known_headers.included(given.code)
+        text = known_headers.with_one_long(given.code if source is None else source.resolved)
+        named = known_headers.included(text)
         # those that the text names stand in it where macros before them hold
         others = (header for header in headers if header not in named)
-        headers = (*known_headers.needed(tokens, named, cpp=given.cpp), *others)
+        read = (*named, *(f"<{header}>" for header in (source.elsewhere if source else ())))
+        headers = (*known_headers.needed(left, read, cpp=given.cpp), *others)
         if not any("petsc" in header for header in (*named, *headers)):
-            options += known_headers.petsc_names(tokens)
+            options += known_headers.petsc_names(left)
     return _core.Kernel(
         name=given.name,
         text=text,
@@ -447,7 +461,8 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
-        tokens=(*tokens, *given.headers),  # the known ones change what names mean, too
+        # the known headers change what names mean, too, and compilers' macros what tokens become
+        tokens=(*tokens, *given.headers, *(() if source is None else left)),
         header_contents=given.header_contents,
         abi=given.abi,
     )
@@ -462,7 +477,8 @@ def _body_of(
     try:
         return _core.KernelBody(parsed.functions, parsed.tables, parsed.structures), parsed
     except UnsupportedError as reason:
-        named = dict.fromkeys((*given.headers, *known_headers.included(given.code)))
+        text = given.code if given.source is None else given.source.resolved
+        named = dict.fromkeys((*given.headers, *known_headers.included(text)))
         others = tuple(header for header in named if not known_headers.is_known(header))
         plain = parsed._replace(parameters=_plain(parsed), headers=others)
         return None, plain._replace(opaque_reason=str(reason))

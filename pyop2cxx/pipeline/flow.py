@@ -19,7 +19,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.base.folders import BACKENDS, template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedError, UsageError
-from pyop2cxx.kernel.parser.known import front_end
+from pyop2cxx.kernel.parser.reads import front_end
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.rejections import explain_rejection, named_by_users
@@ -575,7 +575,8 @@ def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin
 
     try:
         with engine.compiling.one(f"par_loop '{request.name}'"):
-            found = compiled(str(code), _core.__version__)
+            files = request.kernel.files_for_compiler
+            found = compiled(str(code), " ".join((_core.__version__, *files)))
     except CompilationError as error:
         marked = _marked(request, asked.choice)
         compile_text = partial(compiled, extra="diagnostic")

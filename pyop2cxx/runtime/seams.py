@@ -203,8 +203,13 @@ def parser() -> Any:
 
 
 def macros() -> Any:
-    """Return who carries out directives of the preprocessor; most kernels have none."""
+    """Return who carries out directives of the preprocessor where there is no compiler."""
     return importlib.import_module("pyop2cxx.kernel.parser.macros")
+
+
+def preprocessor() -> Any:
+    """Return who asks the compiler to carry out directives; most kernels have none."""
+    return importlib.import_module("pyop2cxx.kernel.parser.by_compiler")
 
 
 def petsc_build() -> Any:

@@ -24,7 +24,7 @@ from pyop2cxx.base.folders import PACKAGE, template_folder
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.chain.spares import Spares
 from pyop2cxx.exceptions import UnsupportedError, UsageError
-from pyop2cxx.kernel.parser import known
+from pyop2cxx.kernel.parser import reads
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 
@@ -736,11 +736,11 @@ def test_texts_on_disk_depend_on_what_writes_them(
         shutil.copytree(folder, tmp_path / name)
     monkeypatch.setattr(flow, "template_folder", lambda: tmp_path / "templates")
     monkeypatch.setattr(flow, "BACKENDS", tmp_path / "backends")
-    monkeypatch.setattr(known, "__file__", str(tmp_path / "parser" / "known.py"))
+    monkeypatch.setattr(reads, "__file__", str(tmp_path / "parser" / "reads.py"))
     found = runtime.engine.backend(backend)
 
     def printer() -> object:
-        known.front_end.cache_clear()
+        reads.front_end.cache_clear()
         return flow._printer.__wrapped__(flow.framing(found))
 
     frame = tmp_path / "templates" / found.template
@@ -751,4 +751,4 @@ def test_texts_on_disk_depend_on_what_writes_them(
         assert printer() == before
         os.utime(file, ns=(1, 1))
         assert printer() != before, file
-    known.front_end.cache_clear()
+    reads.front_end.cache_clear()

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ctypes
+import subprocess
+from typing import TYPE_CHECKING, Any
 
+import header_names
 import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
+from pyop2cxx.base.c_names import LITERALS, NEAREST_MINIMUM
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.parser import headers
+from pyop2cxx.kernel.parser.preprocess import preprocess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,9 +51,9 @@ def test_contents_of_headers_are_followed(tmp_path: Path) -> None:
     (tmp_path / "a.h").write_text('#include "sub/b.h"\n')
     (tmp_path / "sub" / "b.h").write_text('#include "c.h"\n')
     (tmp_path / "sub" / "c.h").write_text("int c;\n")
-    found = headers.contents(['"a.h"', "<nowhere.h>"], [str(tmp_path)])
-    assert found[::2] == ("a.h", "nowhere.h", "sub/b.h", "c.h")
-    assert found[1::2] == ('#include "sub/b.h"\n', "", '#include "c.h"\n', "int c;\n")
+    found = preprocess("int k;", ['"a.h"'], [str(tmp_path)], ()).contents
+    assert found[::2] == ("a.h", "sub/b.h", "sub/c.h")
+    assert len({*found[1::2]}) == 3
 
 
 @pytest.mark.parametrize(
@@ -230,3 +235,70 @@ void k(double *x) {{ x[0] = scaled(x[0]); {OPAQUE if how == "opaque" else ""} }}
     assert (kernel.opaque_reason == "") == (how == "parsed")
     op2.par_loop(kernel, x.dataset.set, x(op2.RW))
     assert x.data_ro.tolist() == [8.0]
+
+
+def by_c(text: str, n: int, folder: Path) -> np.ndarray[Any, Any]:
+    """Compile a text as it is, and call it."""
+    (folder / "judge.c").write_text(text)
+    command = ["cc", "-std=gnu11", "-O3", "-fno-math-errno", "-shared", "-fPIC", "-o"]
+    command += [str(folder / "judge.so"), str(folder / "judge.c"), "-lm"]
+    subprocess.run(command, check=True, capture_output=True)
+    y, x = np.zeros(n), np.array([0.0, 0.25])
+    addresses = [ctypes.c_void_p(array.ctypes.data) for array in (y, x)]
+    ctypes.CDLL(str(folder / "judge.so")).k(*addresses)
+    return y
+
+
+@pytest.mark.parametrize("how", ["parsed", "after a condition", "opaque"])
+@pytest.mark.parametrize("header", [*header_names.HEADERS, "tgmath"])
+def test_a_kernel_has_all_that_a_header_gives(header: str, how: str, tmp_path: Path) -> None:
+    values = [] if header == "tgmath" else header_names.numbers_of(header)
+    values += header_names.CALLS.get(header, [])
+    assert len(values) > 4 or header == "stddef"
+    named = f"#include <{header}.h>\n" + "#include <complex.h>\n" * (header == "tgmath")
+    named += "#if 1\n#define ONE 1\n#endif\n" * (how == "after a condition")
+    body = "".join(f"  y[{i}] = (double)({value});\n" for i, value in enumerate(values))
+    body += OPAQUE * (how == "opaque")
+    text = f"{named}void k(double *y, const double *x) {{\n{body}}}\n"
+    x = op2.Dat(op2.Set(1) ** 2, [[0.0, 0.25]])
+    y = op2.Dat(x.dataset.set ** max(len(values), 1))
+    with op2.backend("sequential"):
+        op2.par_loop(op2.Kernel(text, "k"), y.dataset.set, y(op2.WRITE), x(op2.READ))
+    expected = by_c(text, len(values), tmp_path)
+    found = np.array(y.data_ro).reshape(-1)[: len(values)]
+    wrong = [
+        (value, one, right)
+        for value, one, right in zip(values, found, expected, strict=True)
+        if not np.isclose(one, right, rtol=1e-14, atol=0, equal_nan=True)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("header", ["float", "limits", "stdint", "math"])
+def test_numbers_of_headers_are_the_same_on_all_backends(
+    header: str, backend: str, tmp_path: Path
+) -> None:
+    macros = {*LITERALS, *NEAREST_MINIMUM}
+    values = [name for name in header_names.numbers_of(header) if name in macros]
+    values += header_names.CALLS["stdint"] if header == "stdint" else []
+    body = "".join(f"  y[{i}] = (double)({value});\n" for i, value in enumerate(values))
+    text = f"#include <{header}.h>\nvoid k(double *y, const double *x) {{\n{body}}}\n"
+    x = op2.Dat(op2.Set(1) ** 2, [[0.0, 0.25]])
+    y = op2.Dat(x.dataset.set ** len(values))
+    with op2.backend(backend):
+        op2.par_loop(op2.Kernel(text, "k"), y.dataset.set, y(op2.WRITE), x(op2.READ))
+    assert len(values) > 12
+    assert y.data_ro.reshape(-1).tolist() == by_c(text, len(values), tmp_path).tolist()
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("how", ["", OPAQUE])
+def test_own_functions_may_be_called_as_those_of_headers(how: str) -> None:
+    text = f"""
+static double gamma(double x) {{ return 2 * x; }}
+static int div(int a) {{ return a / 2; }}
+void k(double *x) {{ double j0 = 1, free = 2; x[0] = gamma(3) + div(4) + j0 + free; {how} }}"""
+    x = op2.Dat(op2.Set(1))
+    op2.par_loop(op2.Kernel(text, "k"), x.dataset.set, x(op2.WRITE))
+    assert x.data_ro.tolist() == [11.0]

@@ -11,7 +11,7 @@ import pytest
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.kernel.parser.preprocess import preprocess
+from pyop2cxx.kernel.parser.preprocess import preprocess, without_pragmas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 def test_text_without_directives_is_left_alone() -> None:
     text = "#include <math.h>\n#pragma omp simd\nvoid k() {}\n"
     result = preprocess(text, (), (), ())
-    assert result.text == "\n\nvoid k() {}\n"
+    assert without_pragmas(result.text, result.lines) == "\n\nvoid k() {}\n"
     assert result.lines is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyop2cxx.base.c_names import INTEGER_SUFFIXES
 from pyop2cxx.kernel.parser import headers
 from pyop2cxx.kernel.parser.arithmetic import Number, spelled
 from pyop2cxx.kernel.parser.scope import MOST_LEVELS, Binding, completed, type_of
@@ -68,6 +69,8 @@ def _name(node: Node, scope: Scope) -> Expr:
     elif binding.is_type:
         raise OpaqueKernel(f"'{name}' is a type and used as a value", line)
     scope.used_names.add(name)
+    if binding is None:
+        scope.unknown_names.add(name)
     return ("name", line, name, None, ())
 
 
@@ -171,15 +174,18 @@ def _call(node: Node, scope: Scope) -> Expr:
     name = text_of(function)
     if scope.find(name) is not None:
         raise OpaqueKernel(f"'{name}' is not a function", line)
+    passed = [child for child in arguments.named_children if child.type != "comment"]
     if name not in scope.functions:
         name = headers.RENAMED_FUNCTIONS.get(name, name)
-    scope.used_functions.add(name)
-    passed = (child for child in arguments.named_children if child.type != "comment")
+        is_number = len(passed) == 1 and passed[0].type == "number_literal"
+        if name in INTEGER_SUFFIXES and is_number:
+            return literal(text_of(passed[0]) + INTEGER_SUFFIXES[name], line)
     values = [read_expr(child, scope) for child in passed]
     if name in headers.COMPLEX_MACROS and scope.has_complex and name not in scope.functions:
         part = (headers.COMPLEX_MACROS[name], False, ())
         values = [("cast", line, "", part, (value,)) for value in values]
         name = "__builtin_complex"
+    scope.used_functions.add(name)
     return call(name, line, *values)
 
 

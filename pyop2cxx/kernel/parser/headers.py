@@ -4,11 +4,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
-from pyop2cxx.base.c_names import LITERALS, NEAREST_MINIMUM, OTHER_CONSTANTS
+from pyop2cxx.base.c_names import (
+    CLASSIFICATIONS,
+    LITERALS,
+    LONG_DOUBLES,
+    MACROS,
+    NEAREST_MINIMUM,
+    OTHER_CONSTANTS,
+)
 from pyop2cxx.kernel.parser.tokens import COMMENT, STRING
 from pyop2cxx.kernel.parser.wire import call, literal
 
@@ -25,30 +32,57 @@ KNOWN_HEADERS = frozenset(
 
 _NAMES_COMPLEX = re.compile(r"\b_?[Cc]omplex\b")
 
-# Macros of <math.h> that work on every real type; only as builtins do they need no header.
+# Macros of <math.h> that work on every real type need no header only as builtins.
 RENAMED_FUNCTIONS = {
-    name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite", "signbit")
+    **{name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite", "signbit")},
+    # `long long` is `long` wherever kernels run
+    **{f"ll{name}{kind}": f"l{name}{kind}" for name in ("rint", "round") for kind in ("", "f")},
 }
 
 COMPLEX_MACROS = {"CMPLX": "float64", "CMPLXF": "float32"}
 """Macros of <complex.h> that make a number of two, and what they convert these to."""
 
-# What needs which header where the compiler reads the text itself.
+# What needs which header where the compiler reads the text itself, besides constants.
 _NEEDS = {
-    "<stdint.h>": re.compile(r"u?int(_least)?\d+_t|u?int(ptr|max)_t|(U?INT\d+|SIZE)_(MAX|MIN)"),
-    "<stdbool.h>": re.compile(r"bool|true|false"),
+    "<stdint.h>": re.compile(r"u?int(_(least|fast))?\d+_t|u?int(ptr|max)_t|U?INT(\d+|MAX)_C"),
+    "<stdbool.h>": re.compile(r"bool"),
     "<stddef.h>": re.compile(r"size_t|ptrdiff_t|NULL"),
     "<sys/types.h>": re.compile(r"ssize_t"),
-    "<limits.h>": re.compile(r"U?(INT|LONG)_(MAX|MIN)"),
-    "<float.h>": re.compile(r"(DBL|FLT)_\w+"),
     "<string.h>": re.compile(r"mem(cpy|move|set|cmp)"),
     "<stdlib.h>": re.compile(r"l?abs"),
-    "<math.h>": re.compile(r"M_\w+|NAN|INFINITY|HUGE_VAL|signbit|is(nan|inf|finite)"),
+    "<math.h>": re.compile(rf"NAN|INFINITY|HUGE_VAL[FL]?|{'|'.join(CLASSIFICATIONS)}"),
 }
+_OF_MATH = re.compile(
+    r"([jy][01n]|gamma|exp10|sincos|scalb|scalbln|nan|nexttoward|remquo|significand|drem|finite)[fl]?"
+)
+"""Functions of <math.h> that are not known, and whose names a text may have for its variables."""
+_CONSTANTS = {
+    "float.h": frozenset(MACROS["float.h"]) | LONG_DOUBLES.keys(),
+    "math.h": frozenset(MACROS["math.h"]),
+    "stdbool.h": frozenset(MACROS["stdbool.h"]),
+    **{
+        header: frozenset(MACROS[header])
+        | {least for least, most in NEAREST_MINIMUM.items() if most in MACROS[header]}
+        for header in ("limits.h", "stdint.h")
+    },
+}
+# What a printed text needs which header for, as it has no prototype of it.
+_PROVIDES = {
+    "<math.h>": re.compile(rf"{'|'.join(CLASSIFICATIONS)}|{_OF_MATH.pattern}"),
+    "<string.h>": re.compile(r"(str|mem)\w+"),
+    "<stdlib.h>": re.compile(
+        r"l{0,2}(abs|div)|ato[fil]l?|strto\w+|[mc]alloc|realloc|free|qsort|bsearch|s?rand"
+        r"|[delmnj]rand48|abort|exit"
+    ),
+    "<complex.h>": re.compile(r"CMPLXL|c(a?(cos|sin|tan)h?|log10)[fl]?"),
+}
+_WITH_FUNCTIONS = frozenset({"<math.h>", "<string.h>", "<complex.h>"})
+_WITH_MACROS = frozenset({"<math.h>", "<limits.h>", "<stdint.h>", "<float.h>"})
 _OF_COMPLEX = re.compile(
     r"_?[Cc]omplex|_Complex_I|(creal|cimag|cabs|carg|conj|cproj|csqrt|cexp|clog|cpow)f?"
     r"|c(sin|cos|tan)h?f?"
 )
+_BEFORE_VALUES = frozenset({"return", "else", "do", "case", "sizeof", "goto"})
 _NOT_OF_MATH = re.compile(r"mem\w+|l?abs")
 _PETSC_NAMES = {
     "PetscInt": "int",
@@ -66,7 +100,10 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*(define|undef)\b", re.MULTILINE)
 def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
     """What a macro of a known header stands for, or None if `name` is none of them."""
     if name in LITERALS:
-        return literal(LITERALS[name], line)
+        value = literal(LITERALS[name].removeprefix("-"), line)
+        return ("unary", line, "-", None, (value,)) if LITERALS[name][0] == "-" else value
+    if name in LONG_DOUBLES:
+        return ("name", line, LONG_DOUBLES[name], None, ())
     if name in NEAREST_MINIMUM:
         maximum = literal(LITERALS[NEAREST_MINIMUM[name]], line)
         minus: Expr = ("unary", line, "-", None, (maximum,))
@@ -75,7 +112,7 @@ def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
         return None
     if name == "NULL":
         return ("cast", line, "", ("void", False, (("*", 0, False, False),)), (literal("0", line),))
-    if name == "INFINITY":
+    if name in ("INFINITY", "HUGE_VALF"):
         return call("__builtin_inff", line)
     if name == "HUGE_VAL":
         return call("__builtin_inf", line)
@@ -110,15 +147,53 @@ def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[s
         given: The headers it names, which are included as they are.
         cpp: Whether it is C++, which has complex numbers of its own.
     """
-    names = {token for token in tokens if token.isidentifier()}
-    found = [
+    read = [*tokens]
+    names = {token for token in read if token.isidentifier()} - _declared(read)
+    found = [f"<{header}>" for header, known in _CONSTANTS.items() if not names.isdisjoint(known)]
+    found += [
         header for header, known in _NEEDS.items() if any(known.fullmatch(name) for name in names)
     ]
-    if any(_core.is_known_function(name) and not _NOT_OF_MATH.fullmatch(name) for name in names):
+    called = names & {name for name, after in pairwise(read) if after == "("}
+    if any(_OF_MATH.fullmatch(name) for name in called) or any(
+        _core.is_known_function(name) and not _NOT_OF_MATH.fullmatch(name) for name in names
+    ):
         found.append("<math.h>")
     if not cpp and any(_OF_COMPLEX.fullmatch(name) for name in names):
         found.append("<complex.h>")
     return tuple(header for header in dict.fromkeys(found) if header not in given)
+
+
+def _declared(tokens: Sequence[str]) -> set[str]:
+    """Return the functions that a text declares or defines itself: a type stands before them."""
+    threes = zip(tokens, tokens[1:], tokens[2:], strict=False)
+    return {
+        name
+        for before, name, after in threes
+        if after == "(" and before.isidentifier() and before not in _BEFORE_VALUES
+    }
+
+
+def missing(
+    functions: Iterable[str], names: Iterable[str], named: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the headers that the printed text of a kernel with a tree needs besides its own.
+
+    Args:
+        functions: What it calls without defining it.
+        names: What it names without declaring it. Such a name is a macro only with its header.
+        named: The headers that the text or the user's headers name, with delimiters.
+    """
+    given = {*named}
+    is_macro = any(name.isupper() or name == "math_errhandling" for name in names)
+    wanted = given & _WITH_MACROS if is_macro else set()
+    for name in functions:
+        if _core.is_known_function(name) or name.startswith("__"):
+            continue
+        found = {header for header, provided in _PROVIDES.items() if provided.fullmatch(name)}
+        if name.endswith("l") and _core.is_known_function(name[:-1]):
+            found = {"<complex.h>" if _OF_COMPLEX.fullmatch(name[:-1]) else "<math.h>"}
+        wanted |= found or given & _WITH_FUNCTIONS
+    return tuple(sorted(header for header in wanted if is_known(header) or header not in given))
 
 
 def petsc_names(tokens: Iterable[str]) -> tuple[str, ...]:
@@ -164,21 +239,3 @@ def follow_macros(text: str, named: Iterable[str]) -> bool:
 def without_includes(text: str) -> str:
     """`text` with every include line emptied, so that lines keep their numbers."""
     return _INCLUDE.sub("", text)
-
-
-def contents(headers: Iterable[str], include_dirs: Sequence[str]) -> tuple[str, ...]:
-    """Name and text, alternating, of the given headers and of all they include in turn.
-
-    A header that is in none of the folders is the compiler's own affair: only its name counts.
-    """
-    found: dict[str, str] = {}
-    queue = [(header, tuple(Path(folder) for folder in include_dirs)) for header in headers]
-    for header, folders in queue:
-        name = header[1:-1]
-        path = next((folder / name for folder in folders if (folder / name).is_file()), None)
-        if name in found or path is None:
-            found.setdefault(name, "")
-            continue
-        found[name] = path.read_text(encoding="utf-8", errors="replace")
-        queue += [(inner, (path.parent, *folders)) for inner in included(found[name])]
-    return tuple(part for item in found.items() for part in item)

@@ -3,22 +3,20 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import tokens
+from pyop2cxx.kernel.parser.reads import front_end
 from pyop2cxx.kernel.parser.wire import flattened, nested
 from pyop2cxx.runtime import seams
-from pyop2cxx.runtime.store import installed, remembered, stamp
+from pyop2cxx.runtime.store import remembered
 
 if TYPE_CHECKING:
+    from pyop2cxx.kernel.parser.preprocess import Preprocessed
     from pyop2cxx.kernel.parser.wire import ParsedKernel
-
-_PARSERS = ("tree_sitter", "tree_sitter_c", "pcpp")
 
 
 class Description(NamedTuple):
@@ -35,6 +33,7 @@ class Description(NamedTuple):
     abi: str
     requires_zeroed_output_arguments: bool
     header_contents: tuple[str, ...]
+    source: Preprocessed | None = None
 
 
 def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
@@ -57,17 +56,11 @@ def _pickled(found: tuple[ParsedKernel, tuple[str, ...]]) -> bytes:
         return pickle.dumps(flattened(found))
 
 
-@cache
-def front_end() -> tuple[object, ...]:
-    """What a parsed kernel depends on besides its text: this package, and the parsers."""
-    return (stamp((os.path.dirname(__file__),)), *(installed(package) for package in _PARSERS))
-
-
 def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
     parse = seams.parser()
     try:
         if given.cpp:
-            kernel = parse.parse_opaque(given.code, given.name, given.headers)
+            kernel = parse.parse_opaque(_resolved(given), given.name, given.headers)
         else:
             kernel = parse.parse_c(
                 given.code,
@@ -75,7 +68,12 @@ def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
                 extra_headers=given.headers,
                 include_dirs=given.include_dirs,
                 options=given.options,
+                source=given.source,
             )
     except UsageError as error:
         raise UsageError(f"Kernel '{given.name}': {error}") from None
-    return kernel, tokens.token_stream(given.code)
+    return kernel, tokens.token_stream(_resolved(given))
+
+
+def _resolved(given: Description) -> str:
+    return given.code if given.source is None else given.source.resolved

@@ -17,7 +17,7 @@ from pyop2cxx.kernel.parser.disambiguate import unambiguous
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.kept_values import refuse_kept_values
 from pyop2cxx.kernel.parser.places import column_of, mistake, place_of
-from pyop2cxx.kernel.parser.preprocess import preprocess
+from pyop2cxx.kernel.parser.preprocess import includes_by_macro, preprocess, without_pragmas
 from pyop2cxx.kernel.parser.scope import Binding, Scope, decayed
 from pyop2cxx.kernel.parser.statements import is_constant, read_all, read_statement, read_variable
 from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
@@ -57,6 +57,7 @@ def parse_c(
     extra_headers: Sequence[str] = (),
     include_dirs: Sequence[str] = (),
     options: Sequence[str] = (),
+    source: Preprocessed | None = None,
 ) -> ParsedKernel:
     """Parse the C text of the kernel `name`.
 
@@ -66,23 +67,29 @@ def parse_c(
         extra_headers: Headers not named in the text, with delimiters.
         include_dirs: Where the user's own headers are.
         options: Compiler options; ``-D`` defines macros.
+        source: What `preprocess` said of all this; None: it is asked.
 
     Raises:
         UsageError: No function has that name, or the kernel keeps state between calls.
     """
+    source = source or preprocess(text, extra_headers, include_dirs, options)
+    text = source.resolved
     named = (*extra_headers, *headers.included(text))
     includes = tuple(dict.fromkeys(header for header in named if not headers.is_known(header)))
     if any(header.startswith("<petsc") for header in includes):
         return ParsedKernel(_signature(text, name), (), (), includes, "the kernel calls PETSc")
     try:
-        source = preprocess(text, extra_headers, include_dirs, options)
+        if "tgmath.h" in source.elsewhere:
+            raise OpaqueKernel("functions of <tgmath.h> are of any type", 1)
+        source = source._replace(text=without_pragmas(source.text, source.lines))
     except OpaqueKernel as reason:
         refuse_kept_values(text)
         return ParsedKernel(_signature(text, name), (), (), includes, str(reason))
     _check_brackets(source, text)
     has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
     own = _own_headers(source, _line_of_include(text, includes), has_complex)
-    if own is None and headers.follow_macros(text, source.headers):
+    hides = headers.follow_macros(text, source.headers) or includes_by_macro(text)
+    if own is None and hides:
         refuse_kept_values(text)
         why = "a header stands behind macros of the text, which may change what it says"
         return ParsedKernel(_signature(text, name), (), (), includes, why)
@@ -113,7 +120,12 @@ def parse_c(
     needed = _closure(used, tables)
     kept = tuple(table for table in tables if table[0] in needed)
     structures = _structures_of((functions, kept), scope)
-    return ParsedKernel(functions[-1].parameters, functions, kept, source.headers, "", structures)
+    called = frozenset().union(*(function.calls for function in functions))
+    called -= {function.name for function in functions}
+    everywhere = (*named, *(f"<{header}>" for header in source.elsewhere))
+    more = headers.missing(called, scope.unknown_names, everywhere)
+    includes = (*source.headers, *more)
+    return ParsedKernel(functions[-1].parameters, functions, kept, includes, "", structures)
 
 
 def _check_brackets(source: Preprocessed, text: str) -> None:
@@ -154,7 +166,9 @@ def _own_headers(source: Preprocessed, line: int, has_complex: bool) -> _OwnHead
         includes them.
     """
     others = (name for name in source.elsewhere if not headers.is_known(f"<{name}>"))
-    if not source.headers or any(others):
+    if not source.can_inline or any(others):
+        return None
+    if not source.headers and not source.declarations.strip():
         return None
     # there is no line of the user's but the one that names the header
     scope = Scope((line,) * (source.declarations.count("\n") + 1), has_complex)

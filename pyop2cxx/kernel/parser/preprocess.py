@@ -1,20 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preprocessing: includes are taken out here, other directives by `macros`."""
+"""Preprocessing: known includes are taken out here, the compiler carries out all else.
+
+A kernel means what the C compiler's preprocessor makes of its text. Where no compiler can be asked,
+`macros` carries out directives by tables of what compilers and C's headers define. What is decided
+holds for all backends, for kernels with a tree and for those without: see docs/adr/0076.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyop2cxx.kernel.parser import headers
-from pyop2cxx.kernel.parser.wire import OpaqueKernel
-from pyop2cxx.runtime import seams
+from pyop2cxx import _core
+from pyop2cxx.exceptions import ToolchainError, UsageError
+from pyop2cxx.kernel.parser import branches, headers, reads
+from pyop2cxx.kernel.parser.wire import Asked, Expanded, OpaqueKernel
+from pyop2cxx.runtime import runtime, seams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w*)", re.MULTILINE)
+FOLDER_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
+"""Variables by which compilers take folders of headers."""
+
+_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(\w*)", re.MULTILINE)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(.*)$", re.MULTILINE)
+_OTHER_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include\b(?![ \t]*[<"])', re.MULTILINE)
+# Macros of compilers have such names. Those that are none are words of compilers.
+_PREDEFINED = re.compile(
+    r"\b__(?!attribute__|restrict__|inline__|const__|volatile__|extension__|asm__|func__"
+    r"|FUNCTION__|PRETTY_FUNCTION__|alignof__|typeof__|signed__|complex__|real__|imag__"
+    r"|int128)\w+__\b"
+)
+_DECIDES = re.compile(r"-[DU]|-i(?!quote|system|dirafter|sysroot|prefix|withprefix)|@|--include")
+_FORCES = re.compile(r"-include|-imacros|--include|--imacros|@")
 # Hints to the optimiser: what they ask for is decided by strategy and lanes here. Those of 'pyop2'
 # stand in kernels that FFC made for it.
 _HINT = re.compile(
@@ -29,65 +49,147 @@ class Preprocessed(NamedTuple):
         text: What the parser reads.
         lines: The user's line of each line of `text`; None if they are the same.
         headers: What has to be included, with delimiters.
-        declarations: The text of headers found in the user's folders: types and functions.
-        elsewhere: The names of headers that are not there, known or the compiler's.
+        declarations: The text of the user's own headers: types and functions.
+        elsewhere: The names of headers that are named and not the user's, known or not.
+        resolved: The user's text without conditions and what stands in branches not taken.
+        contents: Name and digest, alternating, of each file of the user's that was read.
+        can_inline: Whether the user's headers are named where no option includes them, too.
     """
 
     text: str
     lines: tuple[int, ...] | None
     headers: tuple[str, ...]
     declarations: str
-    elsewhere: frozenset[str] = frozenset()
+    elsewhere: tuple[str, ...] = ()
+    resolved: str = ""
+    contents: tuple[str, ...] = ()
+    can_inline: bool = True
 
 
 def preprocess(
-    text: str, extra_headers: Sequence[str], include_dirs: Sequence[str], options: Sequence[str]
+    text: str,
+    extra_headers: Sequence[str],
+    include_dirs: Sequence[str],
+    options: Sequence[str],
+    *,
+    cpp: bool = False,
 ) -> Preprocessed:
-    """Take the directives out of a kernel's text.
+    """Carry out the directives of a kernel's text.
+
+    Args:
+        text: C or C++.
+        extra_headers: What is included before it, with delimiters.
+        include_dirs: Where the user's own headers are.
+        options: For the compiler.
+        cpp: Whether it is C++.
 
     Raises:
         UsageError: The preprocessor rejects a directive.
+    """
+    others = _others((*extra_headers, *headers.included(text)))
+    if not others and not _has_more(text, options):
+        plain = text if cpp else headers.without_includes(text)
+        return Preprocessed(plain, None, (), "", resolved=text)
+    flags = runtime.engine.option_flags("cxxflags" if cpp else "cflags")
+    asked = Asked(text, (*extra_headers,), (*include_dirs,), (*options,), flags, cpp)
+    compiler = compiler_for(cpp=cpp)
+    known_as = None if compiler is None else (*compiler.command, compiler.path, compiler.version)
+    arch = () if compiler is None else (*compiler.native_flags, *compiler.resolved_arch)
+    variables = [os.environ.get(name, "") for name in FOLDER_VARIABLES]
+    about = (known_as, arch, variables, os.getcwd(), runtime.static, reads.front_end())
+    key = (tuple(asked), about)
+    found: Preprocessed = reads.kept(key, lambda: _run(compiler, asked, variables))
+    return found
+
+
+def compiler_for(*, cpp: bool) -> _core.jit.HostCompiler | None:
+    """Return the compiler that is asked; None where text is generated only, or there is none."""
+    if runtime.static or runtime.configuration["eti_only"]:
+        return None
+    language = _core.jit.Language.cxx if cpp else _core.jit.Language.c
+    try:
+        return runtime.engine.service.compiler(language)
+    except ToolchainError:
+        return None  # whoever has to compile says so
+
+
+def without_pragmas(text: str, lines: Sequence[int] | None) -> str:
+    """Take hints to optimisers out of a text; lines keep their places.
+
+    Raises:
         OpaqueKernel: A ``#pragma`` that is more than a hint.
     """
-    _check_pragmas(text)
-    named = (*extra_headers, *headers.included(text))
-    others = tuple(dict.fromkeys(header for header in named if not headers.is_known(header)))
-    macros = _defines(options)
-    directives = set(_DIRECTIVE.findall(text)) - {"include", "pragma", ""}
-    if not directives and not macros and not others:
-        return Preprocessed(_PRAGMA.sub("", headers.without_includes(text)), None, (), "")
-    return _run(text, extra_headers, others, include_dirs, macros)
-
-
-def _check_pragmas(text: str) -> None:
     for pragma in _PRAGMA.finditer(text):
         if _HINT.match(pragma.group(1)) is None:
-            line = text.count("\n", 0, pragma.start()) + 1
+            row = text.count("\n", 0, pragma.start())
+            line = row + 1 if lines is None else lines[row]
             raise OpaqueKernel(f"'#pragma {pragma.group(1).strip()}' is not only a hint", line)
+    return _PRAGMA.sub("", text)
 
 
-def _defines(options: Sequence[str]) -> tuple[str, ...]:
-    macros = (option[2:] for option in options if option.startswith("-D") and len(option) > 2)
-    return tuple(macro.replace("=", " ", 1) if "=" in macro else f"{macro} 1" for macro in macros)
+def includes_by_macro(text: str) -> bool:
+    """Say whether a text names a header by a macro."""
+    return _OTHER_INCLUDE.search(text) is not None
+
+
+def _has_more(text: str, options: Sequence[str]) -> bool:
+    """Whether there is more to carry out than includes that are known."""
+    if any(_DECIDES.match(option) for option in options):
+        return True
+    if "#" in text or "%:" in text:
+        if not {*_DIRECTIVE.findall(text)} <= {"include", "pragma", ""}:
+            return True
+        if includes_by_macro(text):
+            return True
+    return "__" in text and _PREDEFINED.search(text) is not None
+
+
+def _others(named: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(header for header in named if not headers.is_known(header)))
 
 
 def _run(
-    text: str,
-    extra_headers: Sequence[str],
-    others: Sequence[str],
-    include_dirs: Sequence[str],
-    macros: Sequence[str],
-) -> Preprocessed:
-    prelude = "".join(f"#include {header}\n" for header in extra_headers if header in others)
-    found = seams.macros().expanded(
-        prelude, _without_known_includes(text), others, include_dirs, macros
+    compiler: _core.jit.HostCompiler | None, asked: Asked, variables: Sequence[str]
+) -> tuple[Preprocessed, tuple[reads.FileRead, ...]]:
+    conditions = branches.marked(asked.text, numbers=True)
+    found: Expanded | None = None
+    if compiler is not None:
+        found = seams.preprocessor().expanded(compiler, asked, conditions.text, variables)
+    if found is None:
+        plain = branches.marked(asked.text, numbers=False)
+        found = _by_tables(asked, plain.text)
+    taken, kept = branches.found_in(found.rows)
+    resolved = branches.resolved(asked.text, conditions, taken)
+    own_texts = [_text_of(path) for _, path in found.own]
+    places = [*found.folders, *{os.path.dirname(path) for _, path in found.own}]
+    absent = reads.not_there([asked.text, *asked.extra_headers, *own_texts], places, found.read)
+    result = Preprocessed(
+        text="\n".join(found.rows[i] for i in kept),
+        lines=tuple(found.lines[i] for i in kept),
+        headers=_others(
+            (*asked.extra_headers, *headers.included(resolved if not asked.cpp else ""))
+        ),
+        declarations=found.declarations,
+        elsewhere=found.elsewhere,
+        resolved=resolved,
+        contents=tuple(word for name, path in found.own for word in (name, reads.digest_of(path))),
+        can_inline=not any(_FORCES.match(option) for option in (*asked.flags, *asked.options)),
     )
-    used = tuple(header for header in others if header[1:-1] in found.seen)
-    return Preprocessed(found.text, found.lines, used, found.declarations, found.elsewhere)
+    return result, tuple(map(reads.file_read, (*found.read, *absent)))
 
 
-def _without_known_includes(text: str) -> str:
-    for header in headers.included(text):
-        if headers.is_known(header):
-            text = re.sub(rf"(?m)^[ \t]*#[ \t]*include[ \t]*{re.escape(header)}.*$", "", text)
-    return _PRAGMA.sub("", text)
+def _by_tables(asked: Asked, marked: str) -> Expanded:
+    """Carry out directives without a compiler; what C++ makes of its text only C++ knows."""
+    try:
+        found: Expanded = seams.macros().expanded(asked, marked)
+    except UsageError:
+        if not asked.cpp:
+            raise
+        rows = marked.split("\n")
+        return Expanded(rows, branches.lines_of(marked), "", (), (), (), ())
+    return found
+
+
+def _text_of(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()

@@ -54,6 +54,7 @@ class Scope:
     functions: set[str] = field(default_factory=set)
     used_names: set[str] = field(default_factory=set)
     used_functions: set[str] = field(default_factory=set)
+    unknown_names: set[str] = field(default_factory=set)
     tags: list[dict[str, str]] = field(default_factory=lambda: [{}])
     structures: dict[str, Structure] = field(default_factory=dict)
     results: dict[str, Type] = field(default_factory=dict)

@@ -20,8 +20,53 @@ Variable = tuple[str, Type, Expr | None, int]
 Parameter = tuple[str, Type, int]
 Structure = tuple[str, tuple[Parameter, ...], int]  # name, members, line
 
+SOURCE = "<kernel>"
+"""What a kernel's text is called as a file."""
+
 POINTER: Step = ("*", 0, False, False)
 VOID_POINTER: Type = ("void", False, (POINTER,))
+
+
+class Asked(NamedTuple):
+    """A text whose directives are to be carried out.
+
+    Attributes:
+        text: C or C++.
+        extra_headers: What is included before it, with delimiters.
+        include_dirs: Where headers are looked for first.
+        options: The kernel's, for the compiler.
+        flags: The program's, for all kernels of this language.
+        cpp: Whether it is C++.
+    """
+
+    text: str
+    extra_headers: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    options: tuple[str, ...]
+    flags: tuple[str, ...]
+    cpp: bool
+
+
+class Expanded(NamedTuple):
+    """What directives and macros have become.
+
+    Attributes:
+        rows: The text's own lines, one for each run of tokens from one of them, and its marks.
+        lines: The line of the text of each row.
+        declarations: The text of the user's own headers.
+        elsewhere: The headers that the text and the user's headers name, and that are neither.
+        own: Name and path of each file of the user's that was read.
+        read: The paths of all files that were read.
+        folders: Where headers were looked for.
+    """
+
+    rows: list[str]
+    lines: list[int]
+    declarations: str
+    elsewhere: tuple[str, ...]
+    own: tuple[tuple[str, str], ...]
+    read: tuple[str, ...]
+    folders: tuple[str, ...]
 
 
 class Function(NamedTuple):

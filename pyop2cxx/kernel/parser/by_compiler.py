@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Directives, by the preprocessor of the compiler itself, which has the last word on them."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyop2cxx import _core
+from pyop2cxx.base.folders import template_folder
+from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+from pyop2cxx.kernel.parser.wire import SOURCE, Asked, Expanded
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_KEPT = template_folder() / "kept"
+"""Headers in front of C's, after which macros that kernels know are names as before.
+
+They are defined, as conditions ask, and each stands for itself.
+"""
+_MARKER = re.compile(r'# (\d+) "((?:\\.|[^"\\])*)"([ \d]*)')
+_ERROR = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
+_ABSENT = re.compile(r"No such file or directory|file not found")
+_DEPENDENCY = re.compile(r"(?:\\[ #]|\$\$|[^\s\\$]|\\(?![\s#]))+")
+_NOT_FOR_PREPROCESSORS = ("-Wl,", "-shared")
+
+
+def expanded(
+    compiler: _core.jit.HostCompiler, asked: Asked, marked: str, variables: Sequence[str]
+) -> Expanded | None:
+    """Let the compiler carry out the directives of a kernel's text.
+
+    Args:
+        compiler: Of the text's language.
+        asked: The text and its options.
+        marked: The text with marks, and ``#line`` behind each.
+        variables: Values of the environment by which it takes folders.
+
+    Returns:
+        None if the compiler cannot tell: a header is not there, or there is no place to work in.
+
+    Raises:
+        UsageError: The preprocessor rejects a directive.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="pyop2cxx-") as folder:
+            words = [*asked.flags, *asked.options, *asked.include_dirs, *variables]
+            return _run(compiler, asked, marked, Path(folder), words)
+    except CompilationError as error:
+        _refuse(str(error))
+    except (ToolchainError, OSError):
+        pass
+    return None
+
+
+def _run(
+    compiler: _core.jit.HostCompiler,
+    asked: Asked,
+    marked: str,
+    folder: Path,
+    words: Sequence[str],
+) -> Expanded:
+    source = folder / ("kernel.cpp" if asked.cpp else "kernel.c")
+    prelude = "".join(f"#include {header}\n" for header in asked.extra_headers)
+    source.write_text(f'{prelude}#line 1 "{SOURCE}"\n{marked}\n', encoding="utf-8")
+    given = _core.jit.base_flags(compiler)
+    flags = [flag for flag in given if not flag.startswith(_NOT_FOR_PREPROCESSORS)]
+    if not asked.cpp:
+        flags += ["-isystem", str(_KEPT)]
+    flags += [*asked.flags, *(f"-I{place}" for place in asked.include_dirs), *asked.options]
+    made = {"-o": folder / "text", "-MF": folder / "read"}
+    flags += ["-E", "-v", "-MD", *(word for pair in made.items() for word in map(str, pair))]
+    said = runtime.engine.service.run(
+        language=compiler.language, arguments=[*flags, str(source)], compiles=False
+    )
+    places = _Places([*_search_folders(said)], (str(folder), str(_KEPT)))
+    text = made["-o"].read_text(encoding="utf-8", errors="replace")
+    dependencies = made["-MF"].read_text(encoding="utf-8", errors="surrogateescape")
+    return _read(text, _dependencies(dependencies), places, words)
+
+
+def _text_of(path: str) -> str:
+    return Path(path).read_text(errors="replace") if os.path.isfile(path) else ""
+
+
+def _search_folders(said: str) -> Iterator[str]:
+    is_list = False
+    for line in said.splitlines():
+        if line.startswith("#include "):
+            is_list = True
+        elif is_list and line.startswith(" "):
+            yield line.strip()
+        else:
+            is_list = False
+
+
+def _dependencies(rule: str) -> list[str]:
+    """Return the files of a rule of make's: ``kernel.o: kernel.c a.h``."""
+    words = _DEPENDENCY.findall(rule.replace("\\\n", " "))
+    names = (re.sub(r"\\([ #])", r"\1", word).replace("$$", "$") for word in words)
+    return [name for name in names if not name.endswith(":")]
+
+
+class _Places(NamedTuple):
+    """Where files lie.
+
+    Attributes:
+        folders: Where headers are looked for.
+        work: Folders of this package, whose files are no one else's affair.
+    """
+
+    folders: list[str]
+    work: tuple[str, ...]
+
+    def name_of(self, path: str) -> str:
+        """Return what a header is called within the folder where it was found."""
+        within = [one for one in self.folders if path.startswith(f"{one}/")]
+        longest = max(within, key=len, default=os.path.dirname(path))
+        return path[len(longest) :].lstrip("/")
+
+
+def _read(text: str, files: Sequence[str], places: _Places, words: Sequence[str]) -> Expanded:
+    rows: list[str] = []
+    lines: list[int] = []
+    declarations: list[str] = []
+    elsewhere: dict[str, None] = {}
+    of_compiler: set[str] = set()
+    path, line, is_system = "", 0, False
+    for row in text.split("\n"):
+        marker = _MARKER.match(row)
+        if marker is not None:
+            here, was_system = path, is_system
+            path = re.sub(r"\\(.)", r"\1", marker.group(2))
+            line, flags = int(marker.group(1)), marker.group(3).split()
+            if {"1", "3"} <= {*flags}:  # a 3 alone stands before what a macro has become
+                of_compiler.add(path)
+                if not was_system and not here.startswith("<c"):
+                    elsewhere[places.name_of(path)] = None
+            is_system = path in of_compiler
+            continue
+        if path == SOURCE and row.strip():
+            rows.append(row)
+            lines.append(line)
+        elif not is_system and not path.startswith(("<", *places.work)):
+            declarations.append(row)
+        line += 1
+    read = [file for file in files if not file.startswith(places.work)]
+    options = [word[1:] for word in words if word.startswith("@")]
+    words = [*words, *(_text_of(path) for path in options)]
+    # what lies in folders that the user names is the user's, even if the compiler is lenient there
+    named = [one for one in places.folders if any(one in word for word in words)]
+    own = [
+        file
+        for file in read
+        if file not in of_compiler or any(file.startswith(f"{one}/") for one in named)
+    ]
+    return Expanded(
+        rows,
+        lines,
+        "\n".join(declarations),
+        tuple(elsewhere),
+        (*((places.name_of(file), file) for file in own), *((one, one) for one in options)),
+        (*read, *options),
+        tuple(one for one in places.folders if not one.startswith(places.work)),
+    )
+
+
+def _refuse(said: str) -> None:
+    """Raise the compiler's error; not if a header is not there: that is for who compiles."""
+    found = _ERROR.search(said)
+    if found is None or _ABSENT.search(said):
+        return
+    where, line, message = found.groups()
+    raise UsageError(f"{where}, line {line}: the preprocessor says: {message}")
