@@ -307,18 +307,18 @@ Verdict kernel_is_supported(const ir::Kernel& kernel, const Facts& facts) {
                     "translated; run this loop on a backend of the host",
                     kernel.opaque_reason));
   }
-  if (!kernel.headers.empty()) {
-    return no(
-        fmt::format("the kernel includes {}, which is not known on a device; write what it "
-                    "needs into the kernel",
-                    fmt::join(kernel.headers, ", ")));
-  }
   const ir::KernelFacts& kernel_facts = ir::kernel_facts(kernel);
   if (!kernel_facts.unknown_functions.empty()) {
     return no(
         fmt::format("the kernel calls '{}', which is not known on a device; correct its name, "
                     "define it in the kernel's text, or run this loop on a backend of the host",
                     kernel_facts.unknown_functions.front()));
+  }
+  if (!kernel.headers.empty()) {
+    return no(
+        fmt::format("the kernel includes {}, which is not known on a device; write what it "
+                    "needs into the kernel",
+                    fmt::join(kernel.headers, ", ")));
   }
   if (!facts.float64 && uses_float64(*kernel.body)) {
     return no("the kernel computes with float64, which the device does not have");

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import DataTypeError, UsageError
+from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import as_comm
 
@@ -63,7 +64,16 @@ def load(
     runtime.require_running("compilation", "load")
     language, option = _LANGUAGES[extension]
     engine = runtime.engine
+    cppargs = tuple(cppargs)
     flags = [*engine.option_flags(option), *cppargs, *engine.option_flags("ldflags"), *ldargs]
-    loaded = engine.compiled(code, flags, language)
+    loaded = engine.compiled(code, flags, language, _files_of(code, cppargs, extension == "cpp"))
     engine.tell_notices()
     return ctypes.CDLL(loaded.path)
+
+
+def _files_of(code: str, cppargs: tuple[str, ...], cpp: bool) -> tuple[str, ...]:
+    """Return names and digests of the user's headers; none if the text is wrong."""
+    try:
+        return preprocess(code, (), (), cppargs, cpp=cpp).contents
+    except UsageError:
+        return ()  # the compiler says so

@@ -241,7 +241,11 @@ class Engine:
         return ""
 
     def compiled(
-        self, text: str, flags: Sequence[str], language: _core.jit.Language = _core.jit.Language.c
+        self,
+        text: str,
+        flags: Sequence[str],
+        language: _core.jit.Language = _core.jit.Language.c,
+        files: Sequence[str] = (),
     ) -> _core.jit.Loaded:
         """Compile a text and load it, or find it in the cache: the way of all that is not ahead.
 
@@ -249,12 +253,13 @@ class Engine:
             text: C or C++.
             flags: Options besides those that all texts get.
             language: Which of them.
+            files: Names and digests of what the compiler reads with it.
 
         Raises:
             CompilationError: The compiler rejects the text.
             ToolchainError: There is no compiler.
         """
-        return self.service.load(text, language, list(flags), _core.__version__)
+        return self.service.load(text, language, list(flags), " ".join((_core.__version__, *files)))
 
     @property
     def vectors(self) -> Any:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +10,9 @@ from pyop2cxx import op2
 from pyop2cxx.exceptions import CompilationError, DataTypeError, StaticModeError, UsageError
 from pyop2cxx.pyop2 import compilation
 from pyop2cxx.runtime.communicators import OneProcess
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -46,3 +49,14 @@ def test_static_mode_compiles_nothing() -> None:
             compilation.load("int f;", "c")
     finally:
         op2.exit()
+
+
+@pytest.mark.parametrize("option", ["-I{}", "-isystem{}"])
+@pytest.mark.parametrize("extension", ["c", "cpp"])
+def test_an_edited_header_is_compiled_anew(option: str, extension: str, tmp_path: Path) -> None:
+    linkage = 'extern "C" ' if extension == "cpp" else ""
+    for n in (1, 2):
+        (tmp_path / "n.h").write_text(f"#define N {n}\n")
+        code = f"#include <n.h>\n{linkage}int number(void) {{ return N; }}"
+        library = compilation.load(code, extension, [option.format(tmp_path)])
+        assert library.number() == n

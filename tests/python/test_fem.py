@@ -527,3 +527,15 @@ def test_a_single_cell_of_each_kind_has_its_volume():
         one = fem.interpolate(1.0, V)
         assert fem.assemble(one * ufl.dx) == pytest.approx(1 / 6)
         assert fem.assemble(one * ufl.ds) == pytest.approx(1.5 + np.sqrt(3) / 2)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp"])
+def test_bessel_functions_of_forms_are_those_of_c(backend, mesh):
+    u = fem.Function(fem.FunctionSpace(mesh, ("P", 1)))
+    u.dat.data[:] = 0.5
+    expected = [0.2422684576748739, 0.002563729994587244, -0.4445187335067066]
+    with op2.backend(backend):
+        for f, right in zip(
+            (ufl.bessel_J(1, u), ufl.bessel_J(3, u), ufl.bessel_Y(0, u)), expected, strict=True
+        ):
+            assert fem.assemble(f * ufl.dx) == pytest.approx(right, rel=1e-13)

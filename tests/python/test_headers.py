@@ -111,6 +111,25 @@ def test_a_function_that_devices_do_not_know_is_named() -> None:
         op2.par_loop(Kernel(text, "k"), points, op2.Dat(points)(op2.RW))
 
 
+@pytest.mark.skipif("opencl" not in BACKENDS, reason="no OpenCL")
+@pytest.mark.parametrize("call", ["jn(1, x[0])", "NX"])
+def test_a_known_header_is_no_reason_to_refuse_a_device(call: str) -> None:
+    points = op2.Set(1)
+    x = op2.Dat(points, [3.0])
+    nx = op2.Const(1, 4.0, "NX")
+    kernel = op2.Kernel(f"#include <math.h>\nvoid k(double *x) {{ x[0] = {call}; }}", "k")
+    try:
+        with op2.backend("opencl"):
+            if call == "NX":
+                op2.par_loop(kernel, points, x(op2.RW))
+                assert x.data_ro.tolist() == [4.0]
+            else:
+                with pytest.raises(UnsupportedError, match="calls 'jn', which is not known"):
+                    op2.par_loop(kernel, points, x(op2.RW))
+    finally:
+        nx.remove_from_namespace()
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("function", ["exp", "sinh", "cosh", "sin", "cos"])
 def test_functions_that_overflow_are_real_on_the_axes(backend: str, function: str) -> None:

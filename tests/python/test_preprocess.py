@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,3 +131,57 @@ def test_a_header_in_a_branch_that_is_not_taken_is_not_included() -> None:
 def test_bad_directives_are_errors(code: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Kernel(code, "k", headers=["stdlib.h"])
+
+
+def test_a_header_that_comes_later_is_found(tmp_path: Path) -> None:
+    """The text is read without it, as whoever compiles has to say that it is not there."""
+    text = '#include "late.h"\n#ifndef N\n#define N 1\n#endif\nvoid k(double *x) { x[0] = N; }'
+    kernel = Kernel(text, "k", include_dirs=[str(tmp_path)])
+    assert "x[0] = 1;" in _core.kernel_text(kernel.core, line_markers=False)
+    (tmp_path / "late.h").write_text("#define N 2\n")
+    kernel = Kernel(text, "k", include_dirs=[str(tmp_path)])
+    assert "x[0] = 2;" in _core.kernel_text(kernel.core, line_markers=False)
+    assert kernel.core.headers == []
+
+
+def test_another_compiler_is_asked_anew(tmp_path: Path) -> None:
+    """Its macros are other ones, and so is the kernel."""
+    text = "#ifdef __clang__\n#define N 2\n#else\n#define N 1\n#endif\nint n = N;"
+    found = {}
+    for name in filter(shutil.which, ("gcc", "clang")):
+        op2.exit()
+        op2.init(cc=name, cache_dir=str(tmp_path))
+        found[name] = preprocess(text, (), (), ()).text.split()[-1]
+    op2.exit()
+    assert found == {name: {"gcc": "1;", "clang": "2;"}[name] for name in found}
+
+
+def test_the_programs_options_count(tmp_path: Path) -> None:
+    text = "#ifndef N\n#define N 1\n#endif\nvoid k(double *x) { x[0] = N; }"
+    for static in (False, True):
+        op2.exit()
+        op2.init(cflags="-DN=3", static=static, cache_dir=str(tmp_path))
+        assert "x[0] = 3;" in _core.kernel_text(Kernel(text, "k").core, line_markers=False)
+    op2.exit()
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("text", ["\r\n", "\udc80", "\U0001f600", "\0", "\f", "\u00e4"])
+def test_any_character_may_stand_in_a_comment(text: str, static: bool) -> None:
+    op2.exit()
+    op2.init(static=static)
+    code = f"/* {text} */\n#if 1\nint n = 1;\n#endif\n"
+    assert preprocess(code, (), (), ()).resolved.count("int n = 1;") == 1
+    op2.exit()
+
+
+def test_folders_that_are_relative_are_those_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in (1, 2):
+        (tmp_path / str(n) / "inc").mkdir(parents=True)
+        (tmp_path / str(n) / "inc" / "n.h").write_text(f"#define N {n}\n")
+        monkeypatch.chdir(tmp_path / str(n))
+        found = preprocess('#include "n.h"\nint n = N;', (), ["inc"], ())
+        assert found.text.split()[-1] == f"{n};"
+        assert found.contents[0] == "n.h"

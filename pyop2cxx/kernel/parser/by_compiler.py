@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyop2cxx import _core
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+from pyop2cxx.kernel.parser.headers import is_known
 from pyop2cxx.kernel.parser.wire import SOURCE, Asked, Expanded
 from pyop2cxx.runtime import runtime
 
@@ -67,7 +68,7 @@ def _run(
 ) -> Expanded:
     source = folder / ("kernel.cpp" if asked.cpp else "kernel.c")
     prelude = "".join(f"#include {header}\n" for header in asked.extra_headers)
-    source.write_text(f'{prelude}#line 1 "{SOURCE}"\n{marked}\n', encoding="utf-8")
+    source.write_text(f'{prelude}#line 1 "{SOURCE}"\n{marked}\n', "utf-8", "replace")
     given = _core.jit.base_flags(compiler)
     flags = [flag for flag in given if not flag.startswith(_NOT_FOR_PREPROCESSORS)]
     if not asked.cpp:
@@ -155,16 +156,18 @@ def _read(text: str, files: Sequence[str], places: _Places, words: Sequence[str]
     # what lies in folders that the user names is the user's, even if the compiler is lenient there
     named = [one for one in places.folders if any(one in word for word in words)]
     own = [
-        file
+        (places.name_of(file), file)
         for file in read
         if file not in of_compiler or any(file.startswith(f"{one}/") for one in named)
     ]
+    if all(is_known(f"<{name}>") for name in elsewhere):
+        read = [file for _, file in own]  # C's headers change with the compiler
     return Expanded(
         rows,
         lines,
         "\n".join(declarations),
         tuple(elsewhere),
-        (*((places.name_of(file), file) for file in own), *((one, one) for one in options)),
+        (*own, *((one, one) for one in options)),
         (*read, *options),
         tuple(one for one in places.folders if not one.startswith(places.work)),
     )

@@ -77,7 +77,12 @@ _PROVIDES = {
     "<complex.h>": re.compile(r"CMPLXL|c(a?(cos|sin|tan)h?|log10)[fl]?"),
 }
 _WITH_FUNCTIONS = frozenset({"<math.h>", "<string.h>", "<complex.h>"})
-_WITH_MACROS = frozenset({"<math.h>", "<limits.h>", "<stdint.h>", "<float.h>"})
+# Macros for which a known header has to be included: they are no constants here.
+_MACROS_LEFT = {
+    "<math.h>": re.compile(r"M_\w+|FP_\w+|HUGE_VALL|MAXFLOAT|math_errhandling|SNAN\w*"),
+    "<limits.h>": re.compile(r"_POSIX\w+|_XOPEN\w+|\w+_(MAX|MIN|BIT)|MAX_\w+|PIPE_BUF|PTHREAD_\w+"),
+    "<float.h>": re.compile(r"(FLT|DBL|LDBL)\w+"),
+}
 _OF_COMPLEX = re.compile(
     r"_?[Cc]omplex|_Complex_I|(creal|cimag|cabs|carg|conj|cproj|csqrt|cexp|clog|cpow)f?"
     r"|c(sin|cos|tan)h?f?"
@@ -184,8 +189,11 @@ def missing(
         named: The headers that the text or the user's headers name, with delimiters.
     """
     given = {*named}
-    is_macro = any(name.isupper() or name == "math_errhandling" for name in names)
-    wanted = given & _WITH_MACROS if is_macro else set()
+    wanted = {
+        header
+        for header, macros in _MACROS_LEFT.items()
+        if header in given and any(macros.fullmatch(name) for name in names)
+    }
     for name in functions:
         if _core.is_known_function(name) or name.startswith("__"):
             continue

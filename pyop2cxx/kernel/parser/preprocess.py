@@ -17,6 +17,7 @@ from pyop2cxx.exceptions import ToolchainError, UsageError
 from pyop2cxx.kernel.parser import branches, headers, reads
 from pyop2cxx.kernel.parser.wire import Asked, Expanded, OpaqueKernel
 from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,25 +93,37 @@ def preprocess(
         return Preprocessed(plain, None, (), "", resolved=text)
     flags = runtime.engine.option_flags("cxxflags" if cpp else "cflags")
     asked = Asked(text, (*extra_headers,), (*include_dirs,), (*options,), flags, cpp)
-    compiler = compiler_for(cpp=cpp)
-    known_as = None if compiler is None else (*compiler.command, compiler.path, compiler.version)
-    arch = () if compiler is None else (*compiler.native_flags, *compiler.resolved_arch)
+    compiler, known_as = _compiler(cpp)
     variables = [os.environ.get(name, "") for name in FOLDER_VARIABLES]
-    about = (known_as, arch, variables, os.getcwd(), runtime.static, reads.front_end())
-    key = (tuple(asked), about)
+    key = (tuple(asked), known_as, variables, os.getcwd(), reads.front_end())
     found: Preprocessed = reads.kept(key, lambda: _run(compiler, asked, variables))
     return found
 
 
-def compiler_for(*, cpp: bool) -> _core.jit.HostCompiler | None:
-    """Return the compiler that is asked; None where text is generated only, or there is none."""
-    if runtime.static or runtime.configuration["eti_only"]:
-        return None
+def _compiler(cpp: bool) -> tuple[_core.jit.HostCompiler | None, str]:
+    """Return the compiler that is asked, and what tells it from others.
+
+    None where text is generated only, or there is none.
+    """
+    options = runtime.configuration
+    if runtime.static or options["eti_only"]:
+        return None, f"static {runtime.static}"
+    chosen = [str(options[name]) for name in ("cache_dir", "cc", "cxx")]
+    chosen += [os.environ.get(name, "") for name in ("PYOP2CXX_CC", "PYOP2CXX_CXX", "PATH")]
+    return _found_compiler(cpp, tuple(chosen))
+
+
+@until_exit(8)
+def _found_compiler(
+    cpp: bool, chosen: tuple[str, ...]
+) -> tuple[_core.jit.HostCompiler | None, str]:
     language = _core.jit.Language.cxx if cpp else _core.jit.Language.c
     try:
-        return runtime.engine.service.compiler(language)
+        found = runtime.engine.service.compiler(language)
     except ToolchainError:
-        return None  # whoever has to compile says so
+        return None, "none"  # whoever has to compile says so
+    about = (found.command, found.path, found.version, found.native_flags, found.resolved_arch)
+    return found, repr(about)
 
 
 def without_pragmas(text: str, lines: Sequence[int] | None) -> str:
@@ -157,12 +170,13 @@ def _run(
         found = seams.preprocessor().expanded(compiler, asked, conditions.text, variables)
     if found is None:
         plain = branches.marked(asked.text, numbers=False)
-        found = _by_tables(asked, plain.text)
+        found = _by_tables(asked, plain.text)._replace(is_final=compiler is None)
     taken, kept = branches.found_in(found.rows)
     resolved = branches.resolved(asked.text, conditions, taken)
     own_texts = [_text_of(path) for _, path in found.own]
     places = [*found.folders, *{os.path.dirname(path) for _, path in found.own}]
-    absent = reads.not_there([asked.text, *asked.extra_headers, *own_texts], places, found.read)
+    texts = [asked.text, *(f"#include {header}" for header in asked.extra_headers), *own_texts]
+    absent = reads.not_there(texts, places, found.read)
     result = Preprocessed(
         text="\n".join(found.rows[i] for i in kept),
         lines=tuple(found.lines[i] for i in kept),
@@ -175,7 +189,9 @@ def _run(
         contents=tuple(word for name, path in found.own for word in (name, reads.digest_of(path))),
         can_inline=not any(_FORCES.match(option) for option in (*asked.flags, *asked.options)),
     )
-    return result, tuple(map(reads.file_read, (*found.read, *absent)))
+    files = tuple(map(reads.file_read, (*found.read, *absent)))
+    # what the compiler could not say is asked again
+    return result, files if found.is_final else (*files, reads.NEVER)
 
 
 def _by_tables(asked: Asked, marked: str) -> Expanded:

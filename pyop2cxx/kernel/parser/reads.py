@@ -48,6 +48,10 @@ class FileRead(NamedTuple):
         return bool(self.digest) and digest_of(self.path) == self.digest
 
 
+NEVER = FileRead("", (), "changes")
+"""What is never as it was."""
+
+
 def file_read(path: str) -> FileRead:
     """Describe a file as it is now."""
     whole = os.path.abspath(path)

@@ -58,6 +58,7 @@ class Expanded(NamedTuple):
         own: Name and path of each file of the user's that was read.
         read: The paths of all files that were read.
         folders: Where headers were looked for.
+        is_final: Whether it holds as long as these files are as they are.
     """
 
     rows: list[str]
@@ -67,6 +68,7 @@ class Expanded(NamedTuple):
     own: tuple[tuple[str, str], ...]
     read: tuple[str, ...]
     folders: tuple[str, ...]
+    is_final: bool = True
 
 
 class Function(NamedTuple):
