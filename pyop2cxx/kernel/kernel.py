@@ -438,14 +438,21 @@ def _build_untyped(given: Description, positions: frozenset[int], name: str) -> 
 def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) -> _core.Kernel:
     body, parsed = _body_of(given, parsed)
     text, headers, options, source = given.code, parsed.headers, given.options, given.source
-    left = tokens if source is None else token_stream(source.text)  # no macros of the user's
+    left = tokens
+    if source is not None:  # names that are left when the user's macros are carried out
+        left = token_stream(f"{source.text}\n{source.declarations}")
     if body is None:  # the compiler reads the text itself, and has to know what is known
         text = known_headers.with_one_long(given.code if source is None else source.resolved)
         named = known_headers.included(text)
         # those that the text names stand in it where macros before them hold
         others = (header for header in headers if header not in named)
         read = (*named, *(f"<{header}>" for header in (source.elsewhere if source else ())))
-        headers = (*known_headers.needed(left, read, cpp=given.cpp), *others)
+        more = known_headers.needed(left, read, cpp=given.cpp)
+        headers = (*more, *others)
+        if more and source is not None and source.stands_alone and not given.cpp:
+            # headers before the user's would change what conditions in them choose
+            text = known_headers.with_one_long(source.in_one_text())
+            headers = (*(f"<{header}>" for header in source.elsewhere), *more)
         if not any("petsc" in header for header in (*named, *headers)):
             options += known_headers.petsc_names(left)
     return _core.Kernel(

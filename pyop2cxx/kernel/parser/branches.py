@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyop2cxx.kernel.parser.tokens import COMMENT, STRING
+from pyop2cxx.kernel.parser.tokens import COMMENT, STRING, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,10 @@ _CONDITION = re.compile(
     r"(?:\\\r?\n|[^\n])*",
     re.MULTILINE,
 )
-_NAME = "op2_branch_{}_is_taken"
+_RENUMBERS = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)[^\n]*", re.MULTILINE)
+_DEFINES = re.compile(r"[ \t]*#[ \t]*define\b")
+_PREFIX = "op2_branch_"
+_NAME = f"{_PREFIX}{{}}_is_taken"
 _MARK = re.compile(rf"[ \t]*{_NAME}[ \t]*".format(r"(\d+)"))
 _ANY = re.compile(r"[^\n]+")
 
@@ -34,22 +37,26 @@ class Marked(NamedTuple):
     ends: tuple[tuple[int, int], ...]
 
 
-def marked(text: str, *, numbers: bool) -> Marked:
-    """Put a mark behind each ``#if``, ``#elif``, ``#else`` and ``#endif``.
+def numbered(text: str) -> str:
+    """Return a text without ``#line`` and ``__LINE__``: a line is the one where it stands."""
+    text = _RENUMBERS.sub("", text)
+    if "__LINE__" not in text:
+        return text
+    lines = enumerate(text.split("\n"), 1)
+    return "\n".join(
+        line if _DEFINES.match(line) else substitute(line, {"__LINE__": str(n)})
+        for n, line in lines
+    )
 
-    Args:
-        text: C or C++.
-        numbers: Whether a ``#line`` follows each mark, so that lines keep their numbers.
-    """
+
+def marked(text: str) -> Marked:
+    """Put a mark behind each ``#if``, ``#elif``, ``#else`` and ``#endif`` of C or C++."""
     ends = tuple(found.span() for found in _CONDITION.finditer(_without_comments(text)))
-    parts, before, line = [], 0, 1
+    parts, before = [], 0
     for i, (_, end) in enumerate(ends):
-        parts.append(text[before:end])
-        line += parts[-1].count("\n")
-        parts.append(f"\n{_NAME.format(i)}" + (f"\n#line {line + 1}" if numbers else ""))
+        parts.append(f"{text[before:end]}\n{_NAME.format(i)}")
         before = end
-    parts.append(text[before:])
-    return Marked("".join(parts), ends)
+    return Marked("".join((*parts, text[before:])), ends)
 
 
 def lines_of(text: str) -> list[int]:
@@ -61,11 +68,10 @@ def lines_of(text: str) -> list[int]:
     return lines
 
 
-def found_in(rows: Sequence[str]) -> tuple[frozenset[int], list[int]]:
-    """Return the marks in some lines, and the places of the lines that are none."""
-    marks = [_MARK.fullmatch(row) for row in rows]
-    taken = frozenset(int(mark.group(1)) for mark in marks if mark is not None)
-    return taken, [i for i, mark in enumerate(marks) if mark is None]
+def found_in(rows: Sequence[str]) -> tuple[frozenset[int], list[str]]:
+    """Return the marks in some lines, and the lines without them, empty if there is no more."""
+    marks = {int(mark) for row in rows if _PREFIX in row for mark in _MARK.findall(row)}
+    return frozenset(marks), [_MARK.sub("", row) if _PREFIX in row else row for row in rows]
 
 
 def resolved(text: str, conditions: Marked, taken: frozenset[int]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyop2cxx import _core
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
+from pyop2cxx.kernel.parser import branches
 from pyop2cxx.kernel.parser.headers import is_known
 from pyop2cxx.kernel.parser.wire import SOURCE, Asked, Expanded
 from pyop2cxx.runtime import runtime
@@ -39,7 +40,7 @@ def expanded(
     Args:
         compiler: Of the text's language.
         asked: The text and its options.
-        marked: The text with marks, and ``#line`` behind each.
+        marked: The text with marks.
         variables: Values of the environment by which it takes folders.
 
     Returns:
@@ -53,7 +54,7 @@ def expanded(
             words = [*asked.flags, *asked.options, *asked.include_dirs, *variables]
             return _run(compiler, asked, marked, Path(folder), words)
     except CompilationError as error:
-        _refuse(str(error))
+        _refuse(str(error), branches.lines_of(marked))
     except (ToolchainError, OSError):
         pass
     return None
@@ -82,7 +83,9 @@ def _run(
     places = _Places([*_search_folders(said)], (str(folder), str(_KEPT)))
     text = made["-o"].read_text(encoding="utf-8", errors="replace")
     dependencies = made["-MF"].read_text(encoding="utf-8", errors="surrogateescape")
-    return _read(text, _dependencies(dependencies), places, words)
+    found = _read(text, _dependencies(dependencies), places, words)
+    users = branches.lines_of(marked)
+    return found._replace(lines=[users[min(line, len(users)) - 1] for line in found.lines])
 
 
 def _text_of(path: str) -> str:
@@ -173,10 +176,12 @@ def _read(text: str, files: Sequence[str], places: _Places, words: Sequence[str]
     )
 
 
-def _refuse(said: str) -> None:
+def _refuse(said: str, users: Sequence[int]) -> None:
     """Raise the compiler's error; not if a header is not there: that is for who compiles."""
     found = _ERROR.search(said)
     if found is None or _ABSENT.search(said):
         return
     where, line, message = found.groups()
+    if where == SOURCE:
+        line = users[min(int(line), len(users)) - 1]
     raise UsageError(f"{where}, line {line}: the preprocessor says: {message}")

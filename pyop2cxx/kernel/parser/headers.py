@@ -99,6 +99,7 @@ _PETSC_NAMES = {
 
 _LONG_LONG = re.compile(rf"{COMMENT}|{STRING}|\blong(?P<blanks>\s+)long\b", re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"][^>"\n]+[>"]).*$', re.MULTILINE)
+_FEATURE = re.compile(r"^[ \t]*#[ \t]*(define|undef)[ \t]+_", re.MULTILINE)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*(define|undef)\b", re.MULTILINE)
 
 
@@ -237,9 +238,15 @@ def included(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_INCLUDE.findall(text))) if "include" in text else ()
 
 
-def follow_macros(text: str, named: Iterable[str]) -> bool:
-    """Say whether a text includes one of these headers behind a macro that it defines."""
-    first = _DEFINE.search(text)
+def follow_macros(text: str, named: Iterable[str], *, reserved: bool = False) -> bool:
+    """Say whether a text includes one of these headers behind a macro that it defines.
+
+    Args:
+        text: C.
+        named: The headers, with delimiters.
+        reserved: Whether only macros count that headers of C go by, as ``_GNU_SOURCE``.
+    """
+    first = (_FEATURE if reserved else _DEFINE).search(text)
     behind = included(text[first.end() :]) if first is not None else ()
     return not {*named}.isdisjoint(behind)
 

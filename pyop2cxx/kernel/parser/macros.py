@@ -87,7 +87,7 @@ def expanded(asked: Asked, marked: str) -> Expanded:
 
     Args:
         asked: The text and its options.
-        marked: The text with marks, and no ``#line``.
+        marked: The text with marks.
 
     Raises:
         UsageError: The preprocessor rejects a directive.

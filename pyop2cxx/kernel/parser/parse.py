@@ -124,6 +124,9 @@ def parse_c(
     called -= {function.name for function in functions}
     everywhere = (*named, *(f"<{header}>" for header in source.elsewhere))
     more = headers.missing(called, scope.unknown_names, everywhere)
+    if more and headers.follow_macros(text, more, reserved=True):
+        why = "a header of C's stands behind macros of the text, which it goes by"
+        return ParsedKernel(_signature(text, name), (), (), source.headers, why)
     includes = (*source.headers, *more)
     return ParsedKernel(functions[-1].parameters, functions, kept, includes, "", structures)
 

@@ -36,6 +36,7 @@ _PREDEFINED = re.compile(
 )
 _DECIDES = re.compile(r"-[DU]|-i(?!quote|system|dirafter|sysroot|prefix|withprefix)|@|--include")
 _FORCES = re.compile(r"-include|-imacros|--include|--imacros|@")
+_CHOOSES = re.compile(r"^[ \t]*#[ \t]*define[ \t]+_\w+_SOURCE\b", re.MULTILINE)
 # Hints to the optimiser: what they ask for is decided by strategy and lanes here. Those of 'pyop2'
 # stand in kernels that FFC made for it.
 _HINT = re.compile(
@@ -54,7 +55,8 @@ class Preprocessed(NamedTuple):
         elsewhere: The names of headers that are named and not the user's, known or not.
         resolved: The user's text without conditions and what stands in branches not taken.
         contents: Name and digest, alternating, of each file of the user's that was read.
-        can_inline: Whether the user's headers are named where no option includes them, too.
+        can_inline: Whether the user's headers can be a part of the kernel: no option includes them,
+            and none says what headers of C shall give.
     """
 
     text: str
@@ -65,6 +67,21 @@ class Preprocessed(NamedTuple):
     resolved: str = ""
     contents: tuple[str, ...] = ()
     can_inline: bool = True
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether the user's headers can stand in the text, all of whose macros are carried out."""
+        has_directives = "#" in self.declarations or "#" in self.text
+        return self.can_inline and bool(self.declarations.strip()) and not has_directives
+
+    def in_one_text(self) -> str:
+        """Return the text behind what the user's headers say; lines keep their numbers."""
+        lines = self.lines or ()
+        rows = [""] * max(lines, default=1)
+        rows[0] = " ".join(self.declarations.split("\n"))
+        for line, row in zip(lines, self.text.split("\n"), strict=True):
+            rows[line - 1] += row
+        return "\n".join(rows)
 
 
 def preprocess(
@@ -164,21 +181,22 @@ def _others(named: Sequence[str]) -> tuple[str, ...]:
 def _run(
     compiler: _core.jit.HostCompiler | None, asked: Asked, variables: Sequence[str]
 ) -> tuple[Preprocessed, tuple[reads.FileRead, ...]]:
-    conditions = branches.marked(asked.text, numbers=True)
+    asked = asked._replace(text=branches.numbered(asked.text))
+    conditions = branches.marked(asked.text)
     found: Expanded | None = None
     if compiler is not None:
         found = seams.preprocessor().expanded(compiler, asked, conditions.text, variables)
     if found is None:
-        plain = branches.marked(asked.text, numbers=False)
-        found = _by_tables(asked, plain.text)._replace(is_final=compiler is None)
-    taken, kept = branches.found_in(found.rows)
+        found = _by_tables(asked, conditions.text)._replace(is_final=compiler is None)
+    taken, rows = branches.found_in(found.rows)
+    kept = [i for i, row in enumerate(rows) if row.strip()]
     resolved = branches.resolved(asked.text, conditions, taken)
     own_texts = [_text_of(path) for _, path in found.own]
     places = [*found.folders, *{os.path.dirname(path) for _, path in found.own}]
     texts = [asked.text, *(f"#include {header}" for header in asked.extra_headers), *own_texts]
     absent = reads.not_there(texts, places, found.read)
     result = Preprocessed(
-        text="\n".join(found.rows[i] for i in kept),
+        text="\n".join(rows[i] for i in kept),
         lines=tuple(found.lines[i] for i in kept),
         headers=_others(
             (*asked.extra_headers, *headers.included(resolved if not asked.cpp else ""))
@@ -187,7 +205,8 @@ def _run(
         elsewhere=found.elsewhere,
         resolved=resolved,
         contents=tuple(word for name, path in found.own for word in (name, reads.digest_of(path))),
-        can_inline=not any(_FORCES.match(option) for option in (*asked.flags, *asked.options)),
+        can_inline=not any(_FORCES.match(option) for option in (*asked.flags, *asked.options))
+        and not any(_CHOOSES.search(own) for own in own_texts),
     )
     files = tuple(map(reads.file_read, (*found.read, *absent)))
     # what the compiler could not say is asked again
