@@ -55,8 +55,9 @@ class Airfoil:
         e2c = op2.Map(edges, cells, 2, mesh.edge2cell, "edge2cell")
         b2n = op2.Map(bedges, nodes, 2, mesh.bedge2node, "bedge2node")
         b2c = op2.Map(bedges, cells, 1, mesh.bedge2cell, "bedge2cell")
-        x = op2.Dat(nodes**2, mesh.x, name="x")
-        bound = op2.Dat(bedges, mesh.bound, name="bound")
+        # copies: loops wait in a chain only on memory that nobody else can write to
+        x = op2.Dat(nodes**2, mesh.x.copy(), name="x")
+        bound = op2.Dat(bedges, mesh.bound.copy(), name="bound")
         q = op2.Dat(cells**4, np.tile(free_stream(), (mesh.n_cells, 1)), name="q")
         qold = op2.Dat(cells**4, name="qold")
         adt = op2.Dat(cells, name="adt")

@@ -161,7 +161,11 @@ void bind_mesh(py::module_& core) {
       .def_property_readonly("arity", &MapTable::arity)
       .def_property_readonly("n_targets", &MapTable::n_targets)
       .def_property_readonly("version", &MapTable::version)
-      .def("increment_version", &MapTable::increment_version);
+      .def("increment_version", &MapTable::increment_version)
+      .def(
+          "move_to",
+          [](MapTable& table, std::uintptr_t address) { table.move_to(pointer(address)); },
+          py::arg("address"));
 }
 
 }  // namespace op2::bind

@@ -35,6 +35,9 @@ class MapTable {
   [[nodiscard]] std::int64_t version() const { return version_; }
   void increment_version() { ++version_; }
 
+  /// @brief Read the same values at another place from now on: what was built from them holds.
+  void move_to(const void* values) { values_ = values; }
+
  private:
   const void* values_;
   int index_bytes_;

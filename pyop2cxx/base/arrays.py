@@ -194,7 +194,7 @@ def is_shared(holder: dict[str, Any]) -> bool:
 
 
 def n_holders(holder: dict[str, Any]) -> int:
-    """Return how many references there are to what owns the memory of ``holder["_values"]``."""
+    """Return how many references there are to what owns the array ``holder["_values"]``."""
     owner = owner_of(holder["_values"])
     return sys.getrefcount(owner)
 

@@ -38,6 +38,8 @@ class Recorded:
     )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
+        for map_ in {map_._uid: map_ for part in loop._parts for map_ in part.maps}.values():
+            map_._take_own_memory()
         self.make = make
         self.name = loop.kernel.shown_name
         self.line = loop._line
@@ -48,9 +50,14 @@ class Recorded:
         self.why_eager = _why_eager(loop)
         self.waits = not (self.why_eager or self.is_checked)
         self.is_plain = self.waits and not (self.ghosted or self.assembled)
-        data = [] if self.why_eager else [part.data for part in loop._parts]
+        built = loop._symbolic()
+        data = [] if self.why_eager else [*(p.data for p in loop._parts), *built.constants]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
-        self.views = tuple(one._out for one in self.lent)
+        # lists that stay empty while only the library can write: few loops have more to look at
+        self.views = (
+            *(one._out for one in self.lent),
+            *(one.others for one in self.lent if one.others),
+        )
 
 
 def _is_plain_matrix(part: Part) -> bool:

@@ -83,7 +83,7 @@ class LazyChain(Chain):
 
     def _begins_with_zeros(self) -> bool:
         """Not on the host: programs set values to zero before they look at them."""
-        return self.records and (self._is_within_graph() or runtime.device is not None)
+        return self.records and (self.is_of_graph or runtime.device is not None)
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         super()._run(taken, prefix, queue)

@@ -273,15 +273,19 @@ class Chain(_core.chain.Block):
 
     # What loops ask
 
-    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
+    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool | None:
         """Record a loop that was recorded before with the same objects, if there is one."""
         if not self.records and not self._is_recorded_again():
             return False
         known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
-        if known is None or known[0] is not kernel:
+        if known is None or known[0] is not kernel or get_ident() != self._thread:
             return False
-        if get_ident() != self._thread or not self._may_wait(known[1]):
-            return False
+        if not self._may_wait(known[1]):
+            if self.is_of_graph:
+                return False
+            self._note_refused(known[1])
+            self.flush()
+            return None
         self._add(Entry(known[1], args))
         return True
 
@@ -329,12 +333,9 @@ class Chain(_core.chain.Block):
                 if hasattr(part.data, "_allocated"):
                     part.data._allocated("chain")
         if not self._may_wait(recorded):
-            self._refused = {
-                recorded.name: self._why_not_waiting(recorded),
-                **(self._refused or {}),
-            }
+            self._note_refused(recorded)
             self.flush()
-            return self._is_within_graph() and self._outer.takes(loop)
+            return self.is_of_graph and self._outer.takes(loop)
         self._add(Entry(recorded, loop.args, loop))
         return True
 
@@ -375,12 +376,12 @@ class Chain(_core.chain.Block):
         """
         if get_ident() != self._thread:
             return False
-        if not in_graphs and self._is_within_graph():
+        if not in_graphs and self.is_of_graph:
             return False
         if any(has_ghosts(carrier) for carrier, _ in uses):
             return False  # loops that are recorded later say at once that ghosts are out of date
         # on devices increments may start at zeros that nobody has to store
-        may_begin = self._is_within_graph() or (zeroes and runtime.device is not None)
+        may_begin = self.is_of_graph or (zeroes and runtime.device is not None)
         if not self._queue and not (may_begin and self.records):
             return False
         self._add(Action(name, action, uses, zeroes))
@@ -388,7 +389,7 @@ class Chain(_core.chain.Block):
 
     def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
         """Record a copy in its place among the loops; in a graph as a node of its own."""
-        if self._is_within_graph() and get_ident() == self._thread:
+        if self.is_of_graph and get_ident() == self._thread:
             self.flush()
             return bool(self._outer.takes_copy(source, target, casting))
         is_taken = self.takes_action(
@@ -416,7 +417,7 @@ class Chain(_core.chain.Block):
             carrier: The Global.
             values: What it is set to; a copy is kept.
         """
-        if not self._queue or get_ident() != self._thread or self._is_within_graph():
+        if not self._queue or get_ident() != self._thread or self.is_of_graph:
             return False
         self._add(Setting(carrier, values.copy()))
         return True
@@ -430,12 +431,12 @@ class Chain(_core.chain.Block):
                 pass  # what another thread runs comes first
         if self._queue:
             self._run_for(carrier, write=write)
-        if self._is_within_graph():
+        if self.is_of_graph:
             self._outer.settle(carrier, write=write)
 
     def settle_for_other(self, carrier: DataCarrier, *, write: bool) -> None:
         """Run all that waits, if another thread is about to use values that it uses."""
-        if self._runner and not self._is_within_graph():
+        if self._runner and not self.is_of_graph:
             with self._running:
                 pass  # what runs now may use them
         if not self._queue:
@@ -446,7 +447,7 @@ class Chain(_core.chain.Block):
 
     def flush_for_other(self) -> None:
         """Run all that waits, in a thread that has not recorded it."""
-        if self._is_within_graph():
+        if self.is_of_graph:
             return  # it will run when the graph is submitted
         with runtime.at_once(), self._running:
             taken, prefix = self._queue, self._prefix
@@ -596,6 +597,13 @@ class Chain(_core.chain.Block):
         """Debug and check mode look at values before and after a loop, unless it runs twice."""
         return not recorded.why_eager and self._compares
 
+    def _note_refused(self, recorded: Recorded) -> None:
+        """Remember why a loop runs when it is called, the first time in a block."""
+        if self._refused is None:
+            self._refused = {}
+        if recorded.name not in self._refused:
+            self._refused[recorded.name] = self._why_not_waiting(recorded)
+
     @staticmethod
     def _why_not_waiting(recorded: Recorded) -> str:
         """Say why a loop runs when it is called."""
@@ -605,7 +613,8 @@ class Chain(_core.chain.Block):
             return "halos are frozen"
         if recorded.is_checked:
             return "debug and check mode look at values before and after it"
-        return "the program holds a writeable array of its data"
+        held = next(filter(None, (one.held for one in recorded.lent)), "an array of its data")
+        return f"the program holds {held}"
 
     def _add(self, entry: Entry) -> None:
         key, recorded = entry.key, entry.recorded
@@ -626,7 +635,7 @@ class Chain(_core.chain.Block):
         if recorded is not None and (recorded.ghosted or recorded.assembled):
             for i in recorded.ghosted:
                 entry.args[i].data.halo_valid = False
-            for i in () if self._is_within_graph() else recorded.assembled:
+            for i in () if self.is_of_graph else recorded.assembled:
                 note_assembly(entry.args[i])
         if len(queue) >= self._bound:
             self._run_full_queue()
@@ -634,17 +643,18 @@ class Chain(_core.chain.Block):
     @property
     def _compares(self) -> bool:
         """Whether loops run one after the other, too."""
-        if self._is_within_graph():
+        if self.is_of_graph:
             return False
         return bool(runtime.configuration["debug"]) if self._compare is None else self._compare
 
-    def _is_within_graph(self) -> bool:
+    @property
+    def is_of_graph(self) -> bool:
         """Whether this is a block of a function that is being recorded as a graph."""
         return self._outer is not None and bool(self._outer.takes_all)
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         """Run some of what waits; without an argument `queue` all of it."""
-        if self._is_within_graph() and self._outer.takes_block(entries_of(taken), self._passes):
+        if self.is_of_graph and self._outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
         thread, self._thread = self._thread, _RUNNING  # what runs is not taken

@@ -25,7 +25,7 @@ from pyop2cxx.base.arrays import (
     c_name,
     is_shared,
 )
-from pyop2cxx.data.lent import Lent, given_values
+from pyop2cxx.data.lent import Lent, given_values, may_wait
 from pyop2cxx.exceptions import (
     ContractError,
     IndexValueError,
@@ -123,7 +123,8 @@ class DataCarrier(Shown):
 
     def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
         """Copy the values to a device because the program asks for it."""
-        self._settle(write=use != _core.Use.read)
+        if member != "to_device" or not runtime.writes_graph:  # a copy decides nothing
+            self._settle(write=use != _core.Use.read)
         self._host_array(member)
         self._lent_out.recall()
         if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
@@ -134,6 +135,8 @@ class DataCarrier(Shown):
         if write and not runtime.recorders and not runtime.has_several:
             return
         here = runtime.here
+        if here.looks is not None and not write:
+            here.looks.note_read(self)
         own = here.recorder
         if own is not None:
             own.settle(self, write=write)
@@ -145,7 +148,7 @@ class DataCarrier(Shown):
     def _zero_waits(self) -> bool:
         """Let a chain set all values to zero in its place among the loops, if it can."""
         recorder = runtime.recorder if runtime.recorders else None
-        if recorder is None or Lent.any_held((self._lent_out,)):
+        if recorder is None or not may_wait(recorder, (self._lent_out,)):
             return False
         return recorder.takes_zero(self)
 
@@ -454,8 +457,24 @@ class SetFreeCarrier(DataCarrier):
         """The bytes of the values."""
         return self._values.nbytes
 
+    def __copy__(self) -> Self:
+        """Return another one with the same memory."""
+        share(self)
+        kind, arguments = self.__reduce__()
+        made: Self = kind(*arguments)
+        return made
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self._dim, self._read("__reduce__"), self.dtype, self._name))
+
+
+def share(carrier: DataCarrier) -> None:
+    """Note that another object is about to get the same memory.
+
+    Loops that were recorded look at what the program held when they were made.
+    """
+    carrier._lent_out.share()
+    runtime.epoch += 1
 
 
 def copied(

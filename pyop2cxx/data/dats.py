@@ -23,9 +23,9 @@ from pyop2cxx.base.arrays import (
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values, unfit
-from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form
+from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form, share
 from pyop2cxx.data.ghosts import HaloExchange
-from pyop2cxx.data.lent import Lent, given_values
+from pyop2cxx.data.lent import given_values, may_wait
 from pyop2cxx.data.petsc_vectors import AsVec
 from pyop2cxx.data.whole import WholeValues
 from pyop2cxx.exceptions import (
@@ -306,9 +306,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             is_whole = whole or self._set.size == self._set.total_size
             values = self._brought(_use(write, member, is_whole), member)
         else:
-            resting = runtime.here.resting
-            if resting is not None:
-                resting.note_look()
+            here = runtime.here
+            if here.resting is not None:
+                here.resting.note_look()
+            if here.looks is not None and not write:
+                here.looks.note_read(self)
             values = self._allocated(member)
         view = values[:] if whole else values[: self._set.size]
         if "_wo" in member:
@@ -552,7 +554,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _copy_waits(self, other: Dat, casting: str) -> bool:
         """Let a chain, or a graph, copy in its place among the loops, if it can."""
         recorder = runtime.recorder
-        if recorder is None or Lent.any_held((self._lent_out, other._lent_out)):
+        if recorder is None or not may_wait(recorder, (self._lent_out, other._lent_out)):
             return False
         return recorder.takes_copy(self, other, casting)
 
@@ -685,6 +687,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def __copy__(self) -> Dat:
         """Return another Dat with the same memory, as in PyOP2; `Dat(dat)` has its own."""
         self._allocated("__copy__")
+        share(self)
         kind, arguments = self.__reduce__()
         made: Dat = kind(*arguments)
         return made

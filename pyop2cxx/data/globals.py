@@ -118,7 +118,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     @property
     def _data(self) -> Array:
         """The values, as PyOP2's programs reach around `data`: nothing is counted."""
-        return self._read("_data")[...]
+        return self._lent_out.lend(self._read("_data")[...])
 
     @property
     def comm(self) -> Any:

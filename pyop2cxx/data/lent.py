@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import weakref
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from pyop2cxx import _core
 from pyop2cxx.base.arrays import as_values, is_own_memory, n_holders, owner_of
 from pyop2cxx.runtime import runtime
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from pyop2cxx import _core
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.runtime.seams import Recorder
 
 
 class Holder(Protocol):
@@ -36,14 +37,18 @@ class Lent:
     ``dat.data[1:3]`` or a memoryview, cannot be ended: while there may be any, the values are
     watched.
 
+    A program that made the values of its own array, or shares them in another way, may write there
+    at any time. `others` says so until nobody else holds the memory.
+
     Attributes:
+        others: Not empty while the program may hold the memory by other means than `lend`.
         is_open: Whether there may be arrays to end since a device took the values last.
         is_watching: Whether the next uses see that somebody wrote in vain.
     """
 
     __slots__ = (
         *("_carrier", "_ended", "_given", "_n_to_sweep", "_out", "_readers"),
-        *("is_open", "is_watching"),
+        *("is_open", "is_watching", "others"),
     )
 
     def __init__(self, carrier: Holder) -> None:
@@ -53,6 +58,7 @@ class Lent:
         self._readers: list[weakref.ref[Array]] = []
         self._given: weakref.ref[Array] | None = None
         self._n_to_sweep = 8
+        self.others: list[bool] = []
         self.is_open = False
         self.is_watching = False
 
@@ -60,12 +66,49 @@ class Lent:
     def any_held(of: Iterable[Lent]) -> bool:
         """Say whether somebody has an array of one of these that may be written now."""
         for one in of:  # generators would cost half of what recording a loop does
-            if not one._out:
-                continue
-            one._sweep()
             if one._out:
+                one._sweep()
+                if one._out:
+                    return True
+            if one.others and one._is_held_by_others():
                 return True
         return False
+
+    @property
+    def held(self) -> str:
+        """What the program holds of the values and may write to; empty if nothing.
+
+        Messages end with this: "the program holds ...".
+        """
+        carrier: Any = self._carrier()
+        if carrier is None:
+            return ""
+        if self._out:
+            self._sweep()
+        if self._out:
+            return f"a writeable array of {carrier._what}, from data"
+        if self.others and self._is_held_by_others():
+            return f"the array that {carrier._what} was made of; give it a copy: array.copy()"
+        return ""
+
+    def _is_held_by_others(self) -> bool:
+        """Say whether values may change on the host without a call of this library.
+
+        On a device nobody writes: what the host writes meanwhile does not count.
+        """
+        carrier = self._carrier()
+        if carrier is None:
+            return False
+        if runtime.device is not None and carrier._buffer.where != _core.Where.host:
+            return False
+        if has_strangers(carrier, self._readers):
+            return True
+        self.others.clear()  # who does not hold the memory now can get it by `lend` only
+        return False
+
+    def share(self) -> None:
+        """Note that the program has got the memory by other means than `lend`."""
+        self.others[:] = [True]
 
     def lend(self, view: Array) -> Array:
         """Hand out an array; those that a device has ended are writeable again, too.
@@ -93,6 +136,7 @@ class Lent:
             if not np.may_share_memory(data, values):
                 return  # converted: the memory is ours
             self._given = weakref.ref(data)
+        self.share()
         self.is_open = True
 
     def recall(self) -> None:
@@ -106,6 +150,7 @@ class Lent:
     def trade(self, other: Lent) -> None:
         """The carriers exchange their memory, which nobody else holds."""
         self._given, other._given = other._given, self._given
+        self.others[:], other.others[:] = other.others[:], self.others[:]
 
     def end(self) -> None:
         """The carrier is going: what is held of its memory is the program's alone."""
@@ -165,6 +210,19 @@ class Lent:
                     view.flags.writeable = writeable
                     marked.append(one)
         return marked
+
+
+def may_wait(recorder: Recorder | None, of: Iterable[Lent]) -> bool:
+    """Say whether what is done to values may be recorded instead of being done now.
+
+    Nobody may write to them meanwhile; the nodes of a graph run when it is submitted, and use the
+    values of then.
+
+    Args:
+        recorder: Would record it; None if nobody would.
+        of: Of all that is used.
+    """
+    return recorder is not None and (recorder.is_of_graph or not Lent.any_held(of))
 
 
 def recall(lent: Iterable[Lent]) -> None:

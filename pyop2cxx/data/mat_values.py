@@ -12,7 +12,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros
 from pyop2cxx.data.carrier import DataCarrier
-from pyop2cxx.data.lent import Lent
+from pyop2cxx.data.lent import may_wait
 from pyop2cxx.exceptions import (
     AssemblyStateError,
     IndexValueError,
@@ -359,7 +359,7 @@ class MatValues(DataCarrier):
 
     def _zero_is_taken(self, recorder: Recorder) -> bool:
         """Let a chain do it in its place among the loops, if it can."""
-        if Lent.any_held((self._lent_out,)):
+        if not may_wait(recorder, (self._lent_out,)):
             return False
         uses = (self, True)
         return recorder.takes_action(f"zero {self._name}", self._zero_blocks, uses, zeroes=True)

@@ -19,8 +19,10 @@ from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, GraphClosedError, UsageError, user_line
 from pyop2cxx.graph.graph import Graph
 from pyop2cxx.graph.library_calls import Captured, Copy, Fill, Scan
+from pyop2cxx.graph.looks import Looks
 from pyop2cxx.graph.operations import HostCall, Inner, LoopOperation, Operation, Placed, While
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Set
 
@@ -360,6 +362,8 @@ class GraphBuilder(Successors):
         self._nodes: list[Placed] = []
         self._loops: dict[tuple[object, ...], LoopOperation] = {}
         self._slots: dict[int, Any] = {}
+        self._looks = Looks(f"graph '{self._name}': the block")
+        self._outer_looks: Any = None
         self._state = "not open"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -375,6 +379,8 @@ class GraphBuilder(Successors):
         if self._state != "not open":
             raise GraphClosedError(f"graph '{self._name}' was built already; make another one")
         self._state = "open"
+        here = runtime.here
+        self._outer_looks, here.looks = here.looks, self._looks
         return self
 
     def __exit__(
@@ -383,6 +389,7 @@ class GraphBuilder(Successors):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        runtime.here.looks = self._outer_looks
         self._state = "built" if kind is None else "given up"
 
     @property
@@ -469,7 +476,9 @@ class GraphBuilder(Successors):
         return self._add(operation, ())
 
     def _add(self, operation: Operation, after: Iterable[int]) -> Node:
-        self._nodes.append(Placed(operation, tuple(after), user_line()))
+        line = user_line()
+        self._looks.note_operation(operation, line)
+        self._nodes.append(Placed(operation, tuple(after), line))
         return Node(self, (len(self._nodes) - 1,), operation.name)
 
     def _loop(
@@ -507,6 +516,7 @@ class WhileBuilder(GraphBuilder):
         self._most = most
         self._slots = outer._slots
         self._loops = outer._loops
+        self._looks = outer._looks
         self.node: Node | None = None
 
     def __exit__(

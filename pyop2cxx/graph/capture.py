@@ -7,11 +7,11 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import READ
 from pyop2cxx.exceptions import Op2Error, UsageError, user_line
 from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.graph import Graph
 from pyop2cxx.graph.library_calls import Copy, Fill
+from pyop2cxx.graph.looks import Looks
 from pyop2cxx.graph.memory import numbered
 from pyop2cxx.graph.operations import HostCall, LoopOperation, Operation, Placed, own_copy
 from pyop2cxx.runtime import runtime
@@ -29,13 +29,13 @@ class Capture:
     It stands where a chain stands: see `pyop2cxx.runtime.seams.Recorder`.
     """
 
-    takes_all = records = True
+    takes_all = records = is_of_graph = True
 
     def __init__(self, name: str) -> None:
         self.operations: list[Placed] = []
         self._name = name
         self._thread = threading.get_ident()
-        self._touched: dict[int, bool] = {}
+        self._looks = Looks(f"record: '{name}'")
 
     @property
     def waiting(self) -> list[str]:
@@ -107,19 +107,15 @@ class Capture:
                 "recorded, a kernel may add to a Global), or by then_fill() or then_host() in a "
                 "graph of op2.graph()"
             )
-        if carrier._uid in self._touched:
-            raise UsageError(
-                f"record: '{self._name}' reads {carrier._what}, which the recorded loops write: "
-                "they have not run yet; look at it after submit(), or in a function of then_host() "
-                "in a graph of op2.graph()"
-            )
+        self._looks.note_read(carrier)
 
     def begin_block(self) -> None:
         """Let a chain begin: what it compiles together is taken whole."""
 
     def takes_block(self, entries: Sequence[Entry], passes: frozenset[str]) -> bool:
         """Record the loops of a chain, to be compiled together when the graph is."""
-        self._add(ChainOperation(entries, passes))
+        lines = (one.recorded.line for one in entries if one.recorded)
+        self._add(ChainOperation(entries, passes), next(lines, ""))
         return True
 
     def flush(self) -> None:
@@ -134,11 +130,10 @@ class Capture:
     def _is_own_thread(self) -> bool:
         return threading.get_ident() == self._thread
 
-    def _add(self, operation: Operation) -> None:
-        self.operations.append(Placed(operation, (), user_line()))
-        for data, access in operation.uses():
-            if access != READ:
-                self._touched[data._uid] = True
+    def _add(self, operation: Operation, line: str = "") -> None:
+        line = line or user_line()
+        self._looks.note_operation(operation, line)
+        self.operations.append(Placed(operation, (), line))
 
 
 def record(step: Callable[[], object], *, name: str | None = None, to_save: bool = False) -> Graph:
@@ -157,8 +152,8 @@ def record(step: Callable[[], object], *, name: str | None = None, to_save: bool
 
     Raises:
         UnsupportedError: As for `Graph.save`, with `to_save`.
-        UsageError: The function reads what its loops write, changes values outside of loops, or
-            changes options.
+        UsageError: The function reads what its loops write, before or after them, changes values
+            outside of loops, or changes options.
         CompilationError: The compiler rejects a kernel.
 
     Example:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 
-def par_loop(
+def par_loop(  # noqa: C901 - the next commit parts it
     kernel: Kernel | Callable[..., object],
     iterset: Set,
     *args: Arg,
@@ -105,8 +105,12 @@ def par_loop(
             known = None if recorder is not None and recorder.records else loops.find(key)
         except (AttributeError, TypeError):
             key, known = (), None  # ParLoop says what is wrong
-        if recorder is not None and recorder.takes_call(key, kernel, args):
-            return
+        if recorder is not None:
+            is_taken = recorder.takes_call(key, kernel, args)
+            if is_taken:
+                return
+            if is_taken is None:
+                known = loops.find(key)
         if known is not None and known[0] is kernel:
             if runtime.recorders and runtime.others_record:
                 runtime.settle_others(*uses_of(args))

@@ -80,6 +80,10 @@ class Recorder(Protocol):
     takes_all: bool
     records: bool
 
+    @property
+    def is_of_graph(self) -> bool:
+        """Whether what it takes becomes a graph, which runs when it is submitted."""
+
     def begin_block(self) -> None:
         """Get ready for a block within this one that records its own loops."""
 
@@ -90,8 +94,12 @@ class Recorder(Protocol):
     def takes(self, loop: Any) -> bool:
         """Record a loop; False: it runs now."""
 
-    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
-        """Record a loop that was recorded before with the same objects."""
+    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool | None:
+        """Record a loop that was recorded before with the same objects.
+
+        Returns:
+            Whether it was recorded; None: it is known, and runs now, after all that waited.
+        """
 
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
         """Remember a loop that is about to be recorded."""
@@ -126,6 +134,13 @@ class Recorder(Protocol):
 
     def flush_for_other(self) -> None:
         """Run all that waits, in a thread that has not recorded it."""
+
+
+class Looks(Protocol):
+    """Remembers what the host reads while a graph is written down; see `pyop2cxx.graph.looks`."""
+
+    def note_read(self, carrier: Any) -> None:
+        """Remember that values are read."""
 
 
 class LazyRecorder(Recorder, Protocol):

@@ -31,7 +31,7 @@ from pyop2cxx.runtime.seams import new_recorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyop2cxx.runtime.seams import LazyRecorder, Recorder
+    from pyop2cxx.runtime.seams import LazyRecorder, Looks, Recorder
 
 
 T = TypeVar("T")
@@ -44,11 +44,13 @@ class Here(threading.local):
         recorder: Takes its loops, to run later; None: they run now.
         resting: The recorder of a program whose loops wait outside of blocks, too, while it lets
             those of this thread run at once because this takes less time.
+        looks: Remembers the values that the thread reads while it writes a graph down.
         is_running: Whether it runs now what a chain has recorded.
     """
 
     recorder: Recorder | None = None
     resting: LazyRecorder | None = None
+    looks: Looks | None = None
     is_running = False
 
 
@@ -184,6 +186,12 @@ class Runtime:
             self.recorders[get_ident()] = new
             if len(self.recorders) > 1:
                 self.has_several = True
+
+    @property
+    def writes_graph(self) -> bool:
+        """Whether this thread writes a graph down: what it reads is read once, and not again."""
+        here = self.here
+        return here.looks is not None or (here.recorder is not None and here.recorder.is_of_graph)
 
     def settle(self) -> None:
         """Run all loops that chains have recorded and not yet run."""

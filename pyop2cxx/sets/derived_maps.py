@@ -126,6 +126,11 @@ class DerivedMap(Map):
         self._seen = seen
         return self._table
 
+    def _take_own_memory(self) -> None:
+        for map_ in self._maps:
+            map_._take_own_memory()
+        self._current_table()  # of the values of now
+
     def _stored(self) -> Array:
         dtype = np.int64 if self._toset.total_size > MOST_INT32 else np.int32
         return np.require(self._looked_up(), dtype, ("C", "A", "W", "O"))

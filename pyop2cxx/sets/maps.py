@@ -14,6 +14,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.arrays import (
     MOST_INT32,
     address_of,
+    as_copy,
     as_name,
     is_integer,
     is_shared,
@@ -81,9 +82,10 @@ class Map(Shown):
     Equal only to itself.
 
     Values of any integer dtype are taken; they are kept as int32, or as int64 where the target Set
-    needs it. An array that already is what is kept is not copied. Loops build plans from the
-    values, so they are changed by `update_values`, or by assignments such as ``map.values[0] = 1``,
-    which call it. The arrays that a Map returns are otherwise read-only.
+    needs it. An array that already is what is kept is not copied, until a loop by the Map waits in
+    a chain: then the Map takes a copy. Loops build plans from the values, so they are changed by
+    `update_values`, or by assignments such as ``map.values[0] = 1``, which call it. The arrays that
+    a Map returns are otherwise read-only.
 
     Args:
         iterset: The Set it starts on.
@@ -175,6 +177,8 @@ class Map(Shown):
 
     _sum: int | None = None
     """Of the values when they were given, if somebody looks whether they change."""
+    _is_apart = False
+    """Whether the values are known to lie in memory that no array of the program shows."""
     _is_slot = False
     """Whether this is one entry of another Map."""
     _is_partial: bool
@@ -300,8 +304,8 @@ class Map(Shown):
     def update_values(self, values: ArrayLike) -> None:
         """Change the values. Plans built from the old ones are built anew.
 
-        The new values are written over the old ones, so if the Map shares its memory with an array
-        of yours, that array changes. After writing to that array yourself, pass it here.
+        The new values are written over the old ones, so as long as the Map shares its memory with
+        an array of yours, that array changes. After writing to that array yourself, pass it here.
 
         Args:
             values: Shape (iterset.total_size, arity), entries in [0, toset.total_size).
@@ -345,6 +349,7 @@ class Map(Shown):
 
     def _adopt(self, values: Array) -> None:
         self._values = values
+        self._is_apart = False
         self._note_numberings()
         self._table = _core.MapTable(
             address=address_of(values),
@@ -384,6 +389,18 @@ class Map(Shown):
                 f"Map '{self._name}': its values are others than it was given. {_CHANGED_BEHIND}"
             )
         self._sum = found
+
+    def _take_own_memory(self) -> None:
+        """Keep the values apart from arrays of the program: a loop waits that will read them.
+
+        From now on, what the program writes to the array that it gave counts by `update_values`.
+        """
+        if self._is_apart or self._values is None or self._table is None:
+            return
+        self._is_apart = True
+        if is_shared(self.__dict__):
+            self._values = as_copy(self._values, f"Map '{self._name}'")
+            self._table.move_to(address_of(self._values))
 
     def _checked(self, values: ArrayLike) -> tuple[Array, bool]:
         """Return the values as they are kept, and whether some of them lead nowhere."""
@@ -572,6 +589,9 @@ class EntriesOfMap(Map):
 
     def _check_unchanged(self) -> None:
         self._map._check_unchanged()
+
+    def _take_own_memory(self) -> None:
+        self._map._take_own_memory()
 
     def _view(self, member: str, n_rows: int) -> Array:
         view = self._map._view(member, n_rows)[:, self._chosen]

@@ -158,7 +158,7 @@ def test_what_others_hold_stays_where_it_is(backend: str, held: Any, tmp_path: P
         _one_stage(ring)
     if runtime.device is None:  # on one, the second buffer is the device's
         assert not any(step.renamed for step in chain.explain().steps)
-        assert "share memory that one of them writes" in str(chain.explain())
+        assert "the program holds the array that Dat 'q'" in str(chain.explain())
     np.testing.assert_array_equal(mine, ring.dats["q"].data_ro)
 
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values that the host reads while a graph is written down, and that the graph changes.
+
+A read happens once, when the graph is made; the nodes that follow from the value are the same at
+each submit. So a value that was read must not be written by the graph, before the read or after it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.base.access import READ
+from pyop2cxx.chain.entries import span_of
+from pyop2cxx.exceptions import UsageError, user_line
+
+if TYPE_CHECKING:
+    from pyop2cxx.graph.operations import Operation
+
+
+class Looks:
+    """What the host has read, and what nodes write, since the recording began.
+
+    Args:
+        what: The recording, for messages: ``record: 'step'``.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._read: dict[int, tuple[Any, str]] = {}
+        self._written: dict[int, tuple[Any, str, str]] = {}
+
+    def note_read(self, carrier: Any) -> None:
+        """Remember that the host reads values.
+
+        Args:
+            carrier: What has the values.
+
+        Raises:
+            UsageError: A node that was added before writes them.
+        """
+        if carrier._uid in self._read:
+            return
+        line = user_line()
+        for written, name, where in self._written.values():
+            if _share_memory(written, carrier):
+                raise self._error(carrier, line, name, where)
+        self._read[carrier._uid] = carrier, line
+
+    def note_operation(self, operation: Operation, line: str) -> None:
+        """Remember what a node writes.
+
+        Args:
+            operation: What the node does.
+            line: Where the program wrote it.
+
+        Raises:
+            UsageError: The host has read values that the node writes.
+        """
+        written = [data for data, access in operation.uses() if access != READ]
+        for data in written:
+            for carrier, where in self._read.values():
+                if _share_memory(data, carrier):
+                    raise self._error(carrier, where, operation.name, line)
+        for data in written:
+            self._written.setdefault(data._uid, (data, operation.name, line))
+
+    def _error(self, carrier: Any, read: str, name: str, written: str) -> UsageError:
+        return UsageError(
+            f"{self._what} reads {carrier._what} ({read}), which the recorded '{name}' writes "
+            f"({written}): the value is read once, now, and not at each submit. Read it before the "
+            "recording or after submit(); or decide within a graph of op2.graph(), by while_() or "
+            "in a function of then_host()"
+        )
+
+
+def _share_memory(one: Any, other: Any) -> bool:
+    """Say whether two objects with values are one, or lie in the same memory."""
+    if one is other:
+        return True
+    if not (hasattr(one, "_buffer") and hasattr(other, "_buffer")):
+        return False
+    (begin, end), (start, stop) = span_of(one), span_of(other)
+    return begin < stop and start < end
