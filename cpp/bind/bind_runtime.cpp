@@ -170,6 +170,8 @@ void bind_runtime(py::module_& core) {
       .def_property_readonly("launch", &launch_of)
       .def("run_phase", py::overload_cast<runtime::Phase>(&PreparedLoop::run), py::arg("phase"),
            Unlocked())
+      .def("run_with", &PreparedLoop::run_with, py::arg("arguments"), Unlocked())
+      .def("rebound", &PreparedLoop::rebound, py::arg("arguments"))
       .def("prepare", &PreparedLoop::prepare, Unlocked())
       .def("run_saving", &PreparedLoop::run_saving, py::arg("also"), Unlocked())
       .def("restore", &PreparedLoop::restore, Unlocked())

@@ -121,6 +121,46 @@ bool PreparedLoop::run(Phase phase) {
   return run_now();
 }
 
+bool PreparedLoop::run_with(std::vector<std::shared_ptr<mesh::Buffer>> arguments) {
+  check_number(arguments.size());
+  const std::lock_guard lock(mutex_);
+  exchange(arguments);
+  try {
+    const bool has_copied = run_now();
+    exchange(arguments);
+    return has_copied;
+  } catch (...) {
+    exchange(arguments);
+    throw;
+  }
+}
+
+std::shared_ptr<PreparedLoop> PreparedLoop::rebound(
+    std::vector<std::shared_ptr<mesh::Buffer>> arguments) {
+  check_number(arguments.size());
+  const std::lock_guard lock(mutex_);  // run_with() changes what is copied here
+  Binding binding = binding_;
+  binding.arguments = std::move(arguments);
+  return std::make_shared<PreparedLoop>(executable_, std::move(binding), options_, plans_, timing_,
+                                        mirror_);
+}
+
+void PreparedLoop::check_number(std::size_t n_arguments) const {
+  if (n_arguments == binding_.arguments.size()) return;
+  throw InternalError(
+      fmt::format("{} has {} arguments, got {}", what_, binding_.arguments.size(), n_arguments));
+}
+
+void PreparedLoop::exchange(std::vector<std::shared_ptr<mesh::Buffer>>& arguments) {
+  binding_.arguments.swap(arguments);
+  for (auto* uses : {&uses_, &kept_uses_}) {
+    for (mesh::BufferUse& use : *uses) {
+      if (use.argument < 0) continue;  // a constant
+      use.buffer = binding_.arguments[static_cast<std::size_t>(use.argument)].get();
+    }
+  }
+}
+
 bool PreparedLoop::run_now() {
   check_fork();
   const NamedRange range(what_.c_str());

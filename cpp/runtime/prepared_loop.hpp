@@ -70,6 +70,15 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   /// As that, the two are counted once, and so are the writes, with the boundary.
   bool run(Phase phase);
 
+  /// @brief run() with other arguments, this once: of the same rows, types and layouts, which share
+  /// memory with each other where the loop's own do, and nowhere else.
+  /// @param[in] arguments As Binding::arguments.
+  bool run_with(std::vector<std::shared_ptr<mesh::Buffer>> arguments);
+
+  /// @brief The same loop for other arguments, of which the same holds as for those of run_with().
+  [[nodiscard]] std::shared_ptr<PreparedLoop> rebound(
+      std::vector<std::shared_ptr<mesh::Buffer>> arguments);
+
   /// @brief Build the plan now instead of in the first run.
   void prepare();
 
@@ -116,6 +125,8 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   };
 
   bool run_now();
+  void check_number(std::size_t n_arguments) const;
+  void exchange(std::vector<std::shared_ptr<mesh::Buffer>>& arguments);
   [[nodiscard]] Range range_of(Phase phase) const;
   /// Whether a run is two launches.
   [[nodiscard]] bool is_split() const;

@@ -7,7 +7,7 @@ of matrices that change on a device all go through `Run`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.loop.checks import check_maps, check_values
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
+from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime, seams
@@ -149,23 +150,36 @@ class Run:
         return self._launch
 
     @property
+    def is_plain(self) -> bool:
+        """Whether nothing is done beside the kernel for ghosts, matrices or checks."""
+        return self._is_plain
+
+    @property
     def is_watched(self) -> bool:
         """Whether something looks at the arguments, so that they are kept alive."""
         return self._watch is not None
+
+    def bound(self, launch: Callable[[], bool], phases: Callable[[_core.Phase], bool]) -> Run:
+        """Return the same for other data, of a plain loop; the arguments are as of `Run`."""
+        return Run(self._what, self._effects, launch, None, phases, self._overlaps)
 
     def unwatched(self) -> Run:
         """Return the same, but nothing looks at the arguments."""
         return Run(self._what, self._effects, self._launch)
 
-    def once(self, args: Sequence[Any]) -> None:
+    def once(self, args: Sequence[Any], launch: Callable[[], bool] | None = None) -> None:
         """Run the loop: checked, brought, computed, noted, gathered, in this order.
 
         Args:
             args: The loop's arguments, or others for the same data.
+            launch: Of a plain loop: runs the kernel with other data, those of `args`.
         """
         if runtime.n_frozen:
             check_frozen(self._effects, args, self._what)
-        if self._launch() if self._is_plain else self._launch_with_ghosts(args):
+        run = launch or (
+            self._launch if self._is_plain else partial(self._launch_with_ghosts, args)
+        )
+        if run():
             runtime.coherence.attribute(user_line())
         for i in self._written:
             args[i].data.halo_valid = False
@@ -386,12 +400,49 @@ def launch_of(loop: Any) -> Callable[[], bool]:
     loop._prepared = prepared(loop, built, request, executable, device)
     if runtime.on_loop is not None:
         runtime.on_loop(loop)
-    if device is None:
+    return _launch_of_prepared(loop, built)
+
+
+def _launch_of_prepared(loop: Any, built: Symbolic) -> Callable[[], bool]:
+    if runtime.device is None:
         launch: Callable[[], bool] = loop._prepared.launch
         return launch
     carriers: list[Any] = [*(part.data for part in loop._parts), *built.constants]
     loop._lent = tuple(one._lent_out for one in carriers)
     return recalling(loop._prepared.launch, loop._lent)
+
+
+def can_bind(loop: Any) -> bool:
+    """Say whether a loop is ready, and nothing but its kernel depends on its data."""
+    if loop._epoch != runtime.epoch or runtime.has_renumbered or runtime.on_loop is not None:
+        return False
+    return bool(loop._run.is_plain)
+
+
+def bind(loop: Any, number: int, arg: Any) -> None:
+    """Let a loop that is ready have other data for an argument, without analysing it anew.
+
+    Args:
+        loop: A `ParLoop` for which `can_bind` holds.
+        number: Of the argument.
+        arg: For which `CallData.has_place_for` holds.
+
+    """
+    if hasattr(arg.data, "_allocated"):
+        arg.data._allocated("par_loop")
+    parts, built = list(loop._parts), loop._symbolic()
+    parts[number] = replace(parts[number], data=arg.data)
+    memory, buffer = list(built.memory), arg.data._buffer
+    memory[number] = buffer, buffer.address, buffer.n_bytes
+    built = replace(built, memory=tuple(memory))
+    args = (*loop.args[:number], arg, *loop.args[number + 1 :])
+    loop.__dict__["args"] = owned(args, loop, is_shown=False)
+    loop._parts, loop._built = tuple(parts), built
+    loop._known_facts = loop._recorded = None
+    loop._call_data.replace(number, arg)
+    loop._prepared = loop._prepared.rebound([part.buffer for part in parts])
+    launch, ready = _launch_of_prepared(loop, built), loop._run
+    loop._run = ready.bound(launch, partial(run_phase, loop._prepared, loop._lent))
 
 
 def prepared(

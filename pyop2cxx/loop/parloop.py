@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from pyop2cxx.base.fixed import Fixed
 from pyop2cxx.exceptions import (
-    IndexValueError,
     KernelTypeError,
     MapValueError,
     Op2Error,
@@ -21,8 +21,9 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
-from pyop2cxx.loop import symbolic
+from pyop2cxx.loop import call_data, symbolic
 from pyop2cxx.loop.bounds import check_bounds
+from pyop2cxx.loop.call_data import CallData, Shared
 from pyop2cxx.loop.checks import (
     check_forms,
     check_generate_options,
@@ -32,9 +33,8 @@ from pyop2cxx.loop.checks import (
     checked_lanes,
     checked_region,
     checked_strategy,
-    kind_of,
 )
-from pyop2cxx.loop.execute import effects_of, phase_of, prepare
+from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
 from pyop2cxx.loop.own_arguments import owned
@@ -52,14 +52,14 @@ from pyop2cxx.sets.mixed_sets import MixedSet
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.regions import IterationRegion
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.execute import Run
-    from pyop2cxx.loop.parts import Arg
+    from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.entities import SetPartition
@@ -136,7 +136,7 @@ class ParLoop(Fixed, Shown):
         equal_writes: bool = False,
         tuning: Mapping[str, bool | int | float] | None = None,
     ) -> None:
-        self.kernel = self._checked_kernel(kernel)
+        self.kernel = self._written_kernel = self._checked_kernel(kernel)
         self._what = f"par_loop '{kernel.name}'"
         if isinstance(iterset, MixedSet):
             raise SetTypeError(
@@ -172,6 +172,7 @@ class ParLoop(Fixed, Shown):
         self._prepared: _core.PreparedLoop
         self._run: Run
         self._lent: tuple[Lent, ...] = ()
+        self._known_call_data: CallData | None = None
         self._note_effects()
         self.args = owned(self.args, self, is_shown=False)
         self._is_made = True
@@ -271,12 +272,21 @@ class ParLoop(Fixed, Shown):
             self._built = built = kept or symbolic.build(self.kernel, self._parts, self._items)
         return built
 
-    def replace_data(self, index: int, new: Any) -> None:
+    @property
+    def _call_data(self) -> CallData:
+        """What binding other data takes."""
+        if self._known_call_data is None:
+            names = [one.name for one in self._written_kernel.parameters]
+            self._known_call_data = CallData(self, names)
+        return self._known_call_data
+
+    def replace_data(self, index: int | str, new: Any) -> None:
         """Use other data from now on, of the same kind, shape and dtype, by the same Map.
 
         Args:
-            index: The number of the argument.
-            new: A Dat, Global, Constant or MixedDat; or what holds one as its `data`.
+            index: The number of the argument, or the name of the kernel's parameter.
+            new: A Dat, Global, Constant, MixedDat or Mat; what holds one as its `data`; or an array
+                that becomes the memory of a Dat or Global, as for `__call__`.
 
         Raises:
             IndexValueError: There is no such argument.
@@ -289,31 +299,38 @@ class ParLoop(Fixed, Shown):
             >>> a, b = op2.Dat(cells), op2.Dat(cells)
             >>> one = op2.Kernel("void one(double *x) { *x = 1; }", "one")
             >>> loop = op2.ParLoop(one, cells, a(op2.WRITE))
-            >>> loop.replace_data(0, b)
+            >>> loop.replace_data("x", b)
             >>> loop.compute()
             >>> b.data_ro.tolist()
             [1.0, 1.0]
         """
-        if not 0 <= index < len(self.args):
-            raise IndexValueError(
-                f"{self._what} has arguments 0 to {len(self.args) - 1}, got index {index}"
-            )
-        old: Any = self.args[index]
-        data = new if isinstance(new, type(old.data)) else getattr(new, "data", None)
-        if not isinstance(data, type(old.data)) or kind_of(data) != kind_of(old.data):
-            dtype, dim = kind_of(old.data)
-            raise UsageError(
-                f"{self._what}: arg {index}: {type(old.data).__name__} '{old.data.name}' of dtype "
-                f"{dtype} and {dim} values can be replaced by one like it, got {new!r}"
-            )
-        args = (*self.args[:index], old.of(data), *self.args[index + 1 :])
-        parts = parts_of(args, self._items)
-        check_parts(parts, self._items, self.iterset, self._what)
+        data = self._call_data
+        number = data.number_of(index)
+        old: Any = self.args[number]
+        held = getattr(new, "data", None)
+        taken = data.slots[number].taken(held if isinstance(held, type(old.data)) else new)
+        made = data.slots[number].wrapped(taken.array) if isinstance(taken, Shared) else taken
+        arg = old.of(made)
+        is_bound = data.has_place_for(number, made) and can_bind(self)
+        args = (*self.args[:number], arg, *self.args[number + 1 :])
+        parts = self._parts if is_bound else self._parts_of(args)
         if runtime.recorder is not None and not runtime.recorder.takes_all:
             runtime.settle()  # the loop may wait, with the data that it has now
+        if is_bound:
+            bind(self, number, arg)
+        else:
+            self._take(args, parts)
+
+    def _parts_of(self, args: tuple[Arg, ...]) -> tuple[Part, ...]:
+        parts = parts_of(args, self._items)
+        check_parts(parts, self._items, self.iterset, self._what)
+        return parts
+
+    def _take(self, args: tuple[Arg, ...], parts: tuple[Part, ...] | None = None) -> None:
+        """Have other arguments from now on."""
+        self._parts = self._parts_of(args) if parts is None else parts
         self.__dict__["args"] = owned(args, self, is_shown=False)
-        self._parts, self._built = parts, None
-        self._recorded = None
+        self._built = self._recorded = self._known_call_data = None
         self._note_effects()
         self._epoch = -1
 
@@ -433,7 +450,54 @@ class ParLoop(Fixed, Shown):
             shorten(error)
             raise error
 
-    __call__ = compute
+    def __call__(
+        self, given: SetPartition | Mapping[int | str, Any] | None = None, /, **data: Any
+    ) -> None:
+        """Run the loop once, now; with other data for some of its arguments, if they are given.
+
+        They are checked and bound, and nothing is analysed or compiled. The loop keeps its own
+        data. Within `op2.chain` such a call runs at once, after what waits; `op2.record` records
+        it, and the graph keeps what was given.
+
+        Args:
+            given: A part of the Set, as for `compute`; or data by names or numbers of arguments.
+            **data: By the names of the kernel's parameters. Each is an object like the loop's own:
+                a Dat on the same Set, a Global, Constant, MixedDat or Mat, or what holds a Dat as
+                its `dat`; or an array of NumPy, PyTorch, JAX and others that speak DLPack, of the
+                Dat's or Global's shape and dtype, contiguous. The memory of an array is used in
+                place, on the host or on the device of loops, until the call returns. A Global that
+                is read also takes a number.
+
+        Raises:
+            IndexValueError: There is no such argument.
+            UsageError, DataTypeError, DataValueError, MapValueError: Something does not fit, or
+                arguments would share memory that did not, one of them written; nothing was run.
+            UnsupportedError: A graph on a device cannot write to an array of the host.
+
+        Example:
+            >>> import numpy as np
+            >>> from pyop2cxx import op2
+            >>> cells = op2.Set(2)
+            >>> x, y = op2.Dat(cells), op2.Dat(cells)
+            >>> text = "void twice(double *out, const double *h) { *out = 2 * *h; }"
+            >>> twice = op2.ParLoop(op2.Kernel(text, "twice"), cells, y(op2.WRITE), x(op2.READ))
+            >>> h, out = np.array([1.0, 2.0]), np.empty(2)
+            >>> twice(h=h, out=out)
+            >>> out.tolist()
+            [2.0, 4.0]
+        """
+        is_mapping = isinstance(given, Mapping)
+        if not data and not is_mapping:
+            self.compute(given)  # type: ignore[arg-type]  # it is no Mapping
+            return
+        try:
+            runtime.require_running(self._what, "compute")
+            if given is not None and not is_mapping:
+                raise UsageError(f"{self._what}: a part of the loop runs with the loop's own data")
+            call_data.run(self, {**given, **data} if is_mapping else data)  # type: ignore[dict-item]
+        except Op2Error as error:
+            shorten(error)
+            raise error
 
     def _compute_part(self, part: SetPartition) -> None:
         phase = phase_of(part, self.iterset, self._what)
@@ -456,6 +520,7 @@ class ParLoop(Fixed, Shown):
 
     def _prepare(self) -> None:
         prepare(self)
+        self._known_call_data = None
 
     def _wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""

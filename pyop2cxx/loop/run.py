@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.exceptions import Op2Error, SetTypeError
 from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.alike import Alike, key_of
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import uses_of
 from pyop2cxx.runtime import runtime, seams
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 
-def par_loop(  # noqa: C901 - the next commit parts it
+def par_loop(
     kernel: Kernel | Callable[..., object],
     iterset: Set,
     *args: Arg,
@@ -82,12 +83,20 @@ def par_loop(  # noqa: C901 - the next commit parts it
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return
-        loops = runtime.engine.loops
-        recorder = runtime.here.recorder if runtime.recorders else None
-        key: tuple[object, ...]
+        options = {
+            "strategy": strategy,
+            "block_size": block_size,
+            "iteration_region": iteration_region,
+            "iterate": iterate,
+            "pass_layer_arg": pass_layer_arg,
+            "lanes": lanes,
+            "tuning": tuning,
+            "check": check,
+            "equal_writes": equal_writes,
+        }
+        # access first: what is no argument has none, and asking a Dat for data is a use
         try:
-            # access first: what is no argument has none, and asking a Dat for data is a use
-            key = (
+            head: tuple[object, ...] = (
                 id(kernel),
                 iterset._uid,
                 runtime.epoch,
@@ -100,42 +109,62 @@ def par_loop(  # noqa: C901 - the next commit parts it
                 repr(sorted(tuning.items())) if tuning else None,
                 check,
                 equal_writes,
+            )
+            key = (
+                *head,
                 *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
             )
-            known = None if recorder is not None and recorder.records else loops.find(key)
+            hash(key)
         except (AttributeError, TypeError):
-            key, known = (), None  # ParLoop says what is wrong
-        if recorder is not None:
-            is_taken = recorder.takes_call(key, kernel, args)
-            if is_taken:
-                return
-            if is_taken is None:
-                known = loops.find(key)
-        if known is not None and known[0] is kernel:
-            if runtime.recorders and runtime.others_record:
-                runtime.settle_others(*uses_of(args))
-            known[1].once(args)
-            return
-        make = partial(
-            ParLoop,
-            kernel,
-            iterset,
-            strategy=strategy,
-            block_size=block_size,
-            iteration_region=iteration_region,
-            iterate=iterate,
-            pass_layer_arg=pass_layer_arg,
-            lanes=lanes,
-            tuning=tuning,
-            check=check,
-            equal_writes=equal_writes,
-        )
-        loop = make(*args)
-        if recorder is not None:
-            recorder.learn(key, kernel, loop, make)
-        loop.compute()
-        if loop.is_kept:
-            loops.keep(key, (kernel, loop._run))
+            head = key = ()  # ParLoop says what is wrong
+        _call(kernel, iterset, args, options, head, key)
     except Op2Error as error:
         shorten(error)
         raise error
+
+
+def _call(
+    kernel: Kernel,
+    iterset: Set,
+    args: tuple[Arg, ...],
+    options: dict[str, Any],
+    head: tuple[object, ...],
+    key: tuple[object, ...],
+) -> None:
+    """Run a loop: recorded, as it ran before, as one like it ran before, or made anew.
+
+    Args:
+        kernel: The kernel.
+        iterset: The Set.
+        args: The arguments.
+        options: Those of `ParLoop`.
+        head: All that decides what is run, without the arguments.
+        key: The same with them; empty if something is wrong with them.
+    """
+    loops = runtime.engine.loops
+    recorder = runtime.here.recorder if runtime.recorders else None
+    is_taken = recorder.takes_call(key, kernel, args) if recorder is not None else None
+    if is_taken:
+        return
+    found = kinds = None
+    if key and (is_taken is None or (recorder is not None and not recorder.records)):
+        known = loops.find(key)
+        found = known[1] if known is not None and known[0] is kernel else None
+        if found is None and recorder is None and not kernel._is_legacy:
+            kinds = key_of(head, args)
+            found = runtime.of(Alike).find(kinds, kernel, args)
+            if found is not None:
+                loops.keep(key, (kernel, found))
+    if found is not None:
+        if runtime.recorders and runtime.others_record:
+            runtime.settle_others(*uses_of(args))
+        found.once(args)
+        return
+    make = partial(ParLoop, kernel, iterset, **options)
+    loop = make(*args)
+    if recorder is not None:
+        recorder.learn(key, kernel, loop, make)
+    loop.compute()
+    if loop.is_kept:
+        loops.keep(key, (kernel, loop._run))
+        runtime.of(Alike).keep(kinds, loop)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops that differ from one that has run in their data only: bound, and not analysed again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyop2cxx.data.constants import Constant, GlobalArg
+from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.globals import Global
+from pyop2cxx.data.lent import recalling
+from pyop2cxx.loop.call_data import span_of
+from pyop2cxx.loop.execute import Effects, Run, run_phase
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.engine import Bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx import _core
+    from pyop2cxx.kernel.kernel import Kernel
+
+_MOST_KINDS = 1024
+
+
+class _Pattern(NamedTuple):
+    """A loop that has run, without its data."""
+
+    kernel: Kernel
+    what: str
+    effects: Effects
+    prepared: _core.PreparedLoop
+    is_of_device: bool
+
+
+class Alike:
+    """Loops that have run, by what they have in common with others: all but the data."""
+
+    def __init__(self) -> None:
+        self._known = Bounded(_MOST_KINDS)
+
+    def keep(self, key: object, loop: Any) -> None:
+        """Remember a loop that has run, if others can be made of it.
+
+        Args:
+            key: Of `key_of`.
+            loop: A `ParLoop`, prepared.
+        """
+        is_apart = all(number == (i, i) for i, number in enumerate(loop._symbolic().numbers))
+        if key is None or not is_apart or not loop._run.is_plain:
+            return
+        is_of_device = runtime.device is not None
+        pattern = _Pattern(loop.kernel, loop._what, loop._effects, loop._prepared, is_of_device)
+        self._known.keep(key, (loop._written_kernel, pattern))
+
+    def find(self, key: object, kernel: Kernel, args: Sequence[Any]) -> Run | None:
+        """Return what runs a loop, of which only the data are new; None if there is no such.
+
+        Args:
+            key: Of `key_of`.
+            kernel: The program's.
+            args: Of the loop.
+        """
+        if key is None or runtime.has_renumbered or runtime.on_loop is not None:
+            return None
+        found = self._known.find(key)
+        if found is None or found[0] is not kernel:
+            return None
+        pattern: _Pattern = found[1]
+        for arg in args:
+            if type(arg) is DatArg:
+                arg.data._allocated("par_loop")
+        if not _are_apart(args):
+            return None
+        prepared = pattern.prepared.rebound([arg.data._buffer for arg in args])
+        lent = tuple(arg.data._lent_out for arg in args) if pattern.is_of_device else ()
+        phases = partial(run_phase, prepared, lent)
+        return Run(pattern.what, pattern.effects, recalling(prepared.launch, lent), None, phases)
+
+
+def key_of(options: tuple[object, ...], args: Sequence[Any]) -> tuple[object, ...] | None:
+    """Return what decides how a loop runs besides its data; None if its data do, too.
+
+    Args:
+        options: All but the arguments.
+        args: The arguments.
+    """
+    found: list[object] = [options]
+    for arg in args:
+        data = arg.data
+        if type(arg) is DatArg and type(data) is Dat:
+            map_ = arg.map_
+            way = None if map_ is None else map_._uid
+            home = data._set._uid, data._cdim, data._buffer.is_soa
+            found.append((arg.access, way, data._dtype, *home))
+        elif type(arg) is GlobalArg and type(data) in (Global, Constant):
+            found.append((arg.access, data._dtype, data._cdim))
+        else:
+            return None
+    return tuple(found)
+
+
+def _are_apart(args: Sequence[Any]) -> bool:
+    """Say whether no two arguments share memory."""
+    end = None
+    for begin, stop in sorted(span_of(arg.data) for arg in args):
+        if end is not None and begin < end:
+            return False
+        end = stop
+    return True
