@@ -403,18 +403,50 @@ def executable(request: Request) -> _core.Executable:
     start = _core.trace_clock()
     code = generate(request, asked.choice)
     generating = _core.trace_clock() - start
-    compiled, origin = _compiled(asked, code)
+    with engine.compiling.one(f"par_loop '{request.name}'"):
+        compiled, origin = _compiled(asked, code)
     if device is None:
         made = _core.read_executable(code.written, compiled, code.symbol)
     else:
         made = _core.read_device_executable(code.written, compiled, suffix="")
-    engine.jit_table.insert(asked.query, made)
-    spent = _core.trace_clock() - start
-    engine.dispatcher.filled(asked.query, origin.name, generating, spent - generating)
-    kind = "compile" if origin == _core.jit.Origin.compiled else "load"
-    if engine.coherence.trace.is_on:
-        engine.coherence.trace.add(_core.TraceSpan(request.name, kind, "host", start, spent))
+    compiling = _core.trace_clock() - start - generating
+    enter(asked, made, origin, (start, generating, compiling))
     return made
+
+
+def load(asked: Wanted, text: str, extra: str) -> _core.jit.Loaded:
+    """Return the library of the host that a text becomes.
+
+    Args:
+        asked: The loop.
+        text: Its text.
+        extra: What else the library depends on.
+
+    Raises:
+        ToolchainError: There is no compiler, or it rejects the text.
+    """
+    language = _core.jit.Language.cxx if asked.request.kernel.cpp else _core.jit.Language.c
+    return runtime.engine.service.load(text, language, list(asked.flags), extra)
+
+
+def enter(
+    asked: Wanted, made: _core.Executable, origin: _core.jit.Origin, spent: tuple[int, int, int]
+) -> None:
+    """Make an Executable known to the dispatcher, and note what it took.
+
+    Args:
+        asked: The loop.
+        made: Its Executable.
+        origin: Where the library or the program came from.
+        spent: When its text was begun, and nanoseconds for the text and for compiling it.
+    """
+    engine, (start, generating, compiling) = runtime.engine, spent
+    engine.jit_table.insert(asked.query, made)
+    engine.dispatcher.filled(asked.query, origin.name, generating, compiling)
+    if engine.coherence.trace.is_on:
+        kind = "compile" if origin == _core.jit.Origin.compiled else "load"
+        about = (asked.request.name, kind, "host", start, generating + compiling)
+        engine.coherence.trace.add(_core.TraceSpan(*about))
 
 
 def check_may_compile(asked: Wanted) -> None:
@@ -563,20 +595,17 @@ def link_flags_of(request: Request) -> tuple[str, ...]:
 def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin]:
     """Return the library, or the device's program, that a text becomes, and where it came from."""
     engine, request, device = runtime.engine, asked.request, asked.device
-    flags = list(asked.flags)
 
     def compiled(text: str, extra: str) -> tuple[Any, _core.jit.Origin]:
         if device is None:
-            language = _core.jit.Language.cxx if request.kernel.cpp else _core.jit.Language.c
-            loaded = engine.service.load(text, language, flags, extra)
+            loaded = load(asked, text, extra)
             return loaded.library, loaded.origin
-        made = engine.device_service.compile(device.compiler, text, flags, extra)
+        made = engine.device_service.compile(device.compiler, text, list(asked.flags), extra)
         return device.device.load(made), made.origin
 
     try:
-        with engine.compiling.one(f"par_loop '{request.name}'"):
-            files = request.kernel.files_for_compiler
-            found = compiled(str(code), " ".join((_core.__version__, *files)))
+        files = request.kernel.files_for_compiler
+        found = compiled(str(code), " ".join((_core.__version__, *files)))
     except CompilationError as error:
         marked = _marked(request, asked.choice)
         compile_text = partial(compiled, extra="diagnostic")

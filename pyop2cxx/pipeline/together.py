@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several loops compiled for a device as one program.
+"""Several loops compiled at the same time.
 
-A device's compiler takes its time for every program before it looks at the first loop: PoCL 0.6 s,
-and 0.03 s for each loop in it.
+For the host several compilers run at once. For a device the loops become one program: its compiler
+takes its time for every program before it looks at the first loop, PoCL 0.6 s, and 0.03 s for each
+loop in it.
 """
 
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
@@ -31,10 +34,9 @@ _AT_FILE_SCOPE = re.compile(
 
 
 def compile_together(loops: Iterable[Any]) -> int:
-    """Compile loops for the device that loops run on now as one program.
+    """Compile loops for the backend that they run on now, all at the same time.
 
     Each then runs as if it had been compiled by itself. Loops that are known already are left out.
-    Nothing happens on the host, where a loop is an object of its own.
 
     Args:
         loops: `ParLoop`s. One that was asked for the next need not be kept.
@@ -43,9 +45,9 @@ def compile_together(loops: Iterable[Any]) -> int:
         How many loops were compiled.
 
     Raises:
-        CompilationError: The compiler rejects a kernel; the message shows generated lines, so
-            compile that loop by itself.
-        ToolchainError: There is no device, or its compiler broke.
+        CompilationError: The compiler rejects a kernel. On a device the message shows generated
+            lines, so compile that loop by itself.
+        ToolchainError: There is no compiler or no device, or it broke.
         UnsupportedError: The device cannot do what a loop needs; or nothing may be compiled, as
             with the option ``eti_only``.
 
@@ -54,37 +56,68 @@ def compile_together(loops: Iterable[Any]) -> int:
         >>> from pyop2cxx.pipeline.together import compile_together
         >>> cells = op2.Set(3)
         >>> x = op2.Dat(cells)
-        >>> kernel = op2.Kernel("void fill(double *x) { x[0] = 1.0; }", "fill")
+        >>> kernels = [op2.Kernel(f"void put(double *x) {{ x[0] = {i}; }}", "put") for i in (1, 2)]
         >>> with op2.backend("sequential"):
-        ...     compile_together([op2.ParLoop(kernel, cells, x(op2.WRITE))])
-        0
+        ...     compile_together([op2.ParLoop(kernel, cells, x(op2.WRITE)) for kernel in kernels])
+        2
     """
-    groups: dict[tuple[str, ...], list[tuple[flow.Wanted, GeneratedCode]]] = {}
+    host: dict[object, flow.Wanted] = {}
+    programs: dict[object, dict[object, flow.Wanted]] = {}
     for loop in loops:
         wanted = flow.wanted(loop._current_request())
-        if wanted.device is None or runtime.engine.dispatcher.resolve(wanted.query) is not None:
+        if runtime.engine.dispatcher.resolve(wanted.query) is not None:
             continue
         flow.check_may_compile(wanted)
-        group = groups.setdefault(wanted.flags, [])
-        if all(other.choice.key != wanted.choice.key for other, _ in group):
-            group.append((wanted, flow.generate(wanted.request, wanted.choice)))
-    for group in groups.values():
-        _compile(group)
-    return sum(map(len, groups.values()))
+        group = host if wanted.device is None else programs.setdefault(wanted.flags, {})
+        group.setdefault((wanted.choice.key, wanted.flags), wanted)
+    if len(host) == 1:
+        flow.executable(*(wanted.request for wanted in host.values()))
+    elif host:
+        _compile_at_once([*host.values()])
+    for program in programs.values():
+        _compile_as_one([*program.values()])
+    return len(host) + sum(map(len, programs.values()))
 
 
-def _compile(group: Sequence[tuple[flow.Wanted, GeneratedCode]]) -> None:
-    engine, first = runtime.engine, group[0][0]
+def _compile_at_once(group: Sequence[flow.Wanted]) -> None:
+    """Run a compiler for each loop, as many at once as there are processors.
+
+    A loop that does not compile is compiled again by itself, which says what is wrong.
+    """
+
+    def load(wanted: flow.Wanted, code: GeneratedCode) -> tuple[_core.jit.Loaded, int, int]:
+        start = _core.trace_clock()
+        loaded = flow.load(wanted, str(code), _core.__version__)
+        return loaded, start, _core.trace_clock() - start
+
+    codes = [flow.generate(one.request, one.choice) for one in group]
+    n, n_workers = len(group), min(len(group), _core.available_threads())
+    with waiting(f"compiling 1 of {n}") as say, ThreadPoolExecutor(n_workers) as pool:
+        made = {pool.submit(load, *pair): pair for pair in zip(group, codes, strict=True)}
+        for n_done, one in enumerate(as_completed(made), 1):
+            say(f"compiling {min(n_done + 1, n)} of {n}")
+            if one.exception() is None:
+                (wanted, code), (loaded, start, spent) = made[one], one.result()
+                executable = _core.read_executable(code.written, loaded.library, code.symbol)
+                flow.enter(wanted, executable, loaded.origin, (start, 0, spent))
+    runtime.engine.tell_notices()
+    for one, (wanted, _) in made.items():
+        if one.exception() is not None:
+            flow.executable(wanted.request)
+
+
+def _compile_as_one(group: Sequence[flow.Wanted]) -> None:
+    engine, first = runtime.engine, group[0]
     device = first.device
     assert device is not None
-    text = joined([code for _, code in group])
+    codes = [flow.generate(one.request, one.choice) for one in group]
     with engine.compiling.one(f"{len(group)} loops as one program"):
         made = engine.device_service.compile(
-            device.compiler, text, list(first.flags), _core.__version__
+            device.compiler, joined(codes), list(first.flags), _core.__version__
         )
     program = device.device.load(made)
     runtime.engine.tell_notices()
-    for number, (wanted, code) in enumerate(group):
+    for number, (wanted, code) in enumerate(zip(group, codes, strict=True)):
         executable = _core.read_device_executable(code.written, program, _suffix(number))
         engine.jit_table.insert(wanted.query, executable)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import doctest
 import re
-from typing import TYPE_CHECKING
+from threading import Barrier
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,15 +14,19 @@ import pytest
 import pyop2cxx.pipeline.together
 from pyop2cxx import op2
 from pyop2cxx.exceptions import CompilationError, UnsupportedError
+from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.together import compile_together, joined
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyop2cxx.data.dats import Dat
 
 pytestmark = pytest.mark.usefixtures("exits")
 
 DEVICES = [b.name for b in op2.backends() if b.name in ("opencl", "cuda") and b.available]
+HOSTS = [b.name for b in op2.backends() if b.name not in DEVICES and b.available]
 on_devices = pytest.mark.parametrize("backend", DEVICES)
 
 
@@ -122,9 +127,54 @@ def test_tables_and_functions_of_every_language_are_found() -> None:
     assert names == ["t", "wrap_g", "u", "h", "v", "op2_at", "op2_pair", *types]
 
 
-def test_on_the_host_nothing_happens() -> None:
+@pytest.mark.parametrize("backend", HOSTS)
+def test_on_the_host_compilers_run_at_once(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each compiler waits for the other one: one after the other, neither would end."""
+    op2.init(cache_dir=str(tmp_path))
+    together = Barrier(2)
+    load = flow.load
+
+    def meeting(*args: Any) -> Any:
+        together.wait(timeout=60)
+        return load(*args)
+
+    monkeypatch.setattr(flow, "load", meeting)
+    monkeypatch.setattr(pyop2cxx.pipeline.together._core, "available_threads", lambda: 2)
+    with op2.backend(backend):
+        loops = [scaled(factor) for factor in (2.5, 3.5)]
+        assert compile_together(loop for loop, _, _ in [*loops, loops[0]]) == 2
+        assert compile_together(loop for loop, _, _ in loops) == 0
+        before = runtime.engine.service.statistics().n_compiles
+        for (loop, y, total), factor in zip(loops, (2.5, 3.5), strict=True):
+            loop.compute()
+            np.testing.assert_allclose(y.data_ro, factor * np.arange(100.0))
+            np.testing.assert_allclose(total.data_ro, factor * 4950.0)
+        assert runtime.engine.service.statistics().n_compiles == before
+
+
+def test_a_kernel_that_does_not_compile_is_named_and_the_others_are_known(tmp_path: Path) -> None:
+    op2.init(cache_dir=str(tmp_path))
+    good, y, _ = scaled(6.5)
+    x = op2.Dat(op2.Set(3))
+    bad = op2.Kernel("void bad(double *x) { x[0] = nonsense(1.0); }", "bad")
     with op2.backend("sequential"):
-        assert compile_together([scaled(1.0)[0]]) == 0
+        with pytest.raises(CompilationError, match="bad"):
+            compile_together([op2.ParLoop(bad, x.dataset.set, x(op2.WRITE)), good])
+        before = runtime.engine.service.statistics().n_compiles
+        good.compute()
+        assert y.data_ro[1] == 6.5
+        assert runtime.engine.service.statistics().n_compiles == before
+
+
+def test_one_loop_and_none_are_compiled_as_ever() -> None:
+    with op2.backend("sequential"):
+        assert compile_together([]) == 0
+        loop, y, _ = scaled(7.5)
+        assert compile_together([loop]) == 1
+        loop.compute()
+        assert y.data_ro[1] == 7.5
 
 
 def test_documented_examples_run() -> None:
