@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
-
-from pyop2cxx.base import extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,9 +22,9 @@ _EVERY = 0.2
 
 
 def is_seen() -> bool:
-    """Whether somebody may look: the error output is a terminal, and tqdm is installed."""
+    """Whether somebody may look: the error output is a terminal."""
     stream = sys.stderr
-    return stream is not None and stream.isatty() and extras.installed()["tqdm"]
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 @contextmanager
@@ -88,6 +87,7 @@ class _Line(Thread):
         super().__init__(daemon=True)
         self._what = what
         self._since = since
+        self._stream = sys.stderr
         self._ended = Event()
 
     def say(self, what: str) -> None:
@@ -100,12 +100,24 @@ class _Line(Thread):
     def run(self) -> None:
         if self._ended.wait(max(0.0, self._since + SECONDS - monotonic())):
             return
-        tqdm = extras.load("tqdm", "a line that says what takes long")
-        with tqdm.tqdm(bar_format="{desc}", leave=False) as line:
-            while True:
-                line.set_description_str(f"{self._what}: {monotonic() - self._since:.0f} s")
-                if self._ended.wait(_EVERY):
-                    return
+        width = 0
+        while not self._ended.is_set():
+            text = f"{self._what}: {monotonic() - self._since:.0f} s"[: self._columns()]
+            self._write(f"\r{text:{width}}")
+            width = len(text)
+            self._ended.wait(_EVERY)
+        self._write(f"\r{'':{width}}\r")
+
+    def _columns(self) -> int:
+        """Return how many characters fit on a line of the terminal without filling it."""
+        with suppress(OSError, ValueError):  # a stream without a file
+            return max(1, os.get_terminal_size(self._stream.fileno()).columns - 1)
+        return 79
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # the terminal is gone
+            self._stream.write(text)
+            self._stream.flush()
 
 
 class Series:

@@ -31,6 +31,10 @@ import time
 from pyop2cxx.base import waiting
 waiting.SECONDS, waiting._EVERY = SOON, 0.01
 """
+LONG = """
+with waiting.waiting("reading a very long name " * 20):
+    time.sleep(0.3)
+"""
 BLOCK = """
 with waiting.waiting("reading plate.msh"):
     time.sleep(0.3)
@@ -89,8 +93,13 @@ print("now a chain")
 with op2.chain():
     run(range(4, 7))
 """
-
-
+TOGETHER = """
+print("now together")
+from pyop2cxx.pipeline.together import compile_together
+cells = op2.Set(3)
+kernels = [op2.Kernel(f"void t{i}(double *x) {{ x[0] = {i}; }}", f"t{i}") for i in range(4)]
+assert compile_together([op2.ParLoop(k, cells, op2.Dat(cells)(op2.WRITE)) for k in kernels]) == 4
+"""
 COUNTED = """
 with waiting.counting("reading plate.h5", 4) as add:
     for _ in range(3):
@@ -175,14 +184,52 @@ def on_terminal(program: str, *arguments: str) -> str:
 
 
 def test_a_terminal_is_told_and_left_clean() -> None:
-    pytest.importorskip("tqdm")
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + BLOCK)
     assert "reading plate.msh: 0 s" in shown
     assert shown.rstrip("\r").rpartition("\r")[2].strip() == ""
 
 
+def test_no_package_is_needed_for_the_line() -> None:
+    hidden = "import sys; sys.modules['tqdm'] = None\n"
+    shown = on_terminal(hidden + BEGIN.replace("SOON", "0.05") + BLOCK + COUNTED)
+    assert "reading plate.msh: 0 s" in shown
+    assert "reading plate.h5:  50% |##########          |: 0 s" in shown
+
+
+def test_a_long_line_does_not_wrap() -> None:
+    """A line that fills the terminal would be on two rows, and one of them stay."""
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + LONG)
+    lines = [line for line in shown.split("\r") if line.strip()]
+    assert lines
+    assert {len(line) for line in lines} == {119}
+
+
+def test_a_shorter_line_covers_a_longer_one() -> None:
+    block = """
+with waiting.waiting("a longer text") as say:
+    time.sleep(0.1)
+    say("short")
+    time.sleep(0.2)
+"""
+    shown = on_terminal(BEGIN.replace("SOON", "0.05") + block)
+    assert "\rshort: 0 s        \r" in shown
+
+
+def test_an_error_output_that_is_closed_or_gone_is_no_terminal() -> None:
+    block = """
+import sys
+for stream in (None, open("/dev/null")):
+    sys.stderr = stream
+    if stream is not None:
+        stream.close()
+    with waiting.waiting("reading plate.msh"):
+        time.sleep(0.1)
+print("done")
+"""
+    assert on_terminal(BEGIN.replace("SOON", "0.05") + block).strip() == "done"
+
+
 def test_what_can_be_counted_has_a_bar() -> None:
-    pytest.importorskip("tqdm")
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + COUNTED)
     assert "reading plate.h5:  50% |##########          |: 0 s" in shown
     assert "reading plate.h5:  75% |###############     |: 0 s" in shown
@@ -190,7 +237,6 @@ def test_what_can_be_counted_has_a_bar() -> None:
 
 
 def test_files_meshes_and_numberings_say_how_far_they_are(tmp_path: Path) -> None:
-    pytest.importorskip("tqdm")
     pytest.importorskip("h5py")
     file = tmp_path / "a.h5"
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + STORED, str(file))
@@ -203,7 +249,7 @@ def test_files_meshes_and_numberings_say_how_far_they_are(tmp_path: Path) -> Non
 
 
 def test_sparsities_and_spaces_say_what_they_do() -> None:
-    for package in ("tqdm", "ufl", "basix"):
+    for package in ("ufl", "basix"):
         pytest.importorskip(package)
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + ASSEMBLED + NUMBERED + CONDITIONED)
     assert "Sparsity 'stiff': finding entries of 25 rows: 0 s" in shown
@@ -255,7 +301,6 @@ def test_nothing_is_said_where_there_is_no_terminal() -> None:
 
 
 def test_meshes_and_plans_say_what_they_are_at() -> None:
-    pytest.importorskip("tqdm")
     shown = on_terminal(BEGIN.replace("SOON", "0.05") + MESH)
     assert "renumbering 25 vertices, 32 cells" in shown
     assert "finding facets of 32 cells" in shown
@@ -265,11 +310,12 @@ def test_meshes_and_plans_say_what_they_are_at() -> None:
 
 
 def test_what_is_compiled_is_counted_though_each_is_quick() -> None:
-    pytest.importorskip("tqdm")
-    shown = on_terminal(BEGIN.replace("SOON", "0.3") + COMPILED)
+    shown = on_terminal(BEGIN.replace("SOON", "0.3") + COMPILED + TOGETHER)
     first, _, second = shown.partition("now a chain")
     assert "compiling par_loop 'k3', 4 so far" in first
+    second, _, third = second.partition("now together")
     assert "compiling 3 of 3" in second
+    assert re.search(r"compiling [1234] of 4: ", third)
 
 
 def test_errors_pass_and_end_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
