@@ -10,14 +10,16 @@ import numpy as np
 from pyop2cxx.base.arrays import distinct, plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataValueError, IndexValueError, MapValueError, UsageError
-from pyop2cxx.fem.functions import Function
-from pyop2cxx.fem.interpolation import interpolate
+from pyop2cxx.fem._packages import ufl
+from pyop2cxx.fem.functions import Constant, Function, check_function
+from pyop2cxx.fem.interpolation import interpolated
 from pyop2cxx.fem.spaces import FunctionSpace, Subspace, scalar_part
+from pyop2cxx.fem.values import answer
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pyop2cxx.base.arrays import Array
 
@@ -84,14 +86,75 @@ class DirichletBC:
         """Change the values; the argument is that of `DirichletBC`."""
         function = value
         if not (isinstance(value, Function) and value.space.dof_set is self._part.dof_set):
-            function = interpolate(self._spread(value), Function(self._part))
-        self.values = np.array(function.values[self._own])
+            target = Function(self._part, _dtype_of(value))
+            function = interpolated(self._spread(value), target, "DirichletBC")
+        found = np.array(function.values[self._own])
+        self.values = found if np.imag(found).any() else np.array(found.real)
+
+    def apply(
+        self, target: Function, x0: Function | None = None, scale: float | complex = 1.0
+    ) -> None:
+        """Give the dofs of a function, or of a right-hand side, ``scale * (values - x0)``.
+
+        Without `x0` and `scale` these are the values of the condition.
+
+        Args:
+            target: A function of the space; it is changed.
+            x0: What is taken from the values; with a residual the function that it is of, so that
+                Newton's step ends at the values.
+            scale: A factor.
+
+        Raises:
+            DatTypeError: `target` or `x0` is of another space.
+            DataValueError: The values are complex, and the function is real.
+
+        Example:
+            >>> from pyop2cxx import fem
+            >>> from pyop2cxx.mesh import interval_mesh
+            >>> V = fem.FunctionSpace(interval_mesh(2), ("P", 1))
+            >>> u = fem.interpolate(3.0, V)
+            >>> fem.DirichletBC(V, 1.0, "left").apply(u)
+            >>> u.values.tolist()
+            [1.0, 3.0, 3.0]
+        """
+        check_function(target, self.space, "DirichletBC.apply")
+        found = self.values
+        if x0 is not None:
+            check_function(x0, self.space, "DirichletBC.apply: x0")
+            found = found - x0.values[self.dofs]
+        target.put(self.dofs, scale * found)
 
     def _spread(self, value: Any) -> Any:
         """Return a value of one component as one of all."""
-        if len(self._components) == self._part.dim or not np.isscalar(value):
+        if len(self._components) == self._part.dim:
             return value
-        return np.full(self._part.dim, value)
+        component, n = self._components[0], self._part.dim
+
+        def among_others(found: Any) -> Any:
+            return [found if i == component else 0.0 for i in range(n)]
+
+        if isinstance(value, ufl.core.expr.Expr):
+            return value if value.ufl_shape else ufl.as_vector(among_others(value))
+        if callable(value):
+            return lambda x: _spread_answer(answer(value, x.T, "DirichletBC"), x, among_others)
+        return value if np.ndim(value) else among_others(value)
+
+
+def _dtype_of(value: Any) -> np.dtype[Any]:
+    """Return the dtype that values are computed in: of an expression that of its functions."""
+    if not isinstance(value, ufl.core.expr.Expr):
+        return np.dtype(complex)  # which holds whatever a function of coordinates may return
+    used = ufl.algorithms.extract_coefficients(value)
+    dtypes = [one.dat.dtype for one in used if isinstance(one, Function)]
+    used = ufl.algorithms.analysis.extract_constants(value)
+    dtypes += [one.data.dtype for one in used if isinstance(one, Constant)]
+    return dtypes[0] if dtypes else np.dtype(float)
+
+
+def _spread_answer(found: Any, points: Array, spread: Callable[[Any], Any]) -> Any:
+    """Return what a function of coordinates gives for one component as values of all."""
+    is_of_one = not isinstance(found, list | tuple) and np.ndim(found) <= 1
+    return spread(found) if is_of_one else found
 
 
 def _held(space: FunctionSpace, where: Any) -> Array:
@@ -114,8 +177,11 @@ def _held(space: FunctionSpace, where: Any) -> Array:
         return _on_facets(space, where.indices)
     if where is None:
         return _on_facets(space, np.arange(facets.set.size))
-    given = where(space.dof_coordinates.T) if callable(where) else where
-    mask = plain_array(given, "DirichletBC")
+    if callable(where):
+        where = answer(where, space.dof_coordinates, "DirichletBC: where")
+    mask = plain_array(where, "DirichletBC")
+    if mask.dtype == bool and mask.shape == ():
+        mask = np.full(space.dof_set.size, mask)
     if mask.dtype != bool or mask.shape != (space.dof_set.size,):
         raise DataValueError(
             f"DirichletBC: expected a mask of {space.dof_set.size} booleans, one for each dof, got "

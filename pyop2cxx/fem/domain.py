@@ -338,11 +338,15 @@ class _Key:
 def domain_of(mesh: Any) -> Domain:
     """Return a mesh as forms see it; the same for the same mesh.
 
+    Args:
+        mesh: A mesh; or a space or function on it.
+
     Raises:
         UsageError: This is no mesh.
         UnsupportedError: There are no finite elements on such cells here.
     """
-    return _made(_Key(mesh))
+    found = getattr(getattr(mesh, "space", mesh), "domain", None)
+    return found if isinstance(found, Domain) else _made(_Key(mesh))
 
 
 @until_exit(16)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.domain import domain_of
 from pyop2cxx.fem.spaces import FunctionSpace
+from pyop2cxx.fem.values import numbers, scalar_type
+from pyop2cxx.runtime import seams
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
@@ -40,6 +41,7 @@ class Function(ufl.Coefficient, Shown):
     Raises:
         UsageError: The first argument is no `FunctionSpace`.
         DatTypeError: The Dat lies elsewhere.
+        DataTypeError: There are no forms of this dtype.
 
     Example:
         >>> from pyop2cxx import fem, op2
@@ -66,7 +68,10 @@ class Function(ufl.Coefficient, Shown):
         super().__init__(space)
         self.space = space
         if dat is None:
+            dtype = scalar_type(dtype, f"Function '{name}'")
             dat = Dat(space.dof_set**space.dim, dtype=dtype, name=name)
+        elif not isinstance(dat, Dat):
+            raise DatTypeError(f"Function '{name}': expected a Dat, got {type(dat).__name__}")
         elif dat.dataset.set is not space.dof_set or dat.cdim != space.dim:
             raise DatTypeError(
                 f"Function '{name}': expected a Dat of dim {space.dim} on the space's dofs, got "
@@ -79,8 +84,27 @@ class Function(ufl.Coefficient, Shown):
         """What messages call it."""
         return self.dat.name
 
-    def __str__(self) -> str:  # as forms show it; UFL tells functions apart by what repr says
+    def __str__(self) -> str:  # as forms show it
         return self.name
+
+    def __repr__(self) -> str:
+        return f"<Function '{self.name}' of {self.space}, {self.dat.dtype.name}>"
+
+    def _ufl_compute_hash_(self) -> int:  # UFL's is that of the text, which tells no two apart
+        return hash((type(self), self.count()))
+
+    def interpolate(self, given: Any) -> Function:
+        """Set this function by `pyop2cxx.fem.interpolate`, and return it.
+
+        Args:
+            given: As of `pyop2cxx.fem.interpolate`.
+
+        Raises:
+            DataValueError: As of `pyop2cxx.fem.interpolate`.
+            UsageError: As of `pyop2cxx.fem.interpolate`.
+        """
+        found: Function = seams.interpolate(given, self)
+        return found
 
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
         rows = self.dat._as_table()[1]
@@ -90,6 +114,32 @@ class Function(ufl.Coefficient, Shown):
     def values(self) -> Array:
         """All values one after the other, shape (space.size,): a view that is not written to."""
         return np.asarray(self.dat.data_ro).reshape(-1)
+
+    def set_values(self, values: Array) -> None:
+        """Set all `values`, in whatever order the Dat has them.
+
+        Args:
+            values: As many, in C order, of the function's dtype.
+        """
+        target = self.dat.data_wo
+        target[...] = values.reshape(target.shape)
+
+    def put(self, where: Any, values: Any) -> None:
+        """Set some of `values`, in whatever order the Dat has them.
+
+        Args:
+            where: What indexes an array of shape (space.size,).
+            values: What is put there.
+
+        Raises:
+            DataValueError: They are complex, and the function is real.
+        """
+        if np.iscomplexobj(values) and self.dat.dtype.kind != "c":
+            raise DataValueError(
+                f"Function '{self.name}': its values are {self.dat.dtype}, got complex ones; make "
+                "it with dtype=complex, or pass the real part"
+            )
+        self.dat.data.flat[where] = values
 
     def copy(self, name: str = "") -> Function:
         """Return a function with the same values, in memory of its own."""
@@ -108,10 +158,29 @@ class Function(ufl.Coefficient, Shown):
         found, start = [], 0
         for i, part in enumerate(self.space.parts):
             one = Function(part, self.dat.dtype, f"{self.name}_{i}")
-            one.dat.data_wo.reshape(-1)[:] = self.values[start : start + part.size]
+            one.set_values(self.values[start : start + part.size])
             found.append(one)
             start += part.size
         return tuple(found)
+
+
+def check_function(given: Any, space: FunctionSpace, what: str) -> None:
+    """Raise if this is no function of a space.
+
+    Args:
+        given: What should be one.
+        space: Whose dofs it has to have.
+        what: Begins the message.
+
+    Raises:
+        DatTypeError: It is something else, or of another space.
+    """
+    if not isinstance(given, Function):
+        raise DatTypeError(f"{what}: expected a Function of {space}, got {type(given).__name__}")
+    if given.space.dof_set is not space.dof_set:
+        raise DatTypeError(
+            f"{what}: expected a Function of {space}, got '{given.name}' of {given.space}"
+        )
 
 
 @ends_tracebacks("__init__")
@@ -128,13 +197,20 @@ class Constant(ufl.Constant, Shown):
 
     Raises:
         UsageError: The first argument is no mesh.
+        DataTypeError: There are no forms of this dtype.
+        DataValueError: The value is no number, or one that the dtype does not hold.
     """
 
     def __init__(self, where: Any, value: ArrayLike, dtype: DTypeLike = np.float64) -> None:
-        domain = where.domain if isinstance(where, FunctionSpace) else domain_of(where)
-        given = np.asarray(plain_array(value, "Constant") if np.ndim(value) else value, dtype)
+        domain = domain_of(where)
+        given = numbers(value, scalar_type(dtype, "Constant"), "Constant")
+        if not given.size:
+            raise DataValueError(f"Constant: expected numbers, got none, of shape {given.shape}")
+        self.data = Global(given.size, given.reshape(-1).copy(), name="constant")
         super().__init__(domain.ufl, given.shape)
-        self.data = Global(given.size, given.reshape(-1), dtype=dtype, name="constant")
+
+    def __repr__(self) -> str:  # by which UFL sorts constants, so that each has its own
+        return f"<Constant {self}, shape {self.ufl_shape}, {self.data.dtype.name}>"
 
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
         return "Constant", [("dtype", self.data.dtype.name), ("value", str(self.value))]
@@ -147,7 +223,7 @@ class Constant(ufl.Constant, Shown):
 
     @value.setter
     def value(self, value: ArrayLike) -> None:
-        given = plain_array(value, "Constant")
+        given = numbers(value, self.data.dtype, "Constant")
         if given.shape != self.ufl_shape:
             raise DataValueError(f"Constant: expected shape {self.ufl_shape}, got {given.shape}")
         self.data.data[:] = given.reshape(-1)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.loops import Form
-from pyop2cxx.fem.spaces import FunctionSpace, node_points, scalar_part
+from pyop2cxx.fem.spaces import FunctionSpace, element_name, node_points, scalar_part
 from pyop2cxx.fem.stand_ins import form_of
+from pyop2cxx.fem.values import called, constants, shown
 from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
@@ -31,16 +31,18 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
 
     Args:
         given: A number, or an array of one value for each component; a function of coordinates,
-            of shape (gdim, n), that returns n values or (components, n) of them; an expression of
-            UFL's, of functions on the same mesh, evaluated by a loop over the cells; or for a mixed
-            space a sequence of one of these for each part.
+            of shape (gdim, n), that returns (components, n) values, n of a scalar, or constants,
+            or a sequence of components; an expression of UFL's, of functions on the same mesh,
+            evaluated by a loop over the cells; or for a mixed space a sequence of one of these for
+            each part.
         target: The function to set; or a space, for a new one.
 
     Returns:
         The function. Where two cells give a dof different values, that of the later cell counts.
 
     Raises:
-        DataValueError: There are not as many values or components as needed.
+        DataValueError: There are not as many values or components as needed, they are no numbers,
+            or complex for a real function.
         UsageError: This cannot be interpolated; the target is neither.
         UnsupportedError: The dofs of the element are moments of derivatives.
     """
@@ -49,32 +51,52 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
         raise UsageError(
             f"interpolate: expected a Function or a FunctionSpace, got {type(target).__name__}"
         )
+    return interpolated(given, function, "interpolate")
+
+
+def interpolated(given: Any, function: Function, what: str) -> Function:
+    """Interpolate as `interpolate` does, for whom messages are about.
+
+    Args:
+        given: As of `interpolate`.
+        function: What is set.
+        what: Begins messages.
+    """
     with waiting(f"interpolate: {function.space.size} values"):
-        _interpolate(given, function)
+        _interpolate(given, function, what)
     return function
 
 
-def _interpolate(given: Any, function: Function) -> None:
-    space = function.space
+def _interpolate(given: Any, function: Function, what: str) -> None:
+    space, dtype = function.space, function.dat.dtype
+    if isinstance(given, ufl.constantvalue.Zero):  # of no mesh, for UFL
+        given = np.zeros(given.ufl_shape)
     if space.parts:
         if not isinstance(given, list | tuple) or len(given) != len(space.parts):
             raise UsageError(
-                f"interpolate: expected a sequence for the {len(space.parts)} parts of the space"
+                f"{what}: expected a sequence for the {len(space.parts)} parts of the space, got "
+                f"{shown(given)}"
             )
-        found = [interpolate(*pair).values for pair in zip(given, space.parts, strict=True)]
-        function.dat.data_wo.reshape(-1)[:] = np.concatenate(found)
+        pairs = zip(given, space.parts, strict=True)
+        found = [interpolated(one, Function(part, dtype), what).values for one, part in pairs]
+        function.set_values(np.concatenate(found))
     elif isinstance(given, ufl.core.expr.Expr) and not isinstance(given, int | float | complex):
         with space.domain.lock:  # of the values at points, which the next one gets
-            _set(function, _evaluated(given, function))
+            _set(function, _evaluated(given, function, what))
     elif callable(given):
-        _set_by_call(function, given)
+        _set_by_call(function, given, what)
     else:
-        size = space.value_size
-        values = plain_array(given, "interpolate")
-        if values.size not in (1, size) or values.dtype.kind not in "iufc":
-            raise DataValueError(f"interpolate: expected {size} numbers, got {given!r}")
-        flat = np.broadcast_to(values.reshape(-1, 1), (size, 1))
-        _set_by_call(function, lambda x: np.broadcast_to(flat, (size, x.shape[1])))
+        if isinstance(given, list | tuple) and any(_is_no_number(one) for one in given):
+            raise UsageError(
+                f"{what}: a sequence has numbers only; write ufl.as_vector([...]) of expressions, "
+                "and of functions of coordinates one that returns all components"
+            )
+        values = constants(given, space.value_shape, dtype, what)
+        _set_by_call(function, lambda x: values[:, None], what)
+
+
+def _is_no_number(one: Any) -> bool:
+    return callable(one) or isinstance(one, ufl.core.expr.Expr)
 
 
 def on_mesh(u: Function) -> Dat:
@@ -108,33 +130,16 @@ def on_mesh(u: Function) -> Dat:
     return Dat(on**target.space.dim, np.array(found.values), u.dat.dtype, u.name)
 
 
-def _set_by_call(function: Function, given: Callable[[Array], Any]) -> None:
+def _set_by_call(function: Function, given: Callable[[Array], Any], what: str) -> None:
     space = function.space
+    about = (space.value_shape, function.dat.dtype, what)
     if node_points(space.element) is not None:
-        values = _independent(space, _called(space, given, space.dof_coordinates))
-        function.dat.data_wo.reshape(-1, space.dim)[:] = values.astype(function.dat.dtype)
+        values = _independent(space, called(given, space.dof_coordinates, *about))
+        function.set_values(values)
         return
     where = space.domain.at(_points(space))
-    values = _called(space, given, where.reshape(-1, where.shape[-1]))
+    values = called(given, where.reshape(-1, where.shape[-1]), *about)
     _set(function, values.reshape(*where.shape[:2], -1))
-
-
-def _called(space: FunctionSpace, given: Callable[[Array], Any], points: Array) -> Array:
-    """Return what a function of coordinates gives, shape (n, components)."""
-    n, size = len(points), space.value_size
-    values = plain_array(given(points.T), "interpolate")
-    if values.shape == (n,) and size == 1:
-        values = values[None]
-    if values.ndim > 2 and values.shape[-1] == n:
-        values = values.reshape(-1, n)
-    if values.shape != (size, n):
-        raise DataValueError(
-            f"interpolate: for coordinates of shape {points.T.shape} expected "
-            f"{'' if size == 1 else f'({size}, {n}), '}got shape {values.shape}; a constant is "
-            "written as 0 * x[0] + 1"
-        )
-    found: Array = values.T
-    return found
 
 
 def _independent(space: FunctionSpace, values: Array) -> Array:
@@ -158,7 +163,8 @@ def _points(space: FunctionSpace) -> Array:
         return found
     inner = scalar_part(space.element).basix_element
     if inner.interpolation_nderivs:
-        raise UnsupportedError(f"interpolate: dofs of {space.element} are moments of derivatives")
+        name = element_name(space.element)
+        raise UnsupportedError(f"interpolate: dofs of {name} are moments of derivatives")
     return np.asarray(inner.points)
 
 
@@ -177,8 +183,9 @@ def _set(function: Function, values: Array) -> None:
     n_cells, n = dofs.shape
     if space.signs is not None:
         values = values * space.signs.data_ro.reshape(n_cells, n, space.dim)
-    target = function.dat.data_wo.reshape(-1, space.dim)
-    target[dofs] = values.reshape(n_cells, n, space.dim).astype(function.dat.dtype)
+    found = np.array(function.values).reshape(-1, space.dim)
+    found[dofs] = values.reshape(n_cells, n, space.dim).astype(function.dat.dtype)
+    function.set_values(found)
 
 
 def _moments(space: FunctionSpace, values: Array) -> Array:
@@ -207,7 +214,7 @@ def _pulled_back(space: FunctionSpace, inner: Any, values: Array) -> Array:
     raise UnsupportedError(f"interpolate: there is no pull-back {inner.map_type.name} here")
 
 
-def _evaluated(expression: Any, function: Function) -> Array:
+def _evaluated(expression: Any, function: Function, what: str) -> Array:
     """Return an expression's values at the points of each cell, by a loop over the cells.
 
     A linear form whose test functions are one at one point each, with these points and weights of
@@ -217,7 +224,7 @@ def _evaluated(expression: Any, function: Function) -> Array:
     shape = expression.ufl_shape
     if tuple(shape) != tuple(space.value_shape):
         raise DataValueError(
-            f"interpolate: expected an expression of shape {space.value_shape}, got {shape}"
+            f"{what}: expected an expression of shape {space.value_shape}, got {shape}"
         )
     domain, points = space.domain, _points(space)
     about = ("evaluate", space.element, dtype)

@@ -125,7 +125,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         points = node_points(self.element)
         if points is None or self.element.is_mixed:
             raise UnsupportedError(
-                f"FunctionSpace: the dofs of {self.element} are not values at points"
+                f"FunctionSpace: the dofs of {element_name(self.element)} are no values at points"
             )
         places = np.zeros((self.dof_set.size, self._domain.gdim))
         places[self.cell_dofs.values] = self._domain.at(points)
@@ -156,8 +156,12 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         rows += [("dofs", f"Set '{self.dof_set.name}', {self.dof_set.size} entities")]
         return "FunctionSpace", [*rows, ("values on each", str(self.dim))]
 
-    def __str__(self) -> str:  # UFL tells spaces apart by what repr says
-        return f"FunctionSpace({self.element}, {self.dof_set.size} dofs of dim {self.dim})"
+    def __str__(self) -> str:
+        about = f"{self._domain.cell_type}, {self.dof_set.size} dofs of dim {self.dim}"
+        return f"FunctionSpace({element_name(self.element)}, {about})"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,19 @@ def node_points(element: Any) -> Array | None:
 def scalar_part(element: Any) -> Any:
     """Return what a vector element repeats; of others the element itself."""
     return element.sub_elements[0] if element.block_size > 1 else element
+
+
+def element_name(element: Any) -> str:
+    """Return an element as it is written in ``FunctionSpace``, where it can be; short otherwise."""
+    if element.is_mixed:
+        return f"[{', '.join(map(element_name, element.sub_elements))}]"
+    part = scalar_part(element)
+    if part.has_custom_quadrature:
+        family = "quadrature"
+    else:
+        family = "DG" if part.family_name == "P" and part.discontinuous else part.family_name
+    shape = f", {element.reference_value_shape}" if element.block_size > 1 else ""
+    return f"({family!r}, {part.degree}{shape})"
 
 
 def _as_element(given: Any, domain: Domain) -> Any:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from pyop2cxx.mesh.topology import (
     points_of,
     split_facets,
 )
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
@@ -292,6 +292,14 @@ class Mesh(Shown):
         if self.renumbering is not None:
             return self.renumbering.to_original(data, on)
         return np.array(data.data_ro if isinstance(data, Dat) else data)
+
+    def ufl_domain(self) -> Any:
+        """Return the mesh as UFL sees it, so that ``ufl.SpatialCoordinate(mesh)`` takes it.
+
+        Raises:
+            MissingExtraError: UFL is not installed.
+        """
+        return seams.ufl_domain(self)
 
     def _entities(self, dim: int, name: str) -> MeshEntities:
         with waiting(f"{self.name}: finding {name} of {self.cells.size} cells"):

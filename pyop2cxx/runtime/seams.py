@@ -227,6 +227,16 @@ def preprocessor() -> Any:
     return importlib.import_module("pyop2cxx.kernel.parser.by_compiler")
 
 
+def interpolate(given: Any, function: Any) -> Any:
+    """Interpolate into a function of finite elements, and return that."""
+    return importlib.import_module("pyop2cxx.fem.interpolation").interpolate(given, function)
+
+
+def ufl_domain(mesh: Any) -> Any:
+    """Return a mesh as UFL sees it."""
+    return importlib.import_module("pyop2cxx.fem.domain").domain_of(mesh).ufl
+
+
 def petsc_build() -> Any:
     """Return how kernels that call PETSc are compiled; None if it is not installed."""
     return importlib.import_module("pyop2cxx.interop.petsc_build").build()
