@@ -7,7 +7,13 @@ It needs the extra ``fem``: ``pip install 'pyop2cxx[fem]'``.
 from pyop2cxx.base.collector import paused
 
 with paused():
-    from pyop2cxx.fem.assembly import assemble, assemble_system, compiled
+    from pyop2cxx.fem.assembly import (
+        assemble,
+        assemble_system,
+        compile_together,
+        compiled,
+        lift,
+    )
     from pyop2cxx.fem.compiler import Integral, Parameter, compile_form
     from pyop2cxx.fem.conditions import DirichletBC
     from pyop2cxx.fem.domain import Facets, MeshLike
@@ -36,12 +42,14 @@ __all__ = [
     "assemble",
     "assemble_system",
     "compile_form",
+    "compile_together",
     "compiled",
     "dS",
     "ds",
     "dx",
     "error_norm",
     "interpolate",
+    "lift",
     "norm",
     "on_mesh",
     "solve",

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.conditions import DirichletBC, given_values
-from pyop2cxx.fem.functions import Function
-from pyop2cxx.fem.loops import Form
+from pyop2cxx.fem.functions import Function, check_function
+from pyop2cxx.fem.loops import Form, compile_first
 from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
@@ -78,52 +79,91 @@ def assemble(
     """
     found = compiled(form, dtype)
     if found.rank == 0:
+        if tensor is not None:
+            raise DatTypeError("assemble: a form without arguments is a number, it has no tensor")
         return _number(found)
     if found.rank == 1:
-        return _vector(found, bcs, tensor)
-    return _matrix(found, bcs, tensor, diagonal, keep_columns)
+        vector = _checked_vector(found, tensor, "assemble")
+        compile_first((found, vector.dat, None))
+        return _put_vector(found, bcs, vector)
+    matrix = _checked_matrix(found, tensor, "assemble")
+    lgmaps = _left_out(found, bcs, keep_columns=keep_columns)
+    compile_first((found, matrix, lgmaps))
+    return _put_matrix(found, bcs, matrix, diagonal, lgmaps)
 
 
 def _number(form: Form) -> float | complex:
     with form.lock:
         value = form.number
         value.data = 0.0
+        compile_first((form, value, None))
         form.add_to(value)
         found: float | complex = value.data_ro[0].item()
     return found
 
 
-def _vector(form: Form, bcs: Sequence[DirichletBC], tensor: Any) -> Function:
+def _checked_vector(form: Form, tensor: Any, who: str) -> Function:
+    """Return a tensor that a linear form can be assembled to, or a new one."""
     space = form.spaces[0]
     if tensor is None:
-        tensor = Function(space, form.dtype, "b")
-    if not isinstance(tensor, Function) or tensor.space.dof_set is not space.dof_set:
-        raise DatTypeError("assemble: a linear form is assembled to a Function of its space")
-    held, values = given_values(space, bcs)
-    tensor.dat.zero()
-    form.add_to(tensor.dat)
-    if held.any():
-        tensor.dat.data.reshape(-1)[held] = values[held]
-    return tensor
+        return Function(space, form.dtype, "b")
+    check_function(tensor, space, f"{who}: a linear form is assembled to a Function of its space")
+    _check_dtype(form, tensor.dat, who)
+    if any(one.dat is tensor.dat for one in form.coefficients):
+        raise UsageError(
+            f"{who}: Function '{tensor.name}' is in the form, so that it cannot be assembled to; "
+            "its values would be lost first"
+        )
+    found: Function = tensor
+    return found
 
 
-def _matrix(
-    form: Form, bcs: Sequence[DirichletBC], tensor: Any, diagonal: float, keep_columns: bool
-) -> Mat:
+def _checked_matrix(form: Form, tensor: Any, who: str) -> Mat:
+    """Return a tensor that a bilinear form can be assembled to, or a new one."""
     if tensor is None:
-        tensor = form.tensor()
+        return Mat(form.sparsity, form.dtype, "A")
     if not isinstance(tensor, Mat) or tensor.sparsity is not form.sparsity:
-        raise DatTypeError("assemble: a bilinear form is assembled to a Mat of its Sparsity")
-    rows, columns = (given_values(space, bcs)[0] for space in form.spaces)
-    tensor.zero()
-    lgmaps = None
-    if rows.any() or columns.any():
-        lgmaps = (form.mask(0, rows), None if keep_columns else form.mask(1, columns))
-    form.add_to(tensor, lgmaps)
-    if form.spaces[0].dof_set is form.spaces[1].dof_set:
-        _set_diagonal(tensor, rows, diagonal)
-    tensor.assemble()
+        raise DatTypeError(
+            f"{who}: a bilinear form is assembled to a Mat of its Sparsity, from form.tensor() or "
+            f"an earlier call with the same form; got {type(tensor).__name__}"
+        )
+    _check_dtype(form, tensor, who)
     return tensor
+
+
+def _check_dtype(form: Form, tensor: Any, who: str) -> None:
+    if tensor.dtype != form.dtype:
+        raise DatTypeError(
+            f"{who}: the form has dtype {form.dtype}, but '{tensor.name}' has {tensor.dtype}"
+        )
+
+
+def _put_vector(form: Form, bcs: Sequence[DirichletBC], vector: Function) -> Function:
+    held, values = given_values(form.spaces[0], bcs)
+    vector.dat.zero()
+    form.add_to(vector.dat)
+    if held.any():
+        vector.put(held, values[held])
+    return vector
+
+
+def _left_out(form: Form, bcs: Sequence[DirichletBC], *, keep_columns: bool) -> Any:
+    """Return what is left out of a matrix; None if nothing is."""
+    rows, columns = (given_values(space, bcs)[0] for space in form.spaces)
+    if not (rows.any() or columns.any()):
+        return None
+    return form.mask(0, rows), None if keep_columns else form.mask(1, columns)
+
+
+def _put_matrix(
+    form: Form, bcs: Sequence[DirichletBC], matrix: Mat, diagonal: float, lgmaps: Any
+) -> Mat:
+    matrix.zero()
+    form.add_to(matrix, lgmaps)
+    if form.spaces[0].dof_set is form.spaces[1].dof_set:
+        _set_diagonal(matrix, given_values(form.spaces[0], bcs)[0], diagonal)
+    matrix.assemble()
+    return matrix
 
 
 def _set_diagonal(matrix: Mat, held: Array, value: float) -> None:
@@ -135,26 +175,91 @@ def _set_diagonal(matrix: Mat, held: Array, value: float) -> None:
 
 @ends_traceback
 def assemble_system(
-    a: Any, L: Any, bcs: Sequence[DirichletBC] = (), *, dtype: DTypeLike | None = None
+    a: Any,
+    L: Any,
+    bcs: Sequence[DirichletBC] = (),
+    *,
+    dtype: DTypeLike | None = None,
+    tensors: tuple[Mat | None, Function | None] = (None, None),
 ) -> tuple[Mat, Function]:
     """Assemble a linear problem, with its boundary conditions lifted: a symmetric one stays so.
 
     Args:
         a: The bilinear form.
-        L: The linear form.
+        L: The linear form; or 0.
         bcs: Boundary conditions.
         dtype: Of scalars, as of `assemble`.
+        tensors: The matrix and the vector to assemble into, from an earlier call with the same
+            forms; their values are replaced. In place of None there will be a new one.
 
     Returns:
         The matrix and the vector; the solution has the given values.
 
     Raises:
         UsageError: These are no such forms.
+        DatTypeError: A tensor is of another kind, space or dtype.
     """
     left = compiled(a, dtype)
     if left.rank != 2:
         raise UsageError(f"assemble_system: expected a bilinear form, got one of rank {left.rank}")
-    return assembled_again(left, compiled(L, left.dtype), bcs)
+    if not isinstance(tensors, tuple | list) or len(tensors) != 2:
+        raise UsageError(
+            "assemble_system: tensors are a matrix and a vector, (A, b), got "
+            f"{type(tensors).__name__}"
+        )
+    return assembled_again(left, right_side(L, left, "assemble_system"), bcs, *tensors)
+
+
+def right_side(L: Any, left: Form, who: str) -> Form:
+    """Return the linear form of a problem, compiled; of none of zero where it is 0.
+
+    Args:
+        L: A form; 0, or what UFL makes of forms that vanish.
+        left: The bilinear form.
+        who: Asks; for messages.
+
+    Raises:
+        UsageError: It is no linear form of the rows' space.
+    """
+    if is_zero(L):
+        zero: Form = left.derived("zero", lambda: _zero(left))
+        return zero
+    found = compiled(L, left.dtype)
+    if found.rank != 1:
+        raise UsageError(
+            f"{who}: expected a linear form on the right, got one of rank {found.rank}"
+        )
+    if found.spaces[0].dof_set is not left.spaces[0].dof_set:
+        raise UsageError(
+            f"{who}: the test functions of both sides are of one space; these are of "
+            f"{left.spaces[0]} and {found.spaces[0]}"
+        )
+    return found
+
+
+def is_zero(L: Any) -> bool:
+    """Say whether this stands for no form: the number 0, or what UFL makes of 0."""
+    if isinstance(L, int | float | complex | np.number):
+        return bool(L == 0)
+    parts = [one.integrand() for one in L.integrals()] if isinstance(L, ufl.Form) else [L]
+    return all(isinstance(one, ufl.ZeroBaseForm | ufl.constantvalue.Zero) for one in parts)
+
+
+def _zero(left: Form) -> Form:
+    return Form(ufl.ZeroBaseForm((ufl.TestFunction(left.spaces[0]),)), left.dtype)
+
+
+def applied(a: Form, function: Function, factor: int = 1) -> Form:
+    """Return a bilinear form whose trial function is a function, times a factor.
+
+    Args:
+        a: The bilinear form.
+        function: Of the space of its columns.
+        factor: 1 or -1.
+    """
+    if not a.integrals:  # of which UFL makes nothing
+        return _zero(a)
+    return Form(factor * ufl.action(a.form, function), a.dtype)
 
 
 def assembled_again(
@@ -173,32 +278,121 @@ def assembled_again(
         matrix: As of `assemble`.
         vector: As of `assemble`.
     """
-    matrix = assemble(left, bcs, matrix)
-    vector = assemble(right, (), vector)
-    lift(vector, left, bcs)
+    matrix = _checked_matrix(left, matrix, "assemble_system")
+    vector = _checked_vector(right, vector, "assemble_system")
+    lgmaps = _left_out(left, bcs, keep_columns=False)
+    lifting = [] if lgmaps is None else [(_lifting(left)[1], vector.dat, None)]
+    compile_first((left, matrix, lgmaps), (right, vector.dat, None), *lifting)
+    _put_matrix(left, bcs, matrix, 1.0, lgmaps)
+    _put_vector(right, (), vector)
+    _lift(vector, left, bcs)
+    held, values = given_values(left.spaces[0], bcs)
+    if held.any():
+        vector.put(held, values[held])
     return matrix, vector
 
 
 def _lifting(a: Form) -> tuple[Function, Form]:
     """Return a function, and what a bilinear form applied to it takes from a right-hand side."""
-    given = Function(a.spaces[1], a.dtype, "given")
-    return given, Form(-ufl.action(a.form, given), a.dtype)
+
+    def made() -> tuple[Function, Form]:
+        given = Function(a.spaces[1], a.dtype, "given")
+        return given, applied(a, given, -1)
+
+    found: tuple[Function, Form] = a.derived("lifting", made)
+    return found
 
 
-def lift(vector: Function, a: Form, bcs: Sequence[DirichletBC]) -> None:
-    """Subtract from a vector what given dofs add to the other rows, and set theirs.
+@ends_traceback
+def lift(
+    b: Function,
+    a: Any,
+    bcs: Sequence[DirichletBC],
+    x0: Function | None = None,
+    scale: float | complex = 1.0,
+) -> None:
+    """Take from a right-hand side what given values add to its rows: ``b -= scale * A (g - x0)``.
+
+    For a matrix of which ``assemble(a, bcs)`` has left out the columns. Rows of given dofs get
+    their values by `DirichletBC.apply` afterwards.
 
     Args:
-        vector: The right-hand side, of the space of rows.
+        b: The right-hand side, of the space of test functions; it is changed.
         a: The bilinear form.
-        bcs: Boundary conditions.
+        bcs: Boundary conditions of the trial functions.
+        x0: What is taken from given values, such as the last step of Newton's method; None means 0.
+        scale: A factor.
+
+    Raises:
+        UsageError: This is no bilinear form, or one of `bcs` is none.
+        DatTypeError: b or x0 is of another kind, space or dtype.
+
+    Example:
+        >>> import ufl
+        >>> from pyop2cxx import fem
+        >>> from pyop2cxx.mesh import interval_mesh
+        >>> V = fem.FunctionSpace(interval_mesh(2), ("P", 1))
+        >>> u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
+        >>> a, bcs = ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, [fem.DirichletBC(V, 1.0, "left")]
+        >>> b = fem.Function(V)
+        >>> fem.lift(b, a, bcs)
+        >>> for bc in bcs:
+        ...     bc.apply(b)
+        >>> b.values.tolist()
+        [1.0, 2.0, 0.0]
     """
-    rows, columns = a.spaces
-    held, values = given_values(columns, bcs)
-    if held.any() and values.any():
-        given, action = a.derived("lifting", lambda: _lifting(a))
-        given.dat.data_wo.reshape(-1)[:] = values
+    form = compiled(a, b.dat.dtype if isinstance(b, Function) else None)
+    if form.rank != 2:
+        raise UsageError(f"lift: expected a bilinear form, got one of rank {form.rank}")
+    _lift(_checked_vector(form, b, "lift"), form, bcs, x0, scale)
+
+
+def _lift(
+    vector: Function,
+    a: Form,
+    bcs: Sequence[DirichletBC],
+    x0: Function | None = None,
+    scale: float | complex = 1.0,
+) -> None:
+    held, values = given_values(a.spaces[1], bcs)
+    if x0 is not None:
+        check_function(x0, a.spaces[1], "lift: x0")
+        values = np.where(held, values - x0.values, 0)
+    if values.any() and scale != 0:
+        given, action = _lifting(a)
+        given.put(slice(None), scale * values)
         action.add_to(vector.dat)
-    held, values = given_values(rows, bcs)
-    if held.any():
-        vector.dat.data.reshape(-1)[held] = values[held]
+
+
+@ends_traceback
+def compile_together(
+    *forms: Any, bcs: Sequence[DirichletBC] = (), dtype: DTypeLike | None = None
+) -> list[Form]:
+    """Compile forms and their loops at the same time, before a time loop for instance.
+
+    Args:
+        *forms: Of UFL's, or `Form`s.
+        bcs: Boundary conditions that matrices will be assembled with.
+        dtype: As of `Form`.
+
+    Returns:
+        The forms with their kernels; the same ones that `assemble` takes later.
+
+    Raises:
+        UsageError: As of `Form`.
+        DataTypeError: As of `Form`.
+    """
+    found = []
+    with waiting(f"compiling form 1 of {len(forms)}") as say:
+        for n, form in enumerate(forms, 1):
+            say(f"compiling form {n} of {len(forms)}")
+            found.append(compiled(form, dtype))
+    wanted = []
+    for form in found:
+        lgmaps = _left_out(form, bcs, keep_columns=False) if form.rank == 2 else None
+        wanted.append((form, form.tensor(), lgmaps))
+        if lgmaps is not None:
+            action = _lifting(form)[1]
+            wanted.append((action, action.tensor(), None))
+    compile_first(*wanted)
+    return found

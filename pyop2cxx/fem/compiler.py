@@ -252,7 +252,14 @@ def _generator(settings: Mapping[str, Any]) -> Callable[[Any, Any], str]:
 def _refused(error: BaseException) -> UsageError:
     kind, installed = type(error).__name__, version("fenics-ffcx")
     hint = "" if installed.startswith(f"{FFCX}.") else f". This is FFCx {installed}. {_WANTED}"
-    return UsageError(f"compile_form: UFL and FFCx do not compile this form: {kind}: {error}{hint}")
+    if isinstance(error, _ARITY):
+        hint = (
+            "; a form is linear in its trial and test functions, each of which is in every term; "
+            "an equation that is nonlinear has a fem.Function in the trial function's place: "
+            f"fem.solve(F == 0, u){hint}"
+        )
+    said = f"{kind}: {str(error).rstrip('.')}"
+    return UsageError(f"compile_form: UFL and FFCx do not compile this form: {said}{hint}")
 
 
 def _ids(described: Any, kind: str, name: str) -> list[int]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,16 @@ from pyop2cxx.base.access import READ
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.exceptions import DataTypeError, UsageError
+from pyop2cxx.exceptions import DataTypeError, ToolchainError, UnsupportedError, UsageError
+from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.compiler import EVERYWHERE, Integral, Parameter, compile_form, real
 from pyop2cxx.fem.functions import Constant, Function
 from pyop2cxx.fem.signs import with_signs
 from pyop2cxx.fem.spaces import FunctionSpace
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop
+from pyop2cxx.pipeline.together import compile_together
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.sparsities import Sparsity
@@ -61,22 +65,25 @@ class Form(Shown):
     """
 
     def __init__(self, form: Any, dtype: DTypeLike | None = None, name: str = "") -> None:
-        if not hasattr(form, "integrals"):
+        if not isinstance(form, ufl.form.BaseForm):
             raise UsageError(
                 f"pyop2cxx.fem: expected a form, got {type(form).__name__}; integrate an "
                 "expression by '* ufl.dx'"
             )
         self.form = form
         self.coefficients: list[Function] = _all(form.coefficients(), Function)
-        self.constants: list[Constant] = _all(form.constants(), Constant)
+        self.constants: list[Constant] = _all(getattr(form, "constants", tuple)(), Constant)
         self.spaces: list[FunctionSpace] = _all(
             [argument.ufl_function_space() for argument in form.arguments()], FunctionSpace
         )
         self.dtype = self._checked_dtype(dtype)
-        self.integrals = [self._signed(one) for one in compile_form(form, self.dtype, name)]
+        is_nothing = isinstance(form, ufl.ZeroBaseForm) or not form.integrals()
+        made = [] if is_nothing else compile_form(form, self.dtype, name)
+        self.integrals = [self._signed(one) for one in made]
         self._derived = Memo(8)
         self.lock = Lock()
         self._fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
+        self._ready: set[tuple[Any, ...]] = set()
 
     def __repr__(self) -> str:
         kinds = ", ".join(integral.kind for integral in self.integrals) or "nothing"
@@ -125,6 +132,8 @@ class Form(Shown):
     @cached_property
     def domain(self) -> Domain:
         """The mesh that it is over."""
+        if self.spaces and not self.integrals:  # which UFL may have left out with the mesh
+            return self.spaces[0].domain
         domains = [one.ufl_cargo() for one in self.form.ufl_domains()]
         if len(domains) != 1 or domains[0] is None:
             raise UsageError(
@@ -164,9 +173,9 @@ class Form(Shown):
 
     @cached_property
     def sparsity(self) -> Sparsity:
-        """Where the matrix of a bilinear form may have values."""
+        """Where the matrix of a bilinear form may have values; if all vanish, those of cells."""
         rows, columns = self.spaces
-        kinds = dict.fromkeys(integral.kind for integral in self.integrals)
+        kinds = dict.fromkeys([integral.kind for integral in self.integrals] or ["cell"])
         pairs = [(self._map(k, rows.cell_dofs), self._map(k, columns.cell_dofs)) for k in kinds]
         dsets = (rows.dof_set**rows.dim, columns.dof_set**columns.dim)
         return Sparsity(dsets, [(row, column, None) for row, column in pairs])
@@ -202,6 +211,11 @@ class Form(Shown):
             first = self._first_argument(integral, tensor, lgmaps)
             for part in self._parts(integral):
                 par_loop(integral.kernel, part, first, *fixed)
+
+    def _run_as(self, tensor: Tensor, lgmaps: Any) -> tuple[Any, ...]:
+        """Return what the text of the loops depends on besides the form."""
+        masks = lgmaps or (None, None)
+        return (runtime.backend, type(tensor), *(mask is None for mask in masks))
 
     def _fixed_arguments(self) -> list[list[Any]]:
         """Return for each integral all arguments but the tensor, made once for the same data."""
@@ -265,11 +279,37 @@ class Form(Shown):
         return np.where(held, -1, np.arange(self.spaces[side].size)).astype(np.int32)
 
 
+def compile_first(*wanted: tuple[Form, Tensor, Any]) -> None:
+    """Compile at the same time the loops that will run and have not run so far.
+
+    Nothing happens where loops wait for others, or run in check mode. What the compiler rejects is
+    left to the loop, which says what is wrong.
+
+    Args:
+        *wanted: Forms, and what `Form.add_to` will take.
+
+    Raises:
+        UsageError: A tensor does not fit.
+    """
+    keys = [(form, form._run_as(tensor, lgmaps)) for form, tensor, lgmaps in wanted]
+    if all(key in form._ready for form, key in keys):
+        return
+    options = runtime.configuration
+    if runtime.recorders or runtime.static or options["check"] or options["debug"]:
+        return
+    loops = [loop for form, tensor, lgmaps in wanted for loop in form.loops(tensor, lgmaps)]
+    if len(loops) > 1:
+        with suppress(ToolchainError, UnsupportedError):
+            compile_together(loops)
+    for form, key in keys:
+        form._ready.add(key)
+
+
 def _all(found: Any, kind: type) -> list[Any]:
     for one in found:
         if not isinstance(one, kind):
             raise UsageError(
-                f"pyop2cxx.fem: expected a fem.{kind.__name__} in the form, got {one!r} of type "
-                f"{type(one).__name__}"
+                f"pyop2cxx.fem: expected a fem.{kind.__name__} in the form, got {one} of type "
+                f"{type(one).__module__}.{type(one).__name__}"
             )
     return list(found)

@@ -12,11 +12,9 @@ from pyop2cxx.base.access import READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.fem._packages import ufl
-from pyop2cxx.fem.assembly import compiled
+from pyop2cxx.fem.assembly import applied, compiled
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
-from pyop2cxx.fem.loops import Form
 from pyop2cxx.interop import petsc
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
@@ -67,7 +65,7 @@ class action:
         self.shape = (space.size, space.size)
         self.source = Function(space, self.dtype, "source")
         self.target = Function(space, self.dtype, "target")
-        form = Form(ufl.action(left.form, self.source), self.dtype)
+        form = applied(left, self.source)
         self._loops = form.loops(self.target.dat)
         held = given_values(space, bcs)[0]
         self._held = None

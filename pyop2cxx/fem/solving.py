@@ -12,10 +12,10 @@ import numpy as np
 from pyop2cxx.algebra.solvers import Solver
 from pyop2cxx.exceptions import ConvergenceError, UsageError
 from pyop2cxx.fem._packages import ufl
-from pyop2cxx.fem.assembly import assemble, assembled_again, compiled
+from pyop2cxx.fem.assembly import assemble, assembled_again, compiled, is_zero, right_side
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.domain import Domain
-from pyop2cxx.fem.functions import Function
+from pyop2cxx.fem.functions import Function, check_function
 from pyop2cxx.fem.loops import Form
 from pyop2cxx.fem.stand_ins import form_of
 from pyop2cxx.runtime.tracebacks import ends_traceback
@@ -83,15 +83,16 @@ def solve(
     if not isinstance(u, Function):
         raise UsageError(f"solve: expected a Function, got {type(u).__name__}")
     options = options or dict(DIRECT)
-    if isinstance(equation.rhs, int | float) and equation.rhs == 0:
-        return _newton(equation.lhs, u, bcs, J, (rtol, atol, max_it), options)
-    left, right = (compiled(one, u.dat.dtype) for one in (equation.lhs, equation.rhs))
-    if (left.rank, right.rank) != (2, 1):
+    left = compiled(equation.lhs, u.dat.dtype)
+    if is_zero(equation.rhs) and left.rank != 2:
+        return _newton(left, u, bcs, J, (rtol, atol, max_it), options)
+    if left.rank != 2:
         raise UsageError(
-            f"solve: expected a == L of ranks 2 and 1, got forms of {left.rank} and {right.rank}"
+            f"solve: expected a == L with trial and test functions in a, or F == 0; got a form of "
+            f"rank {left.rank} on the left"
         )
-    if left.spaces[1].dof_set is not u.space.dof_set:
-        raise UsageError(f"solve: '{u.name}' is of another space than the trial function")
+    right = right_side(equation.rhs, left, "solve")
+    check_function(u, left.spaces[1], "solve: the solution is of the space of trial functions")
     with left.lock:  # of the tensors, which the next step over time uses again
         kept = (
             left.derived("matrix", left.tensor),
@@ -107,7 +108,7 @@ def solve(
 
 
 def _newton(
-    F: Any,
+    residual: Form,
     u: Function,
     bcs: Sequence[DirichletBC],
     J: Any,
@@ -115,13 +116,21 @@ def _newton(
     options: dict[str, Any],
 ) -> NewtonHistory:
     rtol, atol, max_it = tolerances
-    residual = compiled(F, u.dat.dtype)
-    if residual.rank != 1 or residual.spaces[0].dof_set is not u.space.dof_set:
-        raise UsageError("solve: F is a form of rank 1 with a test function of the space of u")
+    if residual.rank != 1:
+        raise UsageError(
+            "solve: in F == 0, F has a test function and no trial function, so rank 1; got a form "
+            f"of rank {residual.rank}"
+        )
+    check_function(u, residual.spaces[0], "solve: the solution is of the space of test functions")
+    if u not in residual.coefficients:
+        raise UsageError(
+            f"solve: F == 0 is to be solved for '{u.name}', which is not in F; the functions in F "
+            f"are {residual.coefficients}"
+        )
     jacobian = _jacobian(residual, u) if J is None else compiled(J, u.dat.dtype)
     held, values = given_values(u.space, bcs)
     if held.any():
-        u.dat.data.reshape(-1)[held] = values[held]
+        u.put(held, values[held])
     step, vector = residual.derived("vectors", lambda: _two_functions(u))
     matrix = None if J is not None else jacobian.derived("matrix", jacobian.tensor)
     norms: list[float] = []
@@ -129,7 +138,7 @@ def _newton(
     while True:
         vector = assemble(residual, (), vector)
         if held.any():
-            vector.dat.data.reshape(-1)[held] = 0.0
+            vector.put(held, 0.0)
         norms.append(vector.dat.norm)
         if norms[-1] <= max(rtol * norms[0], atol):
             return NewtonHistory(tuple(norms))
@@ -188,6 +197,8 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
         measure = ufl.dx if degree is None else ufl.dx(degree=degree)
         return Form(sum(square(of, of) for square in squares[kind]) * measure)
 
+    if isinstance(expression, ufl.constantvalue.Zero):  # of no mesh, for UFL
+        return 0.0
     domain = _domain_of(expression)
     square = (
         form(expression)

@@ -176,7 +176,9 @@ def _stacked(found: Sequence[Any], rank: int, n: int, what: str) -> Array:
         arrays, varies = [], []
         for part in parts:
             is_row = isinstance(part, list | tuple) and rank > 1
-            array, is_varying = stacked(part, rank - 1) if is_row else (plain_array(part, what), False)
+            array, is_varying = (
+                stacked(part, rank - 1) if is_row else (plain_array(part, what), False)
+            )
             is_varying |= not is_row and array.shape[-1:] == (n,)
             if rank == 1 and array.ndim and not is_varying:
                 raise ValueError(f"{n} values are needed")
