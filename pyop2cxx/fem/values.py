@@ -122,8 +122,8 @@ def called(
         values = values.reshape(size, -1)
     else:
         raise DataValueError(_wrong_shape(values.shape, points, shape, what))
-    rows: Array = np.broadcast_to(values, (size, n))
-    return rows.T
+    rows: Array = np.broadcast_to(values, (size, n)).T
+    return rows
 
 
 def answer(given: Callable[[Array], Any], points: Array, what: str) -> Any:

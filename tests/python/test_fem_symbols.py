@@ -90,7 +90,7 @@ def test_a_mesh_is_one_for_both_ways() -> None:
         assert fem.Constant(mesh, 1.0).ufl_domain() == MESH.ufl_domain()
     solid = cube_mesh(1)
     assert fem.assemble(ufl.SpatialCoordinate(solid)[2] * ufl.dx) == pytest.approx(0.5)
-    with pytest.raises(UsageError, match="a mesh has cell_type, .*; this int has no cell_type"):
+    with pytest.raises(UsageError, match=r"a mesh has cell_type, .*; this int has no cell_type"):
         fem.SpatialCoordinate(3)
 
 
