@@ -62,6 +62,13 @@ class Renumbering:
         self._numbering = runtime.next_uid()
         _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering), add)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_numbers": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._numbers = {s: _inverse(order) for s, order in self.orders.items()}
+
     def to_original(self, data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
         """Return a copy of data in the user's numbering, for output.
 

@@ -73,6 +73,16 @@ class Facets:
         return f"Facets({self.set.size} {self.set.name})"
 
 
+class _Mesh(ufl.Mesh):
+    """A mesh in UFL, which all forms over it hold."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            "pyop2cxx.fem: forms, and expressions of coordinates, can neither be pickled nor "
+            "copied deeply; pickle their functions, constants and spaces, and write them again"
+        )
+
+
 class Domain:
     """A mesh as forms see it; one for each mesh, made by `domain_of`.
 
@@ -117,7 +127,7 @@ class Domain:
                 "whole in one process here"
             )
         geometry = elements.element("P", self.cell_type, 1, shape=(self.gdim,))
-        self.ufl = ufl.Mesh(geometry, ufl_id=mesh.cells._uid, cargo=self)
+        self.ufl = _Mesh(geometry, ufl_id=mesh.cells._uid, cargo=self)
         self._place = self._sorted_places()
         self.cell_vertices = self._kernel_vertices()
         self._coordinates: dict[np.dtype[Any], Dat] = {}
@@ -129,6 +139,9 @@ class Domain:
 
     def __repr__(self) -> str:
         return f"<Domain of {self.mesh!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (domain_of, (self.mesh,))
 
     def ufl_id(self) -> int:
         """Return the number by which UFL tells meshes apart."""

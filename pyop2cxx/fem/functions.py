@@ -79,6 +79,9 @@ class Function(ufl.Coefficient, Shown):
             )
         self.dat = dat
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _function_of, (self.space, self.dat)
+
     @property
     def name(self) -> str:
         """What messages call it."""
@@ -164,6 +167,11 @@ class Function(ufl.Coefficient, Shown):
         return tuple(found)
 
 
+def _function_of(space: FunctionSpace, dat: Dat) -> Function:
+    """Return a function that was pickled or copied; for UFL it is another one."""
+    return Function(space, dat=dat)
+
+
 def check_function(given: Any, space: FunctionSpace, what: str) -> None:
     """Raise if this is no function of a space.
 
@@ -209,6 +217,9 @@ class Constant(ufl.Constant, Shown):
         self.data = Global(given.size, given.reshape(-1).copy(), name="constant")
         super().__init__(domain.ufl, given.shape)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _constant_of, (self.ufl_domain().ufl_cargo().mesh, self.ufl_shape, self.data)
+
     def __repr__(self) -> str:  # by which UFL sorts constants, so that each has its own
         return f"<Constant {self}, shape {self.ufl_shape}, {self.data.dtype.name}>"
 
@@ -227,3 +238,10 @@ class Constant(ufl.Constant, Shown):
         if given.shape != self.ufl_shape:
             raise DataValueError(f"Constant: expected shape {self.ufl_shape}, got {given.shape}")
         self.data.data[:] = given.reshape(-1)
+
+
+def _constant_of(mesh: Any, shape: tuple[int, ...], data: Global) -> Constant:
+    """Return a constant that was pickled or copied; for UFL it is another one."""
+    made = Constant(mesh, np.zeros(shape), data.dtype)
+    made.data = data
+    return made

@@ -85,6 +85,17 @@ class Form(Shown):
         self._fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
         self._ready: set[tuple[Any, ...]] = set()
 
+    def __copy__(self) -> Form:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"{self!r}: a form can neither be pickled nor copied deeply; pickle its functions, "
+            "constants and spaces, and write the form again"
+        )
+
     def __repr__(self) -> str:
         kinds = ", ".join(integral.kind for integral in self.integrals) or "nothing"
         return f"<Form of rank {self.rank} over {kinds}, {self.dtype.name}>"

@@ -74,6 +74,12 @@ class action:
             take, put = _kernels(space.dim, c_name(self.dtype))
             self._take, self._put = take, put
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise UsageError(
+            f"{self!r}: an operator can neither be copied nor pickled, for its functions are its "
+            "own; make another one of its form"
+        )
+
     def __repr__(self) -> str:
         space = self.source.space
         return f"<action, {self.shape[0]} x {self.shape[1]} of {self.dtype.name}, on {space}>"

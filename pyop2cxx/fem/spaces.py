@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
+from pyop2cxx.fem.recipes import as_recipe, of_recipe
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
@@ -89,6 +90,10 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         self.signs = numbering.signs
         self._signs: dict[np.dtype[Any], Dat] = {}
         self.dim = 1 if found.is_mixed else found.block_size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        numbering = Numbering(self.dof_set, self.cell_dofs, self.signs)
+        return _made_again, (self.mesh, as_recipe(self.element), numbering)
 
     @property
     def element(self) -> Any:
@@ -178,6 +183,13 @@ class Subspace:
     whole: FunctionSpace
     space: FunctionSpace
     start: int
+
+
+def _made_again(mesh: MeshLike, recipe: Any, numbering: Numbering) -> FunctionSpace:
+    """Return a space that was pickled or copied, whose dofs keep their Set and their numbers."""
+    element = of_recipe(recipe)
+    domain_of(mesh).numberings[element] = numbering
+    return FunctionSpace(mesh, element)
 
 
 def node_points(element: Any) -> Array | None:

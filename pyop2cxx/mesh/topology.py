@@ -83,6 +83,7 @@ class MeshEntities:
         vertices: The vertices of each, a Map of as many as an edge or facet has. Their order is
             the one of the reference cell, seen from the first cell.
         of_cells: The edges or facets of each cell, a Map in the order of the reference cell.
+        crowded: The first of them that more than two cells share; -1 if there is none.
     """
 
     def __init__(self, cell: ReferenceCell, dim: int, cell_vertices: Map, name: str) -> None:
@@ -90,28 +91,31 @@ class MeshEntities:
         n_local, self._n_corners = corners.shape
         table = cell_vertices._current_table()
         assert table is not None  # a mesh's Map has values
-        self._found = room.number_entities(table, corners, self._n_corners, n_threads())
+        found = room.number_entities(table, corners, self._n_corners, n_threads())
+        self._vertices = found.vertices  # arrays, which can be pickled, as `found` cannot
+        self._uses = found.first_use, found.second_use
+        self.crowded = int(found.crowded)
         self._n_local = n_local
-        n = len(self._found.first_use)
+        n = len(found.first_use)
         self.set = Set(n, name)
         self.vertices = Map(
             self.set,
             cell_vertices.toset,
             self._n_corners,
-            self._found.vertices.reshape(n, self._n_corners),
+            found.vertices.reshape(n, self._n_corners),
             f"{name}_vertices",
         )
         self.of_cells = Map(
             cell_vertices.iterset,
             self.set,
             n_local,
-            self._found.of_cells.reshape(-1, n_local),
+            found.of_cells.reshape(-1, n_local),
             f"cell_{name}",
         )
 
     def cells_of(self, number: int) -> list[int]:
         """The cells around one of them, as many as there are; ascending."""
-        places = np.flatnonzero(self._found.of_cells == number)
+        places = np.flatnonzero(self.of_cells.values == number)
         return [int(place) // self._n_local for place in places]
 
     def uses(self) -> tuple[Numbers, Numbers]:
@@ -120,12 +124,7 @@ class MeshEntities:
         Returns:
             Two arrays of shape (set.size,): ``cell * n + local``, where a cell has ``n`` of them.
         """
-        return self._found.first_use, self._found.second_use
-
-    @property
-    def crowded(self) -> int:
-        """The first of them that more than two cells share; -1 if there is none."""
-        return int(self._found.crowded)
+        return self._uses
 
     def find(self, vertices: Array) -> Numbers:
         """Find entities by their vertices.
@@ -137,9 +136,7 @@ class MeshEntities:
             Their numbers, shape (n,); -1 where the mesh has no such entity.
         """
         rows = np.ascontiguousarray(vertices, np.int32)
-        found: Numbers = room.find_entities(
-            self._found.vertices, rows, self._n_corners, n_threads()
-        )
+        found: Numbers = room.find_entities(self._vertices, rows, self._n_corners, n_threads())
         return found
 
     def __repr__(self) -> str:

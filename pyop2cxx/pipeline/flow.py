@@ -414,6 +414,11 @@ def executable(request: Request) -> _core.Executable:
     return made
 
 
+def depends_on(request: Request) -> str:
+    """Return what compiled code depends on besides its text and the flags."""
+    return " ".join((_core.__version__, *request.kernel.files_for_compiler))
+
+
 def load(asked: Wanted, text: str, extra: str) -> _core.jit.Loaded:
     """Return the library of the host that a text becomes.
 
@@ -604,8 +609,7 @@ def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin
         return device.device.load(made), made.origin
 
     try:
-        files = request.kernel.files_for_compiler
-        found = compiled(str(code), " ".join((_core.__version__, *files)))
+        found = compiled(str(code), depends_on(request))
     except CompilationError as error:
         marked = _marked(request, asked.choice)
         compile_text = partial(compiled, extra="diagnostic")

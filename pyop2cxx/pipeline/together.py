@@ -87,7 +87,7 @@ def _compile_at_once(group: Sequence[flow.Wanted]) -> None:
 
     def load(wanted: flow.Wanted, code: GeneratedCode) -> tuple[_core.jit.Loaded, int, int]:
         start = _core.trace_clock()
-        loaded = flow.load(wanted, str(code), _core.__version__)
+        loaded = flow.load(wanted, str(code), flow.depends_on(wanted.request))
         return loaded, start, _core.trace_clock() - start
 
     codes = [flow.generate(one.request, one.choice) for one in group]

@@ -70,7 +70,7 @@ CODE_LINES = {
     "mesh": 1850,
     "io": 700,
     "plot": 450,
-    "fem": 2150,
+    "fem": 2250,
     "reports": 1350,
     "pyop2": 2200,
     "op2": 250,

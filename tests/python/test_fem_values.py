@@ -86,6 +86,7 @@ doors = pytest.mark.parametrize("door", DOORS)
         lambda x: np.ones(x.shape[1], bool),
         lambda x: [1.0] * x.shape[1],
         lambda x: np.ones((1, x.shape[1])),
+        lambda x: np.ma.masked_less(x[0] * 0 + 1, 0),
         lambda x: (np.ones(x.shape[1]),),
         lambda x: np.array([Fraction(1)] * x.shape[1]),
         ufl.as_ufl(1),
@@ -173,6 +174,15 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "four in a row": ("tensor", [[1, 2, 3, 4]], r"expected 4 numbers, of shape \(2, 2\), got"),
     "values of dofs": ("scalar", np.zeros(9), r"expected a number, got ndarray of shape \(9,\)"),
     "text": ("scalar", "1", "expected numbers, got '1' of type str"),
+    "masked": (
+        *("vector", np.ma.masked_array([1.0, 2.0], [False, True])),
+        r"masked",
+    ),
+    "masked points": ("scalar", lambda x: np.ma.masked_less(x[0], 0.3), "masked"),
+    "a masked component": (
+        *("vector", lambda x: (1, np.ma.masked_less(x[0], 0.3))),
+        "masked",
+    ),
     "None": ("scalar", None, "there is no number in the place of None"),
     "a row and a number": ("vector", [[1, 2], 3], r"expected numbers, got \[\[1, 2\], 3\]"),
     "a dict": ("scalar", {"a": 1}, "the data do not convert"),
@@ -337,6 +347,7 @@ def test_constants_take_numbers_of_all_kinds(value: Any, expected: Any) -> None:
         ([[1, 2], 3], "expected numbers"),
         (1j, "they are complex; pass their real part"),
         ([1, 1j], "they are complex"),
+        (np.ma.masked_array([1.0], [True]), "masked"),
         (lambda x: x[0], "the data do not convert"),
     ],
 )
