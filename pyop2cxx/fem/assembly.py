@@ -87,7 +87,7 @@ def assemble(
         compile_first((found, vector.dat, None))
         return _put_vector(found, bcs, vector)
     matrix = _checked_matrix(found, tensor, "assemble")
-    lgmaps = _left_out(found, bcs, keep_columns=keep_columns)
+    lgmaps = left_out(found, bcs, keep_columns=keep_columns)
     compile_first((found, matrix, lgmaps))
     return _put_matrix(found, bcs, matrix, diagonal, lgmaps)
 
@@ -140,6 +140,7 @@ def _check_dtype(form: Form, tensor: Any, who: str) -> None:
 
 def _put_vector(form: Form, bcs: Sequence[DirichletBC], vector: Function) -> Function:
     held, values = given_values(form.spaces[0], bcs)
+    vector.check_holds(values)
     vector.dat.zero()
     form.add_to(vector.dat)
     if held.any():
@@ -147,8 +148,14 @@ def _put_vector(form: Form, bcs: Sequence[DirichletBC], vector: Function) -> Fun
     return vector
 
 
-def _left_out(form: Form, bcs: Sequence[DirichletBC], *, keep_columns: bool) -> Any:
-    """Return what is left out of a matrix; None if nothing is."""
+def left_out(form: Form, bcs: Sequence[DirichletBC], *, keep_columns: bool) -> Any:
+    """Return what is left out of a matrix, as `Form.add_to` takes it; None if nothing is.
+
+    Args:
+        form: The bilinear form.
+        bcs: Boundary conditions.
+        keep_columns: Whether only rows are left out.
+    """
     rows, columns = (given_values(space, bcs)[0] for space in form.spaces)
     if not (rows.any() or columns.any()):
         return None
@@ -280,7 +287,9 @@ def assembled_again(
     """
     matrix = _checked_matrix(left, matrix, "assemble_system")
     vector = _checked_vector(right, vector, "assemble_system")
-    lgmaps = _left_out(left, bcs, keep_columns=False)
+    for space in left.spaces:
+        vector.check_holds(given_values(space, bcs)[1])
+    lgmaps = left_out(left, bcs, keep_columns=False)
     lifting = [] if lgmaps is None else [(_lifting(left)[1], vector.dat, None)]
     compile_first((left, matrix, lgmaps), (right, vector.dat, None), *lifting)
     _put_matrix(left, bcs, matrix, 1.0, lgmaps)
@@ -389,7 +398,7 @@ def compile_together(
             found.append(compiled(form, dtype))
     wanted = []
     for form in found:
-        lgmaps = _left_out(form, bcs, keep_columns=False) if form.rank == 2 else None
+        lgmaps = left_out(form, bcs, keep_columns=False) if form.rank == 2 else None
         wanted.append((form, form.tensor(), lgmaps))
         if lgmaps is not None:
             action = _lifting(form)[1]

@@ -137,12 +137,16 @@ class Function(ufl.Coefficient, Shown):
         Raises:
             DataValueError: They are complex, and the function is real.
         """
+        self.check_holds(values)
+        self.dat.data.flat[where] = values
+
+    def check_holds(self, values: Any) -> None:
+        """Raise DataValueError if values are complex, and the function is real."""
         if np.iscomplexobj(values) and self.dat.dtype.kind != "c":
             raise DataValueError(
                 f"Function '{self.name}': its values are {self.dat.dtype}, got complex ones; make "
                 "it with dtype=complex, or pass the real part"
             )
-        self.dat.data.flat[where] = values
 
     def copy(self, name: str = "") -> Function:
         """Return a function with the same values, in memory of its own."""

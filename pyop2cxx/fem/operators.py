@@ -15,6 +15,7 @@ from pyop2cxx.exceptions import UsageError
 from pyop2cxx.fem.assembly import applied, compiled
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
+from pyop2cxx.fem.loops import compile_first
 from pyop2cxx.interop import petsc
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
@@ -66,6 +67,7 @@ class action:
         self.source = Function(space, self.dtype, "source")
         self.target = Function(space, self.dtype, "target")
         form = applied(left, self.source)
+        compile_first((form, self.target.dat, None))
         self._loops = form.loops(self.target.dat)
         held = given_values(space, bcs)[0]
         self._held = None

@@ -12,11 +12,18 @@ import numpy as np
 from pyop2cxx.algebra.solvers import Solver
 from pyop2cxx.exceptions import ConvergenceError, UsageError
 from pyop2cxx.fem._packages import ufl
-from pyop2cxx.fem.assembly import assemble, assembled_again, compiled, is_zero, right_side
+from pyop2cxx.fem.assembly import (
+    assemble,
+    assembled_again,
+    compiled,
+    is_zero,
+    left_out,
+    right_side,
+)
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function, check_function
-from pyop2cxx.fem.loops import Form
+from pyop2cxx.fem.loops import Form, compile_first
 from pyop2cxx.fem.stand_ins import form_of
 from pyop2cxx.runtime.tracebacks import ends_traceback
 
@@ -83,6 +90,7 @@ def solve(
     if not isinstance(u, Function):
         raise UsageError(f"solve: expected a Function, got {type(u).__name__}")
     options = options or dict(DIRECT)
+    _check_conditions(bcs, u)
     left = compiled(equation.lhs, u.dat.dtype)
     if is_zero(equation.rhs) and left.rank != 2:
         return _newton(left, u, bcs, J, (rtol, atol, max_it), options)
@@ -107,6 +115,16 @@ def solve(
         return solver.convergence
 
 
+def _check_conditions(bcs: Sequence[DirichletBC], u: Function) -> None:
+    given_values(u.space, bcs)  # whether they are conditions at all
+    for bc in bcs:
+        if bc.space.dof_set is not u.space.dof_set:
+            raise UsageError(
+                f"solve: {bc!r} is of another space than '{u.name}', of {u.space}; it would hold "
+                "nothing"
+            )
+
+
 def _newton(
     residual: Form,
     u: Function,
@@ -128,11 +146,19 @@ def _newton(
             f"are {residual.coefficients}"
         )
     jacobian = _jacobian(residual, u) if J is None else compiled(J, u.dat.dtype)
+    if any(one.dof_set is not u.space.dof_set for one in jacobian.spaces) or jacobian.rank != 2:
+        raise UsageError(
+            f"solve: J is a bilinear form of the space of '{u.name}', got one of rank "
+            f"{jacobian.rank} of {', '.join(map(str, jacobian.spaces)) or 'no space'}"
+        )
     held, values = given_values(u.space, bcs)
     if held.any():
         u.put(held, values[held])
     step, vector = residual.derived("vectors", lambda: _two_functions(u))
     matrix = None if J is not None else jacobian.derived("matrix", jacobian.tensor)
+    if matrix is not None:
+        lgmaps = left_out(jacobian, bcs, keep_columns=False)
+        compile_first((residual, vector.dat, None), (jacobian, matrix, lgmaps))
     norms: list[float] = []
     solver = Solver(**options)
     while True:

@@ -14,7 +14,7 @@ pytest.importorskip("ffcx")
 ufl = importlib.import_module("ufl")
 
 from pyop2cxx import fem, op2  # noqa: E402
-from pyop2cxx.exceptions import DatTypeError, ToolchainError, UsageError  # noqa: E402
+from pyop2cxx.exceptions import DataValueError, DatTypeError, ToolchainError, UsageError  # noqa: E402
 from pyop2cxx.fem import assembly, conditions  # noqa: E402
 from pyop2cxx.mesh import Mesh, square_mesh  # noqa: E402
 from pyop2cxx.runtime import runtime  # noqa: E402
@@ -112,6 +112,35 @@ def test_tensors_that_do_not_fit_are_refused_and_keep_their_values(problem: Prob
     np.testing.assert_array_equal(A.to_scipy().toarray(), before[0])
     np.testing.assert_array_equal(b.values, before[1])
     assert problem.f.values.any()
+
+
+def test_complex_values_of_conditions_are_refused_before(problem: Problem) -> None:
+    A, b = fem.assemble_system(problem.a, problem.L, problem.bcs)
+    before = A.to_scipy().toarray(), b.values.copy()
+    bcs = [fem.DirichletBC(problem.V, 1j, "left")]
+    for act in (
+        lambda: fem.assemble_system(problem.a, problem.L, bcs, tensors=(A, b)),
+        lambda: fem.assemble(problem.L, bcs, b),
+        lambda: bcs[0].apply(b),
+    ):
+        with pytest.raises(DataValueError, match="'b': its values are float64, got complex ones"):
+            act()
+    with pytest.raises(DataValueError, match="got complex ones"):
+        fem.lift(b, problem.a, bcs)
+    np.testing.assert_array_equal(A.to_scipy().toarray(), before[0])
+    np.testing.assert_array_equal(b.values, before[1])
+
+
+def test_systems_of_single_precision_are_assembled_again() -> None:
+    problem = Problem(dtype=np.float32)
+    forms = (problem.a, problem.L, problem.bcs)
+    A, b = fem.assemble_system(*forms, dtype=np.float32)
+    assert (A.dtype, b.dat.dtype) == (np.float32, np.float32)
+    entries, values = A.to_scipy().toarray(), b.values.copy()
+    fem.assemble_system(*forms, dtype=np.float32, tensors=(A, b))
+    np.testing.assert_array_equal(A.to_scipy().toarray(), entries)
+    np.testing.assert_array_equal(b.values, values)
+    np.testing.assert_allclose(by_steps(problem, None, 1.0), values, atol=1e-5)
 
 
 def test_sides_of_different_spaces_are_refused(problem: Problem) -> None:
@@ -271,6 +300,19 @@ def test_forms_are_compiled_at_once_before_they_are_assembled(
     assert counts == [6]
     # the diagonal of given dofs is set by a loop of the package's own
     assert runtime.engine.service.statistics().n_compiles - n_compiles <= 1
+
+
+def test_newtons_loops_and_those_of_an_operator_are_compiled_at_once(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    op2.init(backend="sequential", cache_dir=str(tmp_path))
+    counts = counted(monkeypatch)
+    u, v = fem.Function(problem.V), ufl.TestFunction(problem.V)
+    F = (1 + u**2) * ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx - v * ufl.ds
+    fem.solve(F == 0, u, problem.bcs)
+    assert counts == [3]
+    fem.action(problem.a)
+    assert counts == [3, 2]
 
 
 def test_loops_that_wait_are_not_compiled_before(

@@ -30,7 +30,7 @@ def _leave_no_options() -> Iterator[None]:
 MESH = square_mesh(3)
 V = fem.FunctionSpace(MESH, ("P", 1))
 U, W = ufl.TrialFunction(V), ufl.TestFunction(V)
-A = ufl.inner(ufl.grad(U), ufl.grad(W)) * ufl.dx
+stiffness = ufl.inner(ufl.grad(U), ufl.grad(W)) * ufl.dx
 
 
 # A mesh in UFL
@@ -105,7 +105,7 @@ def test_a_mesh_is_one_for_both_ways() -> None:
         ),
         (ufl.Cofunction(V.dual()) + W * ufl.dx, r"expected a fem\.Function in the form, got w_\d+"),
         (W, r"expected a form, got Argument; integrate an expression by '\* ufl.dx'"),
-        (W * ufl.dx == A, "expected a form, got Equation"),
+        (stiffness == W * ufl.dx, "expected a form, got Equation"),
     ],
 )
 def test_objects_of_ufl_alone_are_named(form: Any, message: str) -> None:
@@ -124,7 +124,7 @@ ZEROS: dict[str, Any] = {
     "NumPy's 0": np.float64(0),
     "UFL's 0": ufl.as_ufl(0),
     "an empty form": ufl.Form([]),
-    "rhs of a form without one": ufl.rhs(A),
+    "rhs of a form without one": ufl.rhs(stiffness),
     "ZeroBaseForm": ufl.ZeroBaseForm((W,)),
     "0 * v * dx of a mesh": 0 * W * ufl.dx(MESH),
     "two of them": 0 * W * ufl.dx(MESH) + 0 * W * ufl.ds(MESH),
@@ -139,18 +139,18 @@ ZEROS: dict[str, Any] = {
 def test_a_right_side_may_be_zero(name: str) -> None:
     bc = fem.DirichletBC(V, 1.0)
     L = ZEROS[name]
-    matrix, vector = fem.assemble_system(A, L, [bc])
-    expected = fem.assemble_system(A, fem.Constant(MESH, 0.0) * W * ufl.dx, [bc])[1].values
+    matrix, vector = fem.assemble_system(stiffness, L, [bc])
+    expected = fem.assemble_system(stiffness, fem.Constant(MESH, 0.0) * W * ufl.dx, [bc])[1].values
     np.testing.assert_allclose(vector.values, expected, atol=1e-15)
     fem.interpolate(3.0, vector)
-    fem.assemble_system(A, L, [bc], tensors=(matrix, vector))
+    fem.assemble_system(stiffness, L, [bc], tensors=(matrix, vector))
     np.testing.assert_allclose(vector.values, expected, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", [n for n in ZEROS if n not in ("UFL's 0", "NumPy's 0", "0j")])
 def test_a_problem_may_have_nothing_on_the_right(name: str) -> None:
-    u = fem.Function(V)
-    fem.solve(ZEROS[name] == A, u, [fem.DirichletBC(V, 2.0)])
+    u, right = fem.Function(V), ZEROS[name]
+    fem.solve(stiffness == right, u, [fem.DirichletBC(V, 2.0)])
     np.testing.assert_allclose(u.values, 2.0)
 
 
@@ -167,13 +167,13 @@ def test_other_right_sides_say_what_is_expected() -> None:
     u = fem.Function(V)
     for wrong in (1, 2.5):
         with pytest.raises(UsageError, match="expected a form, got"):
-            fem.solve(wrong == A, u)
+            fem.solve(stiffness == wrong, u)
     with pytest.raises(UsageError, match="expected a linear form on the right, got one of rank 2"):
-        fem.solve(A == A, u)
+        fem.solve(stiffness == stiffness, u)
     with pytest.raises(UsageError, match=r"got a form of rank 1 on the left"):
-        fem.solve(W * ufl.dx == A, u)
+        fem.solve(W * ufl.dx == stiffness, u)
     with pytest.raises(UsageError, match=r"solve: the solution is of the space of trial functions"):
-        fem.solve(A == 0, fem.Function(fem.FunctionSpace(MESH, ("P", 2))))
+        fem.solve(stiffness == 0, fem.Function(fem.FunctionSpace(MESH, ("P", 2))))
 
 
 def test_zero_of_no_mesh_has_values_and_a_norm() -> None:
@@ -252,6 +252,26 @@ def test_newton_says_what_an_equation_lacks() -> None:
         fem.solve(u * Q * ufl.dx == 0, u)
 
 
+def test_solve_refuses_what_would_hold_nothing_and_jacobians_of_others() -> None:
+    u, Q = fem.Function(V, name="u"), fem.FunctionSpace(MESH, ("P", 2))
+    other = fem.DirichletBC(Q, 0.0)
+    p, q = ufl.TrialFunction(Q), ufl.TestFunction(Q)
+    F = (u**2 - 4) * W * ufl.dx
+    for equation in (stiffness == 0, F == 0):
+        with pytest.raises(UsageError, match=r"DirichletBC: .* is of another space than 'u', of"):
+            fem.solve(equation, u, [other])
+        with pytest.raises(UsageError, match=r"write \[bc\]"):
+            fem.solve(equation, u, other)
+        with pytest.raises(UsageError, match="sequence of DirichletBC, got int in it"):
+            fem.solve(equation, u, [1])
+    for J in (p * q * ufl.dx, W * ufl.dx, u * ufl.dx):
+        with pytest.raises(UsageError, match="J is a bilinear form of the space of 'u', got one"):
+            fem.solve(F == 0, u, J=J)
+    fem.interpolate(1.0, u)
+    fem.solve(F == 0, u, J=2 * u * U * W * ufl.dx)
+    np.testing.assert_allclose(u.values, 2.0)
+
+
 SPACES: dict[str, Any] = {
     "('P', 2)": ("P", 2),
     "('P', 2, (2,))": ("P", 2, (2,)),
@@ -319,4 +339,4 @@ def test_names_in_a_form_are_those_of_functions() -> None:
     speed = fem.Function(V, name="speed")
     assert "speed" in str(speed * W * ufl.dx)
     with pytest.raises(UsageError, match="'speed' of FunctionSpace"):
-        fem.solve(A == 0, fem.Function(fem.FunctionSpace(MESH, ("DG", 0)), name="speed"))
+        fem.solve(stiffness == 0, fem.Function(fem.FunctionSpace(MESH, ("DG", 0)), name="speed"))
