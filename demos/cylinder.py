@@ -98,7 +98,7 @@ def solve(n: int) -> tuple[float, fem.Function]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the demo; return 0, or 1 if the drag does not converge as it should."""
-    look = {"title": "speed of the flow", "cmap": "turbo"}
+    look = {"title": "speed of the flow", "cmap": "inferno"}
     return run(__doc__, solve, order=1.3, cells=4, argv=argv, **look)
 
 
