@@ -130,7 +130,8 @@ def solve(
     made = preconditioner(library, operator, options["pc_type"], kept)
     n_left = -1
     try:
-        found, n_left = _iterated(library, watch, operator, rhs, guess, made, wanted, options)
+        with np.errstate(all="ignore"):  # of what diverges
+            found, n_left = _iterated(library, watch, operator, rhs, guess, made, wanted, options)
     except _Diverged:
         found = guess
     reason = ended(watch.history[-1], watch.largest, wanted, options, n_left)
@@ -202,9 +203,11 @@ def _iterated(
             "restart": min(options["ksp_gmres_restart"], rhs.size),
             "callback_type": "x",
         }
-    counted = library.methods.LinearOperator(
-        operator.shape, matvec=watch.product, dtype=operator.dtype
-    )
+    counted = operator
+    if options["ksp_type"] == "bicgstab":
+        counted = library.methods.LinearOperator(
+            operator.shape, matvec=watch.product, dtype=operator.dtype
+        )
     found, last = guess, 2 * watch.history[0]
     while True:
         begun, watch.n_products = watch.n_steps, 0

@@ -377,7 +377,8 @@ def _solve_petsc(
     guess = guess_of(x, rhs, options, np, flat)
     if not rhs.any():
         return rhs, of_zero()
-    return petsc_ksp.solve(A, operator, rhs, guess, options, kept)
+    with libraries.one_blas_thread():
+        return petsc_ksp.solve(A, operator, rhs, guess, options, kept)
 
 
 _SOLVERS = {

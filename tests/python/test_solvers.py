@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.algebra import libraries
 from pyop2cxx.algebra.solvers import DEFAULTS
 from pyop2cxx.base import extras
 from pyop2cxx.exceptions import (
@@ -324,3 +325,61 @@ def test_a_function_over_a_global() -> None:
     x = op2.Global(3)
     op2.solve(twice, x, op2.Global(3, [2.0, 4.0, 6.0]), pc_type="none")
     np.testing.assert_allclose(x.data_ro, [1, 2, 3])
+
+
+def test_blas_has_one_thread_while_scipy_solves() -> None:
+    pools = pytest.importorskip("threadpoolctl")
+    system = System()
+    found: list[int] = []
+
+    def threads() -> list[int]:
+        return [one["num_threads"] for one in pools.threadpool_info() if one["user_api"] == "blas"]
+
+    def apply(x: op2.Dat, y: op2.Dat) -> None:
+        found.extend(threads())
+        system.mat.mult(x, y)
+
+    with pools.threadpool_limits(2, "blas"):
+        before = threads()
+        op2.solve(apply, system.x, system.b, ksp_type="gmres", pc_type="none")
+        assert threads() == before
+        assert set(found) <= {1}
+        found.clear()
+        with pytest.raises(ConvergenceError):
+            op2.solve(apply, system.x, system.b, pc_type="none", ksp_max_it=1, ksp_rtol=1e-15)
+        assert threads() == before
+
+
+def test_scipy_solves_without_threadpoolctl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "_pools", lambda: None)
+    system = System()
+    assert op2.solve(system.mat, system.x, system.b, package="scipy").converged
+
+
+def test_what_stands_for_another_preconditioner_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    assert op2.Solver(pc_type="hypre").parameters["pc_type"] == "amg"
+    assert "'hypre' is not offered; 'amg' is taken" in caplog.text
+
+
+@pytest.mark.parametrize("ksp_type", ["cg", "gmres", "bicgstab"])
+def test_products_of_a_function_are_not_doubled(ksp_type: str) -> None:
+    system = System()
+    n_products = 0
+
+    def apply(x: op2.Dat, y: op2.Dat) -> None:
+        nonlocal n_products
+        n_products += 1
+        system.mat.mult(x, y)
+
+    went = op2.solve(apply, system.x, system.b, ksp_type=ksp_type, pc_type="none", ksp_rtol=1e-6)
+    per_step = 2 if ksp_type == "bicgstab" else 1
+    looks = len(went.history)
+    assert n_products <= per_step * went.n_iterations + 2 * looks + 1
+    assert looks <= went.n_iterations // 16 + 3
+    n_products = 0
+    system.x.zero()
+    shown = op2.solve(
+        apply, system.x, system.b, ksp_type=ksp_type, pc_type="none", ksp_monitor=True
+    )
+    assert len(shown.history) >= (3 if ksp_type == "gmres" else shown.n_iterations)
