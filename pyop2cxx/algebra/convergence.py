@@ -116,10 +116,11 @@ def _advice(went: Convergence, options: Mapping[str, Any], has_constants: bool) 
     if has_constants:
         return _CONSTANTS
     if went.reason == "DIVERGED_PC_FAILED":
-        found = (
-            "is singular, as far as its dtype can tell" if went.is_singular else "may be singular"
+        found = "is" if went.is_singular else "may be"
+        return (
+            f"The matrix {found} singular, as far as its dtype can tell: is a boundary condition "
+            "missing, or one value of a pressure whose flow is given all around? Hold it"
         )
-        return f"The matrix {found}: is a boundary condition missing? Add it"
     if went.reason == "DIVERGED_INDEFINITE_MAT":
         return "The matrix is not symmetric and definite, as cg needs: take 'gmres' or 'bicgstab'"
     if went.reason == "DIVERGED_BREAKDOWN":

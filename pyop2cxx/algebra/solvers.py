@@ -220,7 +220,7 @@ class Solver:
         elif went.converged and went.is_singular:
             warnings.warn(
                 "solve: the matrix is singular, as far as its dtype can tell, so x is one of many "
-                "solutions; is a boundary condition missing?",
+                "solutions; is a boundary condition missing, or one value of a pressure?",
                 RuntimeWarning,
                 stacklevel=4,
             )
