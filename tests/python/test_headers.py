@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.base.c_names import LITERALS, NEAREST_MINIMUM
+from pyop2cxx.base.c_names import CLASSIFICATIONS, LITERALS, MACROS, NEAREST_MINIMUM
+from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.parser import headers
@@ -309,6 +311,33 @@ def test_numbers_of_headers_are_the_same_on_all_backends(
         op2.par_loop(op2.Kernel(text, "k"), y.dataset.set, y(op2.WRITE), x(op2.READ))
     assert len(values) > 12
     assert y.data_ro.reshape(-1).tolist() == by_c(text, len(values), tmp_path).tolist()
+
+
+def test_macros_that_preprocessors_keep_are_known_by_name() -> None:
+    """And all that are known and are no numbers in conditions are kept."""
+    kept = {
+        path.name: re.findall(r"#define (\w+) \1\n", path.read_text())
+        for path in (template_folder() / "kept").iterdir()
+    }
+    classes = {*CLASSIFICATIONS, *headers.COMPLEX_MACROS}
+    for name in (*kept["float.h"], *kept["math.h"], *kept["complex.h"]):
+        assert name in classes or headers.constant(name, 1, has_complex=True) is not None
+    for header, sign in (("float.h", "e"), ("math.h", ".")):
+        assert {name for name, value in MACROS[header].items() if sign in value} <= {*kept[header]}
+    assert {*CLASSIFICATIONS} <= {*kept["math.h"]}
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("call", ["toupper(97)", "tolower(65) - 32", "isdigit(55) ? 65 : 0"])
+@pytest.mark.parametrize("header", ["ctype", "assert", "errno"])
+def test_functions_that_are_also_macros_stay_calls(header: str, call: str) -> None:
+    text = f"#include <{header}.h>\n#include <ctype.h>\n"
+    uses = {"assert": "assert(x[0] == 0);", "errno": "errno = 2; x[0] = errno - 2;"}
+    kernel = op2.Kernel(f"{text}void k(double *x) {{ {uses.get(header, '')} x[0] = {call}; }}", "k")
+    x = op2.Dat(op2.Set(1))
+    op2.par_loop(kernel, x.dataset.set, x(op2.RW))
+    assert x.data_ro.tolist() == [65.0]
+    assert kernel.opaque_reason == ""
 
 
 @pytest.mark.usefixtures("host")

@@ -144,6 +144,30 @@ def test_a_header_that_comes_later_is_found(tmp_path: Path) -> None:
     assert kernel.core.headers == []
 
 
+@pytest.mark.parametrize("body", ["", "goto end; end: ;"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        '/**/ #include "n.h"',
+        '# /* a */ include /* b */ "n.h" // c',
+        '%:include "n.h"',
+        '#in\\\nclude "n.h"',
+        '#include/**/"n.h"',
+        '#define H "n.h"\n#include H',
+        '/*\n*/#/*\n*/include "n.h"',
+    ],
+)
+def test_includes_are_found_however_they_are_written(line: str, body: str, tmp_path: Path) -> None:
+    (tmp_path / "n.h").write_text("#define N 7\n")
+    text = f"{line}\nvoid k(double *x) {{ x[0] = N; {body} }}"
+    x = op2.Dat(op2.Set(1))
+    kernel = Kernel(text, "k", include_dirs=[str(tmp_path)])
+    with op2.backend("sequential"):
+        op2.par_loop(kernel, x.dataset.set, x(op2.WRITE))
+    assert x.data_ro.tolist() == [7.0]
+    assert kernel._description.header_contents[::2] == ("n.h",)
+
+
 def test_another_compiler_is_asked_anew(tmp_path: Path) -> None:
     """Its macros are other ones, and so is the kernel."""
     text = "#ifdef __clang__\n#define N 2\n#else\n#define N 1\n#endif\nint n = N;"

@@ -77,8 +77,6 @@ def kernels(folder: Path) -> list[tuple[str, str, dict[str, object]]]:
             }
             body = "x[0] = N;" + (" goto end; end: ;" if kind == "opaque" else "")
             text = f"{include.replace('{}', str(folder))}\nvoid k(double *x) {{ {body} }}\n"
-            if kind == "C++" and way == "C_INCLUDE_PATH":
-                continue
             made.append((f"{kind}, {way}", text, given | more))
     return made
 
@@ -105,6 +103,7 @@ def run(folder: Path, how: str = "") -> tuple[dict[str, float], int]:
     """Run all kernels in a process of their own."""
     (folder / "kernels").write_text(json.dumps(kernels(folder)))
     environment = os.environ | {"CPATH": f"{folder}/cpath", "C_INCLUDE_PATH": f"{folder}/c"}
+    environment["CPLUS_INCLUDE_PATH"] = f"{folder}/c"
     command = [sys.executable, "-c", PROGRAM, f"{folder}/kernels", f"{folder}/cache", how or "new"]
     said = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr

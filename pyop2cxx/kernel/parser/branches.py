@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _HIDDEN = re.compile(rf"{STRING}|(?P<comment>{COMMENT})", re.DOTALL)
 _CONDITION = re.compile(
-    r"^[ \t\v]*#[ \t\v]*(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b"
+    r"^[ \t\v]*(?:#|%:)[ \t\v]*(?:if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b"
     r"(?:\\\r?\n|[^\n])*",
     re.MULTILINE,
 )
@@ -51,7 +51,7 @@ def numbered(text: str) -> str:
 
 def marked(text: str) -> Marked:
     """Put a mark behind each ``#if``, ``#elif``, ``#else`` and ``#endif`` of C or C++."""
-    ends = tuple(found.span() for found in _CONDITION.finditer(_without_comments(text)))
+    ends = tuple(found.span() for found in _CONDITION.finditer(without_comments(text)))
     parts, before = [], 0
     for i, (_, end) in enumerate(ends):
         parts.append(f"{text[before:end]}\n{_NAME.format(i)}")
@@ -91,7 +91,7 @@ def resolved(text: str, conditions: Marked, taken: frozenset[int]) -> str:
     return "".join(parts)
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """Return a text of the same length with blanks for comments, in which no line ends."""
     return _HIDDEN.sub(_blank, text) if "/" in text else text
 

@@ -238,6 +238,11 @@ def included(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_INCLUDE.findall(text))) if "include" in text else ()
 
 
+def n_included(text: str) -> int:
+    """Return how many lines name a header in the usual way."""
+    return len(_INCLUDE.findall(text))
+
+
 def follow_macros(text: str, named: Iterable[str], *, reserved: bool = False) -> bool:
     """Say whether a text includes one of these headers behind a macro that it defines.
 

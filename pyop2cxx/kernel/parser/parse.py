@@ -17,7 +17,7 @@ from pyop2cxx.kernel.parser.disambiguate import unambiguous
 from pyop2cxx.kernel.parser.expressions import read_expr
 from pyop2cxx.kernel.parser.kept_values import refuse_kept_values
 from pyop2cxx.kernel.parser.places import column_of, mistake, place_of
-from pyop2cxx.kernel.parser.preprocess import includes_by_macro, preprocess, without_pragmas
+from pyop2cxx.kernel.parser.preprocess import includes_otherwise, preprocess, without_pragmas
 from pyop2cxx.kernel.parser.scope import Binding, Scope, decayed
 from pyop2cxx.kernel.parser.statements import is_constant, read_all, read_statement, read_variable
 from pyop2cxx.kernel.parser.typing import read_declarator, read_parameters, read_specifiers, text_of
@@ -88,7 +88,7 @@ def parse_c(
     _check_brackets(source, text)
     has_complex = "<complex.h>" in named or "complex.h" in source.elsewhere
     own = _own_headers(source, _line_of_include(text, includes), has_complex)
-    hides = headers.follow_macros(text, source.headers) or includes_by_macro(text)
+    hides = headers.follow_macros(text, source.headers) or includes_otherwise(text)
     if own is None and hides:
         refuse_kept_values(text)
         why = "a header stands behind macros of the text, which may change what it says"
