@@ -45,6 +45,7 @@ from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.maps import Map, unindexed
+from pyop2cxx.sets.origins import refuse_left_out
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -684,6 +685,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _what(self) -> str:
         return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
+    def _refuse_left_out(self) -> None:
+        """Refuse values that a renumbering left out; zeros have no numbering."""
+        if self._values is not None and self._zero_version != self._buffer.version:
+            refuse_left_out(self._what, self._numbering, self._set._ground)
+
     def __copy__(self) -> Dat:
         """Return another Dat with the same memory, as in PyOP2; `Dat(dat)` has its own."""
         self._allocated("__copy__")
@@ -694,6 +700,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._bring_if_any("__reduce__")
+        self._refuse_left_out()
         return (
             type(self),
             (self._dataset, self._values, self._dtype, self._name, self._layout),

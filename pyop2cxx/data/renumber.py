@@ -20,6 +20,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.origins import Tables
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Renumbering:
             on: The Set that an array belongs to.
 
         Raises:
-            UsageError: The array has another number of rows, or no Set was given with it.
+            UsageError: The array has another number of rows, or no Set was given with it; or the
+                Set was renumbered again since.
 
         Example:
             >>> from pyop2cxx import op2
@@ -88,6 +90,7 @@ class Renumbering:
             >>> x.data_ro.tolist(), renumbering.to_original(x).tolist()
             ([0.0, 1.0, 2.0], [0.0, 2.0, 1.0])
         """
+        self._refuse_later(data, on)
         return _through(self._numbers, data, on)
 
     def to_new(self, data: npt.ArrayLike, on: Set) -> Array:
@@ -98,9 +101,18 @@ class Renumbering:
             on: The Set that it belongs to.
 
         Raises:
-            UsageError: The array has another number of rows.
+            UsageError: The array has another number of rows, or the Set was renumbered again since.
         """
+        self._refuse_later(data, on)
         return _through(self.orders, data, on)
+
+    def _refuse_later(self, data: object, on: Set | None) -> None:
+        one = data.dataset.set if isinstance(data, Dat) else on
+        if isinstance(one, Set) and one in self.orders and one._numbering != self._numbering:
+            raise UsageError(
+                f"Renumbering: Set '{one.name}' was renumbered again since; ask the Renumbering of "
+                "the last time first, or undo that one"
+            )
 
     def undo(self) -> None:
         """Give all Maps and Dats their original numbering back.
@@ -201,6 +213,32 @@ def renumber(
         add(_n_values(root))
         orders = _spread(all_maps, {root: first}, add)
         return Renumbering(all_maps, all_dats, orders, add)
+
+
+def to_original(data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
+    """Return a copy of data in the numbers that their Set was made with, whatever came since.
+
+    Args:
+        data: A Dat, or an array with a row for each entity of `on`, with or without ghosts.
+        on: The Set that an array belongs to.
+
+    Raises:
+        UsageError: The array has another number of rows, or no Set was given with it; or the Dat
+            was left out of a renumbering, or the Set has no way back: edges, facets and most dofs
+            of a renumbered mesh.
+    """
+    if isinstance(data, Dat):
+        data._refuse_left_out()
+        on = data.dataset.set
+    if not isinstance(on, Set):
+        return _through({}, data, on)
+    origin, order = on._origin, on._way.order
+    if isinstance(origin, Tables) and not origin.goes_back and origin.was_renumbered:
+        raise UsageError(
+            f"Set '{on.name}' was numbered after its mesh was renumbered, and has no other numbers;"
+            " read the mesh with renumber=False for values in the numbering of the file"
+        )
+    return _through({} if order is None else {on: _inverse(order)}, data, on)
 
 
 def _n_entries(path: Map) -> int:
@@ -341,6 +379,8 @@ def _apply(
         dat.halo_valid = halo_valid
     for s, numbering in numberings.items():
         s._numbering = numbering
+        s._way.follow(orders[s])
+        s._origin = s._origin and s._origin.renumbered()
     runtime.has_renumbered = True
     runtime.epoch += 1  # loops that ran before did not look
 

@@ -20,6 +20,7 @@ from pyop2cxx.fem.recipes import as_recipe, of_recipe
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -276,6 +277,10 @@ def _plain_numbering(domain: Domain, element: Any) -> Numbering:
     name = f"{family}{scalar.degree}_dofs"
     dof_set = Set(start, name)
     map_ = Map(domain.mesh.cells, dof_set, scalar.dim, dofs, f"cell_{name}")
+    counts = [len(of_entities[0]) for of_entities in scalar.entity_dofs]
+    whole = {0: domain.mesh.vertices, domain.tdim: domain.mesh.cells}
+    like = next((on for dim, on in whole.items() if sum(counts) == counts[dim] == 1), None)
+    follow_tables(dof_set, (domain.mesh.cell_vertices, map_), like)
     signs = np.repeat(signs, element.block_size, axis=1)
     return Numbering(dof_set, map_, _as_signs(domain, signs, name))
 
@@ -322,4 +327,5 @@ def _mixed_numbering(domain: Domain, element: Any) -> Numbering:
     dofs = np.concatenate(columns, axis=1)
     dof_set = Set(start, "mixed_dofs")
     map_ = Map(domain.mesh.cells, dof_set, dofs.shape[1], dofs, "cell_mixed_dofs")
+    follow_tables(dof_set, (domain.mesh.cell_vertices, map_))
     return Numbering(dof_set, map_, _as_signs(domain, np.concatenate(signs, axis=1), "mixed_dofs"))

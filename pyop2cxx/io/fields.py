@@ -50,8 +50,8 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
         what: The function, for messages.
 
     Raises:
-        UsageError: The first argument is no mesh, a Dat is on another Set, or there is no such
-            numbering.
+        UsageError: The first argument is no mesh, a Dat is on another Set or was left out of a
+            renumbering, or there is no such numbering.
         DatTypeError: A field is not a Dat.
         DataTypeError: Values are complex.
     """
@@ -61,16 +61,12 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
         raise UsageError(f"{what}: numbering must be 'original' or 'mesh', got {numbering!r}")
     for name, dat in fields.items():
         _check(mesh, name, dat, what)
-    is_original = numbering == "original" and mesh.renumbering is not None
+    is_original = numbering == "original"
     rows = np.asarray(mesh.cell_vertices.values, np.int64)
     points = _values_of(mesh, mesh.coordinates, is_original).reshape(mesh.vertices.size, -1)
     if is_original:
-        # what was at place i of the file is at place numbers[i] now
-        original = np.empty(mesh.vertices.size, np.int64)
-        original[mesh.to_original(np.arange(mesh.vertices.size), mesh.vertices)] = np.arange(
-            mesh.vertices.size
-        )
-        rows = original[mesh.to_original(rows, mesh.cells)]
+        order = mesh.vertices._way.order
+        rows = mesh.to_original(rows if order is None else order[rows], mesh.cells)
     by_set = {
         on: {
             name: _values_of(mesh, dat, is_original)
@@ -115,6 +111,7 @@ def _check(mesh: Mesh, name: str, dat: object, what: str) -> None:
             f"{what}: field '{name}' is on Set '{dat.dataset.set.name}'; files take values on "
             f"mesh.vertices or mesh.cells of {mesh!r}"
         )
+    dat._refuse_left_out()
     if dat.dtype.kind == "c":
         raise DataTypeError(f"{what}: field '{name}' is complex; write its parts as two Dats")
 

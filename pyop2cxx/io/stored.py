@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets, Maps, Dats, Globals and Mats in HDF5 files, with checksums: to be continued from.
 
-A file has a group for each kind. Sets have a dataset ``sizes``; Maps ``values``, with keys of
+A file has a group for each kind. Sets have a dataset ``sizes``, and what `io.orders` tells
+numberings apart by; Maps ``values``, with keys of
 their Sets, and offsets; Dats and Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``,
 with keys of the Sets and Maps that their Sparsity is made of.
 Each dataset has an attribute ``checksum``: BLAKE2b of its dtype, shape and bytes.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,9 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DataTypeError, StoredFileError, UnsupportedError, UsageError
+from pyop2cxx.io import orders
 from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.origins import refuse_left_out
 from pyop2cxx.sets.sets import Set
 from pyop2cxx.sets.sparsities import Sparsity
 
@@ -37,8 +41,10 @@ if TYPE_CHECKING:
     Stored = Set | Map | Dat | Global | Mat
 
 _MAPS_OF_MATS = "maps_of_mats"
+_SIDES = ("rows", "columns")
 _FORMAT = "pyop2cxx"
-_VERSION = 1
+_VERSIONS = (1, 2)
+"""Those that are read; the last is written. Files of version 1 do not tell numberings apart."""
 _PIECE = 32_000_000
 """Bytes that are read or written in one go."""
 _KINDS: Mapping[str, type[Any]] = {
@@ -60,6 +66,7 @@ def save(
 
     It is written aside, brought to the disk, and renamed: a program that is killed meanwhile leaves
     the older file. Sets that Maps, Dats and Mats need are written with them, and Maps of Mats.
+    Values keep the numbers in use; the way back to the original ones is written beside them.
 
     Args:
         path: The file.
@@ -67,7 +74,8 @@ def save(
         attributes: Numbers and texts beside them, such as the time and the step.
 
     Raises:
-        UsageError: Something else is to be written, or a name is empty or has a slash.
+        UsageError: Something else is to be written, or a name is empty or has a slash; or values
+            were left out of a renumbering of their Set.
         UnsupportedError: A Set is a Subset or extruded; a Map is composed or permuted; a Mat is
             mixed.
         MissingExtraError: h5py is not installed.
@@ -93,7 +101,7 @@ def save(
     n_bytes = _n_bytes(objects) + sum(map(_bytes_of, _maps_of_mats(objects)))
     with replacing(path) as temporary, counting(about, n_bytes) as add:
         with h5py.File(temporary, "w") as file:
-            file.attrs["format"], file.attrs["version"] = _FORMAT, _VERSION
+            file.attrs["format"], file.attrs["version"] = _FORMAT, _VERSIONS[-1]
             for kind in (*_KINDS, _MAPS_OF_MATS):
                 file.create_group(kind)
             file.create_group("attributes").attrs.update(attributes or {})
@@ -128,10 +136,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
         MissingExtraError: h5py is not installed.
     """
     with _opened(path) as file, _reading(path, _bytes_in(file)) as read:
-        sets = {
-            key: Set(read(group["sizes"]).tolist(), group.attrs["label"])
-            for key, group in file["sets"].items()
-        }
+        sets = {key: _set_in(group, read, path) for key, group in file["sets"].items()}
         found: dict[str, Stored] = {
             name: sets[key] for key, group in file["sets"].items() for name in group.attrs["names"]
         }
@@ -154,6 +159,13 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
     return found
 
 
+def _set_in(group: Any, read: Callable[[Any], Array], path: str | os.PathLike[str]) -> Set:
+    found = Set(read(group["sizes"]).tolist(), group.attrs["label"])
+    found._origin = orders.origin_in(group)
+    found._way.order = orders.order_in(group, read, os.fspath(path))
+    return found
+
+
 def _map_in(group: Any, sets: Mapping[str, Set], read: Callable[[Any], Array]) -> Map:
     values = read(group["values"])
     start, end = sets[group.attrs["iterset"]], sets[group.attrs["toset"]]
@@ -169,10 +181,7 @@ def _mat_in(
     path: str | os.PathLike[str],
 ) -> Mat:
     attrs = group.attrs
-    dsets = [
-        sets[attrs[side]] ** tuple(int(n) for n in attrs[f"{side}_dim"])
-        for side in ("rows", "columns")
-    ]
+    dsets = [sets[attrs[side]] ** tuple(int(n) for n in attrs[f"{side}_dim"]) for side in _SIDES]
     pairs = [(maps[rows], maps[columns], None) for rows, columns in attrs["pairs"]]
     sparsity = Sparsity(dsets, pairs, diagonal_block=bool(attrs["diagonal"]))
     values = read(group["values"])
@@ -194,6 +203,10 @@ def restore(
 ) -> dict[str, Any]:
     """Put values from a file into objects that are there. All are checked before any is changed.
 
+    Values on the cells and vertices of a mesh, and on what was renumbered by `op2.renumber`, come
+    to the numbers in use now: a mesh may have been saved renumbered, and read without. What is
+    numbered after the mesh, as edges, facets and most dofs are, needs the same numbering.
+
     Args:
         path: The file.
         objects: Dats, Globals and Mats by the names that they were saved by.
@@ -204,7 +217,8 @@ def restore(
     Raises:
         FileNotFoundError: There is no such file.
         StoredFileError: It is damaged, no file of `save`, or has no object of a name; or sizes,
-            dims, dtypes or the places of a Mat differ.
+            dims, dtypes or the places of a Mat differ, or the mesh, or a numbering that values
+            cannot be brought to.
         UsageError: Something that has no values is to be restored.
         MissingExtraError: h5py is not installed.
     """
@@ -259,6 +273,9 @@ class _Writer:
             _write(group, "rowptr", thing.sparsity.rowptr, self._add)
             _write(group, "colidx", thing.sparsity.colidx, self._add)
             _write(group, "values", thing._stored("save", write=False), self._add)
+            for side, dset in zip(_SIDES, thing.sparsity.dsets, strict=True):
+                if type(dset.set) is Set:
+                    group.attrs[side] = self._key(dset.set)
         else:
             _write(group, "values", thing.data_ro, self._add)
 
@@ -282,8 +299,8 @@ class _Writer:
         places = [[self._places[one] for one in pair] for pair in pairs]
         attrs.create("pairs", np.array(places, dtype=object), dtype=text)
         attrs["diagonal"] = thing.sparsity._diagonal_block
-        for side, dset in zip(("rows", "columns"), thing.sparsity.dsets, strict=True):
-            attrs[side], attrs[f"{side}_dim"] = self._key(dset.set), dset.dim
+        for side, dset in zip(_SIDES, thing.sparsity.dsets, strict=True):
+            attrs[f"{side}_dim"] = dset.dim
 
     def _key(self, on: Set) -> str:
         if on not in self._keys:
@@ -294,6 +311,7 @@ class _Writer:
             text = extras.load("h5py", "io.save()").string_dtype()
             group.attrs.create("names", names, dtype=text)
             _write(group, "sizes", np.array(on.sizes, np.int64), self._add)
+            orders.put_origin(group, on, partial(_write, group, add=self._add))
         return self._keys[on]
 
 
@@ -329,6 +347,16 @@ def _check(objects: Mapping[str, Stored]) -> None:
                 )
         if isinstance(thing, Map) and type(thing) is not Map:
             raise UnsupportedError(f"save: '{name}' is made of other Maps; save those")
+    _refuse_left_out(objects)
+
+
+def _refuse_left_out(objects: Mapping[str, Stored]) -> None:
+    for thing in objects.values():
+        if isinstance(thing, Dat):
+            thing._refuse_left_out()
+    for one in (*(x for x in objects.values() if isinstance(x, Map)), *_maps_of_mats(objects)):
+        for _, on, numbering in one._numbered():
+            refuse_left_out(f"save: Map '{one.name}'", numbering, on)
 
 
 def _sets_of(thing: Stored) -> tuple[Set, ...]:
@@ -442,7 +470,7 @@ class _opened:
         except OSError as error:
             raise StoredFileError(f"{self._path}: not an HDF5 file, or cut off: {error}") from None
         attrs = self._file.attrs
-        if attrs.get("format") != _FORMAT or attrs.get("version") != _VERSION:
+        if attrs.get("format") != _FORMAT or attrs.get("version") not in _VERSIONS:
             self._file.close()
             raise StoredFileError(
                 f"{self._path}: not written by io.save, or by another version of it: format "
@@ -467,20 +495,34 @@ def _values_for(
         raise StoredFileError(
             f"{os.fspath(path)}: there is no '{name}' among its {kind}; there are: {known}"
         )
-    group, target = file[kind][name], _KINDS[kind]
+    group, what = file[kind][name], f"{os.fspath(path)}: '{name}'"
     values = read(group["values"])
     wanted: Any = thing
-    shape = wanted._stored("restore", write=False).shape if target is Mat else wanted.shape
+    shape = wanted._stored("restore", write=False).shape if kind == "mats" else wanted.shape
     if values.shape != shape or values.dtype != wanted.dtype:
         raise StoredFileError(
-            f"{os.fspath(path)}: '{name}' has shape {values.shape} of {values.dtype}, but "
-            f"{wanted._what} has {shape} of {wanted.dtype}"
+            f"{what} has shape {values.shape} of {values.dtype}, but {wanted._what} has {shape} of "
+            f"{wanted.dtype}"
         )
-    if target is Mat:
-        for index in ("rowptr", "colidx"):
-            if not np.array_equal(read(group[index]), getattr(wanted.sparsity, index)):
-                raise StoredFileError(
-                    f"{os.fspath(path)}: '{name}' has other places than {wanted._what}; restore "
-                    "it into a Mat of the same mesh and Maps"
-                )
-    return values
+    if kind == "dats":
+        rows = orders.rows_for(file["sets"][group.attrs["set"]], wanted.dataset.set, read, what)
+        return values if rows is None else values[rows]
+    return values[_entries_for(file, group, wanted, read, what)] if kind == "mats" else values
+
+
+def _entries_for(file: Any, group: Any, mat: Mat, read: Callable[[Any], Array], what: str) -> Array:
+    """Return which entry of a Mat in the file each entry of a Mat that is there is."""
+    ways = [
+        orders.rows_for(file["sets"][group.attrs[side]], dset.set, read, what)
+        if side in group.attrs
+        else None
+        for side, dset in zip(_SIDES, mat.sparsity.dsets, strict=True)
+    ]
+    pattern = read(group["rowptr"]), read(group["colidx"])
+    places = orders.entries_for(pattern, (ways[0], ways[1]), mat)
+    if places is None:
+        raise StoredFileError(
+            f"{what} has other places than {mat._what}; restore it into a Mat of the same mesh and "
+            "Maps"
+        )
+    return places

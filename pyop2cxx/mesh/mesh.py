@@ -11,7 +11,7 @@ import numpy as np
 from pyop2cxx.base.arrays import distinct, plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.renumber import Renumbering, renumber
+from pyop2cxx.data.renumber import Renumbering, renumber, to_original
 from pyop2cxx.exceptions import DataValueError
 from pyop2cxx.mesh.cells import ReferenceCell, reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
@@ -27,6 +27,7 @@ from pyop2cxx.mesh.topology import (
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Mesh(Shown):
         self.cell_vertices, self.coordinates = cell_vertices, coordinates
         self.cell_tags = Tags(self.cells, cell_tags or {})
         self.renumbering = renumbering
+        for on in (self.cells, self.vertices):
+            follow_tables(on, (cell_vertices,), like=on)
         self.name = name
         self._facet_numbers: dict[str, Numbers] = {}
 
@@ -287,11 +290,10 @@ class Mesh(Shown):
             on: The Set that an array belongs to.
 
         Raises:
-            UsageError: The array has another number of rows, or no Set was given with it.
+            UsageError: The array has another number of rows, or no Set was given with it; or the
+                Dat was left out of a renumbering, or is on edges or facets of a renumbered mesh.
         """
-        if self.renumbering is not None:
-            return self.renumbering.to_original(data, on)
-        return np.array(data.data_ro if isinstance(data, Dat) else data)
+        return to_original(data, on)
 
     def ufl_domain(self) -> Any:
         """Return the mesh as UFL sees it, so that ``ufl.SpatialCoordinate(mesh)`` takes it.

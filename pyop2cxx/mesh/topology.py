@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import DataValueError, SetTypeError, UnknownTagError, U
 from pyop2cxx.mesh.measures import normals
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
+from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class MeshEntities:
             found.of_cells.reshape(-1, n_local),
             f"cell_{name}",
         )
+        follow_tables(self.set, (cell_vertices, self.of_cells))
 
     def cells_of(self, number: int) -> list[int]:
         """The cells around one of them, as many as there are; ascending."""
@@ -183,6 +185,7 @@ class Facets:
             self.set**arity, (uses % n_local).astype(np.int32), name=f"{name}_local_numbers"
         )
         self.facets = Map(self.set, whole.set, 1, numbers, f"{name}_numbers")
+        follow_tables(self.set, (cell_vertices, self.cells))
         here = np.full(whole.set.size, -1, np.int64)
         here[numbers] = np.arange(n)
         parts = {tag: here[found][here[found] >= 0] for tag, found in tags.items()}

@@ -13,9 +13,12 @@ from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.halo import checked_halo
+from pyop2cxx.sets.origins import Way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pyop2cxx.sets.origins import Digests, Tables
 
 _N_OLDER_SIZES = 4
 
@@ -41,6 +44,8 @@ class Entities(Shown):
 
     _numbering = 0
     """Of the last renumbering that it took part in; objects on it remember theirs."""
+    _origin: Digests | Tables | None = None
+    """What its numbers follow from, where it is of a mesh."""
 
     def __init__(
         self,
@@ -57,6 +62,7 @@ class Entities(Shown):
         self._comm = communicators.checked_comm(comm, f"Set '{self._name}'")
         self._constrained_size = constrained_size
         self._partition_size = 1024
+        self._way = Way()
         self._datasets: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
         self._flat_sets: dict[int, Any] = {}  # of scalars, for algebra on devices
         self._column_map: Any = None  # once a loop over columns has needed it

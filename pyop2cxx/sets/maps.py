@@ -35,6 +35,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
+from pyop2cxx.sets.origins import refuse_left_out
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -504,6 +505,8 @@ class Map(Shown):
         return 1
 
     def __reduce__(self) -> tuple[Any, ...]:
+        for _, on, numbering in self._numbered() if self._values is not None else ():
+            refuse_left_out(f"Map '{self._name}'", numbering, on)
         sets = (self._iterset, self._toset)
         offsets = (self._offset, self._offset_quotient)
         return (type(self), (*sets, self._arity, self._values, self._name, *offsets))

@@ -21,6 +21,7 @@ from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.entities import Entities, check_first
+from pyop2cxx.sets.origins import refuse_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -139,7 +140,11 @@ class Set(Entities):
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = (self._halo, self._comm, self._constrained_size)
-        return (type(self), (self._sizes, self._name, *place))
+        made = (type(self), (self._sizes, self._name, *place))
+        if self._way.order is None and self._origin is None:
+            return made
+        origin = None if self._origin is None else self._origin.now()
+        return (*made, {"_way": self._way, "_origin": origin})
 
     def __str__(self) -> str:
         size = None if self._sizes is None else self._sizes[1]
@@ -274,6 +279,7 @@ class Subset(Set):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
+        refuse_left_out(f"the Subset '{self._name}'", self._numbering, self._ground)
         return (Subset, (self._superset, self._indices))
 
     def __str__(self) -> str:

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numberings in files: what is stored of a Set, and how values come to the numbers of another.
+
+A Set's group has attributes ``in_use`` and ``original``, the digests of `sets.origins`, and a
+dataset ``order``, the number that each entity had when the Set was made, where it has another now.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.exceptions import StoredFileError
+from pyop2cxx.sets.origins import Digests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.sets.origins import Numbers
+    from pyop2cxx.sets.sets import Set
+
+    Read = Callable[[Any], Array]
+
+
+def put_origin(group: Any, on: Set, write: Callable[[str, Array], None]) -> None:
+    """Store what the numbers of a Set stand for."""
+    found = Digests() if on._origin is None else on._origin.now()
+    group.attrs["in_use"], group.attrs["original"] = found.in_use, found.original
+    if on._way.order is not None:
+        write("order", on._way.order)
+
+
+def origin_in(group: Any) -> Digests:
+    """Return the digests of a Set that was stored; those of version 1 have none."""
+    return Digests(*(str(group.attrs.get(name, "")) for name in ("in_use", "original")))
+
+
+def order_in(group: Any, read: Read, what: str) -> Numbers | None:
+    """Return the way back of a Set that was stored.
+
+    Raises:
+        StoredFileError: It does not number the entities.
+    """
+    if "order" not in group:
+        return None
+    found, n = read(group["order"]), int(read(group["sizes"])[-1])
+    if found.shape != (n,) or not np.array_equal(np.sort(found), np.arange(n)):
+        raise StoredFileError(f"{what}: {group.name}/order does not number its {n} entities")
+    return found
+
+
+def rows_for(group: Any, on: Set, read: Read, what: str) -> Numbers | None:
+    """Return which row of the file each entity of a Set has; None if they have the same numbers.
+
+    Args:
+        group: The Set in the file, of the same size.
+        on: The Set that values come to.
+        read: Reads a dataset.
+        what: The file and the name of the values, for messages.
+
+    Raises:
+        StoredFileError: The values belong to another mesh, or to entities that have no way back.
+    """
+    if "in_use" not in group.attrs:
+        return None  # a file of version 1
+    there, here = origin_in(group), Digests() if on._origin is None else on._origin.now()
+    if there.in_use and there.in_use == here.in_use:
+        return None
+    if there.original and here.original and there.original != here.original:
+        raise StoredFileError(
+            f"{what} was saved on another mesh than that of Set '{on.name}': their cells have "
+            "other vertices. io.load gives the values as they were saved"
+        )
+    if there.in_use and here.in_use and not (there.original and here.original):
+        raise StoredFileError(
+            f"{what} was saved on Set '{group.attrs['label']}' in another numbering than that of "
+            f"Set '{on.name}', and only values on cells and vertices can be renumbered; read the "
+            "mesh as it was read then, with the same renumber=, and make the space of the same "
+            "element"
+        )
+    old, new = order_in(group, read, what), on._way.order
+    if old is new or (old is not None and new is not None and np.array_equal(old, new)):
+        return None
+    places = np.arange(on.total_size)
+    if old is not None:
+        places[old] = np.arange(on.total_size)
+    return places if new is None else places[new]
+
+
+def entries_for(
+    pattern: tuple[Array, Array], rows: tuple[Numbers | None, Numbers | None], mat: Mat
+) -> Array | None:
+    """Return which entry of the file each entry of a Mat is; None if its places are others.
+
+    Args:
+        pattern: ``rowptr`` and ``colidx`` in the file.
+        rows: Of its rows and of its columns, what `rows_for` returned.
+        mat: The Mat that values come to.
+    """
+    sparsity = mat.sparsity
+    if len(pattern[0]) != len(sparsity.rowptr) or len(pattern[1]) != len(sparsity.colidx):
+        return None
+    n = max(1, sparsity.dsets[1].set.total_size)
+    here = _row_of_each(sparsity.rowptr), sparsity.colidx.astype(np.int64)
+    moved = [one if way is None else way[one] for one, way in zip(here, rows, strict=True)]
+    there = _row_of_each(pattern[0]) * n + pattern[1]
+    sought = moved[0] * n + moved[1]
+    found: Array = np.searchsorted(there, sought)  # columns ascend in each row
+    is_there = found < len(there)
+    return found if is_there.all() and np.array_equal(there[found], sought) else None
+
+
+def _row_of_each(rowptr: Array) -> Numbers:
+    return np.repeat(np.arange(len(rowptr) - 1), np.diff(rowptr))

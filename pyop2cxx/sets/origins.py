@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which entities the numbers of a Set stand for, so that files can tell numberings apart.
+
+A Set keeps the number that each entity had when the Set was made. Sets of a mesh also know the
+tables that their numbers follow from. Sizes alone say nothing: a mesh that is renumbered on reading
+has as many vertices as the same mesh that is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from pyop2cxx.exceptions import UsageError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from pyop2cxx.base.arrays import Array
+
+    Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Way:
+    """The way back from the numbers in use to those that a Set was made with.
+
+    Attributes:
+        order: The number that each entity had when the Set was made, shape (total_size,), int64;
+            None if that is its number.
+    """
+
+    order: Numbers | None = None
+
+    def follow(self, order: Numbers) -> None:
+        """Note one more renumbering.
+
+        Args:
+            order: The number before of what has number i now, shape (total_size,).
+        """
+        found = order if self.order is None else self.order[order]
+        self.order = None if np.array_equal(found, np.arange(len(found))) else found
+
+
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """What tells numberings of the entities of a mesh apart; empty texts say nothing.
+
+    Attributes:
+        in_use: Of the tables as they are: Sets of one digest have the same numbers.
+        original: Of the cells in the numbers that the mesh was made with: Sets of one digest have
+            the same entities, and their ways back lead to the same numbers.
+    """
+
+    in_use: str = ""
+    original: str = ""
+
+    def now(self) -> Digests:
+        """Return the digests."""
+        return self
+
+    def renumbered(self) -> Digests:
+        """Return what is still true after a renumbering."""
+        return Digests("", self.original)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """The tables of a mesh that the numbers of a Set follow from.
+
+    Attributes:
+        tables: Values of Maps, the vertices of each cell first; as they are now.
+        ways: The ways back of cells and vertices.
+        goes_back: Whether the Set has a way back of its own; edges and facets have none, as their
+            numbers and their directions are others in another numbering of the mesh.
+    """
+
+    tables: tuple[Array, ...]
+    ways: tuple[Way, Way]
+    goes_back: bool
+
+    @property
+    def was_renumbered(self) -> bool:
+        """Whether cells or vertices have other numbers than those that the mesh was made with."""
+        return any(way.order is not None for way in self.ways)
+
+    def now(self) -> Digests:
+        """Return the digests."""
+        if not self.goes_back:
+            return Digests(_digest(self.tables))
+        cells, vertices = (way.order for way in self.ways)
+        rows = self.tables[0].astype(np.int64) if vertices is None else vertices[self.tables[0]]
+        original = np.sort(rows, axis=1)
+        if cells is not None:
+            original[cells] = original.copy()
+        return Digests(_digest(self.tables), _digest((original,)))
+
+    def renumbered(self) -> Tables:
+        """Return itself: the tables are renumbered, too."""
+        return self
+
+
+def follow_tables(on: Any, maps: tuple[Any, ...], like: Any = None) -> None:
+    """Note what the numbers of a Set follow from.
+
+    Args:
+        on: The Set.
+        maps: Maps of a mesh, that of the vertices of each cell first.
+        like: The Set of cells or vertices whose numbers these are; None if of neither.
+    """
+    if all(one._values is not None for one in maps):
+        ways = maps[0].iterset._way, maps[0].toset._way
+        on._origin = Tables(tuple(one._values for one in maps), ways, like is not None)
+        if like is not None and like is not on:
+            on._way.order = like._way.order
+
+
+def refuse_left_out(what: str, numbering: int, on: Any) -> None:
+    """Refuse values that were left out of a renumbering of their Set.
+
+    Raises:
+        UsageError: They were, so that a file or a copy would give them to other entities.
+    """
+    if numbering != on._numbering:
+        raise UsageError(
+            f"{what} was left out when op2.renumber, or its undo, renumbered Set '{on.name}': its "
+            "values belong to other entities. Give it to op2.renumber with the others before it is "
+            "written or copied"
+        )
+
+
+def _digest(tables: tuple[Array, ...]) -> str:
+    found = blake2b(digest_size=16)
+    for table in tables:
+        found.update(f"{table.dtype.str}{table.shape}".encode())
+        found.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8).data)
+    return found.hexdigest()
