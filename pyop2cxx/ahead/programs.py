@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import runpy
 import sys
+import traceback
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from types import TracebackType
 
 
 @contextmanager
@@ -34,6 +37,60 @@ def watched(
         runtime.on_loop, runtime.on_graph = outer, outer_graph
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a program has ended.
+
+    Attributes:
+        status: Its exit status.
+        how: What messages say of it; empty if the status is 0.
+        shown: The traceback, or what `sys.exit` was given to print; lines that end.
+    """
+
+    status: int = 0
+    how: str = ""
+    shown: str = ""
+
+
+def run_to_the_end(path: str, arguments: Sequence[str], command: str) -> End:
+    """Run a Python program, and say how it has ended, whatever it raises.
+
+    Args:
+        path: The program.
+        arguments: What it finds in `sys.argv` behind its own name.
+        command: Who asks for it, for messages.
+
+    Raises:
+        UsageError: There is no such file.
+        KeyboardInterrupt: The user has interrupted it.
+    """
+    _check_file(path, command)
+    try:
+        run_program(path, arguments, command)
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            return End(end.code, f"status {int(end.code)}")
+        return End(1, f"status 1: {end.code}", f"{end.code}\n")
+    except Exception as error:
+        trace = _of_program(error.__traceback__, path)
+        lines = traceback.format_exception(type(error), error, trace)
+        return End(1, f"status 1: {lines[-1].strip()}", "".join(lines))
+    return End()
+
+
+def _of_program(trace: TracebackType | None, path: str) -> TracebackType | None:
+    """Return the frames of a program and of what it has called; all, if none is its own."""
+    found = trace
+    while found is not None and found.tb_frame.f_code.co_filename != path:
+        found = found.tb_next
+    return found or trace
+
+
+def _check_file(path: str, command: str) -> None:
+    if not Path(path).is_file():
+        raise UsageError(f"{command}: there is no file '{path}'; pass a Python program")
+
+
 def run_program(path: str, arguments: Sequence[str], command: str) -> None:
     """Run a Python program.
 
@@ -46,12 +103,10 @@ def run_program(path: str, arguments: Sequence[str], command: str) -> None:
         UsageError: There is no such file.
         SystemExit: The program has ended with a status that is not 0.
     """
-    program = Path(path)
-    if not program.is_file():
-        raise UsageError(f"{command}: there is no file '{path}'; pass a Python program")
+    _check_file(path, command)
     before = sys.argv, sys.path[:]
     sys.argv = [path, *arguments]
-    sys.path.insert(0, str(program.resolve().parent))
+    sys.path.insert(0, str(Path(path).resolve().parent))
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as end:

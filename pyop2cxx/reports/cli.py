@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -12,18 +15,38 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import __version__
 from pyop2cxx.ahead.entries import Collected
-from pyop2cxx.ahead.programs import run_program
+from pyop2cxx.ahead.programs import run_to_the_end
 from pyop2cxx.ahead.project import Project, architectures, check_place
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
 from pyop2cxx.reports.demos import demo_list, run_demo
-from pyop2cxx.reports.explain_program import explain_program
+from pyop2cxx.reports.explain_program import watched
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_END = "PYOP2CXX_END_FD"
+"""Names the descriptor to which a command writes once its program has ended."""
+_STATUS = "The exit status is that of the program, or 1 if the command fails."
+_ABOUT_AHEAD = {
+    "generate": """\
+Run a Python program once, with its data, and write each loop that it runs as C,
+for other programs: a folder with a CMake project, in which the loops are also
+functions of C++, with a manifest, an example and a test. Nothing is compiled.""",
+    "build": """\
+Run a Python program once, with its data, and write each loop that it runs as C,
+compiled into a library: programs in Python load the folder and need no compiler.
+It is also a CMake project, in which the loops are functions of C++.""",
+}
+_EXAMPLE = """\
+example:
+  pyop2cxx {} --backend sequential,openmp -o loops program.py mesh.msh
+
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,11 +67,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0
     """
     options = _parser().parse_args(arguments)
+    end = os.environ.pop(_END, "")
+    if arguments is None and hasattr(options, "program") and not end:
+        return _watched_run(options.command)
     try:
         shown = options.run(options)
     except Op2Error as error:
         print(f"pyop2cxx: {error}", file=sys.stderr)
-        return 1
+        shown = 1
+    finally:
+        if end:
+            os.write(int(end), b".")
     if isinstance(shown, int):
         return shown
     print(shown)
@@ -67,7 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_info)
 
     command = commands.add_parser(
-        "explain", help="run a program, then say of each of its loops how it ran, and why"
+        "explain",
+        help="run a program, then say of each of its loops how it ran, and why",
+        epilog=_STATUS,
     )
     command.add_argument("--backend", help="where loops run unless the program says otherwise")
     command.add_argument("--loop", help="only loops of the kernel with this name")
@@ -75,13 +106,19 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--graph", metavar="FILE", help="draw the program's graphs, as SVG")
     command.add_argument("program", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
-    command.set_defaults(run=_explain)
+    command.set_defaults(run=_explain, command="explain")
 
     for name, meaning in (
         ("generate", "run a program and write the source of each of its loops, with a manifest"),
         ("build", "the same, and compile the loops for the host into a library"),
     ):
-        command = commands.add_parser(name, help=meaning)
+        command = commands.add_parser(
+            name,
+            help=meaning,
+            description=_ABOUT_AHEAD[name],
+            epilog=_EXAMPLE.format(name) + _STATUS,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         command.add_argument(
             "--backend",
             default="",
@@ -103,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("-o", "--output", help="the folder; has to be given")
         command.add_argument("program", help="a Python file")
         command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
-        command.set_defaults(run=partial(_ahead, build=name == "build"))
+        command.set_defaults(run=partial(_ahead, build=name == "build"), command=name)
 
     command = commands.add_parser("demo", help="run a demo, or list them")
     command.add_argument("name", nargs="?", default="list", help="its name; without one, a list")
@@ -134,17 +171,56 @@ def _demo(options: argparse.Namespace) -> str | int:
     return run_demo(options.name, options.arguments)
 
 
-def _explain(options: argparse.Namespace) -> str:
+def _watched_run(command: str) -> int:
+    """Run this command in another process, and say so if the program ends that process itself."""
+    read, write = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, *sys.orig_argv[1:]], env={**os.environ, _END: str(write)}, pass_fds=[write]
+    ) as child:
+        os.close(write)
+        before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        while child.returncode is None:
+            try:
+                child.wait()
+            except KeyboardInterrupt:  # the child gets it, too
+                continue
+        signal.signal(signal.SIGTERM, before)
+    with os.fdopen(read, "rb") as end:
+        has_ended = bool(end.read(1))
+    if child.returncode >= 0:
+        if not has_ended:
+            _tell(
+                f"{command}: the program has ended the process, with status {child.returncode}, as "
+                "os._exit does: nothing is written or said of its loops; let it return, or call "
+                "sys.exit"
+            )
+        return child.returncode or int(not has_ended)
+    name = signal.Signals(-child.returncode).name
+    _tell(f"{command}: signal {name} has ended the program: nothing is written of its loops")
+    return 128 - child.returncode
+
+
+def _tell(text: str) -> None:
+    print(f"pyop2cxx: {text}", file=sys.stderr)
+
+
+def _explain(options: argparse.Namespace) -> int:
     if options.backend is not None:
         runtime.init(backend=options.backend)
     pictures: list[str] = []
-    found = explain_program(options.program, options.arguments, pictures)
+    with watched(pictures) as found:
+        end = run_to_the_end(options.program, options.arguments, "explain")
     if options.graph is not None:
         _write_pictures(Path(options.graph), pictures)
     shown = [one for one in found if options.loop in (None, one.loop)]
     if options.json:
-        return json.dumps([one.as_dict() for one in shown], indent=2)
-    return "\n\n".join(map(str, shown)) or "no loop was generated or run"
+        print(json.dumps([one.as_dict() for one in shown], indent=2))
+    else:
+        print("\n\n".join(map(str, shown)) or "no loop was generated or run")
+    if end.status:
+        print(end.shown, end="", file=sys.stderr)
+        _tell(f"the program ended with {end.how}; what it did before is explained all the same")
+    return end.status
 
 
 def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
@@ -162,7 +238,7 @@ def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
             raise UsageError(f"explain --graph: cannot write '{file}': {error}") from None
 
 
-def _ahead(options: argparse.Namespace, *, build: bool) -> str:
+def _ahead(options: argparse.Namespace, *, build: bool) -> int:
     command = "build" if build else "generate"
     if options.output is None:
         raise UsageError(
@@ -175,7 +251,13 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> str:
     backends = [one for one in options.backend.split(",") if one]
     collected = Collected(backends, gpus, tuned=options.tuned)
     with collected.recording():
-        run_program(options.program, options.arguments, command)
+        end = run_to_the_end(options.program, options.arguments, command)
+    print(end.shown, end="", file=sys.stderr)
+    if end.status and not collected.entries:
+        raise UsageError(
+            f"{command}: the program ended with {end.how}; no loop was generated before, so "
+            "nothing is written"
+        )
     project = Project(
         name=name,
         entries=list(collected.entries.values()),
@@ -187,4 +269,10 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> str:
     lines = [f"{manifest}: {len(project.entries)} loops"]
     lines += collected.measurements()
     lines += [f"left out: {why}" for why in dict.fromkeys(collected.refused)]
-    return "\n".join(lines)
+    print("\n".join(lines))
+    if end.status:
+        _tell(
+            f"the program ended with {end.how}; its {len(project.entries)} loops are written all "
+            "the same; loops that it would have run later are not among them"
+        )
+    return end.status
