@@ -76,13 +76,6 @@ std::string storage_complaint(std::string_view output) {
                             "Read-only file system", "Input/output error"});
 }
 
-/// The driver's words for a compiler that died, which is no verdict on the source.
-bool blames_itself(std::string_view output) {
-  return !line_with(output, {"signal terminated program", "internal compiler error",
-                             "command failed due to signal", "unable to execute command"})
-              .empty();
-}
-
 void check_toolchain(const ProcessResult& result, const std::string& command,
                      const Patience& patience) {
   std::string reason;
@@ -91,8 +84,8 @@ void check_toolchain(const ProcessResult& result, const std::string& command,
   } else if (result.signal != 0) {
     reason = fmt::format("was killed by signal {} ({}); the machine may be out of memory",
                          result.signal, ::strsignal(result.signal));
-  } else if (result.exit_code != 0 && blames_itself(result.output)) {
-    reason = "broke down";
+  } else if (result.exit_code != 0 && !tool_complaint(result.output).empty()) {
+    reason = fmt::format("broke down: {}", tool_complaint(result.output));
   } else {
     return;
   }
@@ -101,7 +94,38 @@ void check_toolchain(const ProcessResult& result, const std::string& command,
       result.output, "");
 }
 
+/// Whether a source that nothing is wrong with fails, too: then the tools are broken, or lack what
+/// they need, in words that nobody knows here.
+void check_trial(const HostCompiler& compiler, const CompilePlace& place,
+                 const Patience& patience) {
+  const fs::path source = place.work_directory / ("trial" + source_suffix(compiler.language));
+  write_new_file(source, "int op2_trial(int n) { return n; }\n");
+  const fs::path object = place.work_directory / "trial.so";
+  const std::vector<std::string> words = command_line(compiler, source, object, {});
+  const ProcessResult result =
+      run_process(words, {{"TMPDIR", place.work_directory.string()}, {"LC_ALL", "C"}}, patience);
+  std::error_code ignored;
+  fs::remove(source, ignored);
+  fs::remove(object, ignored);
+  check_toolchain(result, shell_text(words), patience);
+  if (result.exit_code == 0) return;
+  throw ToolchainError(fmt::format("the compiler compiles nothing, not even an empty function\n"
+                                   "  command: {}\n{}",
+                                   shell_text(words), result.output),
+                       shell_text(words), result.output, "");
+}
+
 }  // namespace
+
+std::string tool_complaint(std::string_view output) {
+  return line_with(
+      output,
+      {"signal terminated program", "internal compiler error", "command failed due to signal",
+       "unable to execute command", "terminated with signal", "cannot find 'ld'",
+       "cannot execute '", "Too many open files", "Cannot allocate memory", "memory exhausted",
+       "out of memory allocating", "Resource temporarily unavailable",
+       "annot create temporary file", "Text file busy", "failed to map segment"});
+}
 
 std::vector<std::string> base_flags(const HostCompiler& compiler) {
   std::vector<std::string> flags = {"-O3", "-fno-math-errno"};
@@ -194,6 +218,7 @@ fs::path compile(const HostCompiler& compiler, const std::string& source,
   }
   check_toolchain(result, command, patience);
   if (failed) {
+    check_trial(compiler, place, patience);
     const std::string kept = keep_source(compiler, place);
     // One that can be run again: the work directory is about to go.
     const fs::path beside = fs::path(kept).replace_extension(".so");

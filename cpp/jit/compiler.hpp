@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/patience.hpp"
@@ -31,6 +32,10 @@ struct HostCompiler {
 /// @brief Bytes of the widest vectors that an instruction gathers from anywhere; 0 if there is
 /// none.
 [[nodiscard]] int gather_bytes(const HostCompiler& compiler);
+
+/// @brief The line of a compiler's, linker's or loader's output that blames themselves or what the
+/// system gives them: not the source. Empty if there is none. In the C locale.
+[[nodiscard]] std::string tool_complaint(std::string_view output);
 
 /// @brief What every shared object is compiled with, before the flags of a loop.
 [[nodiscard]] std::vector<std::string> base_flags(const HostCompiler& compiler);

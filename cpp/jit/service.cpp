@@ -59,6 +59,7 @@ std::shared_ptr<Library> load_compiled(const fs::path& object, const HostCompile
     return std::make_shared<Library>(object);
   } catch (const ToolchainError& error) {
     ::unlink(object.c_str());
+    if (!tool_complaint(error.what()).empty()) throw;
     const std::string source = keep_source(compiler, place);
     throw CompilationError(fmt::format("a compiled loop does not load; does it call a function "
                                        "that no library defines?\n  source: {}\n{}",

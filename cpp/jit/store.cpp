@@ -4,15 +4,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -20,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/user_folders.hpp"
 #include "jit/entry.hpp"
 
 namespace op2::jit {
@@ -34,21 +32,6 @@ constexpr std::string_view work_name = "work";
 constexpr std::time_t eviction_interval_s = 3600;
 // Uses of an entry within this time count as one: noting each would take as long as reading it.
 constexpr std::time_t use_interval_s = 60;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-std::string home_directory() {
-  std::string home = environment("HOME");
-  if (!home.empty()) return home;
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 4096> text{};
-  if (::getpwuid_r(::geteuid(), &entry, text.data(), text.size(), &found) != 0) return "";
-  return found != nullptr && found->pw_dir != nullptr ? found->pw_dir : "";
-}
 
 /// One file or directory of the cache.
 struct Item {
@@ -143,6 +126,11 @@ std::optional<std::string> Store::problem() const {
   }
   struct stat status {};
   if (::stat(directory_.c_str(), &status) != 0) {
+    if (errno == ENOENT && lacks_home(directory_)) {
+      return fmt::format(
+          "cannot use the cache directory {}: the home directory {} is not there; {}",
+          directory_.string(), home_directory(), advice);
+    }
     int failure = errno == ENOENT ? make_directories(directory_) : errno;
     if (failure == 0 && ::stat(directory_.c_str(), &status) != 0) failure = errno;
     if (failure != 0) {

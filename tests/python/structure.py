@@ -82,8 +82,8 @@ CODE_LINES = {
 The reasons are in docs/adr/0064-a-limit-for-each-room.md. Whoever raises one says there what for.
 """
 CPP_LINES = {
-    "api": 2450,
-    "base": 1700,
+    "api": 2650,
+    "base": 1750,
     "bind": 3300,
     "cg": 6100,
     "chain": 1050,
@@ -96,7 +96,7 @@ CPP_LINES = {
     "lower": 8950,
     "mesh": 2150,
     "plan": 4100,
-    "runtime": 7100,
+    "runtime": 7150,
 }
 """Lines of code that each C++ room may have at most, without comments and blank lines.
 

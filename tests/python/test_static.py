@@ -49,7 +49,11 @@ for info in op2.backends():
 
 def test_every_backends_text_comes_out_where_there_is_no_compiler(tmp_path: Path) -> None:
     ran = run_python(
-        PROGRAM, tmp_path, PATH="", PYOP2CXX_CC="/no-such-cc", PYOP2CXX_CXX="/no-such-cc"
+        PROGRAM,
+        tmp_path,
+        PATH="",
+        PYOP2CXX_CC="/dev/null/no-such-cc",
+        PYOP2CXX_CXX="/dev/null/no-such-cc",
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     lines = ran.stdout.splitlines()

@@ -7,6 +7,8 @@
 
 #include "base/canonical.hpp"
 #include "base/error.hpp"
+#include "base/user_folders.hpp"
+#include "jit/probe.hpp"
 #include "runtime/opencl/known_text.hpp"
 #include "runtime/ptx.hpp"
 
@@ -29,6 +31,20 @@ std::string identity_of(const Api& api, const FoundDevice& device) {
   return key.close().str();
 }
 
+/// PoCL ends the process where its linker is missing.
+void require_linker() {
+  try {
+    (void)find_compiler(Language::c, "ld");
+  } catch (const ToolchainError&) {
+    throw ToolchainError(
+        fmt::format(
+            "PoCL, OpenCL on processors, links each kernel by 'ld', which is not in PATH={}; "
+            "install it (Debian or Ubuntu: apt-get install binutils)",
+            environment("PATH")),
+        "ld", "", "");
+  }
+}
+
 }  // namespace
 
 Compiler::Compiler(std::shared_ptr<const Api> api, const FoundDevice& device)
@@ -38,6 +54,8 @@ Compiler::Compiler(std::shared_ptr<const Api> api, const FoundDevice& device)
       context_(context_of(api_, device)) {}
 
 std::string Compiler::compile(const std::string& source, const std::vector<std::string>& options) {
+  const bool is_pocl = keeps_programs(text_of(*api_, device_.platform, query::platform_name));
+  if (is_pocl) require_linker();
   const char* text = source.c_str();
   const std::size_t n_bytes = source.size();
   Status status = code::success;
@@ -56,7 +74,7 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
     if (status == code::build_failure) throw rejected(compiler, command, log);
     throw broke(compiler, std::string(status_name(status)), command, log);
   }
-  if (keeps_programs(text_of(*api_, device_.platform, query::platform_name))) {
+  if (is_pocl) {
     std::string known = bytes_of({words, source});
     context_->keep(known, std::move(program));
     return known;

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
+#include "base/user_folders.hpp"
 #include "base/vendor_library.hpp"
 #include "runtime/cuda/deciding_code.hpp"
 #include "runtime/gpu/device.hpp"
@@ -96,6 +98,8 @@ std::vector<std::string> driver_candidates() {
 }
 
 Driver load_driver(const std::vector<std::string>& candidates) {
+  place_cache("CUDA_CACHE_PATH",
+              std::filesystem::path(environment("HOME")) / ".nv" / "ComputeCache");
   const VendorLibrary library("NVIDIA's driver", candidates, install_driver);
   Driver driver;
   driver.vendor = vendor();

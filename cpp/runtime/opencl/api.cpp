@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/user_folders.hpp"
 #include "base/vendor_library.hpp"
 
 namespace op2::runtime::opencl {
@@ -63,9 +65,16 @@ std::string text(const Query& query) {
   return found;
 }
 
+/// Where PoCL, which has no device without it, keeps its cache if it is told nothing.
+std::filesystem::path cache_of_pocl() {
+  const std::filesystem::path caches = caches_of_user();
+  return (caches.empty() ? "/tmp" : caches) / "pocl";
+}
+
 }  // namespace
 
 std::shared_ptr<const Api> load_api() {
+  place_cache("POCL_CACHE_DIR", cache_of_pocl());
   const VendorLibrary library("the OpenCL loader", {library_name}, install);
   auto api = std::make_shared<Api>();
   library.require(api->get_platforms, "clGetPlatformIDs");
@@ -126,7 +135,17 @@ std::vector<FoundDevice> find_devices(const Api& api) {
           "clGetDeviceIDs");
     for (DeviceId device : devices) found.push_back({platform, device});
   }
-  if (found.empty()) missing(fmt::format("no OpenCL platform has a device (asked: {})", names));
+  if (found.empty()) {
+    const std::string cache = environment("POCL_CACHE_DIR");
+    const std::string hint = names.find("Portable") == std::string::npos
+                                 ? ""
+                                 : fmt::format(
+                                       "; 'Portable Computing Language' (PoCL) has none where it "
+                                       "cannot write its cache, {}: set "
+                                       "POCL_CACHE_DIR to a folder that you may write",
+                                       cache.empty() ? cache_of_pocl().string() : cache);
+    missing(fmt::format("no OpenCL platform has a device (asked: {}){}", names, hint));
+  }
   return found;
 }
 

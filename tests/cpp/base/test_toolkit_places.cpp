@@ -26,7 +26,7 @@ TEST(ToolkitPlaces, CudaHomeComesFirstThenTheLoaderThenPackages) {
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("CUDA_HOME", (root / "home").c_str(), 1);
   const std::vector<std::string> found =
-      toolkit_places({"libpart.so.2", "libpart.so.1"}, {(root / "package").string(), "/nowhere"});
+      toolkit_places({"libpart.so.2", "libpart.so.1"}, {(root / "package").string(), "/dev/null/nowhere"});
   before == nullptr ? ::unsetenv("CUDA_HOME") : ::setenv("CUDA_HOME", kept.c_str(), 1);
   const auto at = [&found](const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(found, name) - found.begin());
@@ -35,7 +35,7 @@ TEST(ToolkitPlaces, CudaHomeComesFirstThenTheLoaderThenPackages) {
   EXPECT_LT(at("libpart.so.2"), at("libpart.so.1"));
   EXPECT_LT(at("libpart.so.1"), at((root / "package/libpart.so.2").string()));
   EXPECT_LT(at((root / "package/libpart.so.2").string()), found.size());
-  EXPECT_EQ(at("/nowhere/libpart.so.2"), found.size());  // what is not there is not tried
+  EXPECT_EQ(at("/dev/null/nowhere/libpart.so.2"), found.size());  // what is not there is not tried
   std::filesystem::remove_all(root);
 }
 

@@ -102,7 +102,8 @@ TEST(WorkDirectory, CanBeKept) {
 }
 
 TEST(WorkDirectory, SaysWhereItCannotBe) {
-  EXPECT_THROW(WorkDirectory("/nonexistent", "w"), StorageError);
+  const TemporaryDirectory directory;
+  EXPECT_THROW(WorkDirectory(directory.path() / "none", "w"), StorageError);
 }
 
 TEST(FileLock, IsHeldByOneAtATime) {
@@ -173,7 +174,8 @@ TEST(FileLock, IsFreeThoughAForkedChildHasItOpen) {
 }
 
 TEST(FileLock, IsNothingWhereNothingCanBeWritten) {
-  EXPECT_FALSE(FileLock::acquire("/nonexistent/lock", {1.0, {}}));
+  const TemporaryDirectory directory;
+  EXPECT_FALSE(FileLock::acquire(directory.path() / "none" / "lock", {1.0, {}}));
 }
 
 }  // namespace

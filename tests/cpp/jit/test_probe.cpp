@@ -43,16 +43,18 @@ TEST(FindCompiler, AcceptsArgumentsAndBlanksInPaths) {
 }
 
 TEST(FindCompiler, SaysWhatItMissedAndWhatToDo) {
-  const ScopedVariable path("PATH", "/nonexistent/bin");
+  const TemporaryDirectory directory;
+  const std::string folder = directory.path().string();
+  const ScopedVariable path("PATH", folder);
   const ScopedVariable variable("PYOP2CXX_CXX", std::nullopt);
   try {
     (void)find_compiler(Language::cxx, "");
     FAIL();
   } catch (const ToolchainError& error) {
-    EXPECT_STREQ(error.what(),
-                 "no C++ compiler: looked for 'c++' in PATH=/nonexistent/bin (PYOP2CXX_CXX is not "
-                 "set); install one (Debian or Ubuntu: apt-get install g++), or set PYOP2CXX_CXX "
-                 "to one");
+    EXPECT_EQ(error.what(),
+              "no C++ compiler: looked for 'c++' in PATH=" + folder +
+                  " (PYOP2CXX_CXX is not set); install one (Debian or Ubuntu: apt-get "
+                  "install g++), or set PYOP2CXX_CXX to one");
   }
 }
 

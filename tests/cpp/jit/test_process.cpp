@@ -85,11 +85,13 @@ TEST(RunProcess, AnInterruptStopsTheChild) {
 }
 
 TEST(RunProcess, SaysWhatCannotBeStarted) {
+  const testing::TemporaryDirectory directory;
+  const std::string missing = directory.path() / "cc";
   try {
-    (void)run_process({"/nonexistent/cc"}, {}, {1.0, {}});
+    (void)run_process({missing}, {}, {1.0, {}});
     FAIL();
   } catch (const ToolchainError& error) {
-    EXPECT_STREQ(error.what(), "cannot start /nonexistent/cc: No such file or directory");
+    EXPECT_EQ(error.what(), "cannot start " + missing + ": No such file or directory");
   }
 }
 

@@ -119,7 +119,8 @@ TEST(Service, ThreadsShareAnError) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(n_errors, 4);
-  EXPECT_EQ(n_lines(counted.runs) + service.statistics().n_waits, 4);
+  // what is rejected is followed by a trial of the compiler
+  EXPECT_EQ(n_lines(counted.runs) / 2 + service.statistics().n_waits, 4);
   EXPECT_THROW((void)load(service, "int broken("), CompilationError);  // tried again
 }
 

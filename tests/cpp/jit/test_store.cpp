@@ -66,6 +66,21 @@ TEST(CacheDirectory, WithoutHomeIsThatOfTheUserDatabase) {
   EXPECT_TRUE(Store("", plenty).problem());
 }
 
+TEST(Store, MakesNoHome) {
+  const TemporaryDirectory directory;
+  const fs::path missing = directory.path() / "home";
+  const ScopedVariable home("HOME", missing.string());
+  const std::optional<std::string> problem =
+      Store(missing / ".cache" / "pyop2cxx", plenty).problem();
+  ASSERT_TRUE(problem);
+  EXPECT_NE(problem->find("the home directory " + missing.string() + " is not there"),
+            std::string::npos)
+      << *problem;
+  EXPECT_FALSE(fs::exists(missing));
+  fs::create_directory(missing);
+  EXPECT_FALSE(Store(missing / ".cache" / "pyop2cxx", plenty).problem());
+}
+
 TEST(Store, CreatesItsDirectoryForItsOwnerOnly) {
   const TemporaryDirectory directory;
   const fs::path deep = directory.path() / "a" / "b";

@@ -207,9 +207,9 @@ TEST_F(CublasTest, AFaultOfTheQueueNamesIt) {
 
 TEST(CublasOpening, WhatIsMissingIsSaid) {
   const std::string message = message_of<ToolchainError>(
-      [] { static_cast<void>(load_cublas({"/nowhere/libcublas.so.13"})); });
+      [] { static_cast<void>(load_cublas({"/dev/null/nowhere/libcublas.so.13"})); });
   EXPECT_TRUE(contains(message, "NVIDIA's cuBLAS was not found", "pip install nvidia-cublas",
-                       "CUDA_HOME", "/nowhere/libcublas.so.13"));
+                       "CUDA_HOME", "/dev/null/nowhere/libcublas.so.13"));
   const std::string other =
       message_of<ToolchainError>([] { static_cast<void>(load_cublas({"libm.so.6"})); });
   EXPECT_TRUE(contains(other, "is too old, it has no cublasCreate_v2"));

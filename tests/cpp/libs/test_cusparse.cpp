@@ -192,9 +192,9 @@ TEST(CusparseVeto, WhatItCannotDoIsSaid) {
 
 TEST(CusparseOpening, WhatIsMissingIsSaid) {
   const std::string message = message_of<ToolchainError>(
-      [] { static_cast<void>(load_cusparse({"/nowhere/libcusparse.so.12"})); });
+      [] { static_cast<void>(load_cusparse({"/dev/null/nowhere/libcusparse.so.12"})); });
   EXPECT_TRUE(contains(message, "NVIDIA's cuSPARSE was not found", "pip install nvidia-cusparse",
-                       "CUDA_HOME", "/nowhere/libcusparse.so.12"));
+                       "CUDA_HOME", "/dev/null/nowhere/libcusparse.so.12"));
 }
 
 }  // namespace

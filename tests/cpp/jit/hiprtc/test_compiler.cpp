@@ -16,8 +16,8 @@ using op2::testing::message_of;
 
 TEST(HiprtcCompiler, SaysWhatWasLookedFor) {
   const std::string message = message_of<ToolchainError>(
-      [] { static_cast<void>(load_library({"/nowhere/libhiprtc.so"})); });
-  EXPECT_TRUE(contains(message, "hipRTC", "/nowhere/libhiprtc.so", "libamdhip64-5"));
+      [] { static_cast<void>(load_library({"/dev/null/nowhere/libhiprtc.so"})); });
+  EXPECT_TRUE(contains(message, "hipRTC", "/dev/null/nowhere/libhiprtc.so", "libamdhip64-5"));
 }
 
 TEST(HiprtcCompiler, IsKnownByLibraryAndDevice) {

@@ -37,10 +37,10 @@ TEST(NvrtcApi, IsLookedForInCudaHomeFirstThenByTheLoaderThenInThePackages) {
 
 TEST(NvrtcApi, AMissingOneSaysWhatWasLookedForAndWhatToInstall) {
   const std::string message = op2::testing::message_of<ToolchainError>(
-      [] { static_cast<void>(load_library({"/nowhere/libnvrtc.so.13"})); });
+      [] { static_cast<void>(load_library({"/dev/null/nowhere/libnvrtc.so.13"})); });
   EXPECT_TRUE(op2::testing::contains(message, "NVRTC, was not found",
                                      "pip install nvidia-cuda-nvrtc", "CUDA_HOME",
-                                     "/nowhere/libnvrtc.so.13"));
+                                     "/dev/null/nowhere/libnvrtc.so.13"));
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST(NvrtcMakeCompiler, NeedsNoGpu) {
   } catch (const ToolchainError& error) {
     EXPECT_TRUE(op2::testing::contains(error.what(), "NVRTC"));
   }
-  EXPECT_THROW(static_cast<void>(make_compiler("sm_9", {"/nowhere"})), ToolchainError);
+  EXPECT_THROW(static_cast<void>(make_compiler("sm_9", {"/dev/null/nowhere"})), ToolchainError);
 }
 
 }  // namespace
