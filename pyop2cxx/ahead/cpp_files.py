@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.graph_files import SavedGraph
 
 RUNTIME = "runtime"
-_FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp")
+_FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp", "api/mesh_file.hpp")
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _KERNEL_DIGITS = 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -160,6 +161,22 @@ class Collected:
             else:
                 yield f"not tuned: {found}"
 
+    def not_in_cpp(self) -> Iterator[str]:
+        """Say which loops are no functions of C++, and why: once for each backend and reason."""
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        counts = Counter(one.description["backend"] for one in self.entries.values())
+        for one in self.entries.values():
+            if one.no_function:
+                about = one.description
+                found.setdefault((about["backend"], one.no_function), {})[about["kernel"]] = None
+        n_left = Counter(
+            one.description["backend"] for one in self.entries.values() if one.no_function
+        )
+        for (backend, why), kernels in found.items():
+            is_all = n_left[backend] == counts[backend]
+            which = "no loop" if is_all else f"not: {', '.join(kernels)}"
+            yield f"callable from C++ on {backend}: {which} ({why})"
+
     def tuned(self) -> list[dict[str, Any]]:
         """Return what a manifest says of the measurements."""
         found = self.decisions.values()
@@ -244,8 +261,8 @@ def _entry(
         "file": f"src/{stem[:MOST_LETTERS]}_{key}.{suffix}",
         "prototype": code.signature,
         "arguments": list(_arguments(module, built, parts)),
-        "key": code.key,
-        "signature": request.loop.signature(),
+        "key": _core.digest(code.key),
+        "signature": _core.digest(request.loop.signature()),
         "executable": code.written,
     }
     if not on_device:

@@ -215,7 +215,8 @@ class _Steps:
         self._loops: list[str] = []
         for number, one in enumerate(written.loops):
             variable = self._unique(f"loop_{number}")
-            called = name_of_loop(one.function, one.loop._symbolic().loop.signature())
+            signature = _core.digest(one.loop._symbolic().loop.signature())
+            called = name_of_loop(one.function, signature)
             given = [self.names[thing._uid] for thing in one.things]
             if one.function.region:
                 given.append(region_of(one.loop))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FORMAT = 7
+FORMAT = 8
 MANIFEST = "manifest.json"
 
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import cpp_files, device_files, graph_files, processors
+from pyop2cxx.ahead.graph_files import FILE
 from pyop2cxx.ahead.manifest import FORMAT, MANIFEST, digest_of
+from pyop2cxx.ahead.portable import HERE, portable
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.runtime import runtime
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.graph_files import SavedGraph
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_RELEASE = re.compile(r"\d+(\.\d+){0,2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Project:
     Attributes:
         name: Of the program: of the library, and of the CMake project.
         entries: The loops.
+        release: The version of the library, which is the user's: "1.2.0".
         archs: What the C compiler's ``-march`` is given, for one library each.
         most: So many loops at most; None means any number.
         graph: The graph that the loops are of; None for no graph.
@@ -45,6 +49,7 @@ class Project:
 
     name: str
     entries: Sequence[Entry]
+    release: str = "0.1.0"
     archs: Sequence[str] = ("native",)
     most: int | None = None
     graph: SavedGraph | None = None
@@ -81,7 +86,7 @@ class Project:
         return target / MANIFEST
 
     def _check(self, target: Path) -> None:
-        check_place(self.name, target)
+        check_place(self.name, target, self.release)
         if not self.entries and self.graph is None:
             raise UsageError("ahead: the program has run and generated no loop")
         if self.most is not None and len(self.entries) > self.most:
@@ -91,9 +96,9 @@ class Project:
             )
 
     def _fill(self, folder: Path, *, build: bool) -> None:
-        for entry in self.entries:
+        on_host = portable(folder, [entry for entry in self.entries if entry.toolchain is None])
+        for entry in (*on_host, *(one for one in self.entries if one.toolchain is not None)):
             (folder / entry.description["file"]).write_text(entry.text)
-        on_host = [entry for entry in self.entries if entry.toolchain is None]
         images = device_files.write(folder, self.entries)
         loops = [entry.description for entry in self.entries]
         digest = _core.digest(json.dumps(loops, sort_keys=True))
@@ -156,6 +161,8 @@ class Project:
             {
                 "name": self.name,
                 "version": _core.__version__,
+                "release": self.release,
+                "data": FILE if self.graph is not None else "",
                 "arch": self.archs[0],
                 "sources": sources,
                 "has_check": has_check,
@@ -165,16 +172,23 @@ class Project:
         )
 
 
-def check_place(name: str, target: Path) -> None:
+def check_place(name: str, target: Path, release: str = "0") -> None:
     """Check what a project is called and where it is to be, which takes no loops.
 
     Args:
         name: Of the project.
         target: The folder.
+        release: The version of its library.
 
     Raises:
-        UsageError: The name is no C identifier, or the folder is a file or holds something else.
+        UsageError: The name is no C identifier, the version is none, or the folder is a file or
+            holds something else.
     """
+    if not _RELEASE.fullmatch(release):
+        raise UsageError(
+            f"ahead: the version of the library must be one to three numbers, such as 1.2.0, got "
+            f"{release!r}"
+        )
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"ahead: the name must be a C identifier, got {name!r}; pass another one as --name, "
@@ -271,7 +285,8 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
             language = _LANGUAGES[entry.is_cpp]
             flags = _flags(service.compiler(language), arch)
             made = str(folder / source.with_suffix(".o").name)
-            command = [*flags, *entry.flags, "-c", str(source), "-o", made]
+            own = (flag.replace(HERE, str(folder)) for flag in entry.flags)
+            command = [*flags, *own, "-c", str(source), "-o", made]
             service.run(language=language, arguments=command, compiles=True)
             if entry.is_verbatim:
                 _hide(made, entry.description["symbol"], language)
@@ -349,4 +364,6 @@ def _link_flags(entries: Sequence[Entry]) -> list[str]:
 
 def _for_cmake(flag: str) -> str:
     """Return a flag as it stands within quotes, as one element of a list."""
-    return re.sub(r'([\\"$;])', r"\\\1", flag)
+    rest = flag.partition(HERE)[2] or flag
+    start = flag[: len(flag) - len(rest)]
+    return start + re.sub(r'([\\"$;])', r"\\\1", rest)

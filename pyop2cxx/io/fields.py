@@ -55,12 +55,9 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
         DatTypeError: A field is not a Dat.
         DataTypeError: Values are complex.
     """
-    if not isinstance(mesh, Mesh):
-        raise UsageError(f"{what}: expected a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    check_fields(mesh, fields, what)
     if numbering not in NUMBERINGS:
         raise UsageError(f"{what}: numbering must be 'original' or 'mesh', got {numbering!r}")
-    for name, dat in fields.items():
-        _check(mesh, name, dat, what)
     is_original = numbering == "original"
     rows = np.asarray(mesh.cell_vertices.values, np.int64)
     points = _values_of(mesh, mesh.coordinates, is_original).reshape(mesh.vertices.size, -1)
@@ -99,6 +96,20 @@ def named(dats: tuple[Dat, ...], fields: Mapping[str, Dat], what: str) -> dict[s
             raise UsageError(f"{what}: two fields are called '{dat.name}'; name them by keywords")
         found[dat.name] = dat
     return found
+
+
+def check_fields(mesh: Mesh, fields: Mapping[str, Dat], what: str) -> None:
+    """Check that fields are real values on the vertices or cells of a mesh.
+
+    Raises:
+        UsageError: This is no mesh, or a Dat is on another Set or was left out of a renumbering.
+        DatTypeError: A field is not a Dat.
+        DataTypeError: Values are complex.
+    """
+    if not isinstance(mesh, Mesh):
+        raise UsageError(f"{what}: expected a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    for name, dat in fields.items():
+        _check(mesh, name, dat, what)
 
 
 def _check(mesh: Mesh, name: str, dat: object, what: str) -> None:

@@ -359,15 +359,16 @@ def _asked(request: Request, device: OpenDevice | None) -> Wanted:
     choice = choose(request)
     flags = flags_of(request)
     tools = (options["cc"], options["cxx"]) if device is None else device.key
+    key = _core.digest(choice.key)  # as manifests have it: they name no folder of the user
     query = _core.Query(
         loop=request.name,
         strategy=choice.strategy,
-        signature=request.loop.signature(),
+        signature=_core.digest(request.loop.signature()),
         source=repr((choice.key, flags, tools)),
-        text=choice.key if device is None else repr((choice.key, device.key)),
+        text=key if device is None else repr((key, device.key)),
     )
     if device is not None:
-        images.bring(choice.key, query, device)
+        images.bring(key, query, device)
     return Wanted(request=request, device=device, choice=choice, flags=flags, query=query)
 
 

@@ -137,6 +137,9 @@ def _parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--max", type=int, default=None, help="so many loops at most")
         command.add_argument("--name", help="of the library; the program's name otherwise")
+        command.add_argument(
+            "--library-version", default="0.1.0", metavar="X.Y.Z", help="of the library"
+        )
         command.add_argument("-o", "--output", help="the folder; has to be given")
         command.add_argument("program", help="a Python file")
         command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
@@ -246,7 +249,9 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> int:
             f"{options.program}'; what follows the program is the program's"
         )
     name = options.name or Path(options.program).stem
-    check_place(name, Path(options.output))  # before the program, which may take long
+    check_place(
+        name, Path(options.output), options.library_version
+    )  # before the program, which may take long
     archs, gpus = architectures(options.arch)
     backends = [one for one in options.backend.split(",") if one]
     collected = Collected(backends, gpus, tuned=options.tuned)
@@ -261,6 +266,7 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> int:
     project = Project(
         name=name,
         entries=list(collected.entries.values()),
+        release=options.library_version,
         archs=archs,
         most=options.max,
         tuned=collected.tuned(),
@@ -269,6 +275,7 @@ def _ahead(options: argparse.Namespace, *, build: bool) -> int:
     lines = [f"{manifest}: {len(project.entries)} loops"]
     lines += collected.measurements()
     lines += [f"left out: {why}" for why in dict.fromkeys(collected.refused)]
+    lines += collected.not_in_cpp()
     print("\n".join(lines))
     if end.status:
         _tell(

@@ -179,7 +179,7 @@ def test_cmake_keeps_kernels_apart(tmp_path: Path) -> None:
         with op2.dispatch.record(lib, backends=["sequential"]):
             expected = run()
         subprocess.run(["cmake", "-S", lib, "-B", out], check=True, capture_output=True)
-        build = ["cmake", "--build", out, "--target", "recorded"]
+        build = ["cmake", "--build", out, "--target", "recorded_loops"]
         subprocess.run(build, check=True, capture_output=True)
         op2.dispatch.load(lib, library=out / "librecorded.so")
         with op2.dispatch.expect("ahead"):
@@ -232,6 +232,6 @@ void k(double *y) { again: if (first() < 0) goto again; y[0] = first() + sizeof 
         with op2.dispatch.expect("ahead"):
             assert value() == 41
     subprocess.run(["cmake", "-S", lib, "-B", out], check=True, capture_output=True)
-    build = ["cmake", "--build", out, "--target", "recorded"]
+    build = ["cmake", "--build", out, "--target", "recorded_loops"]
     subprocess.run(build, check=True, capture_output=True)
     assert ctypes.CDLL(str(out / "librecorded.so"), os.RTLD_NOW)  # nothing is undefined
