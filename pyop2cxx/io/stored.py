@@ -5,7 +5,8 @@ A file has a group for each kind. Sets have a dataset ``sizes``, and what `io.or
 numberings apart by; Maps ``values``, with keys of
 their Sets, and offsets; Dats and Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``,
 with keys of the Sets and Maps that their Sparsity is made of.
-Each dataset has an attribute ``checksum``: BLAKE2b of its dtype, shape and bytes.
+Each dataset has an attribute ``checksum``: BLAKE2b of its dtype, shape and bytes; the file has one,
+``described``, of all attributes and names in it.
 """
 
 from __future__ import annotations
@@ -20,13 +21,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base import extras
+from pyop2cxx.base import extras, hdf5
 from pyop2cxx.base.files import replacing
 from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.exceptions import DataTypeError, StoredFileError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import (
+    DataTypeError,
+    OutOfMemoryError,
+    StoredFileError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.io import orders
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import refuse_left_out
@@ -113,6 +120,7 @@ def save(
             for name, thing in objects.items():
                 if isinstance(thing, Mat):
                     writer.put_pattern(name, thing)
+            file.attrs["described"] = _description(file)
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
 
@@ -393,6 +401,20 @@ def _checksum(values: Array) -> str:
     return digest.hexdigest()
 
 
+def _description(file: Any) -> str:
+    """Return a checksum of all names and attributes in a file."""
+    lines: list[str] = []
+
+    def add(name: str, item: Any) -> None:
+        # texts are scalars or arrays of them, as h5py gives them back
+        values = {key: np.asarray(value) for key, value in item.attrs.items()}
+        texts = (f"{key}={one.dtype.kind}{one.tolist()!r}" for key, one in values.items())
+        lines.append(f"{name}: {', '.join(sorted(texts))}")
+
+    file.visititems(add)
+    return blake2b("\n".join(lines).encode(errors="surrogateescape"), digest_size=16).hexdigest()
+
+
 def _n_bytes(objects: Mapping[str, Any]) -> int:
     """Return how much there is to be written or read of objects that are there."""
     return sum(_bytes_of(thing) for thing in objects.values())
@@ -456,7 +478,7 @@ def _read(dataset: Any, path: str | os.PathLike[str], add: Callable[[int], None]
 
 
 class _opened:
-    """An open file of `save`; what HDF5 finds wrong in it is a StoredFileError."""
+    """An open file of `save`; whatever is found wrong in it is a StoredFileError."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = Path(path)
@@ -465,10 +487,9 @@ class _opened:
         self._h5py: Any = extras.load("h5py", "io.load()")
 
     def __enter__(self) -> Any:
-        try:
-            self._file = self._h5py.File(self._path, "r")
-        except OSError as error:
-            raise StoredFileError(f"{self._path}: not an HDF5 file, or cut off: {error}") from None
+        if wrong := hdf5.what_is_wrong(self._path, "io.load()"):
+            raise StoredFileError(f"{self._path}: {wrong}")
+        self._file = self._h5py.File(self._path, "r")
         attrs = self._file.attrs
         if attrs.get("format") != _FORMAT or attrs.get("version") not in _VERSIONS:
             self._file.close()
@@ -476,12 +497,28 @@ class _opened:
                 f"{self._path}: not written by io.save, or by another version of it: format "
                 f"{attrs.get('format')!r}, version {attrs.get('version')!r}"
             )
+        self._check_description(attrs)
         return self._file
+
+    def _check_description(self, attrs: Any) -> None:
+        try:
+            is_right = attrs["version"] == 1 or attrs["described"] == _description(self._file)
+        except Exception as error:
+            self._file.close()
+            raise StoredFileError(f"{self._path} is damaged: {error}") from None
+        if not is_right:
+            self._file.close()
+            raise StoredFileError(
+                f"{self._path} is damaged: names or attributes are others than when it was saved"
+            )
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self._file.close()
-        if isinstance(error, OSError | KeyError) and not isinstance(error, StoredFileError):
-            raise StoredFileError(f"{self._path} is damaged: {error}") from None
+        is_users = type(error) is UsageError or isinstance(error, OutOfMemoryError)
+        if isinstance(error, Exception) and not isinstance(error, StoredFileError) and not is_users:
+            raise StoredFileError(
+                f"{self._path} is damaged: {type(error).__name__}: {error}"
+            ) from None
 
 
 def _values_for(

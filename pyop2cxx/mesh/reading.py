@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base import extras
+from pyop2cxx.base import extras, hdf5
 from pyop2cxx.base.waiting import counting, waiting
-from pyop2cxx.exceptions import MeshFileError, UsageError
+from pyop2cxx.exceptions import MeshFileError, Op2Error, UsageError
 from pyop2cxx.mesh.blocks import BY_MESHIO, Block
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.mesh.msh import read_msh
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _FAMILIES = "cell_tags"
 _REGIONS = ("medit:ref", "avsucd:material", "flac3d:group", _FAMILIES, "name_to_read")
 _PHYSICAL = "gmsh:physical"
+_HEAVY = re.compile(r"([^<>\s:]+\.h5):")
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def read(
@@ -66,7 +68,12 @@ def read(
         raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(path)!r}")
     with waiting(f"reading {place.name}"):
         points, blocks = (read_msh(place) if place.suffix == ".msh" else None) or _read(place)
-    return _mesh_of(points, blocks, renumber, gdim, name or place.stem, f"{place}")
+    try:
+        return _mesh_of(points, blocks, renumber, gdim, name or place.stem, f"{place}")
+    except (IndexError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, Op2Error):
+            raise
+        raise MeshFileError(f"{place}: its arrays do not fit together: {error}") from None
 
 
 def from_gmsh(
@@ -127,7 +134,26 @@ def _read(path: Path) -> tuple[Array, list[Block]]:
     return np.asarray(found.points), _blocks_of(found, f"{path}")
 
 
+def _check_hdf5(path: Path) -> None:
+    """Look through a file that is HDF5, and through those that an .xdmf file names."""
+    files = [path]
+    if path.suffix == ".xdmf":
+        text = path.read_text(encoding="utf-8", errors="replace")
+        files = [path.parent / name for name in {*_HEAVY.findall(text)}]
+    for file in files:
+        if file.is_file() and _starts_as_hdf5(file):
+            wrong = hdf5.what_is_wrong(file, "reading a mesh")
+            if wrong:
+                raise MeshFileError(f"{file}: {wrong}")
+
+
+def _starts_as_hdf5(file: Path) -> bool:
+    with file.open("rb") as start:
+        return start.read(len(_SIGNATURE)) == _SIGNATURE
+
+
 def _by_meshio(meshio: Any, path: Path) -> Any:
+    _check_hdf5(path)
     # meshio tells why it fails on the screen, and then ends the program.
     said = io.StringIO()
     try:
@@ -185,6 +211,11 @@ def _mesh_of(
     rows = np.concatenate([block.rows[:, : cell.n_vertices] for block in own])
     rows = rows[:, list(cell.vtk_order)]
     used = np.zeros(len(points), np.bool_)
+    if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= len(points):
+        raise MeshFileError(
+            f"{what}: cells name points {rows.min()} to {rows.max()}, but the file has "
+            f"{len(points)}; is it damaged?"
+        )
     used[rows] = True
     number = np.cumsum(used) - 1
     if not used.all():

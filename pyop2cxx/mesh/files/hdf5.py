@@ -10,21 +10,22 @@ attribute ``type`` with the name of its C type. So ``Set.fromhdf5``, ``Map.fromh
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyop2cxx.base import extras
+from pyop2cxx.base import extras, hdf5
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.files import replacing
-from pyop2cxx.exceptions import DataValueError, UsageError
+from pyop2cxx.exceptions import DataValueError, Op2Error, UsageError
 from pyop2cxx.mesh.airfoil import AirfoilMesh, FloatArray, free_stream
 from pyop2cxx.mesh.files.checks import floats, indices, mesh_of, shaped
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _SIZES = {"nodes": "p_x", "cells": "pcell", "edges": "pedge", "bedges": "pbedge"}
 _NAMES = {
@@ -49,12 +50,13 @@ def read_hdf5(path: str | os.PathLike[str]) -> AirfoilMesh:
         The mesh.
 
     Raises:
-        DataValueError: A dataset is missing, or a shape, size or value does not fit.
+        DataValueError: It is not HDF5 or damaged, a dataset is missing, or a shape, size or value
+            does not fit.
         DataTypeError: A dataset has the wrong kind of numbers.
-        OSError: The file cannot be read or is not HDF5.
+        OSError: The file cannot be read.
         MissingExtraError: h5py is not installed.
     """
-    with _h5py().File(path, "r") as file:
+    with _opened(path) as file:
         for name, counted in _SIZES.items():
             _check_size(path, file, name, counted)
         arrays = {field: _dataset(path, file, name) for field, name in _NAMES.items()}
@@ -71,12 +73,12 @@ def read_hdf5_fields(path: str | os.PathLike[str]) -> dict[str, FloatArray]:
         The fields by name, shape (n_cells, 4), ``adt`` (n_cells,).
 
     Raises:
-        DataValueError: A dataset is missing or has the wrong shape.
+        DataValueError: It is not HDF5 or damaged, or a dataset is missing or has the wrong shape.
         DataTypeError: A dataset does not hold real numbers.
-        OSError: The file cannot be read or is not HDF5.
+        OSError: The file cannot be read.
         MissingExtraError: h5py is not installed.
     """
-    with _h5py().File(path, "r") as file:
+    with _opened(path) as file:
         n_cells = len(_dataset(path, file, "pcell"))
         return {
             field: _checked_field(path, field, _dataset(path, file, f"p_{field}"), n_cells)
@@ -146,10 +148,26 @@ def _h5py() -> Any:
     return extras.load("h5py", "reading or writing a mesh as HDF5")
 
 
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Open a file for reading; what h5py finds wrong in it is said of the file."""
+    if wrong := hdf5.what_is_wrong(path, "reading a mesh as HDF5"):
+        raise DataValueError(f"{path}: {wrong}")
+    try:
+        with _h5py().File(path, "r") as file:
+            yield file
+    except (OSError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, Op2Error):
+            raise
+        raise DataValueError(f"{path}: damaged: {type(error).__name__}: {error}") from None
+
+
 def _dataset(path: str | os.PathLike[str], file: Any, name: str) -> npt.NDArray[np.generic]:
     if name not in file:
         there = ", ".join(sorted(file)) or "none"
         raise DataValueError(f"{path}: dataset '{name}' is missing; the file has {there}")
+    if not hasattr(file[name], "shape"):
+        raise DataValueError(f"{path}: '{name}' is a group, not a dataset")
     values: npt.NDArray[np.generic] = np.asarray(file[name])
     return values
 

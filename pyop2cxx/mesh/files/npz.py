@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyop2cxx.base.files import replacing
-from pyop2cxx.exceptions import DataValueError
+from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.mesh.files.checks import FIELDS, mesh_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def read_npz(path: str | os.PathLike[str]) -> AirfoilMesh:
         file.seek(0)
         try:
             arrays = _arrays(path, file)
-        except (zipfile.BadZipFile, EOFError) as error:
+        except UsageError:
+            raise
+        except Exception as error:  # zlib's, zipfile's and NumPy's
             raise DataValueError(f"{path}: not a NumPy archive: {error}") from error
     return mesh_of(path, arrays, {field: field for field in FIELDS})
 
