@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import distinct, plain_array
+from pyop2cxx.base.arrays import distinct, is_integer, plain_array
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataValueError, IndexValueError, MapValueError, UsageError
 from pyop2cxx.fem._packages import ufl
@@ -33,10 +33,10 @@ class DirichletBC:
         value: A number or an array of one value for each component; a function of coordinates, of
             shape (gdim, n), that returns n values or (components, n) of them; a `Function` of the
             space; or an expression of UFL's.
-        where: Which dofs: the name of a tag of ``mesh.exterior_facets``, or a list of names; a
-            Subset of their Set; a mask of booleans, shape (dof_set.size,); a function of
-            coordinates that returns n booleans, for dofs that are values at points; or None for
-            the whole boundary.
+        where: Which dofs: the name or number of a tag of facets, or a list of them, on the boundary
+            and inside; a Subset of the Set of exterior, interior or all facets; a mask of
+            booleans, shape (dof_set.size,); a function of coordinates that returns n booleans, for
+            dofs that are values at points; or None for the whole boundary.
         component: Of vectors the only one whose values are given; None means all.
 
     Attributes:
@@ -159,24 +159,15 @@ def _spread_answer(found: Any, points: Array, spread: Callable[[Any], Any]) -> A
 
 def _held(space: FunctionSpace, where: Any) -> Array:
     """Return the numbers of the dofs at a place, ascending."""
-    facets = space.domain.facets("exterior_facet")
-    if isinstance(where, list | tuple) and where and all(isinstance(one, str) for one in where):
-        return distinct(np.concatenate([_held(space, one) for one in where]))
-    if isinstance(where, str):
-        tags = facets.tags or {}
-        if where not in tags:
-            known = ", ".join(map(repr, tags)) or "none"
-            raise IndexValueError(f"DirichletBC: there is no tag {where!r}; there are: {known}")
-        where = tags[where]
+    several = isinstance(where, list | tuple | set | frozenset) and where
+    names = list(where) if several else [where]
+    if all(isinstance(one, str) or is_integer(one) for one in names):
+        return distinct(np.concatenate([_of_tag(space, one) for one in names]))
     if isinstance(where, Subset):
-        if where.superset is not facets.set:
-            raise MapValueError(
-                f"DirichletBC: expected a Subset of '{facets.set.name}', got one of "
-                f"'{where.superset.name}'"
-            )
-        return _on_facets(space, where.indices)
+        return _of_subset(space, where)
     if where is None:
-        return _on_facets(space, np.arange(facets.set.size))
+        everywhere = np.arange(space.domain.facets("exterior_facet").set.size)
+        return _on_facets(space, "exterior_facet", everywhere)
     if callable(where):
         where = answer(where, space.dof_coordinates, "DirichletBC: where")
     mask = plain_array(where, "DirichletBC")
@@ -190,12 +181,49 @@ def _held(space: FunctionSpace, where: Any) -> Array:
     return np.flatnonzero(mask)
 
 
-def _on_facets(space: FunctionSpace, chosen: Array) -> Array:
+def _kinds(space: FunctionSpace) -> tuple[str, ...]:
+    """Return the kinds of facets that may have tags: where a mesh finds none itself, the outer."""
+    inner = hasattr(space.mesh, "interior_facets")
+    return ("exterior_facet", "interior_facet") if inner else ("exterior_facet",)
+
+
+def _of_tag(space: FunctionSpace, tag: str | int) -> Array:
+    """Return the dofs of a tag's facets, of those on the boundary and of those inside."""
+    domain = space.domain
+    parts = {kind: domain.tagged(kind, tag) for kind in _kinds(space)}
+    found = [_on_facets(space, kind, one.indices) for kind, one in parts.items() if one is not None]
+    if not found:
+        known = " or inside ".join(map(domain.known, parts))
+        raise IndexValueError(f"DirichletBC: there is no tag {tag!r}; there are: {known}")
+    return distinct(np.concatenate(found))
+
+
+def _of_subset(space: FunctionSpace, where: Subset) -> Array:
+    """Return the dofs of a part of the facets: of all, of the outer, or of the inner ones."""
+    domain, mesh = space.domain, space.mesh
+    whole = where.superset
+    for kind in _kinds(space):
+        if whole is domain.facets(kind).set:
+            return _on_facets(space, kind, where.indices)
+    if whole is not getattr(getattr(mesh, "facets", None), "set", None):
+        raise MapValueError(
+            "DirichletBC: expected a Subset of the Set of exterior, interior or all facets of the "
+            f"mesh, got one of '{whole.name}'"
+        )
+    found = []
+    for kind in _kinds(space):
+        numbers = getattr(mesh, f"{kind}s").facets.values[:, 0]
+        found.append(_on_facets(space, kind, np.flatnonzero(np.isin(numbers, where.indices))))
+    return distinct(np.concatenate(found))
+
+
+def _on_facets(space: FunctionSpace, kind: str, chosen: Array) -> Array:
     """Return the dofs of facets and of their edges and vertices."""
     domain = space.domain
-    facets = domain.facets("exterior_facet")
+    facets = domain.facets(kind)
+    # of two cells the first one is asked: both have the dofs that lie on the facet
     cells = facets.cells.values[chosen, 0]
-    numbers = np.asarray(facets.local_numbers.data_ro).reshape(-1)[chosen]
+    numbers = np.asarray(facets.local_numbers.data_ro).reshape(facets.set.size, -1)[chosen, 0]
     if space.element.is_mixed:
         raise UsageError("DirichletBC: the space is mixed; take space.sub(i)")
     closures = scalar_part(space.element).entity_closure_dofs[domain.tdim - 1]

@@ -14,11 +14,15 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import basix, elements, ufl
+from pyop2cxx.mesh.cells import reference_cell
+from pyop2cxx.mesh.nodes import node_corners
 from pyop2cxx.runtime.memo import Memo, until_exit
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyop2cxx.base.arrays import Array
 
 FIRST_NAMED = 1 << 20
@@ -38,6 +42,10 @@ class MeshLike(Protocol):
         vertices: The vertices.
         cell_vertices: The vertices of each cell, in Basix's order of the reference cell.
         coordinates: Where the vertices are: a Dat whose dim is the dimension of the space.
+
+    A mesh that is curved or closes on itself has `degree`, `cell_nodes` (the nodes of each cell, on
+    which its coordinates are), `is_periodic`, `edges` and `facets`, too, as `pyop2cxx.mesh.Mesh`
+    has them.
     """
 
     cell_type: str
@@ -94,6 +102,8 @@ class Domain:
         ufl: The mesh in UFL.
         cell_vertices: The vertices of each cell, as its kernels see them: of simplices in
             ascending order.
+        cell_nodes: Where coordinates have the nodes of each cell, in the same order.
+        degree: Of the geometry.
         numberings: Of dofs, by element.
         derived: Forms of expressions and what they are assembled to, until `pyop2cxx.op2.exit`.
         stand_ins: What stands for functions and constants in these forms.
@@ -126,10 +136,13 @@ class Domain:
                 f"pyop2cxx.fem: Set '{mesh.cells.name}' has cells of other processes; a mesh is "
                 "whole in one process here"
             )
-        geometry = elements.element("P", self.cell_type, 1, shape=(self.gdim,))
+        self.degree: int = getattr(mesh, "degree", 1)
+        self._refuse_doubled()
+        geometry = elements.element("P", self.cell_type, self.degree, shape=(self.gdim,))
         self.ufl = _Mesh(geometry, ufl_id=mesh.cells._uid, cargo=self)
         self._place = self._sorted_places()
         self.cell_vertices = self._kernel_vertices()
+        self.cell_nodes = self._kernel_nodes()
         self._coordinates: dict[np.dtype[Any], Dat] = {}
         self.numberings: dict[Any, Any] = {}
         self.derived = Memo(_MOST_FORMS)
@@ -162,6 +175,46 @@ class Domain:
         name = f"ascending_{mesh.cell_vertices.name}"
         return Map(mesh.cells, mesh.vertices, ordered.shape[1], ordered, name)
 
+    def _refuse_doubled(self) -> None:
+        """Refuse meshes whose cells lie on each other, or see a vertex twice."""
+        sides = getattr(self.mesh, "interior_facets", None)  # a Mesh looks at its cells here
+        rows = np.sort(self.mesh.cell_vertices.values, axis=1)
+        is_twice = (rows[:, 1:] == rows[:, :-1]).any(axis=1)
+        if sides is not None and is_twice.any():
+            raise UnsupportedError(
+                f"pyop2cxx.fem: cell {int(np.argmax(is_twice))} has a vertex twice, as the mesh "
+                "closes on itself after one cell; finite elements need two cells around"
+            )
+
+    def _columns(self, subsets: Sequence[Sequence[int]]) -> Array:
+        """Return where the mesh has what kernels name by corners: edges, faces or nodes.
+
+        Args:
+            subsets: The corners of each, as kernels see them and as the mesh does.
+
+        Returns:
+            Shape (n_cells, n): which of the mesh's is each of the kernel's.
+        """
+        if self._place is None:
+            return np.broadcast_to(np.arange(len(subsets)), (len(self.corners), len(subsets)))
+        bits = 1 << np.argsort(self._place, axis=1)
+        table = np.zeros(1 << bits.shape[1], np.int64)
+        for k, corners in enumerate(subsets):
+            table[sum(1 << i for i in corners)] = k
+        masks = [bits[:, list(corners)].sum(axis=1) for corners in subsets]
+        return np.asarray(table[np.stack(masks, axis=1)])
+
+    def _kernel_nodes(self) -> Map:
+        given = getattr(self.mesh, "cell_nodes", self.mesh.cell_vertices)
+        if given is self.mesh.cell_vertices:
+            return self.cell_vertices
+        if self._place is None:
+            found: Map = given
+            return found
+        columns = self._columns(node_corners(reference_cell(self.cell_type), self.degree))
+        rows = np.take_along_axis(np.asarray(given.values), columns, axis=1)
+        return Map(self.mesh.cells, given.toset, given.arity, rows, f"ascending_{given.name}")
+
     def coordinates(self, dtype: np.dtype[Any]) -> Dat:
         """Return the coordinates of vertices in a precision; the mesh's own where it has it."""
         own = self.mesh.coordinates
@@ -188,6 +241,13 @@ class Domain:
             return self.corners, self.mesh.vertices.size
         if dim == self.tdim:
             return np.arange(len(self.corners))[:, None], len(self.corners)
+        if dim not in self._entities and getattr(self.mesh, "is_periodic", False):
+            # facets of the same vertices may be two, so they go by the mesh's numbers
+            mesh: Any = self.mesh
+            found = mesh.facets if dim == self.tdim - 1 else mesh.edges
+            columns = self._columns(reference.topology(self.cell_type)[dim])
+            numbers = np.take_along_axis(np.asarray(found.of_cells.values), columns, axis=1)
+            self._entities[dim] = (numbers.astype(np.int64), found.set.size)
         if dim not in self._entities:
             local = np.array(reference.topology(self.cell_type)[dim])
             n_vertices = self.mesh.vertices.size
@@ -268,25 +328,50 @@ class Domain:
             IndexValueError: There is none of this number.
         """
         tags = self.tags(kind)
-        whole = self.mesh.cells if kind == "cell" else self.facets(kind).set
+        if isinstance(tags, Mapping) and number >= FIRST_NAMED:
+            return self._as_part(tags[list(tags)[number - FIRST_NAMED]], self._whole(kind))
+        found = self.tagged(kind, number)
+        if found is None:
+            raise IndexValueError(f"pyop2cxx.fem: {self.no_tag(kind, number)}")
+        return found
+
+    def tagged(self, kind: str, tag: str | int) -> Subset | None:
+        """Return the cells or facets of a tag; None where there are none.
+
+        Args:
+            kind: Of integral.
+            tag: Its name or its number.
+        """
+        tags = self.tags(kind)
         if isinstance(tags, Mapping):
-            names = list(tags)
-            place = number - FIRST_NAMED
-            for name in names[place : place + 1] if place >= 0 else (number, str(number)):
-                if name in tags:
-                    return self._as_part(tags[name], whole)
-            known = ", ".join(map(repr, names)) or "none"
-        elif tags is not None:
-            values = np.asarray(getattr(tags, "data_ro", tags)).reshape(-1)
-            indices = np.flatnonzero(values == number)
-            if indices.size:
-                return Subset(whole, indices)
-            known = ", ".join(map(str, np.unique(values)))
-        else:
-            known = "none"
-        raise IndexValueError(
-            f"pyop2cxx.fem: Set '{whole.name}' has no subdomain {number}; it has: {known}"
-        )
+            name = next((name for name in (tag, str(tag)) if name in tags), None)
+            return None if name is None else self._as_part(tags[name], self._whole(kind))
+        if tags is None or isinstance(tag, str):
+            return None
+        values = np.asarray(getattr(tags, "data_ro", tags)).reshape(-1)
+        indices = np.flatnonzero(values == tag)
+        return Subset(self._whole(kind), indices) if indices.size else None
+
+    def no_tag(self, kind: str, tag: str | int) -> str:
+        """Say which tags there are instead, and where this one is."""
+        other = {"exterior_facet": "interior_facet", "interior_facet": "exterior_facet"}.get(kind)
+        where = {"exterior_facet": "on the boundary: fem.ds", "interior_facet": "inside: fem.dS"}
+        hint = ""
+        if other and hasattr(self.mesh, f"{other}s") and self.tagged(other, tag) is not None:
+            hint = f". All facets of tag {tag!r} are {where[other]}(mesh, {tag!r})"
+        noun = "tag" if isinstance(tag, str) else "subdomain"
+        name = self._whole(kind).name
+        return f"Set '{name}': there is no {noun} {tag!r}; there are: {self.known(kind)}{hint}"
+
+    def known(self, kind: str) -> str:
+        """Return the names or numbers of tags, for messages."""
+        tags = self.tags(kind)
+        if tags is None or isinstance(tags, Mapping):
+            return ", ".join(map(repr, tags or ())) or "none"
+        return ", ".join(map(str, np.unique(getattr(tags, "data_ro", tags))))
+
+    def _whole(self, kind: str) -> Set:
+        return self.mesh.cells if kind == "cell" else self.facets(kind).set
 
     def tags(self, kind: str) -> Any:
         """Return the named parts of the cells or the facets of an integral."""
@@ -295,7 +380,7 @@ class Domain:
         return self.facets(kind).tags
 
     @staticmethod
-    def _as_part(found: Any, whole: Set) -> Set:
+    def _as_part(found: Any, whole: Set) -> Subset:
         return found if isinstance(found, Subset) else Subset(whole, found)
 
     def at(self, points: Array) -> Array:
@@ -309,7 +394,8 @@ class Domain:
         """
         # rounded, so that what lies on a vertex, or on a line of the axes, does so exactly
         values = np.round(self._geometry.tabulate(0, points)[0, :, :, 0], 14)
-        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)[self.corners]
+        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)
+        where = where[self.cell_nodes.values]
         found: Array = np.einsum("qv,cvd->cqd", values, where)
         return found
 
@@ -323,14 +409,17 @@ class Domain:
             Shape (n_cells, n, gdim, tdim).
         """
         slopes = self._geometry.tabulate(1, points)[1:, :, :, 0]
-        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)[self.corners]
+        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)
+        where = where[self.cell_nodes.values]
         found: Array = np.einsum("tqv,cvd->cqdt", slopes, where)
         return found
 
     @cached_property
     def _geometry(self) -> Any:
         cell = reference.basix_cell(self.cell_type)
-        return basix.create_element(basix.ElementFamily.P, cell, 1)
+        return basix.create_element(
+            basix.ElementFamily.P, cell, self.degree, basix.LagrangeVariant.gll_warped
+        )
 
 
 class _Key:

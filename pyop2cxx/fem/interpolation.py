@@ -106,9 +106,9 @@ def on_mesh(u: Function) -> Dat:
         u: The function, of a space that is not mixed.
 
     Returns:
-        A Dat on ``mesh.vertices``, or on ``mesh.cells`` if the function is constant in each cell;
-        it has the function's name, and memory of its own. Where a function jumps, the value of
-        the later cell counts.
+        A Dat on ``mesh.vertices``, of a curved mesh on ``mesh.nodes``, or on ``mesh.cells`` if the
+        function is constant in each cell; it has the function's name, and memory of its own. Where
+        a function jumps, the value of the later cell counts.
 
     Raises:
         UsageError: This is no function, or one of a mixed space.
@@ -122,9 +122,16 @@ def on_mesh(u: Function) -> Dat:
     if space.parts:
         raise UsageError(f"on_mesh: Function '{u.name}' is of a mixed space; take one of u.split()")
     constant = space.element.embedded_superdegree == 0
-    element = ("DG", 0, u.ufl_shape) if constant else ("P", 1, u.ufl_shape)
+    degree = space.domain.degree
+    element = ("DG", 0, u.ufl_shape) if constant else ("P", degree, u.ufl_shape)
     target = Function(FunctionSpace(mesh, element), u.dat.dtype)
     found = u if space.element == target.space.element else interpolate(u, target)
+    if degree > 1 and not constant:
+        nodes = space.domain.cell_nodes.toset
+        values = np.zeros((nodes.size, target.space.dim), u.dat.dtype)
+        by_dof = found.dat.data_ro.reshape(-1, target.space.dim)
+        values[space.domain.cell_nodes.values] = by_dof[target.space.cell_dofs.values]
+        return Dat(nodes**target.space.dim, values, u.dat.dtype, u.name)
     # the dofs of these elements are numbered as the vertices and as the cells
     on = mesh.cells if constant else mesh.vertices
     return Dat(on**target.space.dim, np.array(found.values), u.dat.dtype, u.name)

@@ -271,7 +271,7 @@ class Form(Shown):
             return self.constants[parameter.number].data(READ)
         if role == "coordinates":
             where = domain.coordinates(real(self.dtype))
-            return where(READ, self._map(kind, domain.cell_vertices))
+            return where(READ, self._map(kind, domain.cell_nodes))
         if role == "facets":
             return domain.facets(kind).local_numbers(READ)
         if role == "permutations":

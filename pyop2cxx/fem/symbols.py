@@ -31,7 +31,8 @@ def ds(mesh: Any, *tags: str | int, **options: Any) -> Any:
 
     Args:
         mesh: The mesh.
-        *tags: Names of tags of ``mesh.exterior_facets``, or numbers.
+        *tags: Names of tags of ``mesh.exterior_facets``, or numbers. Of a tag with facets on the
+            boundary and inside, `ds` takes the former and `dS` the latter.
         **options: Of ``ufl.Measure``, such as ``degree``.
 
     Raises:
@@ -54,9 +55,8 @@ def _measure(
         known = domain.tags(kind)
         names = list(known) if isinstance(known, Mapping) else []
         for tag in tags:
-            if isinstance(tag, str) and tag not in names:
-                there = ", ".join(map(repr, names)) or "none"
-                raise IndexValueError(f"fem.{name}: there is no tag {tag!r}; there are: {there}")
+            if domain.tagged(kind, tag) is None:
+                raise IndexValueError(f"fem.{name}: {domain.no_tag(kind, tag)}")
         options["subdomain_id"] = tuple(
             FIRST_NAMED + names.index(tag) if isinstance(tag, str) else tag for tag in tags
         )

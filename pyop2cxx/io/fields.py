@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataTypeError, DatTypeError, UsageError
 from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.mesh.nodes import vtk_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,13 +28,15 @@ class Shown:
 
     Attributes:
         cell: The kind of cells.
-        points: Shape (n_vertices, 3), float.
-        cells: Vertices of each cell in VTK's order, shape (n_cells, vertices of a cell), int64.
-        on_points: Values on the vertices by name, shape (n_vertices,) or (n_vertices, n).
+        degree: Of the geometry, 1 or 2.
+        points: Shape (n_nodes, 3), float.
+        cells: Nodes of each cell in VTK's order, shape (n_cells, nodes of a cell), int64.
+        on_points: Values at the nodes by name, shape (n_nodes,) or (n_nodes, n).
         on_cells: The same on the cells.
     """
 
     cell: ReferenceCell
+    degree: int
     points: Array
     cells: Array
     on_points: Mapping[str, Array]
@@ -45,7 +48,9 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
 
     Args:
         mesh: The mesh.
-        fields: Dats on its vertices or its cells, by the names that the file gives them.
+        fields: Dats on its vertices, its nodes or its cells, by the names that the file gives them.
+            Values at vertices go to both sides where the mesh closes on itself, and to the middles
+            of curved edges as the mean of their ends.
         numbering: "original", of the file that the mesh was read from; or "mesh", as in use.
         what: The function, for messages.
 
@@ -58,26 +63,21 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
     check_fields(mesh, fields, what)
     if numbering not in NUMBERINGS:
         raise UsageError(f"{what}: numbering must be 'original' or 'mesh', got {numbering!r}")
-    is_original = numbering == "original"
-    rows = np.asarray(mesh.cell_vertices.values, np.int64)
-    points = _values_of(mesh, mesh.coordinates, is_original).reshape(mesh.vertices.size, -1)
+    is_original, nodes = numbering == "original", mesh.nodes
+    rows = np.asarray(mesh.cell_nodes.values, np.int64)
+    points = _values_of(mesh, mesh.coordinates, is_original).reshape(nodes.size, -1)
     if is_original:
-        order = mesh.vertices._way.order
+        order = nodes._way.order
         rows = mesh.to_original(rows if order is None else order[rows], mesh.cells)
-    by_set = {
-        on: {
-            name: _values_of(mesh, dat, is_original)
-            for name, dat in fields.items()
-            if dat.dataset.set is on
-        }
-        for on in (mesh.vertices, mesh.cells)
-    }
+    given = {name: _values_of(mesh, dat, is_original) for name, dat in fields.items()}
+    on_cells = {name for name, dat in fields.items() if dat.dataset.set is mesh.cells}
     return Shown(
         cell=mesh.cell,
+        degree=mesh.degree,
         points=np.pad(points, ((0, 0), (0, 3 - points.shape[1]))),
-        cells=np.ascontiguousarray(rows[:, list(mesh.cell.vtk_order)]),
-        on_points=by_set[mesh.vertices],
-        on_cells=by_set[mesh.cells],
+        cells=np.ascontiguousarray(rows[:, vtk_places(mesh.cell, mesh.degree)]),
+        on_points={name: values for name, values in given.items() if name not in on_cells},
+        on_cells={name: values for name, values in given.items() if name in on_cells},
     )
 
 
@@ -117,10 +117,10 @@ def _check(mesh: Mesh, name: str, dat: object, what: str) -> None:
         raise DatTypeError(
             f"{what}: field '{name}' must be a Dat, got {dat!r} of type {type(dat).__name__}"
         )
-    if dat.dataset.set not in (mesh.vertices, mesh.cells):
+    if dat.dataset.set not in (mesh.vertices, mesh.nodes, mesh.cells):
         raise UsageError(
             f"{what}: field '{name}' is on Set '{dat.dataset.set.name}'; files take values on "
-            f"mesh.vertices or mesh.cells of {mesh!r}"
+            f"mesh.vertices, mesh.nodes or mesh.cells of {mesh!r}"
         )
     dat._refuse_left_out()
     if dat.dtype.kind == "c":
@@ -128,7 +128,12 @@ def _check(mesh: Mesh, name: str, dat: object, what: str) -> None:
 
 
 def _values_of(mesh: Mesh, dat: Dat, is_original: bool) -> Array:
-    values: Array = mesh.to_original(dat) if is_original else np.asarray(dat.data_ro)
+    values: Array = np.asarray(dat.data_ro)
+    on = dat.dataset.set
+    if on is mesh.vertices and on is not mesh.nodes:
+        values, on = mesh.at_nodes(values), mesh.nodes
+    if is_original:
+        values = mesh.to_original(values, on)
     return values.reshape(len(values), -1) if values.ndim > 2 else values
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.io.fields import Shown, as_components, named, shown
+from pyop2cxx.mesh.nodes import VTK_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,6 +99,7 @@ def _document(found: Shown) -> bytes:
         return [f"<{tag}>", *lines, f"</{tag}>"]
 
     n_cells, width = found.cells.shape
+    kind = VTK_TYPES[found.cell.name] if found.degree > 1 else found.cell.vtk_type
     lines = [
         '<?xml version="1.0"?>',
         f'<VTKFile type="UnstructuredGrid" version="1.0" byte_order="{_byte_order()}" '
@@ -110,7 +112,7 @@ def _document(found: Shown) -> bytes:
         "<Cells>",
         array("connectivity", found.cells.reshape(-1)),
         array("offsets", np.arange(1, n_cells + 1, dtype=np.int64) * width),
-        array("types", np.full(n_cells, found.cell.vtk_type, np.uint8)),
+        array("types", np.full(n_cells, kind, np.uint8)),
         "</Cells>",
         *section("PointData", found.on_points),
         *section("CellData", found.on_cells),

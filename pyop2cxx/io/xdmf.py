@@ -32,6 +32,13 @@ _TOPOLOGY = {
     "tetrahedron": "Tetrahedron",
     "hexahedron": "Hexahedron",
 }
+_CURVED = {
+    "interval": "Edge_3",
+    "triangle": "Triangle_6",
+    "quadrilateral": "Quadrilateral_9",
+    "tetrahedron": "Tetrahedron_10",
+    "hexahedron": "Hexahedron_27",
+}
 _NUMBERS = {"f": "Float", "i": "Int", "u": "UInt", "b": "UInt"}
 
 
@@ -72,7 +79,7 @@ def write_geometry(found: Shown, path: Path, fields: dict[str, Array]) -> list[s
     """Write points, cells and fields to an HDF5 file; return the XML of points and cells."""
     width = found.cells.shape[1]
     write_arrays(path, {"points": found.points, "cells": found.cells, **_prefixed(fields)})
-    kind = _TOPOLOGY[found.cell.name]
+    kind = (_TOPOLOGY if found.degree == 1 else _CURVED)[found.cell.name]
     extra = f' NodesPerElement="{width}"' if kind == "Polyline" else ""
     return [
         f'<Topology TopologyType="{kind}" NumberOfElements="{len(found.cells)}"{extra}>',

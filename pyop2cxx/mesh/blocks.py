@@ -7,12 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyop2cxx.mesh.cells import CELLS
+from pyop2cxx.mesh.nodes import from_gmsh_order
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.topology import Numbers
 
 BY_MESHIO = {cell.meshio_name: cell for cell in CELLS.values()}
+
+
+def in_vtk_order(kind: str, rows: Array) -> Array:
+    """Return the nodes of elements in VTK's order, given in Gmsh's; shape (n, nodes)."""
+    return from_gmsh_order(BY_MESHIO[kind], rows) if kind in BY_MESHIO else rows
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,14 +10,14 @@ import numpy as np
 
 from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.exceptions import DataValueError, UsageError
+from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.mesh.topology import Tags
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -76,6 +76,11 @@ class ExtrudedMesh(Generic[BaseMesh]):
             raise UsageError(
                 f"{self.name}: intervals, triangles and quadrilaterals in one or two dimensions "
                 f"can be extruded; got {mesh.cell_type} cells in {mesh.gdim}"
+            )
+        if mesh.degree > 1 or mesh.is_periodic:
+            raise UnsupportedError(
+                f"{self.name}: the mesh is {'curved' if mesh.degree > 1 else 'periodic'}; only "
+                "straight ones that do not close on themselves can be extruded"
             )
         self._cell_type, self._is_continuous = mesh.cell_type, continuous
         self._cells_of = _cells_of_columns(layers, mesh.cells.size, self.name)
@@ -170,10 +175,10 @@ class ExtrudedMesh(Generic[BaseMesh]):
         mesh: Any = self.base
         tops = self._rows + (self._cells_of[:, 1:] - self._cells_of[:, :1])
         parts = {"lower": self._rows.ravel(), "upper": tops.ravel()}
-        facets = self._facets()
-        for tag in facets.tags:
+        self._check_tags()
+        for tag in mesh.facet_tags:
             chosen = np.zeros(mesh.vertices.size, np.bool_)
-            chosen[facets.vertices_of(tag).indices] = True
+            chosen[mesh.vertices_of(tag).indices] = True
             parts[tag] = np.flatnonzero(chosen[self.base_vertices])
         return Tags(self.vertices, parts)
 
@@ -231,12 +236,11 @@ class ExtrudedMesh(Generic[BaseMesh]):
         )
         return made
 
-    def _facets(self) -> Any:
+    def _check_tags(self) -> None:
         mesh: Any = self.base
-        taken = {"lower", "upper"} & {*mesh.exterior_facets.tags}
+        taken = {"lower", "upper"} & {*mesh.facet_tags}
         if taken:
             raise UsageError(f"{self.name}: the base has facet tags {sorted(taken)}; rename them")
-        return mesh.exterior_facets
 
     def _order_of_corners(self) -> Array:
         if self._cell_type == "triangle":
@@ -252,9 +256,16 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     def _side_tags(self) -> dict[str, Array]:
         mesh: Any = self.base
-        facets = self._facets()
-        slots = _slots(mesh, facets)
-        found = {}
+        self._check_tags()
+        found: dict[str, list[Array]] = {}
+        for facets in (mesh.exterior_facets, mesh.interior_facets):
+            for tag, rows in self._sides_of(facets):
+                found.setdefault(tag, []).append(rows)
+        return {tag: np.concatenate(rows) for tag, rows in found.items()}
+
+    def _sides_of(self, facets: Any) -> Iterator[tuple[str, Array]]:
+        """Yield vertices of the upright facets over each tag, within the first cells' columns."""
+        slots = _slots(self.base, facets)
         for tag, part in facets.tags.items():
             cells = facets.cells.values[part.indices, 0]
             chosen = slots[part.indices]
@@ -267,8 +278,7 @@ class ExtrudedMesh(Generic[BaseMesh]):
             below = rows + place[:, None]
             both = np.concatenate([below, below + 1], 1)
             is_cut = self._cell_type == "triangle"
-            found[tag] = both[:, ((0, 1, 3), (0, 2, 3))].reshape(-1, 3) if is_cut else both
-        return found
+            yield tag, both[:, ((0, 1, 3), (0, 2, 3))].reshape(-1, 3) if is_cut else both
 
     def __repr__(self) -> str:
         n_of = self._cells_of[:, 1] - self._cells_of[:, 0]
@@ -313,7 +323,8 @@ class Sides:
 def _slots(mesh: Any, facets: Any) -> Array:
     """Which corners of their cells facets have, shape (n, corners of a facet)."""
     table = np.array(mesh.cell.facets)
-    found: Array = table[np.asarray(facets.local_numbers.data_ro).reshape(-1)]
+    numbers = np.asarray(facets.local_numbers.data_ro).reshape(facets.set.size, -1)
+    found: Array = table[numbers[:, 0]]
     return found
 
 

@@ -26,13 +26,16 @@ _SIDES = (("left", "right"), ("bottom", "top"), ("front", "back"))
 _TETS = ((0, 1, 3, 7), (0, 5, 1, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 4, 5, 7), (0, 6, 4, 7))
 
 
-def interval_mesh(n: int, start: float = 0.0, end: float = 1.0) -> Mesh:
+def interval_mesh(
+    n: int, start: float = 0.0, end: float = 1.0, *, periodic: str | bool = False
+) -> Mesh:
     """Divide an interval.
 
     Args:
         n: The number of cells.
         start: Its lower end, tagged "left".
         end: Its upper end, tagged "right".
+        periodic: Whether both ends are one vertex: True or "x". They then have no tags.
 
     Raises:
         UsageError: n is not positive, or the interval is empty.
@@ -41,15 +44,17 @@ def interval_mesh(n: int, start: float = 0.0, end: float = 1.0) -> Mesh:
         >>> interval_mesh(4).coordinates.data_ro.tolist()
         [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    return _grid("interval_mesh", (n,), (start,), (end,), "interval")
+    return _grid("interval_mesh", (n,), (start,), (end,), "interval", periodic)
 
 
-def square_mesh(n: int, *, cell: str = "triangle") -> Mesh:
+def square_mesh(n: int, *, cell: str = "triangle", periodic: str | bool = False) -> Mesh:
     """Divide the unit square.
 
     Args:
         n: Squares per side; each is one quadrilateral or two triangles.
         cell: "triangle" or "quadrilateral".
+        periodic: Directions in which the mesh closes on itself: "x", "y", "xy"; True means all.
+            Opposite sides are then joined, and have no tags. Finite elements need two cells around.
 
     Returns:
         A mesh with the facet tags "left", "right", "bottom", "top".
@@ -61,7 +66,7 @@ def square_mesh(n: int, *, cell: str = "triangle") -> Mesh:
         >>> square_mesh(4)
         Mesh('square_mesh': 32 triangles, 25 vertices, 2-D, tags: left, right, bottom, top)
     """
-    return _grid("square_mesh", (n, n), (0.0, 0.0), (1.0, 1.0), cell)
+    return _grid("square_mesh", (n, n), (0.0, 0.0), (1.0, 1.0), cell, periodic)
 
 
 def rectangle_mesh(
@@ -71,6 +76,7 @@ def rectangle_mesh(
     high: Sequence[float] = (1.0, 1.0),
     *,
     cell: str = "triangle",
+    periodic: str | bool = False,
 ) -> Mesh:
     """Divide a rectangle; see `square_mesh`.
 
@@ -80,6 +86,7 @@ def rectangle_mesh(
         low: The lower left corner.
         high: The upper right corner.
         cell: "triangle" or "quadrilateral".
+        periodic: As of `square_mesh`.
 
     Raises:
         UsageError: A number is not positive, the rectangle is empty, or there is no such cell.
@@ -88,15 +95,16 @@ def rectangle_mesh(
         >>> rectangle_mesh(4, 2, high=(2.0, 1.0), cell="quadrilateral").cells.size
         8
     """
-    return _grid("rectangle_mesh", (nx, ny), low, high, cell)
+    return _grid("rectangle_mesh", (nx, ny), low, high, cell, periodic)
 
 
-def cube_mesh(n: int, *, cell: str = "tetrahedron") -> Mesh:
+def cube_mesh(n: int, *, cell: str = "tetrahedron", periodic: str | bool = False) -> Mesh:
     """Divide the unit cube.
 
     Args:
         n: Cubes per side; each is one hexahedron or six tetrahedra.
         cell: "tetrahedron" or "hexahedron".
+        periodic: Directions of "xyz" in which the mesh closes on itself; see `square_mesh`.
 
     Returns:
         A mesh with the facet tags "left", "right" (x), "bottom", "top" (y), "front", "back" (z).
@@ -108,7 +116,7 @@ def cube_mesh(n: int, *, cell: str = "tetrahedron") -> Mesh:
         >>> cube_mesh(2).cells.size, cube_mesh(2, cell="hexahedron").cells.size
         (48, 8)
     """
-    return _grid("cube_mesh", (n, n, n), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), cell)
+    return _grid("cube_mesh", (n, n, n), (0.0, 0.0, 0.0), (1.0, 1.0, 1.0), cell, periodic)
 
 
 def box_mesh(
@@ -119,6 +127,7 @@ def box_mesh(
     high: Sequence[float] = (1.0, 1.0, 1.0),
     *,
     cell: str = "tetrahedron",
+    periodic: str | bool = False,
 ) -> Mesh:
     """Divide a box; see `cube_mesh`.
 
@@ -129,6 +138,7 @@ def box_mesh(
         low: The corner with the least coordinates.
         high: The corner with the greatest ones.
         cell: "tetrahedron" or "hexahedron".
+        periodic: As of `cube_mesh`.
 
     Raises:
         UsageError: A number is not positive, the box is empty, or there is no such cell.
@@ -137,7 +147,7 @@ def box_mesh(
         >>> box_mesh(4, 1, 1, high=(4.0, 1.0, 1.0)).exterior_facets.tags["right"].size
         2
     """
-    return _grid("box_mesh", (nx, ny, nz), low, high, cell)
+    return _grid("box_mesh", (nx, ny, nz), low, high, cell, periodic)
 
 
 def disk_mesh(n: int, radius: float = 1.0) -> Mesh:
@@ -196,7 +206,12 @@ def _ring_cells(ring: int) -> IntArray:
 
 
 def _grid(
-    what: str, counts: Sequence[int], low: Sequence[float], high: Sequence[float], cell: str
+    what: str,
+    counts: Sequence[int],
+    low: Sequence[float],
+    high: Sequence[float],
+    cell: str,
+    periodic: str | bool,
 ) -> Mesh:
     """Return a mesh of an axis-aligned box in as many dimensions as there are counts."""
     dim = len(counts)
@@ -213,6 +228,7 @@ def _grid(
             f"{what}: low and high must be {dim} numbers each, low below high; got {tuple(low)} "
             f"and {tuple(high)}"
         )
+    closed = _closed_axes(what, periodic, dim)
     ticks = [np.linspace(a, b, n + 1) for a, b, n in zip(low, high, counts, strict=True)]
     with waiting(f"{what}: making {' x '.join(map(str, counts))} boxes"):
         # Axes of arrays are reversed: the first coordinate runs fastest.
@@ -222,9 +238,26 @@ def _grid(
         sides = {
             name: _facets_of(vertex.take([at], axis=dim - 1 - axis).squeeze(dim - 1 - axis), cell)
             for axis in range(dim)
+            if axis not in closed
             for name, at in zip(_SIDES[axis], (0, -1), strict=True)
         }
-    return Mesh.from_arrays(cell, points, cells, facet_tags=sides, name=what)
+        ends = [vertex.take([-1, 0], axis=dim - 1 - axis) for axis in closed]
+        seams = [
+            np.moveaxis(end, dim - 1 - axis, -1).reshape(-1, 2)
+            for axis, end in zip(closed, ends, strict=True)
+        ]
+    return Mesh.from_arrays(cell, points, cells, facet_tags=sides, periodic=seams, name=what)
+
+
+def _closed_axes(what: str, periodic: str | bool, dim: int) -> list[int]:
+    """Return the directions in which a mesh closes on itself."""
+    axes = "xyz"[:dim]
+    given = (axes if periodic else "") if isinstance(periodic, bool) else periodic
+    if not isinstance(given, str) or {*given} - {*axes} or len({*given}) < len(given):
+        raise UsageError(
+            f"{what}: periodic is True, False or directions of {axes!r}, got {periodic!r}"
+        )
+    return sorted(map(axes.index, given))
 
 
 def _check_counts(what: str, counts: Sequence[int]) -> None:

@@ -8,29 +8,46 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyop2cxx.mesh.nodes import SIMPLICES, node_corners
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.cells import ReferenceCell
 
-_GAUSS = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5)
-"""Two points in each direction integrate the Jacobian of quadrilaterals and hexahedra exactly."""
-_SIMPLICES = {"interval": 1, "triangle": 2, "tetrahedron": 6}
-"""How many of them are as large as the unit cube."""
+_PARTS = (1, 1, 2, 6)
+"""How many simplices are as large as the unit cube, by dimension."""
 
 
-def volumes(cell: ReferenceCell, corners: Array) -> Array:
+def volumes(cell: ReferenceCell, nodes: Array, degree: int = 1) -> Array:
     """Return length, area or volume of each cell, shape (n_cells,).
 
     Args:
         cell: The kind of the cells.
-        corners: Where their vertices are, shape (n_cells, vertices of a cell, gdim).
+        nodes: Where their nodes are, shape (n_cells, nodes of a cell, gdim).
+        degree: Of the geometry; of curved cells on surfaces the area is approximate.
     """
-    if cell.name in _SIMPLICES:
-        return _size_of(corners[:, 1:] - corners[:, :1]) / _SIMPLICES[cell.name]
-    points = [*product(_GAUSS, repeat=cell.tdim)]
-    sizes = (_size_of(np.einsum("vt,cvd->ctd", _slopes(cell, p), corners)) for p in points)
-    found: Array = sum(sizes, np.zeros(len(corners))) / len(points)
+    if degree == 1 and cell.name in SIMPLICES:
+        return _size_of(nodes[:, 1:] - nodes[:, :1]) / _PARTS[cell.tdim]
+    found = np.zeros(len(nodes))
+    for point, weight in _rule(cell, degree):
+        slopes = _slopes(cell, point) if degree == 1 else _curved_slopes(cell, point)
+        found += weight * _size_of(np.einsum("vt,cvd->ctd", slopes, nodes))
     return found
+
+
+def _rule(cell: ReferenceCell, degree: int) -> Iterator[tuple[Array, float]]:
+    """Yield points and weights that integrate the Jacobian of cells exactly."""
+    n = degree + 1 if cell.name not in SIMPLICES else 3
+    roots, weights = np.polynomial.legendre.leggauss(n)
+    for places in product(range(n), repeat=cell.tdim):
+        at, weight = (roots[[*places]] + 1) / 2, float(np.prod(weights[[*places]] / 2))
+        if cell.name in SIMPLICES:  # of the unit cube, whose sides are drawn together
+            left = 1.0
+            for k in range(cell.tdim):
+                at[k], weight, left = at[k] * left, weight * left, left * (1 - at[k])
+        yield at, weight
 
 
 def _size_of(directions: Array) -> Array:
@@ -40,13 +57,52 @@ def _size_of(directions: Array) -> Array:
     return np.asarray(np.sqrt(np.linalg.det(directions @ directions.transpose(0, 2, 1))))
 
 
-def _slopes(cell: ReferenceCell, point: tuple[float, ...]) -> Array:
+def _slopes(cell: ReferenceCell, point: Array) -> Array:
     """Return the derivatives of a box's shape functions at a point, shape (vertices, tdim)."""
-    where, at = np.array(cell.points), np.array(point)
-    factors = np.where(where == 1, at, 1 - at)
+    where = np.array(cell.points)
+    factors = np.where(where == 1, point, 1 - point)
     signs = np.where(where == 1, 1.0, -1.0)
     columns = [signs[:, k] * np.delete(factors, k, axis=1).prod(axis=1) for k in range(cell.tdim)]
     return np.stack(columns, axis=1)
+
+
+def _curved_slopes(cell: ReferenceCell, point: Array) -> Array:
+    """Return the derivatives of the shape functions of degree two, shape (nodes, tdim)."""
+    nodes = node_corners(cell, 2)
+    if cell.name in SIMPLICES:
+        at = np.concatenate([[1 - point.sum()], point])
+        slopes = np.concatenate([-np.ones((1, cell.tdim)), np.eye(cell.tdim)])
+        return np.array(
+            [
+                (4 * at[n[0]] - 1) * slopes[n[0]]
+                if len(n) == 1
+                else 4 * (at[n[0]] * slopes[n[1]] + at[n[1]] * slopes[n[0]])
+                for n in nodes
+            ]
+        )
+    where = np.array([np.mean([cell.points[i] for i in n], axis=0) for n in nodes])
+    left = 1 - point
+    values = np.stack([left * (left - point), 4 * point * left, point * (point - left)])
+    derived = np.stack([4 * point - 3, 4 - 8 * point, 4 * point - 1])
+    place, axes = np.rint(2 * where).astype(np.int64), np.arange(cell.tdim)
+    factors, slopes = values[place, axes], derived[place, axes]
+    columns = [slopes[:, k] * np.delete(factors, k, axis=1).prod(axis=1) for k in axes]
+    return np.stack(columns, axis=1)
+
+
+def first_fold(facets: Array, middles: Array) -> int:
+    """Return the first facet both of whose cells lie on the same side of it; -1 if there is none.
+
+    Args:
+        facets: Where the vertices of facets are, shape (n, vertices of a facet, gdim).
+        middles: The middles of the two cells of each, shape (n, 2, gdim); of flat meshes, whose
+            cells have as many dimensions as the space.
+    """
+    if not len(facets):
+        return -1
+    away = middles[:, 1] - facets.mean(axis=1)
+    is_folded = (normals(facets, middles[:, 0]) * away).sum(axis=1) <= 0
+    return int(np.argmax(is_folded)) if is_folded.any() else -1
 
 
 def normals(facets: Array, middles: Array) -> Array:

@@ -3,26 +3,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import distinct, plain_array
+from pyop2cxx.base.arrays import distinct
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber, to_original
 from pyop2cxx.exceptions import DataValueError
-from pyop2cxx.mesh.cells import ReferenceCell, reference_cell
+from pyop2cxx.mesh.cells import reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
+from pyop2cxx.mesh.given import as_numbers, as_rows, given_arrays, new_numbers
 from pyop2cxx.mesh.measures import volumes
+from pyop2cxx.mesh.nodes import degree_of, node_corners
+from pyop2cxx.mesh.periodic import seams_by_images, seams_by_vertices
 from pyop2cxx.mesh.topology import (
     Facets,
+    Geometry,
     MeshEntities,
     Tags,
     marked_points,
     points_of,
     split_facets,
+    vertices_of,
 )
 from pyop2cxx.runtime import runtime, seams
 from pyop2cxx.runtime.showing import Shown
@@ -31,13 +37,16 @@ from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.mesh.cells import ReferenceCell
     from pyop2cxx.mesh.extruded import Levels
-    from pyop2cxx.mesh.topology import Marker, Numbers
+    from pyop2cxx.mesh.given import Given
+    from pyop2cxx.mesh.periodic import Seams
+    from pyop2cxx.mesh.topology import Marker, Numbers, Part
 
 
 class Mesh(Shown):
@@ -52,7 +61,8 @@ class Mesh(Shown):
         cells: The Set of cells.
         vertices: The Set of vertices.
         cell_vertices: The vertices of each cell.
-        coordinates: A Dat on the vertices; its dim is the geometric dimension.
+        coordinates: A Dat on `nodes`; its dim is the geometric dimension.
+        shape: Where cells are: the nodes, their degree, and where the mesh closes on itself.
         cell_tags: Named parts of the cells, `Tags`: ``mesh.cell_tags["steel"]`` is a Subset.
         renumbering: The way back to the numbers that were given; None if they are in use.
         name: Used in messages.
@@ -78,27 +88,29 @@ class Mesh(Shown):
     vertices: Set
     cell_vertices: Map
     coordinates: Dat
+    shape: Geometry
     cell_tags: Tags
     renumbering: Renumbering | None
     name: str
 
     def __init__(
         self,
-        cell: ReferenceCell,
         cell_vertices: Map,
-        coordinates: Dat,
+        shape: Geometry,
         *,
         cell_tags: Mapping[str, npt.ArrayLike] | None = None,
         renumbering: Renumbering | None = None,
         name: str = "mesh",
     ) -> None:
-        self.cell = cell
+        self.cell, self.shape, self.coordinates = shape.cell, shape, shape.coordinates
         self.cells, self.vertices = cell_vertices.iterset, cell_vertices.toset
-        self.cell_vertices, self.coordinates = cell_vertices, coordinates
+        self.cell_vertices = cell_vertices
         self.cell_tags = Tags(self.cells, cell_tags or {})
         self.renumbering = renumbering
         for on in (self.cells, self.vertices):
             follow_tables(on, (cell_vertices,), like=on)
+        if not shape.is_plain:
+            follow_tables(self.nodes, (shape.cell_nodes,), like=self.nodes)
         self.name = name
         self._facet_numbers: dict[str, Numbers] = {}
 
@@ -111,6 +123,7 @@ class Mesh(Shown):
         *,
         cell_tags: Mapping[str, npt.ArrayLike] | None = None,
         facet_tags: Mapping[str, npt.ArrayLike] | None = None,
+        periodic: Sequence[npt.ArrayLike] = (),
         renumber: bool = False,
         name: str = "mesh",
     ) -> Mesh:
@@ -119,43 +132,55 @@ class Mesh(Shown):
         Args:
             cell_type: "interval", "triangle", "quadrilateral", "tetrahedron" or "hexahedron".
             points: Coordinates of the vertices, shape (n_vertices, gdim), real; float32 stays
-                float32, all else becomes float64.
+                float32, all else becomes float64. Of a mesh that closes on itself they may be given
+                for each corner of each cell, shape (n_cells, corners, gdim): facets with the same
+                vertices, one of which is the other one moved, are then the same.
             cells: Vertices of each cell, shape (n_cells, vertices of a cell), integers; those of
-                quadrilaterals and hexahedra in tensor order.
+                quadrilaterals and hexahedra in tensor order. Of curved cells all nodes of degree
+                two in Basix's order: vertices, then middles of edges, faces, cells.
             cell_tags: For each name the numbers of cells.
             facet_tags: For each name rows of vertices of facets, shape (n, vertices of a facet),
                 each row in any order.
+            periodic: For each direction in which the mesh closes on itself pairs of vertices, shape
+                (n, 2): the first, on one side, is the same as the second, on the other side. Both
+                have points of their own, so that cells keep their shapes; the mesh has a vertex
+                for both.
             renumber: Whether cells and vertices are renumbered for locality. The mesh then keeps
                 the way back, in `renumbering`.
             name: Used in messages.
 
         Raises:
-            UsageError: There is no such kind of cell, or a cell names a vertex twice.
+            UsageError: There is no such kind of cell.
             DataValueError: Arrays have another shape, are not finite, or numbers are out of range;
-                a tagged facet is none of the mesh.
+                a cell names a vertex twice, or is given twice; a tagged facet is none of the mesh;
+                both sides of a seam are divided in different ways.
+
+        Example:
+            >>> from pyop2cxx.mesh import Mesh
+            >>> ring = Mesh.from_arrays("interval", [0.0, 0.5, 1.0], [[0, 1], [1, 2]],
+            ...                         periodic=[[[2, 0]]])
+            >>> ring.interior_facets.set.size, ring.cell_volumes.data_ro.tolist()
+            (2, [0.5, 0.5])
         """
         kind = reference_cell(cell_type)
         with waiting(f"{name}: checking {len(np.asarray(cells))} cells"):
-            where = _as_points(points, kind, name)
-            rows = _as_cells(cells, kind, len(where), name)
-        cell_set, vertex_set = Set(len(rows), "cells"), Set(len(where), "vertices")
-        cell_vertices = Map(cell_set, vertex_set, kind.n_vertices, rows, "cell_vertices")
-        gdim = where.shape[1]
-        coordinates = Dat(vertex_set**gdim, where, name="coordinates")
-        way = _renumbered(cell_vertices, coordinates) if renumber else None
+            given = given_arrays(kind, points, cells, periodic, name)
+        cell_vertices, shape = _entities(kind, given)
+        way = _renumbered(cell_vertices, shape) if renumber else None
+        if given.is_closed:
+            shape = replace(shape, seams=_seams(given, shape, way, name))
         mesh = cls(
-            kind,
             cell_vertices,
-            coordinates,
+            shape,
             cell_tags={
-                tag: _numbered(found, cell_set, way, f"{name}: cell tag '{tag}'")
+                tag: as_numbers(found, cell_vertices.iterset, way, f"{name}: cell tag '{tag}'")
                 for tag, found in (cell_tags or {}).items()
             },
             renumbering=way,
             name=name,
         )
         if facet_tags:
-            mesh._tag_facets(facet_tags)
+            mesh._tag_facets(facet_tags, given.is_by_corner)
         return mesh
 
     @property
@@ -173,6 +198,26 @@ class Mesh(Shown):
         """The geometric dimension: of the coordinates."""
         return self.coordinates.cdim
 
+    @property
+    def degree(self) -> int:
+        """The degree of the geometry: 1, or 2 where sides are curved."""
+        return self.shape.degree
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether the mesh closes on itself."""
+        return self.shape.seams is not None
+
+    @property
+    def nodes(self) -> Set:
+        """The Set that `coordinates` are on: `vertices`, unless curved or periodic."""
+        return self.shape.cell_nodes.toset
+
+    @property
+    def cell_nodes(self) -> Map:
+        """The nodes of each cell, its corners first: `cell_vertices`, unless curved or periodic."""
+        return self.shape.cell_nodes
+
     @cached_property
     def edges(self) -> MeshEntities:
         """All edges; those of an interval mesh are its cells, those of a flat one its facets."""
@@ -185,14 +230,14 @@ class Mesh(Shown):
 
     @cached_property
     def _sides(self) -> tuple[Facets, Facets]:
-        return split_facets(self.facets, self.cell_vertices, self.coordinates, self._facet_numbers)
+        return split_facets(self.facets, self.shape, self._facet_numbers)
 
     @property
     def exterior_facets(self) -> Facets:
         """The facets of just one cell.
 
         Raises:
-            UsageError: More than two cells share a facet.
+            UsageError: More than two cells share a facet, or two cells lie on one side of it.
         """
         return self._sides[0]
 
@@ -201,7 +246,7 @@ class Mesh(Shown):
         """The facets between two cells.
 
         Raises:
-            UsageError: More than two cells share a facet.
+            UsageError: More than two cells share a facet, or two cells lie on one side of it.
         """
         return self._sides[1]
 
@@ -211,13 +256,18 @@ class Mesh(Shown):
 
         They belong to the coordinates at the first time that they are asked for.
 
+        Raises:
+            UsageError: Two cells lie on one side of their facet: the mesh closes on itself, but has
+                no points for both sides.
+
         Example:
             >>> from pyop2cxx.mesh import square_mesh
             >>> square_mesh(2).cell_volumes.data_ro[:2].tolist()
             [0.125, 0.125]
         """
-        corners = points_of(self.coordinates)[self.cell_vertices.values_with_halo]
-        found = volumes(self.cell, corners).astype(self.coordinates.dtype)
+        _ = self._sides  # which refuses cells that lie on each other
+        nodes = points_of(self.coordinates)[self.cell_nodes.values_with_halo]
+        found = volumes(self.cell, nodes, self.degree).astype(self.coordinates.dtype)
         return Dat(self.cells, found, name="cell_volumes")
 
     @cached_property
@@ -249,7 +299,45 @@ class Mesh(Shown):
             >>> square_mesh(4).vertices_where(lambda x: x[0] + x[1] < 0.3).indices.tolist()
             [0, 1, 5]
         """
-        return Subset(self.vertices, np.flatnonzero(marked_points(self.coordinates, marker)))
+        marked = marked_points(self.coordinates, marker)
+        if self.shape.is_plain:
+            return Subset(self.vertices, np.flatnonzero(marked))
+        corners = self.cell_nodes.values[:, : self.cell.n_vertices]
+        return Subset(self.vertices, distinct(self.cell_vertices.values[marked[corners]]))
+
+    def vertices_of(self, part: Part) -> Subset:
+        """Return the vertices of facets, of those on the boundary and of those inside.
+
+        Args:
+            part: The name or number of a tag or several of them; or a Subset of ``facets.set``.
+
+        Raises:
+            UnknownTagError: There is no such tag.
+            SetTypeError: The Subset is a part of another Set.
+
+        Example:
+            >>> from pyop2cxx.mesh import square_mesh
+            >>> square_mesh(4).vertices_of(["left", "top"]).size
+            9
+        """
+        return vertices_of(self.facets.set, self.facets.vertices, self.facet_tags, part)
+
+    def at_nodes(self, values: Array) -> Array:
+        """Return what values at vertices are at the nodes of the geometry.
+
+        Args:
+            values: A row for each vertex, shape (vertices.size, ...).
+
+        Returns:
+            Shape (nodes.size, ...): in the middle of an edge the mean of its ends.
+        """
+        if self.shape.is_plain:
+            return values
+        found = np.zeros((self.nodes.size, *values.shape[1:]), np.result_type(values, np.float32))
+        rows = self.cell_vertices.values
+        for k, corners in enumerate(node_corners(self.cell, self.degree)):
+            found[self.cell_nodes.values[:, k]] = values[rows[:, list(corners)]].mean(axis=1)
+        return found if self.degree > 1 else found.astype(values.dtype)
 
     def extruded(
         self, layers: int | npt.ArrayLike, levels: Levels = None, *, continuous: bool = True
@@ -273,6 +361,7 @@ class Mesh(Shown):
         Raises:
             UsageError: The cells are of three dimensions, or lie on a surface in space, or a column
                 has no cell.
+            UnsupportedError: The mesh is curved or closes on itself.
             DataValueError: There are other than the right number of heights, or one is not finite.
 
         Example:
@@ -305,15 +394,18 @@ class Mesh(Shown):
 
     def _entities(self, dim: int, name: str) -> MeshEntities:
         with waiting(f"{self.name}: finding {name} of {self.cells.size} cells"):
-            return MeshEntities(self.cell, dim, self.cell_vertices, name)
+            return MeshEntities(self.cell, dim, self.cell_vertices, name, self.shape.seams)
 
-    def _tag_facets(self, tags: Mapping[str, npt.ArrayLike]) -> None:
+    def _tag_facets(self, tags: Mapping[str, npt.ArrayLike], by_vertices: bool) -> None:
+        on = self.vertices if by_vertices else self.nodes
         for tag, rows in tags.items():
             what = f"{self.name}: facet tag '{tag}'"
-            found = _as_rows(rows, self.facets.vertices.arity, self.vertices.size, what)
+            found = as_rows(rows, self.facets.vertices.arity, on.size, what)
             if self.renumbering is not None:
-                found = _new_numbers(self.renumbering, self.vertices)[found]
-            numbers = self.facets.find(found)
+                found = new_numbers(self.renumbering, on)[found]
+            if self.degree > 1 and not self.is_periodic:  # facets are found by vertices
+                found = self._vertex_of_nodes()[found]
+            numbers = self._by_vertices(found, what) if by_vertices else self.facets.find(found)
             if (numbers < 0).any():
                 bad = int(np.argmax(numbers < 0))
                 given = np.asarray(rows)[bad].tolist()
@@ -322,98 +414,91 @@ class Mesh(Shown):
                 )
             self._facet_numbers[tag] = distinct(numbers)
 
+    def _vertex_of_nodes(self) -> Array:
+        """The vertex at each node, shape (nodes.size,); -1 where there is none."""
+        found = np.full(self.nodes.size, -1)
+        found[self.cell_nodes.values[:, : self.cell.n_vertices]] = self.cell_vertices.values
+        return found
+
+    def _by_vertices(self, rows: Array, what: str) -> Numbers:
+        """Find facets by vertices where two may have the same; -1 for none."""
+        have = np.sort(self.facets.vertices.values, axis=1)
+        both = np.concatenate([have, np.sort(rows, axis=1)])
+        _, which = np.unique(both, axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        there = np.bincount(which[: len(have)], minlength=int(which.max()) + 1)
+        wanted = which[len(have) :]
+        if (there[wanted] > 1).any():
+            bad = int(np.argmax(there[wanted] > 1))
+            raise DataValueError(
+                f"{what}: row {bad}: several facets have vertices {rows[bad].tolist()}; give "
+                "vertices their own numbers on each side, and join them by periodic="
+            )
+        number = np.full(len(there), -1)
+        number[which[: len(have)]] = np.arange(len(have))
+        return np.asarray(number[wanted])
+
     def __repr__(self) -> str:
         plural = "hexahedra" if self.cell_type == "hexahedron" else f"{self.cell_type}s"
         plural = "tetrahedra" if self.cell_type == "tetrahedron" else plural
         counts = f"{self.cells.size} {plural}, {self.vertices.size} vertices, {self.gdim}-D"
         tags = [*self.cell_tags, *self._facet_numbers]
-        parts = (f", tags: {', '.join(tags)}" if tags else "") + (
-            ", renumbered" if self.renumbering else ""
-        )
+        parts = (", curved" if self.degree > 1 else "") + (", periodic" if self.is_periodic else "")
+        parts += f", tags: {', '.join(tags)}" if tags else ""
+        parts += ", renumbered" if self.renumbering else ""
         return f"Mesh('{self.name}': {counts}{parts})"
 
 
-def _renumbered(cell_vertices: Map, coordinates: Dat) -> Renumbering:
+def _entities(cell: ReferenceCell, given: Given) -> tuple[Map, Geometry]:
+    """Return the vertices of cells, and where they are, without seams."""
+    cells, vertices = Set(len(given.nodes), "cells"), Set(given.n_vertices, "vertices")
+    cell_vertices = Map(cells, vertices, cell.n_vertices, given.vertices, "cell_vertices")
+    cell_nodes, is_plain = cell_vertices, given.vertex_of is None
+    if not is_plain:
+        nodes = Set(len(given.points), "nodes")
+        cell_nodes = Map(cells, nodes, given.nodes.shape[1], given.nodes, "cell_nodes")
+    on = cell_nodes.toset ** given.points.shape[1]
+    shape = Geometry(
+        cell=cell,
+        degree=degree_of(cell, cell_nodes.arity),
+        cell_nodes=cell_nodes,
+        coordinates=Dat(on, given.points, name="coordinates"),
+        is_plain=is_plain,
+        seams=None,
+    )
+    return cell_vertices, shape
+
+
+def _seams(given: Given, shape: Geometry, way: Renumbering | None, name: str) -> Seams:
+    """Find where a mesh closes on itself."""
+    nodes, cell = shape.cell_nodes.toset, shape.cell
+    corners = shape.cell_nodes
+    if shape.degree > 1:
+        rows = corners.values[:, : cell.n_vertices]
+        corners = Map(corners.iterset, nodes, cell.n_vertices, rows, "cell_corners")
+    apart = MeshEntities(cell, cell.tdim - 1, corners, "facets", None)
+    outer = apart.vertices.values[apart.uses()[1] < 0]
+    number = np.arange(nodes.size) if way is None else new_numbers(way, nodes)
+    if not given.is_by_corner:
+        to = []
+        for image in given.images:
+            moved = np.full(nodes.size, -1)
+            moved[number] = np.where(image < 0, -1, number[image])
+            to.append(moved)
+        return seams_by_images(corners, outer, apart.find, to, name)
+    assert given.vertex_of is not None  # of points for each corner there is one
+    vertex_of = np.empty(nodes.size, np.int64)
+    vertex_of[number] = given.vertex_of
+    return seams_by_vertices(corners, outer, vertex_of, points_of(shape.coordinates), name)
+
+
+def _renumbered(cell_vertices: Map, shape: Geometry) -> Renumbering:
     """Renumber in place, and say so, as numbers in the file no longer hold."""
-    way = renumber([cell_vertices], [coordinates], coordinates=coordinates)
+    maps = [cell_vertices] if shape.is_plain else [shape.cell_nodes, cell_vertices]
+    way = renumber(maps, [shape.coordinates], coordinates=shape.coordinates)
     runtime.logger.info(
         "mesh of %d cells: cells and vertices were renumbered for locality; mesh.to_original gives "
         "data in the numbering of the file, renumber=False keeps it",
         cell_vertices.iterset.size,
     )
     return way
-
-
-def _as_points(points: npt.ArrayLike, cell: ReferenceCell, name: str) -> Array:
-    given = plain_array(points, f"{name}: points")
-    if given.dtype.kind not in "iuf":
-        raise DataValueError(f"{name}: points must be real numbers, got {given.dtype}")
-    dtype = np.float32 if given.dtype == np.float32 else np.float64
-    found = np.array(given, dtype, order="C")  # a copy: renumbering moves it
-    if found.ndim == 1 and cell.tdim == 1:
-        found = found[:, None]
-    if found.ndim != 2 or not cell.tdim <= found.shape[1] <= 3:
-        raise DataValueError(
-            f"{name}: points of {cell.name} cells have shape (n_vertices, gdim) with gdim "
-            f"{cell.tdim} to 3, got {found.shape}"
-        )
-    is_finite = np.isfinite(found).all(axis=1)
-    if not is_finite.all():
-        bad = int(np.argmin(is_finite))
-        raise DataValueError(f"{name}: point {bad} is not finite: {found[bad].tolist()}")
-    return found
-
-
-def _as_cells(cells: npt.ArrayLike, cell: ReferenceCell, n_vertices: int, name: str) -> Array:
-    what = f"{name}: cells"
-    found = _as_rows(cells, cell.n_vertices, n_vertices, what)
-    if len(found) == 0:
-        raise DataValueError(f"{what}: there is none")
-    ordered = np.sort(found, axis=1)
-    is_twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    if is_twice.any():
-        bad = int(np.argmax(is_twice))
-        raise DataValueError(f"{what}: cell {bad} names a vertex twice: {found[bad].tolist()}")
-    return found.astype(np.int32)
-
-
-def _as_rows(rows: npt.ArrayLike, width: int, n_vertices: int, what: str) -> Array:
-    found = plain_array(rows, what)
-    if found.size == 0:
-        return np.empty((0, width), np.int32)
-    if found.dtype.kind not in "iu" or found.ndim != 2 or found.shape[1] != width:
-        raise DataValueError(
-            f"{what}: expected integers of shape (n, {width}), got {found.dtype} of shape "
-            f"{found.shape}"
-        )
-    if found.min() < 0 or found.max() >= n_vertices:
-        is_wrong = ((found < 0) | (found >= n_vertices)).any(axis=1)
-        bad = int(np.argmax(is_wrong))
-        raise DataValueError(
-            f"{what}: row {bad} names vertices {found[bad].tolist()}, there are 0 to "
-            f"{n_vertices - 1}; is the numbering from 1?"
-        )
-    return found
-
-
-def _numbered(given: npt.ArrayLike, on: Set, way: Renumbering | None, what: str) -> Array:
-    found = plain_array(given, what)
-    if found.size == 0:
-        found = found.astype(np.int64)
-    if found.dtype.kind not in "iu" or found.ndim != 1:
-        raise DataValueError(
-            f"{what}: expected numbers of cells, shape (n,), got {found.dtype} of shape "
-            f"{found.shape}"
-        )
-    if found.size and (found.min() < 0 or found.max() >= on.size):
-        raise DataValueError(
-            f"{what}: there is no cell {found.min() if found.min() < 0 else found.max()}; there "
-            f"are 0 to {on.size - 1}"
-        )
-    return found if way is None else _new_numbers(way, on)[found]
-
-
-def _new_numbers(way: Renumbering, on: Set) -> Numbers:
-    """The numbers now in use, by those that were given."""
-    numbers: Numbers = way.to_original(np.arange(on.size), on)
-    return numbers

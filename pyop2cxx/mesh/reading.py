@@ -7,20 +7,26 @@ import contextlib
 import io
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx.base import extras, hdf5
+from pyop2cxx.base.arrays import distinct
 from pyop2cxx.base.waiting import counting, waiting
 from pyop2cxx.exceptions import MeshFileError, Op2Error, UsageError
-from pyop2cxx.mesh.blocks import BY_MESHIO, Block
+from pyop2cxx.mesh.blocks import BY_MESHIO, Block, in_vtk_order
+from pyop2cxx.mesh.duplicates import first_alike, first_there
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.mesh.msh import read_msh
+from pyop2cxx.mesh.nodes import degree_of, full_rows, vtk_places
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.cells import ReferenceCell
     from pyop2cxx.mesh.topology import Numbers
@@ -39,13 +45,18 @@ def read(
     renumber: bool = True,
     gdim: int | None = None,
     name: str | None = None,
+    degree: int | None = None,
+    periodic: Sequence[tuple[str, str]] = (),
 ) -> Mesh:
     """Read a mesh from a file of Gmsh (.msh), VTK, XDMF, Exodus, or what else meshio reads.
 
     The cells are those of the highest dimension in the file; they must be of one kind. Named and
     numbered regions (Gmsh's physical groups, sets) of them and of their facets become tags; a
-    region that has no name is called by its number. Nodes that no cell uses are left out, and of
-    elements of higher order only the corners are taken.
+    region that has no name is called by its number. Nodes that no cell uses are left out; a cell
+    that the file lists again is taken once, with the tags of all its entries.
+
+    Elements of order two make a curved mesh, whose coordinates are on `Mesh.nodes`; of those of
+    higher order only the corners are taken.
 
     Args:
         path: The file.
@@ -54,6 +65,10 @@ def read(
         gdim: The geometric dimension; None leaves out the last coordinates that are zero
             everywhere, down to the dimension of the cells.
         name: What messages call the mesh; by default the name of the file.
+        degree: 1 takes the corners of all elements: sides become straight, and coordinates are on
+            the vertices. None takes elements as they are.
+        periodic: Pairs of facet tags, such as ``[("left", "right")]``: sides of the boundary that
+            are joined, of which the second is the first one moved; see `Mesh.from_arrays`.
 
     Raises:
         MissingExtraError: meshio is not installed, and this is not a file of Gmsh of version 2.2
@@ -67,9 +82,14 @@ def read(
     if not place.is_file():
         raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(path)!r}")
     with waiting(f"reading {place.name}"):
-        points, blocks = (read_msh(place) if place.suffix == ".msh" else None) or _read(place)
+        found = read_msh(place) if place.suffix == ".msh" else None
+        points, blocks = found or _read(place)
+    wanted = _Wanted(renumber, gdim, name or place.stem, degree, periodic)
     try:
-        return _mesh_of(points, blocks, renumber, gdim, name or place.stem, f"{place}")
+        if found:
+            for block in blocks:
+                block.rows = in_vtk_order(block.kind, block.rows)
+        return _mesh_of(points, blocks, wanted, f"{place}")
     except (IndexError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, Op2Error):
             raise
@@ -77,7 +97,13 @@ def read(
 
 
 def from_gmsh(
-    model: Any, *, renumber: bool = True, gdim: int | None = None, name: str | None = None
+    model: Any,
+    *,
+    renumber: bool = True,
+    gdim: int | None = None,
+    name: str | None = None,
+    degree: int | None = None,
+    periodic: Sequence[tuple[str, str]] = (),
 ) -> Mesh:
     """Make a mesh of the current model of the gmsh module, after ``gmsh.model.mesh.generate``.
 
@@ -86,6 +112,8 @@ def from_gmsh(
         renumber: As of `read`.
         gdim: As of `read`.
         name: What messages call the mesh; by default the name of the model.
+        degree: As of `read`.
+        periodic: As of `read`.
 
     Raises:
         UsageError: This is no model of gmsh's.
@@ -107,8 +135,9 @@ def from_gmsh(
             blocks += _gmsh_blocks(model, dim, entity)
             add(1)
         for block in blocks:
-            block.rows = number[block.rows]
-    return _mesh_of(flat.reshape(-1, 3), blocks, renumber, gdim, title, f"gmsh model '{title}'")
+            block.rows = in_vtk_order(block.kind, number[block.rows])
+    wanted = _Wanted(renumber, gdim, title, degree, periodic)
+    return _mesh_of(flat.reshape(-1, 3), blocks, wanted, f"gmsh model '{title}'")
 
 
 def _gmsh_blocks(model: Any, dim: int, entity: int) -> list[Block]:
@@ -204,12 +233,21 @@ def _tag_by_numbers(blocks: list[Block], found: Any) -> None:
                         block.tags[name] = np.union1d(block.tags.get(name, here), here)
 
 
-def _mesh_of(
-    points: Array, blocks: list[Block], renumber: bool, gdim: int | None, name: str, what: str
-) -> Mesh:
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the caller wants; see `read`."""
+
+    renumber: bool
+    gdim: int | None
+    name: str
+    degree: int | None
+    periodic: Sequence[tuple[str, str]]
+
+
+def _mesh_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) -> Mesh:
     cell, own, facets = _sorted_out(blocks, what)
-    rows = np.concatenate([block.rows[:, : cell.n_vertices] for block in own])
-    rows = rows[:, list(cell.vtk_order)]
+    n_given = len(points)
+    rows, points = _nodes_of(cell, own, points, wanted.degree, what)
     used = np.zeros(len(points), np.bool_)
     if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= len(points):
         raise MeshFileError(
@@ -220,21 +258,124 @@ def _mesh_of(
     number = np.cumsum(used) - 1
     if not used.all():
         runtime.logger.info("%s: %d nodes belong to no cell; left out", what, int((~used).sum()))
+    rows, place = _each_once(rows, cell, what)
+    _say_coincident(points[:n_given][used[:n_given]], what)
     cell_tags: dict[str, list[Numbers]] = {}
     start = 0
     for block in own:
         for tag, numbers in block.tags.items():
-            cell_tags.setdefault(tag, []).append(start + numbers)
+            cell_tags.setdefault(tag, []).append(place[start + numbers])
         start += len(block.rows)
+    where = _without_zeros(points[used], cell, wanted.gdim, what)
+    sides = _facet_rows(facets, cell, used, number)
     return Mesh.from_arrays(
         cell.name,
-        _without_zeros(points[used], cell, gdim, what),
+        where,
         number[rows],
-        cell_tags={tag: np.concatenate(parts) for tag, parts in cell_tags.items()},
-        facet_tags=_facet_rows(facets, cell, used, number),
-        renumber=renumber,
-        name=name,
+        cell_tags={tag: distinct(np.concatenate(parts)) for tag, parts in cell_tags.items()},
+        facet_tags=sides,
+        periodic=[_joined(pair, sides, where, what) for pair in wanted.periodic],
+        renumber=wanted.renumber,
+        name=wanted.name,
     )
+
+
+def _nodes_of(
+    cell: ReferenceCell, own: list[Block], points: Array, degree: int | None, what: str
+) -> tuple[Array, Array]:
+    """Return the nodes of each cell in Basix's order, and all points."""
+    if degree not in (None, 1, 2):
+        raise UsageError(f"{what}: degree must be 1 or None, got {degree!r}")
+    widths = {block.rows.shape[1] for block in own}
+    full = None
+    if degree != 1 and len(widths) == 1:
+        full = full_rows(cell, np.concatenate([block.rows for block in own]), points)
+    if full is None:
+        if degree != 1 and max(widths) > cell.n_vertices:
+            runtime.logger.warning(
+                "%s: elements of more than order two, or of several orders: only their corners are "
+                "taken, sides become straight",
+                what,
+            )
+        corners = np.concatenate([block.rows[:, : cell.n_vertices] for block in own])
+        full = corners, points
+    if full[0].shape[1] > cell.n_vertices:
+        runtime.logger.info(
+            "%s: elements of order two: the mesh is curved, and its coordinates are on mesh.nodes; "
+            "degree=1 takes the corners",
+            what,
+        )
+    places = vtk_places(cell, degree_of(cell, full[0].shape[1]))
+    return full[0][:, np.argsort(places)], full[1]
+
+
+def _joined(pair: tuple[str, str], sides: Mapping[str, Array], points: Array, what: str) -> Array:
+    """Return pairs of vertices of two sides, of which the second is the first one moved."""
+    for tag in pair:
+        if tag not in sides or not len(sides[tag]):
+            known = ", ".join(map(repr, sides)) or "none"
+            raise UsageError(f"{what}: periodic: no facets have tag {tag!r}; there are: {known}")
+    first, second = (distinct(sides[tag]) for tag in pair)
+    size = float(np.ptp(points, axis=0).max())
+    if len(first) == len(second):
+        ordered = []
+        for nodes in (first, second):
+            moved = points[nodes] - points[nodes].mean(axis=0)
+            keys = np.rint(moved / size * 1e6 + 0.25)
+            order = np.lexsort(keys.T)
+            ordered.append((nodes[order], moved[order]))
+        if np.abs(ordered[0][1] - ordered[1][1]).max() < 1e-6 * size:
+            return np.stack([ordered[1][0], ordered[0][0]], axis=1)
+    raise MeshFileError(
+        f"{what}: periodic: sides {pair[0]!r} and {pair[1]!r}, of {len(first)} and {len(second)} "
+        "vertices, are not the same side moved; make them so (in Gmsh by setPeriodic), or join "
+        "vertices by Mesh.from_arrays(periodic=...)"
+    )
+
+
+def _each_once(rows: Array, cell: ReferenceCell, what: str) -> tuple[Array, Numbers]:
+    """Leave out cells that are listed again, as files of Gmsh 2.2 do for each physical group.
+
+    Returns:
+        The rows that stay; and for each cell of the file the number that it has now.
+    """
+    corners = rows[:, : cell.n_vertices]
+    first = first_alike(corners)
+    is_first = first == np.arange(len(rows))
+    number = np.cumsum(is_first) - 1
+    again = np.flatnonzero(~is_first)
+    # Corners of a box in another order can also be the other cell of a mesh that closes on itself.
+    is_box = cell.name not in ("triangle", "tetrahedron")
+    turned = again[(corners[again] != corners[first[again]]).any(axis=1)] if is_box else again[:0]
+    if turned.size:
+        pair = [int(first[turned[0]]), int(turned[0])]
+        raise MeshFileError(
+            f"{what}: cells {pair[0]} and {pair[1]} have the same vertices in two orders, "
+            f"{corners[pair[0]].tolist()} and {corners[pair[1]].tolist()}; take one of them out of "
+            "the file, or, if the mesh closes on itself after two cells, give each side "
+            "vertices of its own and join them by Mesh.from_arrays(periodic=...)"
+        )
+    if again.size:
+        runtime.logger.info(
+            "%s: %d of %d cells are listed again; each is taken once, with the tags of all its "
+            "entries",
+            what,
+            again.size,
+            len(rows),
+        )
+    return rows[is_first], number[first]
+
+
+def _say_coincident(points: Array, what: str) -> None:
+    """Warn of nodes at one place: cells on both sides of them are not connected."""
+    n = int((first_there(points) != np.arange(len(points))).sum())
+    if n:
+        runtime.logger.warning(
+            "%s: %d nodes lie where another node lies; cells that do not share nodes are not "
+            "connected, so facets there belong to the boundary",
+            what,
+            n,
+        )
 
 
 def _facet_rows(
@@ -265,11 +406,6 @@ def _sorted_out(blocks: list[Block], what: str) -> tuple[ReferenceCell, list[Blo
             f"{counts or 'none'}"
         )
     cell = BY_MESHIO[kinds[0]]
-    if any(block.rows.shape[1] > cell.n_vertices for block in own):
-        runtime.logger.warning(
-            "%s: elements of higher order: only their corners are taken, sides become straight",
-            what,
-        )
     return cell, own, [block for block in there if block.tdim == tdim - 1]
 
 

@@ -4,66 +4,93 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pyop2cxx._core import mesh as room
-from pyop2cxx.base.arrays import plain_array
+from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.exceptions import DataValueError, SetTypeError, UnknownTagError, UsageError
-from pyop2cxx.mesh.measures import normals
+from pyop2cxx.exceptions import (
+    DataValueError,
+    SetTypeError,
+    UnknownTagError,
+    UnsupportedError,
+    UsageError,
+)
+from pyop2cxx.mesh.measures import first_fold, normals
+from pyop2cxx.mesh.nodes import facet_nodes
+from pyop2cxx.mesh.periodic import joined
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     import numpy.typing as npt
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.cells import ReferenceCell
+    from pyop2cxx.mesh.periodic import Seams
 
 Numbers: TypeAlias = "npt.NDArray[np.int64]"
 Marker: TypeAlias = "Callable[[Array], npt.ArrayLike]"
+Part: TypeAlias = "str | int | Collection[str | int] | Subset | None"
 
 
 class Tags(Mapping[str, Subset]):
     """Named parts of a Set, in the order in which they were given.
 
+    A number finds the tag that is called so: ``tags[7]`` is ``tags["7"]``.
+
     Args:
         on: The Set.
         numbers: The entities of each part.
+        elsewhere: Names of tags without any entity of this Set, for messages.
+        hint: Where these tags are.
 
     Example:
-        >>> tags = Tags(Set(3, "cells"), {"left": [0, 2]})
-        >>> tags["left"].indices.tolist(), list(tags)
-        ([0, 2], ['left'])
+        >>> tags = Tags(Set(3, "cells"), {"left": [0, 2], "7": [1]})
+        >>> tags["left"].indices.tolist(), tags[7].indices.tolist(), list(tags)
+        ([0, 2], [1], ['left', '7'])
     """
 
-    def __init__(self, on: Set, numbers: Mapping[str, npt.ArrayLike]) -> None:
+    def __init__(
+        self,
+        on: Set,
+        numbers: Mapping[str, npt.ArrayLike],
+        elsewhere: Collection[str] = (),
+        hint: str = "",
+    ) -> None:
         self._set = on
         self._parts = {name: Subset(on, np.asarray(part)) for name, part in numbers.items()}
+        self._elsewhere, self._hint = frozenset(elsewhere), hint
 
-    def __getitem__(self, name: str) -> Subset:
+    def __getitem__(self, name: str | int) -> Subset:
         """Return a part.
 
         Raises:
             UnknownTagError: There is none of this name; the message lists those there are.
         """
+        called = as_tag(name)
         try:
-            return self._parts[name]
-        except KeyError:
+            return self._parts[called]
+        except (KeyError, TypeError):
             known = ", ".join(map(repr, self._parts)) or "none"
+            hint = ""
+            if isinstance(called, str) and called in self._elsewhere:
+                hint = f"; tag {called!r} is in {self._hint}"
             raise UnknownTagError(
-                f"Set '{self._set.name}' has no tag {name!r}; it has: {known}"
+                f"Set '{self._set.name}' has no tag {name!r}; it has: {known}{hint}"
             ) from None
 
     def __contains__(self, name: object) -> bool:
-        return name in self._parts
+        called = as_tag(name)
+        return isinstance(called, str) and called in self._parts
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts)
@@ -74,6 +101,39 @@ class Tags(Mapping[str, Subset]):
     def __repr__(self) -> str:
         counts = ", ".join(f"{name!r}: {part.size}" for name, part in self._parts.items())
         return f"Tags({{{counts}}} on Set '{self._set.name}')"
+
+
+def as_tag(name: Any) -> Any:
+    """Return the name of a tag that is given by its name or its number; all else as it is."""
+    return str(int(name)) if is_integer(name) else name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Geometry:
+    """Where the cells of a mesh are.
+
+    Attributes:
+        cell: The kind of cells.
+        degree: 1, or 2 where sides are curved.
+        cell_nodes: The nodes of each cell, its corners first, in Basix's order; a Map.
+        coordinates: A Dat on the nodes.
+        is_plain: Whether the nodes are just the vertices.
+        seams: Where the mesh closes on itself; None if it does not.
+    """
+
+    cell: ReferenceCell
+    degree: int
+    cell_nodes: Map
+    coordinates: Dat
+    is_plain: bool
+    seams: Seams | None
+
+    def corners(self) -> Array:
+        """Where the corners of each cell are, shape (n_cells, corners, gdim)."""
+        found: Array = points_of(self.coordinates)[
+            self.cell_nodes.values_with_halo[:, : self.cell.n_vertices]
+        ]
+        return found
 
 
 class MeshEntities:
@@ -87,31 +147,32 @@ class MeshEntities:
         crowded: The first of them that more than two cells share; -1 if there is none.
     """
 
-    def __init__(self, cell: ReferenceCell, dim: int, cell_vertices: Map, name: str) -> None:
+    def __init__(
+        self, cell: ReferenceCell, dim: int, cell_vertices: Map, name: str, seams: Seams | None
+    ) -> None:
         corners = np.array(cell.corners[dim], np.int32)
-        n_local, self._n_corners = corners.shape
-        table = cell_vertices._current_table()
+        self._n_local, self._n_corners = corners.shape
+        table = (cell_vertices if seams is None else seams.corners)._current_table()
         assert table is not None  # a mesh's Map has values
         found = room.number_entities(table, corners, self._n_corners, n_threads())
-        self._vertices = found.vertices  # arrays, which can be pickled, as `found` cannot
+        self._vertices, self._classes = found.vertices, None
         self._uses = found.first_use, found.second_use
         self.crowded = int(found.crowded)
-        self._n_local = n_local
-        n = len(found.first_use)
-        self.set = Set(n, name)
+        of_cells = found.of_cells.reshape(-1, self._n_local)
+        rows = found.vertices.reshape(-1, self._n_corners)
+        if seams is not None:
+            here, there = (self._among_all(side) for side in seams.pairs(cell, dim))
+            self._classes = joined(len(rows), here, there)
+            of_cells = self._classes[of_cells]
+            self._uses, self.crowded = _uses_of(of_cells)
+            cells, local = np.divmod(self._uses[0], self._n_local)
+            rows = cell_vertices.values[cells[:, None], corners[local]]
+        self.set = Set(len(rows), name)
         self.vertices = Map(
-            self.set,
-            cell_vertices.toset,
-            self._n_corners,
-            found.vertices.reshape(n, self._n_corners),
-            f"{name}_vertices",
+            self.set, cell_vertices.toset, self._n_corners, rows, f"{name}_vertices"
         )
         self.of_cells = Map(
-            cell_vertices.iterset,
-            self.set,
-            n_local,
-            found.of_cells.reshape(-1, n_local),
-            f"cell_{name}",
+            cell_vertices.iterset, self.set, self._n_local, of_cells, f"cell_{name}"
         )
         follow_tables(self.set, (cell_vertices, self.of_cells))
 
@@ -125,6 +186,7 @@ class MeshEntities:
 
         Returns:
             Two arrays of shape (set.size,): ``cell * n + local``, where a cell has ``n`` of them.
+            If more than two cells share one, `crowded` is its number, else -1.
         """
         return self._uses
 
@@ -132,17 +194,36 @@ class MeshEntities:
         """Find entities by their vertices.
 
         Args:
-            vertices: A row of vertices, in any order, for each; shape (n, corners).
+            vertices: A row of vertices, in any order, for each; shape (n, corners). Of a mesh that
+                closes on itself nodes, which both sides of a seam have of their own.
 
         Returns:
             Their numbers, shape (n,); -1 where the mesh has no such entity.
         """
+        found = self._among_all(vertices)
+        if self._classes is None:
+            return found
+        return np.where(found < 0, -1, self._classes[found])
+
+    def _among_all(self, vertices: Array) -> Numbers:
+        """Find entities, of which both sides of a seam have their own."""
         rows = np.ascontiguousarray(vertices, np.int32)
         found: Numbers = room.find_entities(self._vertices, rows, self._n_corners, n_threads())
         return found
 
     def __repr__(self) -> str:
         return f"MeshEntities({self.set.size} {self.set.name})"
+
+
+def _uses_of(of_cells: Array) -> tuple[tuple[Numbers, Numbers], int]:
+    """Return the first and second use of each entity, and the first with more; -1 for none."""
+    flat = of_cells.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    starts = np.searchsorted(flat[order], np.arange(flat.max() + 2))
+    counts = np.diff(starts)
+    second = order[np.minimum(starts[:-1] + 1, len(flat) - 1)]
+    crowded = int(np.argmax(counts > 2)) if (counts > 2).any() else -1
+    return (order[starts[:-1]], np.where(counts > 1, second, -1)), crowded
 
 
 class Facets:
@@ -154,6 +235,8 @@ class Facets:
             lower number is first.
         vertices: The vertices of each, in the order of the reference cell, seen from the first
             cell.
+        nodes: Where ``mesh.coordinates`` has each, seen from the first cell; the same Map as
+            `vertices`, unless the mesh is curved or closes on itself.
         local_numbers: Which facet of its cell, or of its two cells, each is: a Dat of int32 of
             dim 1 or 2.
         facets: Their numbers among all facets, a Map of arity 1 to ``mesh.facets.set``.
@@ -163,17 +246,17 @@ class Facets:
     def __init__(
         self,
         whole: MeshEntities,
-        cell_vertices: Map,
+        shape: Geometry,
         numbers: Numbers,
         uses: npt.NDArray[np.int64],
         tags: Mapping[str, Numbers],
         name: str,
-        coordinates: Dat,
     ) -> None:
         n, arity = uses.shape
         n_local = whole.of_cells.arity
         self.set = Set(n, name)
-        self.cells = Map(self.set, cell_vertices.iterset, arity, uses // n_local, f"{name}_cells")
+        cells, local = uses // n_local, uses % n_local
+        self.cells = Map(self.set, whole.of_cells.iterset, arity, cells, f"{name}_cells")
         self.vertices = Map(
             self.set,
             whole.vertices.toset,
@@ -181,16 +264,28 @@ class Facets:
             whole.vertices.values_with_halo[numbers],
             f"{name}_vertices",
         )
+        self.nodes = self.vertices
+        if not shape.is_plain:
+            slots = facet_nodes(shape.cell, shape.degree)[local[:, 0]]
+            rows = shape.cell_nodes.values[cells[:, :1], slots]
+            toset = shape.cell_nodes.toset
+            self.nodes = Map(self.set, toset, slots.shape[1], rows, f"{name}_nodes")
         self.local_numbers = Dat(
-            self.set**arity, (uses % n_local).astype(np.int32), name=f"{name}_local_numbers"
+            self.set**arity, local.astype(np.int32), name=f"{name}_local_numbers"
         )
         self.facets = Map(self.set, whole.set, 1, numbers, f"{name}_numbers")
         follow_tables(self.set, (cell_vertices, self.cells))
         here = np.full(whole.set.size, -1, np.int64)
         here[numbers] = np.arange(n)
         parts = {tag: here[found][here[found] >= 0] for tag, found in tags.items()}
-        self.tags = Tags(self.set, {tag: part for tag, part in parts.items() if part.size})
-        self._coordinates, self._cell_vertices = coordinates, cell_vertices
+        other = "mesh.interior_facets.tags" if arity == 1 else "mesh.exterior_facets.tags"
+        self.tags = Tags(
+            self.set,
+            {tag: part for tag, part in parts.items() if part.size},
+            {tag for tag, found in tags.items() if found.size and not parts[tag].size},
+            f"{other} and mesh.facet_tags",
+        )
+        self._shape = shape
 
     @cached_property
     def normals(self) -> Dat:
@@ -205,14 +300,20 @@ class Facets:
             >>> facets.normals.data_ro[facets.tags["left"].indices[0]].tolist()
             [-0.25, 0.0]
         """
-        points = points_of(self._coordinates)
-        cells = self._cell_vertices.values_with_halo[self.cells.values_with_halo[:, 0]]
-        found = normals(points[self.vertices.values_with_halo], points[cells].mean(axis=1))
-        found = np.asarray(found + 0.0, self._coordinates.dtype)  # no -0.0
+        shape, n_corners = self._shape, self.vertices.arity
+        points = points_of(shape.coordinates)
+        if shape.degree > 1 and (n_corners, points.shape[1]) != (2, 2):
+            raise UnsupportedError(
+                f"Set '{self.set.name}': normals of curved facets are not the same everywhere on "
+                "them; integrate ufl's fem.FacetNormal(mesh)"
+            )
+        middles = shape.corners()[self.cells.values_with_halo[:, 0]].mean(axis=1)
+        found = normals(points[self.nodes.values_with_halo[:, :n_corners]], middles)
+        found = np.asarray(found + 0.0, shape.coordinates.dtype)  # no -0.0
         return Dat(self.set ** points.shape[1], found, name=f"{self.set.name}_normals")
 
     def where(self, marker: Marker) -> Subset:
-        """Return the facets whose vertices all fulfil a condition.
+        """Return the facets whose vertices all fulfil a condition; of curved ones all nodes.
 
         Args:
             marker: Takes coordinates of shape (gdim, n), and returns n truth values.
@@ -225,16 +326,16 @@ class Facets:
             >>> square_mesh(4).exterior_facets.where(lambda x: x[1] == 0).size
             4
         """
-        chosen = marked_points(self._coordinates, marker)
-        return Subset(self.set, np.flatnonzero(chosen[self.vertices.values].all(axis=1)))
+        chosen = marked_points(self._shape.coordinates, marker)
+        return Subset(self.set, np.flatnonzero(chosen[self.nodes.values].all(axis=1)))
 
-    def vertices_of(
-        self, part: str | list[str] | tuple[str, ...] | set[str] | Subset | None = None
-    ) -> Subset:
+    def vertices_of(self, part: Part = None) -> Subset:
         """Return the vertices of these facets, or of a part of them.
 
         Args:
-            part: The name of a tag or several names, or a Subset of ``set``; None means all.
+            part: The name or number of a tag or several of them, or a Subset of ``set``; None means
+                all. Of a tag with facets on the boundary and inside only those of ``set`` count;
+                see `Mesh.vertices_of`.
 
         Raises:
             UnknownTagError: There is no such tag.
@@ -245,22 +346,34 @@ class Facets:
             >>> square_mesh(4).exterior_facets.vertices_of("left").size
             5
         """
-        names = (part,) if isinstance(part, str) else part
-        rows = self.vertices.values
-        if isinstance(names, list | tuple | set) and all(isinstance(name, str) for name in names):
-            chosen = [self.tags[name].owned_indices for name in names]
-            rows = rows[np.concatenate([*chosen, np.zeros(0, np.int64)]).astype(np.int64)]
-        elif isinstance(part, Subset) and part.superset is self.set:
-            rows = rows[part.owned_indices]
-        elif part is not None:
-            raise SetTypeError(
-                "vertices_of: expected a tag, a list of tags or a Subset of Set "
-                f"'{self.set.name}', got {part!r}"
-            )
-        return Subset(self.vertices.toset, np.asarray(rows).ravel())
+        return vertices_of(self.set, self.vertices, self.tags, part)
 
     def __repr__(self) -> str:
         return f"Facets({self.set.size} {self.set.name}, tags: {list(self.tags)})"
+
+
+def vertices_of(on: Set, vertices: Map, tags: Tags, part: Part) -> Subset:
+    """Return the vertices of facets; see `Facets.vertices_of`.
+
+    Args:
+        on: The Set of facets.
+        vertices: Those of each facet.
+        tags: Named parts of the facets.
+        part: Which of them.
+    """
+    rows = vertices.values
+    names = list(part) if isinstance(part, list | tuple | set | frozenset) else [part]
+    if all(isinstance(name, str) or is_integer(name) for name in names):
+        chosen = [tags[name].owned_indices for name in names]  # type: ignore[index]  # checked above
+        rows = rows[np.concatenate([*chosen, np.zeros(0, np.int64)]).astype(np.int64)]
+    elif isinstance(part, Subset) and part.superset is on:
+        rows = rows[part.owned_indices]
+    elif part is not None:
+        raise SetTypeError(
+            f"vertices_of: expected a tag, a list of tags or a Subset of Set '{on.name}', got "
+            f"{part!r}"
+        )
+    return Subset(vertices.toset, np.asarray(rows).ravel())
 
 
 def points_of(coordinates: Dat) -> Array:
@@ -285,12 +398,12 @@ def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:
 
 
 def split_facets(
-    whole: MeshEntities, cell_vertices: Map, coordinates: Dat, tags: Mapping[str, Numbers]
+    whole: MeshEntities, shape: Geometry, tags: Mapping[str, Numbers]
 ) -> tuple[Facets, Facets]:
     """Return the facets on the boundary and those between two cells.
 
     Raises:
-        UsageError: More than two cells share a facet.
+        UsageError: More than two cells share a facet, or two on one side of it.
     """
     if whole.crowded >= 0:
         vertices = whole.vertices.values[whole.crowded].tolist()
@@ -301,11 +414,31 @@ def split_facets(
     first, second = whole.uses()
     is_outer = second < 0
     outer, inner = np.flatnonzero(is_outer), np.flatnonzero(~is_outer)
-    pairs, rows = np.stack([first[inner], second[inner]], 1), cell_vertices
-    return (
-        Facets(whole, rows, outer, first[outer][:, None], tags, "exterior_facets", coordinates),
-        Facets(whole, rows, inner, pairs, tags, "interior_facets", coordinates),
+    pairs = np.stack([first[inner], second[inner]], 1)
+    found = (
+        Facets(whole, shape, outer, first[outer][:, None], tags, "exterior_facets"),
+        Facets(whole, shape, inner, pairs, tags, "interior_facets"),
     )
+    if shape.seams is None:
+        _check_unfolded(found[1], shape)
+    return found
+
+
+def _check_unfolded(inner: Facets, shape: Geometry) -> None:
+    """Refuse cells that lie on each other, as where a mesh closes on itself without seams."""
+    if shape.coordinates.cdim != shape.cell.tdim:
+        return
+    middles = shape.corners().mean(axis=1)[inner.cells.values]
+    points = points_of(shape.coordinates)[inner.nodes.values[:, : inner.vertices.arity]]
+    bad = first_fold(points, middles)
+    if bad >= 0:
+        raise UsageError(
+            f"cells {inner.cells.values[bad].tolist()} lie on the same side of their facet with "
+            f"vertices {inner.vertices.values[bad].tolist()}, one over the other. If the mesh "
+            "closes on itself (is periodic), give coordinates for each corner of each cell, points "
+            "of shape (n_cells, corners, gdim), or vertices on both sides and "
+            "Mesh.from_arrays(periodic=...). Else a coordinate or a cell is wrong"
+        )
 
 
 def n_threads() -> int:

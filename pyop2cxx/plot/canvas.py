@@ -11,7 +11,6 @@ from pyop2cxx.base import extras
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.mesh.mesh import Mesh
-from pyop2cxx.mesh.topology import points_of
 
 if TYPE_CHECKING:
     import os
@@ -80,8 +79,8 @@ def polygons(mesh: Mesh, where: Marker | None = None) -> tuple[Array, Array]:
             all.
 
     Returns:
-        The vertices of each polygon, going around it, shape (n, corners); and the cell that each
-        belongs to, shape (n,).
+        The nodes at the corners of each polygon, going around it, shape (n, corners); and the cell
+        that each belongs to, shape (n,).
 
     Raises:
         UnsupportedError: Cells are intervals.
@@ -92,17 +91,17 @@ def polygons(mesh: Mesh, where: Marker | None = None) -> tuple[Array, Array]:
     kept = _kept(mesh, where)
     if mesh.tdim == 2:
         cells = np.flatnonzero(kept)
-        return mesh.cell_vertices.values[cells][:, list(_AROUND[mesh.cell_type])], cells
+        return mesh.cell_nodes.values[cells][:, list(_AROUND[mesh.cell_type])], cells
     corners = list(_AROUND[_FACE_TYPES[mesh.cell_type]])
     outer = mesh.exterior_facets
     chosen = kept[outer.cells.values[:, 0]]
-    rows, owners = outer.vertices.values[chosen], outer.cells.values[chosen, 0]
+    rows, owners = outer.nodes.values[chosen], outer.cells.values[chosen, 0]
     if not kept.all():  # where it is cut, facets have one cell that is drawn
         inner = mesh.interior_facets
         first, second = kept[inner.cells.values].T
         chosen = first != second
         pairs = inner.cells.values[chosen]
-        rows = np.concatenate([rows, inner.vertices.values[chosen]])
+        rows = np.concatenate([rows, inner.nodes.values[chosen]])
         owners = np.concatenate([owners, np.where(first[chosen], pairs[:, 0], pairs[:, 1])])
     return rows[:, corners], owners
 
@@ -111,7 +110,7 @@ def _kept(mesh: Mesh, where: Marker | None) -> Array:
     n = mesh.cells.size
     if where is None:
         return np.ones(n, np.bool_)
-    middles = points_of(mesh.coordinates)[mesh.cell_vertices.values].mean(axis=1).T
+    middles = mesh.shape.corners().mean(axis=1).T
     found = np.asarray(where(middles))
     if found.shape != (n,) or found.dtype.kind != "b":
         raise DataValueError(

@@ -171,7 +171,7 @@ def _coloured(
 ) -> Any:
     rows, cells = polygons(mesh)
     plane = axes_for(axes, mesh.gdim, title)
-    points = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
+    points = np.asarray(mesh.coordinates.data_ro).reshape(mesh.nodes.size, -1)
     drawn = collection(mesh, points[rows], cmap=cmap, edgecolors="white", linewidths=0.2)
     drawn.set_array(numbers[cells])
     add(plane, drawn, points)

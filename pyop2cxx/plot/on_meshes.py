@@ -118,7 +118,7 @@ def plot_values(
             f"plot_values: arrows are for two components on a flat mesh; Dat '{values.name}' has "
             f"{values.cdim} in {mesh.gdim}-D"
         )
-    on_vertices = values.dataset.set is mesh.vertices
+    on_vertices = values.dataset.set is not mesh.cells
     plane = axes_for(axes, 2 if mesh.tdim == 1 else mesh.gdim, title or values.name)
     points = _points(mesh) if displacement is None else _moved(mesh, displacement)
     if mesh.tdim == 1:
@@ -143,8 +143,8 @@ def plot_values(
         add(plane, drawn, points)
     plane.figure.colorbar(drawn, ax=plane, label=label or "", shrink=0.85)
     if arrows:
-        at = points if on_vertices else points[mesh.cell_vertices.values].mean(axis=1)
-        _draw_arrows(plane, at, np.asarray(values.data_ro))
+        at = points if on_vertices else points[mesh.cell_nodes.values].mean(axis=1)
+        _draw_arrows(plane, at, _rows_of(mesh, values))
     return finished(plane, path)
 
 
@@ -161,7 +161,7 @@ def _moved(mesh: Mesh, displacement: Dat) -> Array:
             f"plot_values: expected as displacement a real Dat on mesh.vertices with {mesh.gdim} "
             f"values each, got {displacement!r}"
         )
-    found: Array = _points(mesh) + np.asarray(displacement.data_ro).reshape(-1, mesh.gdim)
+    found: Array = _points(mesh) + _rows_of(mesh, displacement)
     return found
 
 
@@ -184,8 +184,15 @@ def _draw_arrows(axes: Any, points: Array, values: Array) -> None:
 
 
 def _points(mesh: Mesh) -> Array:
-    found: Array = np.asarray(mesh.coordinates.data_ro).reshape(mesh.vertices.size, -1)
+    found: Array = np.asarray(mesh.coordinates.data_ro).reshape(mesh.nodes.size, -1)
     return found
+
+
+def _rows_of(mesh: Mesh, values: Dat) -> Array:
+    """Return the values of each cell, or at each node of the geometry, shape (n, components)."""
+    on = values.dataset.set
+    rows: Array = np.asarray(values.data_ro).reshape(on.size, -1)
+    return mesh.at_nodes(rows) if on is mesh.vertices else rows
 
 
 def _scalars(mesh: Mesh, values: Dat, component: int | None) -> Array:
@@ -194,14 +201,14 @@ def _scalars(mesh: Mesh, values: Dat, component: int | None) -> Array:
         raise DatTypeError(
             f"plot_values: expected a Dat, got {values!r} of type {type(values).__name__}"
         )
-    if values.dataset.set not in (mesh.vertices, mesh.cells):
+    if values.dataset.set not in (mesh.vertices, mesh.nodes, mesh.cells):
         raise UsageError(
             f"plot_values: Dat '{values.name}' is on Set '{values.dataset.set.name}'; it must be "
-            "on mesh.vertices or mesh.cells"
+            "on mesh.vertices, mesh.nodes or mesh.cells"
         )
     if values.dtype.kind == "c":
         raise UsageError(f"plot_values: Dat '{values.name}' is complex; draw its real part")
-    rows = np.asarray(values.data_ro).reshape(values.dataset.set.size, -1)
+    rows = _rows_of(mesh, values)
     if component is None:
         found: Array = rows[:, 0] if rows.shape[1] == 1 else np.linalg.norm(rows, axis=1)
         return found
@@ -219,6 +226,6 @@ def _draw_line(axes: Any, mesh: Mesh, x: Array, shown: Array, on_vertices: bool)
         order = np.argsort(x)
         axes.plot(x[order], shown[order])
         return
-    ends = np.sort(x[mesh.cell_vertices.values], axis=1)
+    ends = np.sort(x[mesh.cell_nodes.values[:, :2]], axis=1)
     order = np.argsort(ends[:, 0])
     axes.stairs(shown[order], np.append(ends[order, 0], ends[order[-1], 1]), baseline=None)

@@ -49,15 +49,15 @@ def picture(thing: Any) -> str:
 def _of_mesh(mesh: Mesh) -> str:
     if mesh.tdim == 1:
         return ""
-    points = np.asarray(mesh.coordinates.data_ro, np.float64).reshape(mesh.vertices.size, -1)
+    points = np.asarray(mesh.coordinates.data_ro, np.float64).reshape(mesh.nodes.size, -1)
     flat, depth = _seen(points)
     if mesh.cells.size > MOST_CELLS:
         counts, _, _ = np.histogram2d(flat[:, 1], flat[:, 0], bins=_BINS)
         return _raster(counts[::-1], _span(flat))
     if mesh.tdim == 2:
-        rows, kind = mesh.cell_vertices.values, mesh.cell_type
+        rows, kind = mesh.cell_nodes.values, mesh.cell_type
     else:
-        rows, kind = mesh.exterior_facets.vertices.values, _FACES[mesh.cell_type]
+        rows, kind = mesh.exterior_facets.nodes.values, _FACES[mesh.cell_type]
     rows = np.asarray(rows)[:, list(_AROUND[kind])]
     rows = rows[np.argsort(depth[rows].mean(axis=1))]  # from behind to the front
     low, high = flat.min(axis=0), flat.max(axis=0)

@@ -194,3 +194,25 @@ def test_wrong_levels_and_cells() -> None:
         cube_mesh(1).extruded(2)
     with pytest.raises(UsageError, match="vertices of no cell"):
         interval_mesh(2).extruded([[0, 1], [3, 4]]).to_mesh()
+
+
+@pytest.mark.parametrize("cell", ["triangle", "quadrilateral"])
+def test_tags_of_facets_inside_are_kept_above_them(cell: str) -> None:
+    plain = square_mesh(4, cell=cell)
+    inner = plain.interior_facets
+    middle = inner.vertices.values[inner.where(lambda x: x[0] == 0.5).indices]
+    side = plain.exterior_facets.vertices.values[plain.exterior_facets.tags["left"].indices]
+    mesh = Mesh.from_arrays(
+        cell,
+        plain.coordinates.data_ro,
+        plain.cell_vertices.values,
+        facet_tags={"both": np.concatenate([middle, side]), "middle": middle},
+    )
+    columns = mesh.extruded(2)
+    assert {name: part.size for name, part in columns.vertex_tags.items()} == {
+        **{"lower": 25, "upper": 25, "both": 30, "middle": 15}
+    }
+    flat = columns.to_mesh()
+    n = 16 if cell == "triangle" else 8
+    assert (flat.facet_tags["middle"].size, flat.facet_tags["both"].size) == (n, 2 * n)
+    assert [*columns.sides.tags] == ["both"]

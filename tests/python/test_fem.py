@@ -27,6 +27,7 @@ from pyop2cxx.exceptions import (  # noqa: E402
     DataValueError,
     DatTypeError,
     IndexValueError,
+    MapValueError,
     UnsupportedError,
     UsageError,
 )
@@ -506,6 +507,65 @@ def test_facets_and_tags_of_a_mesh(cell):
         fem.ds(mesh, "left")
     with pytest.raises(IndexValueError, match="no subdomain 7"):
         fem.assemble(u * fem.ds(mesh, 7))
+
+
+def test_a_tag_of_facets_inside_and_on_the_boundary_holds_all_of_them():
+    plain = square_mesh(4)
+    inner, outer = plain.interior_facets, plain.exterior_facets
+    middle = inner.vertices.values[inner.where(lambda x: x[1] == 0.5).indices]
+    top = outer.vertices.values[outer.tags["top"].indices]
+    tags = {"both": np.concatenate([middle, top]), "7": middle, "top": top}
+    arrays = (plain.coordinates.data_ro, plain.cell_vertices.values)
+    mesh = Mesh.from_arrays("triangle", *arrays, facet_tags=tags)
+    x = mesh.coordinates.data_ro
+    on = {"7": np.flatnonzero(x[:, 1] == 0.5), "top": np.flatnonzero(x[:, 1] == 1)}
+    on["both"] = np.sort(np.concatenate([on["7"], on["top"]]))
+    V = fem.FunctionSpace(mesh, ("P", 1))
+    places = [("both", "both"), ("7", "7"), ("7", 7), ("7", np.int32(7)), ("top", "top")]
+    places += [("both", ["top", 7]), ("both", {"top", "7"}), ("both", ("both", "top"))]
+    places += [(name, mesh.facet_tags[name]) for name in tags]
+    places += [("7", mesh.interior_facets.tags[7]), ("top", mesh.exterior_facets.tags["top"])]
+    for name, place in places:
+        np.testing.assert_array_equal(fem.DirichletBC(V, 7, place).dofs, on[name])
+    for name in tags:
+        np.testing.assert_array_equal(mesh.vertices_of(name).indices, on[name])
+    assert fem.DirichletBC(fem.FunctionSpace(mesh, ("P", 3)), 7, "both").dofs.size == 26
+    mixed = fem.FunctionSpace(mesh, [("P", 2), ("P", 1)])
+    assert fem.DirichletBC(mixed.sub(0), 7, 7).dofs.size == 9
+    one = fem.Constant(mesh, 1.0)
+    for name, outside, inside in (("both", 1.0, 1.0), ("top", 1.0, None), (7, None, 1.0)):
+        for measure, length in ((fem.ds, outside), (fem.dS, inside)):
+            if length is None:
+                with pytest.raises(IndexValueError, match=rf"All facets of tag '?{name}'? are"):
+                    measure(mesh, name)
+            else:
+                assert fem.assemble(one * measure(mesh, name)) == pytest.approx(length)
+    with pytest.raises(
+        UsageError, match=r"'7' is in mesh.interior_facets.tags and mesh.facet_tags"
+    ):
+        mesh.exterior_facets.vertices_of(7)
+    with pytest.raises(IndexValueError, match="there is no tag 99; there are: 'both', 'top' or"):
+        fem.DirichletBC(V, 0, 99)
+    with pytest.raises(MapValueError, match="of exterior, interior or all facets"):
+        fem.DirichletBC(V, 0, op2.Subset(mesh.cells, [0]))
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_number_of_a_tag_of_cells_finds_it(kind):
+    """A name may stand for a part of the cells and for one of the facets."""
+    plain = square_mesh(2)
+    arrays = (plain.coordinates.data_ro, plain.cell_vertices.values)
+    mesh = Mesh.from_arrays(
+        "triangle", *arrays, cell_tags={"3": [0, 1]}, facet_tags={"3": [[0, 1]]}
+    )
+    tag = (3, "3")[kind]
+    one = fem.Constant(mesh, 1.0)
+    assert fem.assemble(one * fem.dx(mesh, tag)) == pytest.approx(0.25)
+    assert fem.assemble(one * fem.ds(mesh, tag)) == pytest.approx(0.5)
+    assert (mesh.cell_tags[tag].size, mesh.facet_tags[tag].size) == (2, 1)
+    assert fem.DirichletBC(fem.FunctionSpace(mesh, ("P", 1)), 0.0, tag).dofs.tolist() == [0, 1]
+    with pytest.raises(IndexValueError, match="there is no subdomain 4; there are: '3'"):
+        fem.dx(mesh, 4)
 
 
 def test_foreign_functions_are_refused(mesh):

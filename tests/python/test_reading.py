@@ -134,14 +134,119 @@ def test_families_of_med_go_by_their_names(tmp_path: Path) -> None:
     assert list(mesh.exterior_facets.tags) == ["inlet"]
 
 
+@pytest.mark.parametrize("n_nodes", [6, 10])
 def test_elements_of_higher_order_give_their_corners(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, n_nodes: int
+) -> None:
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    points = np.concatenate([corners, np.full((n_nodes - 3, 3), [0.5, 0.5, 0])])
+    points[3:] *= np.linspace(0.1, 0.9, n_nodes - 3)[:, None]
+    cells = [(f"triangle{n_nodes}", [list(range(n_nodes))])]
+    meshio.Mesh(points, cells).write(tmp_path / "m.msh", file_format="gmsh")
+    mesh = read(tmp_path / "m.msh", degree=1 if n_nodes == 6 else None)
+    assert (mesh.cell_type, mesh.vertices.size, mesh.degree) == ("triangle", 3, 1)
+    assert mesh.nodes is mesh.vertices
+    assert ("sides become straight" in caplog.text) == (n_nodes == 10)
+
+
+GROUPS = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+2 1 "all"
+2 2 "left"
+1 3 "rim"
+$EndPhysicalNames
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+$EndNodes
+$Elements
+6
+1 1 2 3 1 1 2
+2 1 2 4 1 2 1
+3 2 2 1 1 1 2 3
+4 2 2 1 1 1 3 4
+5 2 2 2 1 1 3 4
+6 2 2 9 1 1 2 3
+$EndElements
+"""
+
+
+def test_a_cell_of_several_groups_is_one_cell(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.5, 0, 0], [0.5, 0.5, 0], [0, 0.5, 0]]
-    meshio.Mesh(points, [("triangle6", [[0, 1, 2, 3, 4, 5]])]).write(tmp_path / "m.vtk")
-    mesh = read(tmp_path / "m.vtk")
-    assert (mesh.cell_type, mesh.vertices.size) == ("triangle", 3)
-    assert "sides become straight" in caplog.text
+    (tmp_path / "two.msh").write_text(GROUPS)
+    with caplog.at_level(logging.INFO, "pyop2cxx"):
+        mesh = read(tmp_path / "two.msh", renumber=False)
+    tags = {name: part.indices.tolist() for name, part in mesh.cell_tags.items()}
+    assert tags == {"all": [0, 1], "left": [1], "9": [0]}
+    assert (mesh.cells.size, mesh.cell_volumes.data_ro.sum()) == (2, 1.0)
+    assert mesh.exterior_facets.set.size == 4
+    sizes = {name: part.size for name, part in mesh.exterior_facets.tags.items()}
+    assert sizes == {"rim": 1, "4": 1}
+    lines = [record.message for record in caplog.records if "listed again" in record.message]
+    assert len(lines) == 1
+    assert "2 of 4 cells" in lines[0]
+
+
+@pytest.mark.parametrize("suffix", ["vtk", "vtu", "xdmf", "inp", "med"])
+@pytest.mark.parametrize("cell", ["triangle", "tetra", "quad", "hexahedron", "line"])
+def test_no_format_makes_a_cell_of_two(tmp_path: Path, suffix: str, cell: str) -> None:
+    by_name = {"triangle": square_mesh(2), "quad": square_mesh(2, cell="quadrilateral")}
+    by_name |= {"tetra": cube_mesh(1), "hexahedron": cube_mesh(2, cell="hexahedron")}
+    mesh = by_name.get(cell) or interval_mesh(4)
+    points = mesh.coordinates.data_ro.reshape(mesh.vertices.size, -1)
+    points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    rows = np.asarray(mesh.cell_vertices.values)[:, list(mesh.cell.vtk_order)]
+    twice = np.concatenate([rows, rows[[1, 0]]])
+    if cell in ("triangle", "tetra"):
+        twice[len(rows) :] = np.roll(twice[len(rows) :], 1, axis=1)  # in another order
+    meshio.Mesh(points, [(cell, twice)]).write(tmp_path / f"m.{suffix}")
+    found = read(tmp_path / f"m.{suffix}")
+    assert found.cells.size == len(rows)
+    assert found.cell_volumes.data_ro.sum() == pytest.approx(mesh.cell_volumes.data_ro.sum())
+    assert found.exterior_facets.set.size == mesh.exterior_facets.set.size
+
+
+def test_boxes_in_two_orders_may_be_two_cells_and_are_refused(tmp_path: Path) -> None:
+    points = [[0, 0, 0], [0.5, 0, 0], [0.5, 1, 0], [0, 1, 0]]
+    cells = [("quad", [[0, 1, 2, 3], [1, 0, 3, 2]])]
+    meshio.Mesh(points, cells).write(tmp_path / "m.vtk")
+    with pytest.raises(MeshFileError, match="cells 0 and 1 have the same vertices in two orders"):
+        read(tmp_path / "m.vtk")
+
+
+def test_nodes_at_one_place_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+    meshio.Mesh(points, [("triangle", [[0, 1, 2], [3, 4, 5]])]).write(tmp_path / "m.vtk")
+    assert read(tmp_path / "m.vtk").exterior_facets.set.size == 6
+    assert "2 nodes lie where another node lies" in caplog.text
+
+
+def test_sides_with_tags_are_joined(tmp_path: Path) -> None:
+    mesh = square_mesh(3)
+    rows = np.asarray(mesh.cell_vertices.values)
+    tags = mesh.exterior_facets.tags
+    sides = [mesh.exterior_facets.vertices.values[tags[name].indices] for name in tags]
+    lines = np.concatenate(sides)
+    numbers = np.repeat(np.arange(1, 5), [len(side) for side in sides])
+    x = np.pad(mesh.coordinates.data_ro, ((0, 0), (0, 1)))
+    data = {"medit:ref": [np.zeros(len(rows), int), numbers]}
+    meshio.Mesh(x, [("triangle", rows), ("line", lines)], cell_data=data).write(tmp_path / "m.vtu")
+    ring = read(tmp_path / "m.vtu", periodic=[("1", "2")])
+    assert (ring.vertices.size, ring.exterior_facets.set.size) == (12, 6)
+    assert [*ring.interior_facets.tags], [*ring.exterior_facets.tags] == (["1", "2"], ["3", "4"])
+    assert ring.cell_volumes.data_ro.sum() == pytest.approx(1.0)
+    assert read(tmp_path / "m.vtu", periodic=[("1", "2"), ("3", "4")]).vertices.size == 9
+    with pytest.raises(MeshFileError, match="'1' and '3', of 4 and 4 vertices, are not the same"):
+        read(tmp_path / "m.vtu", periodic=[("1", "3")])
+    with pytest.raises(UsageError, match="no facets have tag 'x'; there are: '1', '2', '3', '4'"):
+        read(tmp_path / "m.vtu", periodic=[("1", "x")])
 
 
 def test_files_without_a_mesh_are_refused(tmp_path: Path) -> None:
