@@ -177,10 +177,16 @@ class Domain:
 
     def _refuse_doubled(self) -> None:
         """Refuse meshes whose cells lie on each other, or see a vertex twice."""
-        sides = getattr(self.mesh, "interior_facets", None)  # a Mesh looks at its cells here
+        if getattr(self.mesh, "is_part", False):
+            raise UnsupportedError(
+                f"pyop2cxx.fem: {self.mesh!r} is a part of a mesh with several kinds of cells; "
+                "there are no forms on these, but loops"
+            )
+        if self.gdim == self.tdim:
+            _ = getattr(self.mesh, "interior_facets", None)  # a Mesh looks at its cells here
         rows = np.sort(self.mesh.cell_vertices.values, axis=1)
         is_twice = (rows[:, 1:] == rows[:, :-1]).any(axis=1)
-        if sides is not None and is_twice.any():
+        if is_twice.any():
             raise UnsupportedError(
                 f"pyop2cxx.fem: cell {int(np.argmax(is_twice))} has a vertex twice, as the mesh "
                 "closes on itself after one cell; finite elements need two cells around"

@@ -18,7 +18,8 @@ from pyop2cxx.mesh.generate import (
     square_mesh,
 )
 from pyop2cxx.mesh.mesh import Mesh
-from pyop2cxx.mesh.reading import from_gmsh, read
+from pyop2cxx.mesh.mixed import MixedFacets, MixedMesh
+from pyop2cxx.mesh.reading import from_gmsh, read, read_mixed
 from pyop2cxx.mesh.square import SquareMesh, unit_square_mesh
 from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags
 
@@ -29,6 +30,8 @@ __all__ = [
     "Facets",
     "Mesh",
     "MeshEntities",
+    "MixedFacets",
+    "MixedMesh",
     "ReferenceCell",
     "Sides",
     "SquareMesh",
@@ -41,6 +44,7 @@ __all__ = [
     "from_gmsh",
     "interval_mesh",
     "read",
+    "read_mixed",
     "rectangle_mesh",
     "reference_cell",
     "shuffle_mesh",

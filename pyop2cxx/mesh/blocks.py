@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from pyop2cxx.mesh.topology import Numbers
 
 BY_MESHIO = {cell.meshio_name: cell for cell in CELLS.values()}
+BY_KIND = {kind: (cell.name, cell.vtk_order) for kind, cell in BY_MESHIO.items()} | {
+    "wedge": ("prism", (0, 1, 2, 3, 4, 5)),
+    "pyramid": ("pyramid", (0, 1, 3, 2, 4)),
+}
+"""For each of meshio's kinds its name, and which corner stands at each place of Basix's order."""
 
 
 def in_vtk_order(kind: str, rows: Array) -> Array:

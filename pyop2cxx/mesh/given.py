@@ -16,7 +16,7 @@ from pyop2cxx.mesh.periodic import images, joined
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -63,7 +63,7 @@ def given_arrays(
     name: str,
 ) -> Given:
     """Check the arrays of `Mesh.from_arrays`, whose arguments these are."""
-    where = _as_points(points, cell, name)
+    where = _as_points(points, cell.name, cell.tdim, name)
     if where.ndim == 3:
         if len(periodic):
             raise UsageError(f"{name}: points for each corner say what is joined; omit periodic")
@@ -111,7 +111,7 @@ def _by_corner(where: Array, cells: npt.ArrayLike, cell: ReferenceCell, name: st
     given = plain_array(cells, f"{name}: cells")
     n_vertices = int(given.max(initial=-1)) + 1 if given.dtype.kind in "iu" else 0
     rows = as_rows(given, cell.n_vertices, n_vertices, f"{name}: cells")
-    _check_corners(rows, cell, f"{name}: cells")
+    _check_corners(rows, cell.name, f"{name}: cells")
     degree = degree_of(cell, where.shape[1])
     if len(where) != len(rows) or not degree:
         raise DataValueError(
@@ -147,18 +147,40 @@ def _say_unused(rows: Array, n_vertices: int, name: str) -> None:
         )
 
 
-def _as_points(points: npt.ArrayLike, cell: ReferenceCell, name: str) -> Array:
+def as_mixed(
+    points: npt.ArrayLike,
+    cells: Mapping[str, npt.ArrayLike],
+    n_corners: Mapping[str, int],
+    tdim: int,
+    name: str,
+) -> tuple[Array, dict[str, Array]]:
+    """Check points, and cells of several kinds, that have so many corners each."""
+    where = _as_points(points, "mixed", tdim, name)
+    if where.ndim != 2:
+        raise DataValueError(f"{name}: points have shape (n_vertices, gdim), got {where.shape}")
+    rows = {}
+    for kind, given in cells.items():
+        what = f"{name}: {kind} cells"
+        found = as_rows(given, n_corners[kind], len(where), what)
+        _check_corners(found, kind, what)
+        _check_once(found, what)
+        rows[kind] = found.astype(np.int32)
+    _say_unused(np.concatenate([part.ravel() for part in rows.values()]), len(where), name)
+    return where, rows
+
+
+def _as_points(points: npt.ArrayLike, kind: str, tdim: int, name: str) -> Array:
     given = plain_array(points, f"{name}: points")
     if given.dtype.kind not in "iuf":
         raise DataValueError(f"{name}: points must be real numbers, got {given.dtype}")
     dtype = np.float32 if given.dtype == np.float32 else np.float64
     found = np.array(given, dtype, order="C")  # a copy: renumbering moves it
-    if found.ndim == 1 and cell.tdim == 1:
+    if found.ndim == 1 and tdim == 1:
         found = found[:, None]
-    if found.ndim not in (2, 3) or not cell.tdim <= found.shape[-1] <= 3:
+    if found.ndim not in (2, 3) or not tdim <= found.shape[-1] <= 3:
         raise DataValueError(
-            f"{name}: points of {cell.name} cells have shape (n_vertices, gdim) with gdim "
-            f"{cell.tdim} to 3, or (n_cells, corners, gdim), got {found.shape}"
+            f"{name}: points of {kind} cells have shape (n_vertices, gdim) with gdim "
+            f"{tdim} to 3, or (n_cells, corners, gdim), got {found.shape}"
         )
     is_finite = np.isfinite(found).reshape(len(found), -1).all(axis=1)
     if not is_finite.all():
@@ -172,12 +194,12 @@ def _as_cells(cells: npt.ArrayLike, cell: ReferenceCell, n_vertices: int, name: 
     given = plain_array(cells, f"{name}: cells")
     is_curved = given.ndim == 2 and degree_of(cell, given.shape[1]) == 2
     found = as_rows(given, given.shape[1] if is_curved else cell.n_vertices, n_vertices, what)
-    _check_corners(found, cell, what)
+    _check_corners(found, cell.name, what)
     _check_once(found[:, : cell.n_vertices], what)
     return found.astype(np.int32)
 
 
-def _check_corners(rows: Array, cell: ReferenceCell, what: str) -> None:
+def _check_corners(rows: Array, kind: str, what: str) -> None:
     if len(rows) == 0:
         raise DataValueError(f"{what}: there is none")
     ordered = np.sort(rows, axis=1)
@@ -185,8 +207,8 @@ def _check_corners(rows: Array, cell: ReferenceCell, what: str) -> None:
     if is_twice.any():
         bad = int(np.argmax(is_twice))
         raise DataValueError(
-            f"{what}: cell {bad} names a vertex twice: {rows[bad].tolist()}; a {cell.name} has "
-            f"{cell.n_vertices} different ones. A cell that closes on itself needs vertices on "
+            f"{what}: cell {bad} names a vertex twice: {rows[bad].tolist()}; a {kind} has "
+            f"{rows.shape[1]} different ones. A cell that closes on itself needs vertices on "
             "both sides, joined by periodic="
         )
 

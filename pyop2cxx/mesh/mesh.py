@@ -65,6 +65,7 @@ class Mesh(Shown):
         shape: Where cells are: the nodes, their degree, and where the mesh closes on itself.
         cell_tags: Named parts of the cells, `Tags`: ``mesh.cell_tags["steel"]`` is a Subset.
         renumbering: The way back to the numbers that were given; None if they are in use.
+        is_part: Whether these are the cells of one kind of a `MixedMesh`.
         name: Used in messages.
 
     Example:
@@ -91,6 +92,7 @@ class Mesh(Shown):
     shape: Geometry
     cell_tags: Tags
     renumbering: Renumbering | None
+    is_part: bool
     name: str
 
     def __init__(
@@ -100,8 +102,10 @@ class Mesh(Shown):
         *,
         cell_tags: Mapping[str, npt.ArrayLike] | None = None,
         renumbering: Renumbering | None = None,
+        is_part: bool = False,
         name: str = "mesh",
     ) -> None:
+        self.is_part = is_part
         self.cell, self.shape, self.coordinates = shape.cell, shape, shape.coordinates
         self.cells, self.vertices = cell_vertices.iterset, cell_vertices.toset
         self.cell_vertices = cell_vertices
@@ -265,7 +269,8 @@ class Mesh(Shown):
             >>> square_mesh(2).cell_volumes.data_ro[:2].tolist()
             [0.125, 0.125]
         """
-        _ = self._sides  # which refuses cells that lie on each other
+        if self.gdim == self.tdim:
+            _ = self._sides  # which refuses cells that lie on each other
         nodes = points_of(self.coordinates)[self.cell_nodes.values_with_halo]
         found = volumes(self.cell, nodes, self.degree).astype(self.coordinates.dtype)
         return Dat(self.cells, found, name="cell_volumes")

@@ -17,15 +17,16 @@ from pyop2cxx.base import extras, hdf5
 from pyop2cxx.base.arrays import distinct
 from pyop2cxx.base.waiting import counting, waiting
 from pyop2cxx.exceptions import MeshFileError, Op2Error, UsageError
-from pyop2cxx.mesh.blocks import BY_MESHIO, Block, in_vtk_order
+from pyop2cxx.mesh.blocks import BY_KIND, BY_MESHIO, Block, in_vtk_order
 from pyop2cxx.mesh.duplicates import first_alike, first_there
 from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.mesh.mixed import N_CORNERS, MixedMesh
 from pyop2cxx.mesh.msh import read_msh
 from pyop2cxx.mesh.nodes import degree_of, full_rows, vtk_places
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.cells import ReferenceCell
@@ -79,21 +80,63 @@ def read(
         DataValueError: What is in it does not fit together.
     """
     place = Path(path)
-    if not place.is_file():
-        raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(path)!r}")
-    with waiting(f"reading {place.name}"):
-        found = read_msh(place) if place.suffix == ".msh" else None
-        points, blocks = found or _read(place)
+    points, blocks = _elements(place)
     wanted = _Wanted(renumber, gdim, name or place.stem, degree, periodic)
-    try:
-        if found:
-            for block in blocks:
-                block.rows = in_vtk_order(block.kind, block.rows)
+    with _fitting_arrays(place):
         return _mesh_of(points, blocks, wanted, f"{place}")
+
+
+def read_mixed(
+    path: str | os.PathLike[str],
+    *,
+    renumber: bool = True,
+    gdim: int | None = None,
+    name: str | None = None,
+) -> MixedMesh:
+    """Read a mesh with cells of several kinds, or of prisms or pyramids.
+
+    Otherwise as `read`; of elements of higher order only the corners are taken.
+
+    Args:
+        path: As of `read`.
+        renumber: As of `read`.
+        gdim: As of `read`.
+        name: As of `read`.
+
+    Raises:
+        FileNotFoundError, MissingExtraError, DataValueError: As of `read`.
+        MeshFileError: The file cannot be read as a mesh, or has polygons or polyhedra.
+    """
+    place = Path(path)
+    points, blocks = _elements(place)
+    wanted = _Wanted(renumber, gdim, name or place.stem, 1, ())
+    with _fitting_arrays(place):
+        return _mixed_of(points, blocks, wanted, f"{place}")
+
+
+@contextlib.contextmanager
+def _fitting_arrays(place: Path) -> Iterator[None]:
+    """Name the file where its arrays make other code fail."""
+    try:
+        yield
     except (IndexError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, Op2Error):
             raise
         raise MeshFileError(f"{place}: its arrays do not fit together: {error}") from None
+
+
+def _elements(place: Path) -> tuple[Array, list[Block]]:
+    """Return the points of a file, and its elements in VTK's order."""
+    if not place.is_file():
+        raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(place)!r}")
+    with waiting(f"reading {place.name}"):
+        found = read_msh(place) if place.suffix == ".msh" else None
+        if found is None:
+            return _read(place)
+    with _fitting_arrays(place):
+        for block in found[1]:
+            block.rows = in_vtk_order(block.kind, block.rows)
+    return found
 
 
 def from_gmsh(
@@ -258,7 +301,7 @@ def _mesh_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) -> 
     number = np.cumsum(used) - 1
     if not used.all():
         runtime.logger.info("%s: %d nodes belong to no cell; left out", what, int((~used).sum()))
-    rows, place = _each_once(rows, cell, what)
+    rows, place = _each_once(rows, cell.name, what)
     _say_coincident(points[:n_given][used[:n_given]], what)
     cell_tags: dict[str, list[Numbers]] = {}
     start = 0
@@ -266,7 +309,7 @@ def _mesh_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) -> 
         for tag, numbers in block.tags.items():
             cell_tags.setdefault(tag, []).append(place[start + numbers])
         start += len(block.rows)
-    where = _without_zeros(points[used], cell, wanted.gdim, what)
+    where = _without_zeros(points[used], cell.tdim, wanted.gdim, what)
     sides = _facet_rows(facets, cell, used, number)
     return Mesh.from_arrays(
         cell.name,
@@ -309,6 +352,60 @@ def _nodes_of(
     return full[0][:, np.argsort(places)], full[1]
 
 
+def _mixed_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) -> MixedMesh:
+    there = [block for block in blocks if len(block.rows)]
+    tdim = max((block.tdim for block in there), default=0)
+    own = [block for block in there if block.tdim == tdim]
+    kinds = list(dict.fromkeys(block.kind for block in own))
+    if tdim == 0 or any(kind not in BY_KIND for kind in kinds):
+        raise MeshFileError(
+            f"{what}: cells are {', '.join(BY_KIND)}; found {', '.join(kinds) or 'no element'}"
+        )
+    rows: dict[str, Array] = {}
+    cell_tags: dict[str, dict[str, Numbers]] = {}
+    for kind in kinds:
+        name, order = BY_KIND[kind]
+        same = [block for block in own if block.kind == kind]
+        given = np.concatenate([block.rows[:, : len(order)] for block in same])[:, list(order)]
+        rows[name], place = _each_once(given, name, what)
+        starts = np.cumsum([0, *(len(block.rows) for block in same)])
+        for block, start in zip(same, starts, strict=False):
+            for tag, numbers in block.tags.items():
+                by_kind = cell_tags.setdefault(tag, {})
+                found = place[start + numbers]
+                by_kind[name] = distinct(np.concatenate([by_kind.get(name, found), found]))
+    if any(block.rows.shape[1] > len(BY_KIND[block.kind][1]) for block in own):
+        runtime.logger.warning(
+            "%s: elements of higher order: only their corners are taken, sides become straight",
+            what,
+        )
+    used = np.zeros(len(points), np.bool_)
+    used[np.concatenate([part.ravel() for part in rows.values()])] = True
+    number = np.cumsum(used) - 1
+    _say_coincident(points[used], what)
+    return MixedMesh(
+        _without_zeros(points[used], tdim, wanted.gdim, what),
+        {name: number[part] for name, part in rows.items()},
+        cell_tags=cell_tags,
+        facet_tags=_mixed_sides(there, tdim, used, number),
+        renumber=wanted.renumber,
+        name=wanted.name,
+    )
+
+
+def _mixed_sides(
+    blocks: list[Block], tdim: int, used: Array, number: Numbers
+) -> dict[str, list[Array]]:
+    """Return for each tag the vertices of facets, of which those of a kind stand together."""
+    found: dict[str, list[Array]] = {}
+    for block in blocks:
+        if block.tdim == tdim - 1:
+            for tag, chosen in block.tags.items():
+                rows = block.rows[chosen, : BY_MESHIO[block.kind].n_vertices if tdim > 1 else 1]
+                found.setdefault(tag, []).append(number[rows[used[rows].all(axis=1)]])
+    return found
+
+
 def _joined(pair: tuple[str, str], sides: Mapping[str, Array], points: Array, what: str) -> Array:
     """Return pairs of vertices of two sides, of which the second is the first one moved."""
     for tag in pair:
@@ -333,19 +430,19 @@ def _joined(pair: tuple[str, str], sides: Mapping[str, Array], points: Array, wh
     )
 
 
-def _each_once(rows: Array, cell: ReferenceCell, what: str) -> tuple[Array, Numbers]:
+def _each_once(rows: Array, kind: str, what: str) -> tuple[Array, Numbers]:
     """Leave out cells that are listed again, as files of Gmsh 2.2 do for each physical group.
 
     Returns:
         The rows that stay; and for each cell of the file the number that it has now.
     """
-    corners = rows[:, : cell.n_vertices]
+    corners = rows[:, : N_CORNERS[kind]]
     first = first_alike(corners)
     is_first = first == np.arange(len(rows))
     number = np.cumsum(is_first) - 1
     again = np.flatnonzero(~is_first)
     # Corners of a box in another order can also be the other cell of a mesh that closes on itself.
-    is_box = cell.name not in ("triangle", "tetrahedron")
+    is_box = kind not in ("triangle", "tetrahedron")
     turned = again[(corners[again] != corners[first[again]]).any(axis=1)] if is_box else again[:0]
     if turned.size:
         pair = [int(first[turned[0]]), int(turned[0])]
@@ -401,20 +498,22 @@ def _sorted_out(blocks: list[Block], what: str) -> tuple[ReferenceCell, list[Blo
             f"{sum(len(b.rows) for b in there if b.kind == kind)} of kind '{kind}'"
             for kind in sorted({block.kind for block in there})
         )
+        is_mixed = tdim > 0 and all(kind in BY_KIND for kind in kinds)
+        hint = "; mesh.read_mixed gives a Set of cells for each kind" if is_mixed else ""
         raise MeshFileError(
             f"{what}: a mesh has cells of one kind: {', '.join(BY_MESHIO)}; found elements: "
-            f"{counts or 'none'}"
+            f"{counts or 'none'}{hint}"
         )
     cell = BY_MESHIO[kinds[0]]
     return cell, own, [block for block in there if block.tdim == tdim - 1]
 
 
-def _without_zeros(points: Array, cell: ReferenceCell, gdim: int | None, what: str) -> Array:
+def _without_zeros(points: Array, tdim: int, gdim: int | None, what: str) -> Array:
     width = points.shape[1]
     if gdim is None:
         gdim = width
-        while gdim > cell.tdim and not points[:, gdim - 1].any():
+        while gdim > tdim and not points[:, gdim - 1].any():
             gdim -= 1
-    if not cell.tdim <= gdim <= width:
-        raise UsageError(f"{what}: gdim must be {cell.tdim} to {width}, got {gdim!r}")
+    if not tdim <= gdim <= width:
+        raise UsageError(f"{what}: gdim must be {tdim} to {width}, got {gdim!r}")
     return points[:, :gdim]

@@ -274,7 +274,7 @@ class Facets:
             self.set**arity, local.astype(np.int32), name=f"{name}_local_numbers"
         )
         self.facets = Map(self.set, whole.set, 1, numbers, f"{name}_numbers")
-        follow_tables(self.set, (cell_vertices, self.cells))
+        follow_tables(self.set, (shape.cell_nodes, self.cells))
         here = np.full(whole.set.size, -1, np.int64)
         here[numbers] = np.arange(n)
         parts = {tag: here[found][here[found] >= 0] for tag, found in tags.items()}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.exceptions import UsageError
 from pyop2cxx.mesh import Mesh, cube_mesh, interval_mesh, square_mesh
 from pyop2cxx.mesh.topology import Facets
 
@@ -106,3 +107,15 @@ def test_single_precision_stays() -> None:
     points = mesh.coordinates.data_ro.astype(np.float32)
     small = Mesh.from_arrays("triangle", points, mesh.cell_vertices.values)
     assert small.cell_volumes.dtype == small.interior_facets.normals.dtype == np.float32
+
+
+def test_three_cells_at_an_edge_have_areas_and_forms() -> None:
+    """Shells may branch: only their facets have no two sides."""
+    points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, 0]]
+    mesh = Mesh.from_arrays("triangle", points, [[0, 1, 2], [0, 1, 3], [0, 1, 4]])
+    assert mesh.cell_volumes.data_ro.tolist() == [0.5, 0.5, 0.5]
+    with pytest.raises(UsageError, match="facets of a mesh have one or two"):
+        _ = mesh.exterior_facets
+    fem = pytest.importorskip("pyop2cxx.fem")
+    assert fem.assemble(fem.Constant(mesh, 1.0) * fem.dx(mesh)) == pytest.approx(1.5)
+    assert fem.FunctionSpace(mesh, ("P", 2)).dof_set.size == 5 + 7
