@@ -321,6 +321,19 @@ def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], 
     return found
 
 
+def refuse_gradients(data: object, what: str) -> None:
+    """Refuse a tensor that requires gradients.
+
+    Raises:
+        DataValueError: It does.
+    """
+    if getattr(data, "requires_grad", False) is True:
+        raise DataValueError(
+            f"{what}: the tensor requires gradients, which loops do not follow; pass "
+            "tensor.detach(), which is the same memory"
+        )
+
+
 def plain_array(data: Any, what: str, *advice: str) -> Array:
     """Return data as an array of NumPy's, without a copy where that is possible.
 
@@ -334,11 +347,7 @@ def plain_array(data: Any, what: str, *advice: str) -> Array:
     Raises:
         DataValueError: Values are masked; or a tensor requires gradients, which no loop follows.
     """
-    if getattr(data, "requires_grad", False) is True:
-        raise DataValueError(
-            f"{what}: the tensor requires gradients, which loops do not follow; pass "
-            "tensor.detach(), which is the same memory"
-        )
+    refuse_gradients(data, what)
     require_unmasked(data, what, *advice)
     only_dlpack = hasattr(data, "__dlpack__") and not hasattr(data, "__array__")
     found: Array = np.from_dlpack(data) if only_dlpack else np.asanyarray(data)
@@ -346,6 +355,17 @@ def plain_array(data: Any, what: str, *advice: str) -> Array:
         require_unmasked(found, what, *advice)  # what its `__array__` returned
         found = np.asarray(found)
     return found
+
+
+def checked_copying(copy: object, what: str) -> bool | None:
+    """Return what a constructor's `copy` says.
+
+    Raises:
+        DataValueError: It is none of True, False and None.
+    """
+    if copy is None or isinstance(copy, bool):
+        return copy
+    raise DataValueError(f"{what}: copy must be True, False or None, got {copy!r}")
 
 
 def why_copied(data: Any, values: Array) -> str:
@@ -361,10 +381,32 @@ def why_copied(data: Any, values: Array) -> str:
     if np.may_share_memory(given, values) or values.size == 0:
         return ""
     if given.dtype != values.dtype:
-        return f"they are of dtype {given.dtype}, not {values.dtype}"
+        return f"it is of dtype {given.dtype}, not {values.dtype}"
     if not given.flags.c_contiguous:
-        return "they are not contiguous in C order"
-    return "they are read-only" if not given.flags.writeable else "they are not aligned"
+        return "it is not contiguous in C order"
+    return "it is read-only" if not given.flags.writeable else "it is not aligned"
+
+
+def refuse_copy(data: Any, values: Array, copy: bool | None, what: str) -> Array:
+    """Return values made of data, as a copy if that is asked for.
+
+    Args:
+        data: As `plain_array` takes them.
+        values: What was made of them.
+        copy: True for memory of its own, False for that of the data, None for either.
+        what: The object, for the message.
+
+    Raises:
+        DataValueError: A copy is not wanted, but the values are one.
+    """
+    if copy is False and (reason := why_copied(data, values)):
+        raise DataValueError(
+            f"{what}: copy=False, but the data cannot be used in place: {reason}; pass an array "
+            f"of dtype {values.dtype}, contiguous in C order, aligned and writeable"
+        )
+    if copy and not why_copied(data, values):
+        return as_copy(values, what)
+    return values
 
 
 def _numbers_of(found: Array, what: str) -> Array:

@@ -23,6 +23,7 @@ from pyop2cxx.base.arrays import (
     as_values,
     as_zeros,
     c_name,
+    checked_copying,
     is_shared,
 )
 from pyop2cxx.data.lent import Lent, given_values, may_wait
@@ -318,21 +319,26 @@ class SetFreeCarrier(DataCarrier):
         data: ArrayLike | None,
         dtype: DTypeLike | None,
         name: str | None,
+        copy: bool | None = None,
     ) -> None:
         self._uid = runtime.next_uid()
         self._name = as_name(name, self._kind, f"{self._kind.lower()}_#x{self._uid:x}")
         self._dim = as_dim(dim, self._what)
         self._cdim = prod(self._dim)
+        copied = checked_copying(copy, self._what)
         shared = None
         if data is not None and dlpack.on_a_device(data):
-            shared = dlpack.taken(data, runtime.device, self._dim, self._what)
-            data = np.empty(self._dim, shared.dtype)
+            shared = dlpack.taken(data, runtime.device, self._dim, self._what, copy=copied)
+            data, copied = np.empty(self._dim, shared.dtype), None
         self._values: Array = (
             as_zeros(
                 self._dim, as_dtype("float64" if dtype is None else dtype, self._what), self._what
             )
             if data is None
-            else given_values(data, dtype, self._dim, self._what)
+            else given_values(
+                *(data, dtype, self._dim, self._what, copied),
+                is_written=bool(self._kind_accesses - {Access.READ}),
+            )
         )
         self._dtype = self._values.dtype
         self._buffer = self._make_buffer(self._cdim)

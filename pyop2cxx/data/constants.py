@@ -42,6 +42,7 @@ class Constant(SetFreeCarrier):
         dtype: The dtype; None means the data's, or float64 without data.
         name: Used in messages; it does not affect the generated code.
         comm: Must be None: nothing is reduced.
+        copy: As for `Dat`.
 
     Raises:
         UsageError: A communicator was given.
@@ -63,6 +64,8 @@ class Constant(SetFreeCarrier):
         dtype: DTypeLike | None = None,
         name: str | None = None,
         comm: Any = None,
+        *,
+        copy: bool | None = None,
     ) -> None:
         if comm is not None:
             raise UsageError(
@@ -71,7 +74,7 @@ class Constant(SetFreeCarrier):
             )
         if isinstance(dim, Constant):
             dim, data, name = copied(dim, data, name)
-        super().__init__(dim, data, dtype, name)
+        super().__init__(dim, data, dtype, name, copy)
 
     def __call__(self, access: Access, path: None = None) -> GlobalArg:
         """Return this Constant as an argument of a loop.
@@ -108,6 +111,7 @@ class Const(SetFreeCarrier):
         data: As many values; None means that they are assigned later, before the first use.
         name: A C identifier that no other Const has.
         dtype: The dtype; None means the data's, or float64 without data.
+        copy: As for `Dat`.
 
     Raises:
         NonUniqueNameError: A Const of another dim or dtype has that name.
@@ -130,6 +134,8 @@ class Const(SetFreeCarrier):
         data: ArrayLike | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
+        *,
+        copy: bool | None = None,
     ) -> Const:
         """Return the Const of that name, if there is one: `__init__` says whether it may be."""
         known = runtime.constants.get(name) if isinstance(name, str) else None
@@ -141,11 +147,14 @@ class Const(SetFreeCarrier):
         data: ArrayLike | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
+        *,
+        copy: bool | None = None,
     ) -> None:
         if "declared_at" in self.__dict__:
-            self._declare_again(Constant(dim, data, dtype, name), is_given=data is not None)
+            given = Constant(dim, data, dtype, name, copy=copy)
+            self._declare_again(given, is_given=data is not None)
             return
-        super().__init__(dim, data, dtype, name)
+        super().__init__(dim, data, dtype, name, copy)
         if not name:
             self._name = f"const_{self._uid}"  # unlike other default names, a C identifier
         if not _C_NAME.fullmatch(self._name):

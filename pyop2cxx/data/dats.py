@@ -19,6 +19,7 @@ from pyop2cxx.base.arrays import (
     as_name,
     as_numpy,
     as_zeros,
+    checked_copying,
     is_shared,
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
@@ -90,6 +91,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             first values of all entities, then the second ones; "auto", what was measured to be
             faster. The host always has "aos", and kernels see no difference.
         soa: PyOP2's older way to ask for the layout "soa".
+        copy: False refuses data whose memory cannot be used in place, True copies it. None copies
+            where that is needed; of a tensor of another library there is a warning then.
 
     An array of CuPy, PyTorch or another library that lies on the CUDA device of loops becomes the
     values on the device, without a copy.
@@ -123,10 +126,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         layout: str = "auto",
         *,
         soa: bool | None = None,
+        copy: bool | None = None,
     ) -> None:
         source = dataset if isinstance(dataset, Dat) else None
         if isinstance(dataset, Dat):
-            name, data, dtype = _copied(dataset, data, dtype, name)
+            name, data, dtype = _copied(dataset, data, dtype, name, copy)
             dataset = dataset._set**1 if dataset._stride else dataset.dataset
         self._uid = runtime.next_uid()
         self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
@@ -135,11 +139,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._numbering = (self._set if source is None else source)._numbering
         self._cdim = self._dataset.cdim
         self._layout = _checked_layout("soa" if soa else layout, self._what)
+        copied = None if source is not None else checked_copying(copy, self._what)
         shared = None
         if data is not None and dlpack.on_a_device(data):
-            shared = self._taken(data, dtype)
-            data = np.empty(self._shape("data"), shared.dtype)
-        self._values: Array | None = None if data is None else self._adopted(data, dtype)
+            shared = self._taken(data, dtype, copied)
+            data, copied = np.empty(self._shape("data"), shared.dtype), None
+        self._values: Array | None = None if data is None else self._adopted(data, dtype, copied)
         self._dtype = (
             as_dtype("float64" if dtype is None else dtype, self._what)
             if self._values is None
@@ -405,20 +410,23 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._buffer.increment_version()
         other._buffer.increment_version()
 
-    def _adopted(self, data: ArrayLike, dtype: DTypeLike | None) -> Array:
+    def _adopted(self, data: ArrayLike, dtype: DTypeLike | None, copy: bool | None) -> Array:
         if not self._set.is_sized:
             raise DataValueError(
                 f"{self._what}: data were given, but the Set has no size to compare theirs with; "
                 "give both or neither"
             )
-        return given_values(data, dtype, self._shape("data"), self._what)
+        return given_values(data, dtype, self._shape("data"), self._what, copy)
 
-    def _taken(self, data: ArrayLike, dtype: DTypeLike | None) -> _core.exchange.SharedArray:
+    def _taken(
+        self, data: ArrayLike, dtype: DTypeLike | None, copy: bool | None
+    ) -> _core.exchange.SharedArray:
         """Return memory of a device as it is; nothing converts it."""
         runtime.require_running(self._what, "data on a device")
         if not self._set.is_sized:
             raise DataValueError(f"{self._what}: data were given, but the Set has no size")
-        shared = dlpack.taken(data, runtime.device, self._shape("data"), self._what)
+        shape = self._shape("data")
+        shared = dlpack.taken(data, runtime.device, shape, self._what, copy=copy)
         if dtype is not None and as_dtype(dtype, self._what) != np.dtype(shared.dtype):
             raise DataValueError(
                 f"{self._what}: memory of a device is used in place, so dtype {dtype} cannot be "
@@ -725,7 +733,11 @@ def _as_dataset(found: object, name: str) -> DataSet:
 
 
 def _copied(
-    source: Dat, data: ArrayLike | None, dtype: DTypeLike | None, name: str | None
+    source: Dat,
+    data: ArrayLike | None,
+    dtype: DTypeLike | None,
+    name: str | None,
+    copy: bool | None,
 ) -> tuple[str, ArrayLike | None, DTypeLike]:
     """Return name, data and dtype of a copy; zeros that nobody asked for stay unallocated."""
     if data is not None:
@@ -733,6 +745,8 @@ def _copied(
             f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
             "give other ones"
         )
+    if copy is False:
+        raise UsageError(f"Dat('{source.name}', copy=False): a Dat made of another one is a copy")
     source._bring_if_any("copy")
     values = None if source._values is None else as_copy(source._values, source._what)
     kind = source.dtype if dtype is None else dtype

@@ -42,6 +42,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         name: Used in messages; it does not affect the generated code.
         comm: The communicator whose processes reduce together; None means this process alone.
             So far it must be of one process.
+        copy: As for `Dat`.
 
     Raises:
         DimTypeError: The dim is not an integer or a tuple of integers.
@@ -66,12 +67,14 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         dtype: DTypeLike | None = None,
         name: str | None = None,
         comm: Any = None,
+        *,
+        copy: bool | None = None,
     ) -> None:
         if isinstance(dim, Global | Constant):
             if isinstance(dim, Global):
                 comm = dim._comm if comm is None else comm
             dim, data, name = copied(dim, data, name)
-        super().__init__(dim, data, dtype, name)
+        super().__init__(dim, data, dtype, name, copy)
         self._comm: Any = communicators.checked_comm(comm, self._what)
         self._accesses = (
             GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import as_values, is_own_memory, n_holders, owner_of
+from pyop2cxx.base.arrays import (
+    as_values,
+    is_own_memory,
+    n_holders,
+    owner_of,
+    refuse_copy,
+    why_copied,
+)
+from pyop2cxx.exceptions import user_stacklevel
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -254,9 +263,50 @@ def recalling(run: Callable[[], bool], lent: Iterable[Lent]) -> Callable[[], boo
 
 
 def given_values(
-    data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str
+    data: ArrayLike,
+    dtype: DTypeLike | None,
+    shape: tuple[int, ...],
+    what: str,
+    copy: bool | None = None,
+    *,
+    is_written: bool = True,
 ) -> Array:
     """Return what a program gives as values, as `as_values` does.
+
+    Whoever passes a tensor of another library expects that loops write there, so a copy is
+    mentioned. With NumPy's arrays and lists that is as with `np.asarray`.
+
+    Args:
+        data: What it gives.
+        dtype: As of `as_values`.
+        shape: As of `as_values`.
+        what: The object, for messages.
+        copy: As of `refuse_copy`.
+        is_written: Whether loops may write the values.
+
+    Raises:
+        DataTypeError, DataValueError, OutOfMemoryError: As `as_values` and `refuse_copy`.
+    """
+    found = refuse_copy(data, _given_values(data, dtype, shape, what), copy, what)
+    is_tensor = hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray | np.generic)
+    if copy is None and is_tensor and not hasattr(data, "_lent_out"):
+        reason = why_copied(data, found) if getattr(data, "ndim", 1) else ""  # or a number
+        message = (
+            f"{what}: the {type(data).__name__} is copied, because {reason}: what loops write does "
+            "not reach it, and what is written there does not reach loops; pass one that fits, or "
+            "copy=True to say so, or copy=False for an error"
+        )
+        if reason and is_written:
+            warnings.warn(message, stacklevel=user_stacklevel() - 1)
+        elif reason:
+            runtime.logger.debug("%s", message)
+    return found
+
+
+def _given_values(
+    data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str
+) -> Array:
+    """Return the values.
 
     An array that is read-only because a device has the values of another carrier of the same memory
     fits as if it were not.

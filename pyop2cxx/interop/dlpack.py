@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.base.arrays import refuse_gradients
 from pyop2cxx.exceptions import DataValueError, UsageError
 
 if TYPE_CHECKING:
@@ -105,7 +106,12 @@ def on_a_device(data: object) -> bool:
 
 
 def taken(
-    data: Any, device: _core.Device | None, shape: tuple[int, ...], what: str
+    data: Any,
+    device: _core.Device | None,
+    shape: tuple[int, ...],
+    what: str,
+    *,
+    copy: bool | None = None,
 ) -> _core.exchange.SharedArray:
     """Take over memory on a device, without a copy.
 
@@ -114,11 +120,18 @@ def taken(
         device: The device that loops run on; None means the host.
         shape: The shape wanted; other shapes with as many values will do.
         what: The object, for messages: ``Dat 'q'``.
+        copy: True is refused.
 
     Raises:
         UsageError: The memory is not on that device.
-        DataValueError: The values are of another number, read-only, or not one after the other.
+        DataValueError: The tensor requires gradients, or a copy is wanted; or the values are of
+            another number, read-only, or not one after the other.
     """
+    if copy:
+        raise DataValueError(
+            f"{what}: memory of a device is used in place; copy=True needs a copy of the array"
+        )
+    refuse_gradients(data, what)
     array = _from_dlpack(data, device, what) if hasattr(data, "__dlpack__") else None
     if array is None:
         array = _from_cuda(data, device, what)

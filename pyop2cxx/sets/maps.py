@@ -16,9 +16,11 @@ from pyop2cxx.base.arrays import (
     address_of,
     as_copy,
     as_name,
+    checked_copying,
     is_integer,
     is_shared,
     plain_array,
+    refuse_copy,
     require_order,
 )
 from pyop2cxx.exceptions import (
@@ -100,6 +102,8 @@ class Map(Shown):
         offset: Shape (arity,): how far each entry moves from a layer to the next, where Sets are
             extruded.
         offset_quotient: Shape (arity,): the same where the extrusion is periodic.
+        copy: False refuses values whose memory cannot be used in place, True copies them; None
+            copies where that is needed, such as for int64.
 
     Raises:
         SetTypeError: One of the Sets is not a Set.
@@ -126,6 +130,8 @@ class Map(Shown):
         name: str | None = None,
         offset: ArrayLike | None = None,
         offset_quotient: ArrayLike | None = None,
+        *,
+        copy: bool | None = None,
     ) -> None:
         self._uid = runtime.next_uid()
         self._name = as_name(name, "Map", f"map_#x{self._uid:x}")
@@ -144,7 +150,8 @@ class Map(Shown):
             values = ()
         if values is not None:
             checked, self._is_partial = self._checked(values)
-            self._adopt(checked)
+            what = f"Map '{self._name}'"
+            self._adopt(refuse_copy(values, checked, checked_copying(copy, what), what))
 
     @classmethod
     def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
@@ -176,6 +183,8 @@ class Map(Shown):
         for end, on in enumerate((self._iterset, self._toset)):
             yield self, on._ground, self._numberings[end]
 
+    _followed_by = ""
+    """What goes by the values and cannot follow if they change, for messages."""
     _sum: int | None = None
     """Of the values when they were given, if somebody looks whether they change."""
     _is_apart = False
@@ -314,6 +323,7 @@ class Map(Shown):
         Raises:
             DataValueError: They are not integers, of another number, or out of range; the old
                 values are kept.
+            MapValueError: A Mesh was made of the Map, whose facets go by its values.
 
         Example:
             >>> nodes = Set(3, "nodes")
@@ -322,6 +332,15 @@ class Map(Shown):
             >>> following.values.ravel().tolist()
             [2, 0, 1]
         """
+        if self._followed_by:
+            raise MapValueError(
+                f"Map '{self._name}': {self._followed_by} was made of it, and its facets, tags and "
+                "volumes go by the values of then; make another Map, and a mesh of it"
+            )
+        self._replace_values(values)
+
+    def _replace_values(self, values: ArrayLike) -> None:
+        """Change the values, with those of all that goes by them."""
         runtime.settle()
         checked, self._is_partial = self._checked(values)
         if self._values is None or self._table is None:
@@ -601,7 +620,7 @@ class EntriesOfMap(Map):
         view.flags.writeable = False
         return view
 
-    def update_values(self, values: Any) -> None:
+    def _replace_values(self, values: Any) -> None:
         """Refuse: the values are the Map's own."""
         raise MapValueError(f"Map '{self._name}': update the values of Map '{self._map.name}'")
 

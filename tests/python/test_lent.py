@@ -12,7 +12,7 @@ import pytest
 
 from pyop2cxx import _core, op2
 from pyop2cxx.base import arrays
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.interop.dlpack import HOST
 from pyop2cxx.runtime import runtime
 
@@ -378,3 +378,118 @@ def test_ended_arrays_are_forgotten(device: _core.Device) -> None:
     del x, own
     gc.collect()
     assert number not in runtime.ended
+
+
+# Tensors of other libraries
+
+
+class Tensor:
+    """Like a tensor of PyTorch on the host."""
+
+    def __init__(self, values: Any, *, requires_grad: bool = False) -> None:
+        self.values = np.asarray(values)
+        self.requires_grad = requires_grad
+
+    @property
+    def ndim(self) -> int:
+        return self.values.ndim
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return self.values
+
+
+FIVE = op2.Set(5, "five")
+MADE: dict[str, Callable[..., Any]] = {
+    "Dat": lambda data, **options: op2.Dat(FIVE**2, data, **options),
+    "Global": lambda data, **options: op2.Global((5, 2), data, **options),
+    "Constant": lambda data, **options: op2.Constant((5, 2), data, **options),
+    "Map": lambda data, **options: op2.Map(FIVE, FIVE, 2, data, **options),
+}
+
+
+def numbers(kind: str) -> Any:
+    dtype: Any = np.int32 if kind == "Map" else np.float64
+    return np.arange(10).reshape(5, 2).astype(dtype) % 5
+
+
+@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("wrap", [Tensor, np.asarray], ids=["tensor", "array"])
+def test_what_fits_is_used_in_place_and_copied_if_asked(kind: str, wrap: Any) -> None:
+    for copy in (None, False, True):
+        data = numbers(kind)
+        found = MADE[kind](wrap(data), copy=copy)._values
+        assert np.shares_memory(found, data) == (copy is not True)
+
+
+def unfit(kind: str, wrong: str) -> tuple[Any, str, dict[str, Any]]:
+    """Data that must be copied, why, and what the constructor gets besides."""
+    data = numbers(kind)
+    if wrong == "transposed":
+        return np.asfortranarray(data), "it is not contiguous in C order", {}
+    if wrong == "strided":
+        return np.repeat(data, 2, axis=1)[:, ::2], "it is not contiguous in C order", {}
+    if wrong == "read-only":
+        data.flags.writeable = False
+        return data, "it is read-only", {}
+    if kind == "Map":
+        return data.astype(np.int64), "it is of dtype int64, not int32", {}
+    return data.astype(np.float32), "it is of dtype float32", {"dtype": np.float64}
+
+
+@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize("wrong", ["transposed", "strided", "read-only", "dtype"])
+def test_copies_are_refused_by_name(kind: str, wrong: str) -> None:
+    data, reason, options = unfit(kind, wrong)
+    for given in (data, Tensor(data)):
+        with pytest.raises(DataValueError, match=rf"copy=False, but .*{reason}"):
+            MADE[kind](given, copy=False, **options)
+        MADE[kind](given, copy=True, **options)
+    MADE[kind](data, **options)  # NumPy's arrays are copied as by `np.asarray`
+    if kind not in ("Dat", "Global"):
+        MADE[kind](Tensor(data), **options)  # loops do not write there
+        return
+    with pytest.warns(UserWarning, match=rf"the Tensor is copied, because {reason}") as seen:
+        MADE[kind](Tensor(data), **options)
+    assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_tensors_with_gradients_are_refused(kind: str) -> None:
+    message = r"requires gradients, .* tensor.detach\(\)"
+    with pytest.raises(DataValueError, match=message):
+        MADE[kind](Tensor(numbers(kind), requires_grad=True))
+    given: Any = Tensor([1] * 5, requires_grad=True)
+    with pytest.raises(DataValueError, match=message):
+        op2.Dat(FIVE).assign(given)
+    with pytest.raises(DataValueError, match=message):
+        op2.Subset(FIVE, given)
+
+
+def test_copy_is_a_truth_value_and_a_dat_of_a_dat_is_a_copy() -> None:
+    wrong: Any = "no"
+    with pytest.raises(DataValueError, match="copy must be True, False or None, got 'no'"):
+        op2.Dat(FIVE, np.zeros(5), copy=wrong)
+    with pytest.raises(UsageError, match="a Dat made of another one is a copy"):
+        op2.Dat(op2.Dat(FIVE), copy=False)
+    assert op2.Dat(FIVE, copy=False).data_ro.tolist() == [0] * 5
+    for given, kind in ((1.0, "float"), ([0.0] * 5, "list")):
+        with pytest.raises(DataValueError, match=f"a {kind} is no array"):
+            op2.Dat(FIVE, given, copy=False)
+    values = np.zeros(2)
+    op2.Const(2, values, "shared_const", copy=False).data[0] = 3
+    assert values[0] == 3
+
+
+def test_numbers_and_our_own_objects_are_copied_without_a_word() -> None:
+    op2.Global(1, Tensor(np.float32(2)), np.float64)  # type: ignore[arg-type]
+    dat = op2.Dat(FIVE, 1.0)
+    op2.Dat(FIVE, dat.data_ro, np.float32)
+    op2.Global(5, dat)  # type: ignore[arg-type]
