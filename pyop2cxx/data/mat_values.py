@@ -71,6 +71,7 @@ class MatValues(DataCarrier):
             self._parts: tuple[tuple[Any, ...], ...] = ()
             if not runtime.static:
                 self._allocate()
+            sparsity._mats.add(self)  # from here on it keeps its places
             return
         self._parts = tuple(
             tuple(self._block(i, j) for j in range(sparsity.shape[1]))

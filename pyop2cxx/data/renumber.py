@@ -372,7 +372,7 @@ def _apply(
     before = {s: s._numbering for s in orders}
     known_maps, known_dats = [path._numberings for path in maps], [dat._numbering for dat in dats]
     for path, values in moved_maps:
-        path.update_values(values)
+        path._replace_values(values)
     for dat, values in moved_dats:
         halo_valid = dat.halo_valid
         dat.data_wo_with_halos[...] = values

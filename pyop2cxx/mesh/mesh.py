@@ -109,6 +109,8 @@ class Mesh(Shown):
         self.cell, self.shape, self.coordinates = shape.cell, shape, shape.coordinates
         self.cells, self.vertices = cell_vertices.iterset, cell_vertices.toset
         self.cell_vertices = cell_vertices
+        for table in (cell_vertices, shape.cell_nodes):
+            table._followed_by = f"Mesh '{name}'"
         self.cell_tags = Tags(self.cells, cell_tags or {})
         self.renumbering = renumbering
         for on in (self.cells, self.vertices):

@@ -226,7 +226,7 @@ class ComposedMap(DerivedMap):
             found = rows
         return found
 
-    def update_values(self, values: Any) -> None:
+    def _replace_values(self, values: Any) -> None:
         """Refuse: the values follow from those of the Maps."""
         raise MapValueError(f"ComposedMap '{self._name}': update the values of one of its Maps")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
+from weakref import WeakSet
 
 import numpy as np
 
@@ -56,6 +57,10 @@ class Sparsity(Fixed, Shown):
     places are found when the Sparsity is made, in parallel. A Sparsity of one DataSet with itself
     also has a place for each diagonal entry. The same arguments give the same object.
 
+    When a Map gets other values, the places follow. But matrices keep the places that they were
+    made with: while there is one, its Sparsity stays as it is, and the same arguments give another
+    one, by the values of then. Entries that have no place in an older matrix are refused.
+
     Args:
         dsets: The DataSets (or Sets) of rows and columns; one alone stands for both.
         maps_and_regions: Pairs of Maps ``(rows, columns)``, or ``(rows, columns, regions)``, in a
@@ -95,6 +100,8 @@ class Sparsity(Fixed, Shown):
     _found: _core.plan.Sparsity | None
     _diagonal: Array | None
     _on_cuda: Memo
+    _seen: tuple[int, ...]
+    """The versions of the Maps' values when the places were found."""
 
     def __new__(
         cls,
@@ -121,7 +128,7 @@ class Sparsity(Fixed, Shown):
             runtime.static,
         )
         known: Sparsity | None = runtime.engine.sparsities.get(key)
-        if known is None:
+        if known is None or not known._follows():
             known = object.__new__(cls)
             known._make(pair, given, name, flags)
             runtime.engine.sparsities[key] = known
@@ -150,9 +157,10 @@ class Sparsity(Fixed, Shown):
         self._diagonal = None
         self._on_cuda = Memo(most=8)  # devices
         self._of_products = Memo(most=8)  # what products on devices go by
+        self._mats: WeakSet[Any] = WeakSet()
         self._is_made = True
+        self._parts: tuple[tuple[Sparsity, ...], ...] = ()
         if self.shape == (1, 1):
-            self._parts: tuple[tuple[Sparsity, ...], ...] = ()
             self._found = None if runtime.static else self._build()
             return
         self._parts = tuple(
@@ -167,8 +175,26 @@ class Sparsity(Fixed, Shown):
         made._make((rows, columns), {(0, 0): entries}, f"{self._name}_{i}_{j}", flags)
         return made
 
+    def _versions(self) -> tuple[int, ...]:
+        maps = (map_ for r, c, _ in self._given.get((0, 0), ()) for map_ in (r, c))
+        return tuple(_table(map_).version for map_ in maps if map_ is not None)
+
+    def _follows(self) -> bool:
+        """Say whether the places are those of the Maps' values of now, or can be found anew."""
+        if self._parts:
+            return all([block._follows() for block in self])  # each of them, whatever others say
+        if self._found is None or self._versions() == self._seen:
+            return True
+        if self._mats:
+            return False
+        self._found = self._diagonal = None
+        self._on_cuda.clear()
+        self._of_products.clear()
+        return True
+
     def _build(self) -> _core.plan.Sparsity:
         rows, columns = self._dsets
+        self._seen = self._versions()
         shape = (rows.set.total_size, columns.set.total_size)
         with waiting(f"Sparsity '{self._name}': finding entries of {shape[0]} rows"):
             return self._built(shape)
@@ -351,6 +377,7 @@ class Sparsity(Fixed, Shown):
 
     def diagonal(self) -> Array:
         """Return for each row the place of its diagonal entry, or -1; int64, read-only."""
+        self._follows()
         if self._diagonal is None:
             offset, columns = self.rowptr, self.colidx
             rows = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
@@ -367,6 +394,7 @@ class Sparsity(Fixed, Shown):
                 f"Sparsity '{self._name}': '{member}' of a mixed Sparsity; ask one of its blocks: "
                 f"sparsity[i, j].{member}"
             )
+        self._follows()
         if self._found is None:
             runtime.require_running(f"Sparsity '{self._name}'", member)
             self._found = self._build()

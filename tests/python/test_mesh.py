@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import DataValueError, SetTypeError, UnknownTagError, UsageError
+from pyop2cxx.exceptions import (
+    DataValueError,
+    MapValueError,
+    SetTypeError,
+    UnknownTagError,
+    UsageError,
+)
 from pyop2cxx.mesh import (
     CELLS,
     Mesh,
@@ -346,3 +352,17 @@ def test_loops_run_on_facets(name: str) -> None:
 def test_examples_of_the_docstrings_hold(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"pyop2cxx.mesh.{module}"))
     assert (found.failed, found.attempted > 0) == (0, True)
+
+
+def test_the_map_of_a_mesh_stays_as_its_facets_go_by_it() -> None:
+    mesh = square_mesh(2)
+    before = mesh.cell_vertices.values.copy()
+    for change in (
+        lambda: mesh.cell_vertices.update_values(before[::-1]),
+        lambda: mesh.cell_vertices.values.__setitem__((0, 0), 1),
+    ):
+        with pytest.raises(MapValueError, match="Mesh 'square_mesh' was made of it"):
+            change()
+    assert np.array_equal(mesh.cell_vertices.values, before)
+    op2.renumber([mesh.cell_vertices], [mesh.coordinates], coordinates=mesh.coordinates)
+    assert mesh.facets.set.size == 16

@@ -17,6 +17,7 @@ from pyop2cxx.exceptions import (
     NameTypeError,
     SparsityShapeError,
     StaticModeError,
+    UsageError,
 )
 
 
@@ -200,3 +201,78 @@ def test_mixed_maps_by_their_older_names() -> None:
     assert set(by_blocks.rmaps) == {*path}
     assert op2.Sparsity((both, both), [(path, path, None)]) is by_blocks
     assert by_blocks.rmaps == [path]
+
+
+# Maps that get other values
+
+
+def coupled(path: Any, nodes: op2.Set) -> op2.Sparsity:
+    return op2.Sparsity((nodes, nodes), [(path, path, None)])
+
+
+@pytest.mark.parametrize("kind", ["plain", "permuted", "composed", "mixed"])
+def test_places_follow_the_values_of_maps(kind: str) -> None:
+    cells, nodes = op2.Set(2, "cells"), op2.Set(5, "nodes")
+    map_ = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "m")
+    same = op2.Map(cells, cells, 1, [0, 1])
+    path: Any = {
+        "permuted": op2.PermutedMap(map_, [1, 0]),
+        "composed": op2.ComposedMap(map_, same),
+    }.get(kind, map_)
+    if kind == "mixed":
+        mixed, maps = op2.MixedSet([nodes, nodes]), op2.MixedMap([map_, map_])
+        sparsity: Any = op2.Sparsity((mixed, mixed), [(maps, maps, None)])
+        block = sparsity[0, 1]
+    else:
+        sparsity = block = coupled(path, nodes)
+    diagonal = 0 if kind == "mixed" else 1
+    assert block.nnz.tolist() == [2, 3, 2, diagonal, diagonal]
+    map_.update_values([[0, 1], [3, 4]])
+    assert block.nnz.tolist() == [2, 2, diagonal, 2, 2]
+    assert block.longest_row == 2
+    assert block.colidx[-2:].tolist() == [3, 4]
+    if kind != "mixed":
+        assert block.diagonal().tolist() == [0, 3, 4, 5, 8]
+        assert coupled(path, nodes) is sparsity
+
+
+def test_a_matrix_keeps_its_places_and_a_new_sparsity_has_others(backend: str) -> None:
+    cells, nodes = op2.Set(2, "cells"), op2.Set(5, "nodes")
+    map_ = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "m")
+    add = op2.Kernel("void add(double *A) { for (int i = 0; i < 4; ++i) A[i] += 1; }", "add")
+    sparsity = coupled(map_, nodes)
+    old = op2.Mat(sparsity)
+    op2.par_loop(add, cells, old(op2.INC, (map_, map_)))
+    before = old.values
+    map_.update_values([[0, 1], [3, 4]])
+    assert sparsity.nnz.tolist() == [2, 3, 2, 1, 1]  # of the matrix
+    with pytest.raises(UsageError, match="no place; the values of a Map were changed"):
+        op2.par_loop(add, cells, old(op2.INC, (map_, map_)))
+    assert np.array_equal(old.values, before)
+    again = coupled(map_, nodes)
+    assert again is not sparsity
+    assert again.nnz.tolist() == [2, 2, 1, 2, 2]
+    assert coupled(map_, nodes) is again
+    new = op2.Mat(again)
+    op2.par_loop(add, cells, new(op2.INC, (map_, map_)))
+    wanted = np.zeros((5, 5))
+    wanted[:2, :2] = wanted[3:, 3:] = 1
+    assert np.array_equal(new.values, wanted)
+    map_.update_values([[1, 2], [0, 1]])  # in the places that the first one has
+    op2.par_loop(add, cells, old(op2.INC, (map_, map_)))
+    assert np.array_equal(old.values, 2 * before)
+
+
+def test_a_matrix_made_after_the_change_has_the_places_of_now(backend: str) -> None:
+    cells, nodes = op2.Set(2, "cells"), op2.Set(5, "nodes")
+    map_ = op2.Map(cells, nodes, 2, [[0, 1], [1, 2]], "m")
+    add = op2.Kernel("void add(double *A) { for (int i = 0; i < 4; ++i) A[i] += 1; }", "add")
+    sparsity = coupled(map_, nodes)
+    for values in ([[0, 1], [3, 4]], [[0, 4], [2, 3]]):
+        map_.update_values(values)
+        mat = op2.Mat(sparsity)
+        op2.par_loop(add, cells, mat(op2.INC, (map_, map_)))
+        assert (mat @ op2.Dat(nodes, 1.0)).data_ro.tolist() == [
+            2.0 if row in np.ravel(values) else 0.0 for row in range(5)
+        ]
+        del mat
