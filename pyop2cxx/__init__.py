@@ -8,7 +8,24 @@ import importlib
 import importlib.util
 from typing import Any
 
-from pyop2cxx._core import __version__
+
+def _refuse_subinterpreters() -> None:
+    """Raise in an interpreter that is not the process' first one, where the import would hang."""
+    for name in ("_interpreters", "_xxsubinterpreters"):  # since Python 3.13, and before
+        if importlib.util.find_spec(name) is not None:
+            interpreters = importlib.import_module(name)
+            if interpreters.get_current() != interpreters.get_main():
+                raise ImportError(
+                    "pyop2cxx cannot be imported in a subinterpreter: its C++ core and NumPy "
+                    "belong to the main interpreter of a process; import it there, or start a "
+                    "process (multiprocessing) instead of the subinterpreter"
+                )
+            return
+
+
+_refuse_subinterpreters()
+
+from pyop2cxx._core import __version__  # noqa: E402 # hangs where it is refused
 
 __all__ = ["__version__"]
 

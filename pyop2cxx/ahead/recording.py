@@ -7,11 +7,11 @@ Few programs do that, so nothing of it is imported before.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyop2cxx.ahead.entries import Collected
 from pyop2cxx.ahead.project import Project, architectures, check_place
+from pyop2cxx.base.files import as_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ def recorded(
     build: bool,
 ) -> Iterator[None]:
     """Write the loops of a `with` block; arguments and errors are those of `dispatch.record`."""
-    check_place(name, Path(path))
+    check_place(name, as_path(path))
     archs, gpus = architectures(arch)
     collected = Collected(backends, gpus, tuned=tuned)
     with collected.recording():

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from pyop2cxx.ahead.functions import identifier
 from pyop2cxx.ahead.project import Project, check_place
 from pyop2cxx.ahead.read_graphs import GraphParts
 from pyop2cxx.ahead.written_graphs import written_down
+from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 
@@ -41,7 +41,7 @@ def save(
 ) -> None:
     """Write a graph to a folder; see `Graph.save`."""
     name = identifier(graph.name) if name is None else name
-    check_place(name, Path(path))
+    check_place(name, as_path(path))
     unknown = [one for one in backends if one not in BACKENDS]
     if unknown:
         raise UsageError(
@@ -88,7 +88,7 @@ def load_graph(
         >>> again.outputs["u"].data_ro.tolist(), u.data_ro.tolist()
         ([2.0, 4.0], [1.0, 2.0])
     """
-    manifest, folder = tables.read_manifest(Path(path), "load_graph")
+    manifest, folder = tables.read_manifest(as_path(path), "load_graph")
     if "graph" not in manifest:
         raise UsageError(f"load_graph: '{folder}' holds loops, but no graph; Graph.save writes one")
     values = graph_files.read_values(folder, manifest)

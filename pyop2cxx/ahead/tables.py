@@ -13,6 +13,7 @@ from pyop2cxx import _core
 from pyop2cxx.ahead import processors
 from pyop2cxx.ahead.manifest import FORMAT, MANIFEST, digest_of, measured_of
 from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import ToolchainError, UsageError
 from pyop2cxx.pipeline.images import AheadLoop
 from pyop2cxx.runtime import runtime
@@ -52,7 +53,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
             then.
         ToolchainError: The library cannot be loaded.
     """
-    manifest, folder = read_manifest(Path(path), "dispatch.load")
+    manifest, folder = read_manifest(as_path(path), "dispatch.load")
     loops = manifest["loops"]
     on_host = [loop for loop in loops if "symbol" in loop]
     on_device = [loop for loop in loops if loop.get("images")]

@@ -15,6 +15,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.conversions import as_number, first_unfit, range_of, require_unmasked
+from pyop2cxx.base.quoting import check_text
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -69,7 +70,7 @@ def as_name(name: object, kind: str, default: str) -> str:
         default: The name of an object that was given none.
 
     Raises:
-        NameTypeError: The name is not a string.
+        NameTypeError: The name is not a string, or one that UTF-8 or C cannot hold.
     """
     if name is None or name == "":
         return default
@@ -77,7 +78,7 @@ def as_name(name: object, kind: str, default: str) -> str:
         raise NameTypeError(
             f"{kind}: the name must be a string, got {name!r} of type {type(name).__name__}"
         )
-    return name
+    return check_text(name, f"{kind}: the name", NameTypeError)
 
 
 def as_dim(dim: object, kind: str) -> tuple[int, ...]:

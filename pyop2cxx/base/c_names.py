@@ -144,6 +144,11 @@ _PREDEFINED = frozenset({"linux", "unix", "i386"})
 _RESERVED = re.compile(r"_[A-Z_]\w*")
 
 
+def is_word(name: str) -> bool:
+    """Say whether a name is a keyword of C, or one of its types that needs no header."""
+    return (name in _KEYWORDS and name != "offsetof") or name == "_Bool"
+
+
 def owner_of(name: str) -> str | None:
     """Say whose a name is in C, so that no value of a program can bear it; None: nobody's.
 

@@ -9,8 +9,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyop2cxx.base.quoting import check_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """Return the place of a file.
+
+    Args:
+        path: Its name.
+
+    Raises:
+        UsageError: Files cannot be called so: it has a NUL or a lone surrogate.
+    """
+    return Path(check_text(os.fspath(path), "the name of a file"))
 
 
 @contextmanager
@@ -27,6 +41,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         The file to write to instead; it exists and is empty.
 
     Raises:
+        UsageError: Files cannot be called so.
         OSError: The directory does not exist or cannot be written.
 
     Example:
@@ -37,7 +52,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         ...     os.listdir(folder)
         ['note']
     """
-    target = Path(path)
+    target = as_path(path)
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(8)}{target.suffix}")
     # Exclusively, so that nothing else of that name is ever written to or removed.
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,6 +22,7 @@ from pyop2cxx.base.arrays import (
     is_shared,
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
+from pyop2cxx.base.files import as_path
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values, unfit
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form, share
 from pyop2cxx.data.ghosts import HaloExchange
@@ -50,6 +50,8 @@ from pyop2cxx.sets.origins import refuse_left_out
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.base.arrays import Array
@@ -767,7 +769,7 @@ def _use(write: bool, member: str, whole: bool) -> _core.Use:
 
 
 def _npy(filename: str | os.PathLike[str]) -> str:
-    path = os.fspath(filename)
+    path = str(as_path(filename))
     return path if path.endswith(".npy") else path + ".npy"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.arrays import as_array
+from pyop2cxx.base.quoting import check_text
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.conditions import Condition
 from pyop2cxx.data.dats import Dat
@@ -358,7 +359,7 @@ class GraphBuilder(Successors):
     def __init__(self, name: str | None = None) -> None:
         if name is not None and not isinstance(name, str):
             raise UsageError(f"graph: the name must be a string, got {name!r}")
-        self._name = name or "graph"
+        self._name = check_text(name or "graph", "graph: the name")
         self._nodes: list[Placed] = []
         self._loops: dict[tuple[object, ...], LoopOperation] = {}
         self._slots: dict[int, Any] = {}

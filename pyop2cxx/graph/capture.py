@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.base.quoting import check_text
 from pyop2cxx.exceptions import Op2Error, UsageError, user_line
 from pyop2cxx.graph.chains import ChainOperation
 from pyop2cxx.graph.graph import Graph
@@ -173,6 +174,7 @@ def record(step: Callable[[], object], *, name: str | None = None, to_save: bool
     if not callable(step):
         raise UsageError(f"record: the first argument must be a function, got {step!r}")
     name = name or getattr(step, "__name__", None) or "recorded"
+    check_text(name, "op2.record: the name")
     runtime.settle()
     capture = Capture(name)
     outer, runtime.recorder = runtime.recorder, capture

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import os
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyop2cxx.base.files import replacing
+from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.io import vtu, xdmf
 from pyop2cxx.io.fields import named, shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.io.fields import Shown
     from pyop2cxx.mesh.mesh import Mesh
@@ -50,7 +51,7 @@ class TimeSeries:
     def __init__(
         self, path: str | os.PathLike[str], mesh: Mesh, *, numbering: str = "original"
     ) -> None:
-        self._path = Path(path)
+        self._path = as_path(path)
         if self._path.suffix not in (".pvd", ".xdmf"):
             raise UsageError(
                 f"TimeSeries: the file must end in .pvd or .xdmf, got {os.fspath(path)!r}"

@@ -16,13 +16,12 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx.base import extras, hdf5
-from pyop2cxx.base.files import replacing
+from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
@@ -104,7 +103,7 @@ def save(
     h5py = extras.load("h5py", "io.save()")
     _check(objects)
     _check_attributes(attributes or {})
-    about = f"writing {Path(path).name}"
+    about = f"writing {as_path(path).name}"
     n_bytes = _n_bytes(objects) + sum(map(_bytes_of, _maps_of_mats(objects)))
     with replacing(path) as temporary, counting(about, n_bytes) as add:
         with h5py.File(temporary, "w") as file:
@@ -460,7 +459,7 @@ def _write(group: Any, name: str, values: Array, add: Callable[[int], None]) -> 
 @contextmanager
 def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[[Any], Array]]:
     """Yield what reads an array of a file, all of which are so large, and checks it."""
-    with counting(f"reading {Path(path).name}", n_bytes) as add:
+    with counting(f"reading {as_path(path).name}", n_bytes) as add:
         yield lambda dataset: _read(dataset, path, add)
 
 
@@ -481,7 +480,7 @@ class _opened:
     """An open file of `save`; whatever is found wrong in it is a StoredFileError."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+        self._path = as_path(path)
         if not self._path.is_file():
             raise FileNotFoundError(f"there is no file {os.fspath(path)!r}")
         self._h5py: Any = extras.load("h5py", "io.load()")

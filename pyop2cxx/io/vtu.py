@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from pyop2cxx.base.files import replacing
+from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.io.fields import Shown, as_components, named, shown
 from pyop2cxx.mesh.nodes import VTK_TYPES
@@ -62,7 +61,7 @@ def write_vtu(
         ...     os.listdir(folder)
         ['a.vtu']
     """
-    if Path(path).suffix != ".vtu":
+    if as_path(path).suffix != ".vtu":
         raise UsageError(f"write_vtu: the file must end in .vtu, got {os.fspath(path)!r}")
     write_document(path, shown(mesh, named(dats, fields, "write_vtu"), numbering, "write_vtu"))
 

@@ -7,19 +7,19 @@ Format: XDMF 3, https://www.xdmf.org/index.php/XDMF_Model_and_Format
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.base.files import replacing
+from pyop2cxx.base.files import as_path, replacing
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.io.fields import Shown, as_components, named, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.dats import Dat
@@ -65,7 +65,7 @@ def write_xdmf(
         MissingExtraError: h5py is not installed.
         OSError: A file cannot be written.
     """
-    target = Path(path)
+    target = as_path(path)
     if target.suffix != ".xdmf":
         raise UsageError(f"write_xdmf: the file must end in .xdmf, got {os.fspath(path)!r}")
     found = shown(mesh, named(dats, fields, "write_xdmf"), numbering, "write_xdmf")

@@ -11,7 +11,9 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, Access
+from pyop2cxx.base.c_names import is_word
 from pyop2cxx.base.fixed import Fixed
+from pyop2cxx.base.quoting import check_text
 from pyop2cxx.exceptions import (
     ContractError,
     DataTypeError,
@@ -94,9 +96,10 @@ class Kernel(Fixed, Shown):
         dtypes: As given.
 
     Raises:
-        NameTypeError: `name` is not a string.
+        NameTypeError: `name` is not a string, or one that no function of C can have.
         DataTypeError: `code` is not a string.
-        UsageError: `code` defines no function `name`, or keeps state between calls.
+        UsageError: `code` defines no function `name`, or keeps state between calls; a text has
+            a NUL or a lone surrogate.
         ContractError: There are not as many dtypes as accesses.
         UnsupportedError: An option of PyOP2's that has no meaning here.
 
@@ -134,10 +137,12 @@ class Kernel(Fixed, Shown):
     ) -> None:
         if not isinstance(name, str):
             raise NameTypeError(f"Kernel: name must be a str, got {name!r}")
+        _check_name(name)
         if not isinstance(code, str):
             raise DataTypeError(
                 f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"
             )
+        check_text(code, f"Kernel '{name}': the text")
         if abi is None:
             abi = str(runtime.configuration["abi"])
         if abi not in _ABIS:
@@ -247,6 +252,11 @@ class Kernel(Fixed, Shown):
         found = seams.ufcx().described(source, integral, name, (coefficients, constants), gdim)
         accesses = [INC] + [READ] * (len(found.dtypes) - 1)
         return Kernel(found.code, found.name, accesses=accesses, dtypes=found.dtypes, abi="2026")
+
+    @property
+    def text(self) -> str:
+        """The text that is compiled: `code`, or what loopy has written for a program of its own."""
+        return self._description.code
 
     @property
     def key(self) -> str:
@@ -382,7 +392,16 @@ def _unpickled(kind: type[Kernel], code: str, name: str, options: dict[str, Any]
 def _strings(name: str, option: str, values: Sequence[str]) -> tuple[str, ...]:
     if isinstance(values, str) or not all(isinstance(value, str) for value in values):
         raise UsageError(f"Kernel '{name}': {option} must be a sequence of strings, got {values!r}")
-    return tuple(values)
+    return tuple(check_text(value, f"Kernel '{name}': an entry of {option}") for value in values)
+
+
+def _check_name(name: str) -> None:
+    check_text(name, "Kernel: the name", NameTypeError)
+    if is_word(name):
+        raise NameTypeError(
+            f"Kernel '{name}': no function can have this name, which is a word of C; call the "
+            "function something else"
+        )
 
 
 def _older_macros(code: str) -> tuple[str, ...]:
@@ -578,11 +597,6 @@ class LoopyLocalKernel(LocalKernel):
         text, dtypes = written(code, name)
         super().__init__(text, name, accesses, **{"dtypes": dtypes, "abi": "2026"} | options)
         self.__dict__["code"] = code
-
-    @property
-    def text(self) -> str:
-        """The C that loopy wrote."""
-        return self.core.text
 
 
 def free_names(kernel: Kernel) -> list[str]:

@@ -113,7 +113,7 @@ def _watched(
 
 
 def _calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> Kernel:
-    made = kernel.with_code(f"{kernel.code}\n{text}", name)
+    made = kernel.with_code(f"{kernel.text}\n{text}", name)
     made.calls = kernel
     made.shown_name, made.shown_code = kernel.shown_name, kernel.shown_code
     made.is_written_here = kernel.is_written_here
@@ -124,7 +124,7 @@ def takes_anything(kernel: Kernel) -> bool:
     """Say whether the kernel is declared as ``void k()``, which C calls with any arguments."""
     if not kernel.core.has_signature or kernel.parameters:
         return False
-    return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.code) is not None
+    return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.text) is not None
 
 
 def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ def users_name(kernel: Kernel, own: str) -> tuple[str, int] | None:
     found = _OWN_NAME.fullmatch(own)
     if found is None or int(found[1]) >= len(kernel.parameters):
         return None
-    if re.search(rf"\b{own}\b", kernel.code):
+    if re.search(rf"\b{own}\b", kernel.text):
         return None  # the kernel has something of this name itself
     return kernel.parameters[int(found[1])].name, int(found[1])
 

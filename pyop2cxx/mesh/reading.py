@@ -8,13 +8,13 @@ import io
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx.base import extras, hdf5
 from pyop2cxx.base.arrays import distinct
+from pyop2cxx.base.files import as_path
 from pyop2cxx.base.waiting import counting, waiting
 from pyop2cxx.exceptions import MeshFileError, Op2Error, UsageError
 from pyop2cxx.mesh.blocks import BY_KIND, BY_MESHIO, Block, in_vtk_order
@@ -27,6 +27,7 @@ from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.mesh.cells import ReferenceCell
@@ -79,7 +80,7 @@ def read(
             does not have, or of several.
         DataValueError: What is in it does not fit together.
     """
-    place = Path(path)
+    place = as_path(path)
     points, blocks = _elements(place)
     wanted = _Wanted(renumber, gdim, name or place.stem, degree, periodic)
     with _fitting_arrays(place):
@@ -107,7 +108,7 @@ def read_mixed(
         FileNotFoundError, MissingExtraError, DataValueError: As of `read`.
         MeshFileError: The file cannot be read as a mesh, or has polygons or polyhedra.
     """
-    place = Path(path)
+    place = as_path(path)
     points, blocks = _elements(place)
     wanted = _Wanted(renumber, gdim, name or place.stem, 1, ())
     with _fitting_arrays(place):

@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
+from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
@@ -241,7 +241,7 @@ class Profile(Tabled):
             }
             for place, row in places.items()
         ]
-        Path(path).write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
+        as_path(path).write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
         rows = [_HEAD, *(self._cells(cost) for cost in self.loops)]

@@ -17,6 +17,7 @@ from numbers import Integral
 from typing import Any
 
 from pyop2cxx.base.folders import backend_names
+from pyop2cxx.base.quoting import check_text
 from pyop2cxx.exceptions import ConfigurationError, UnknownBackendError, user_stacklevel
 from pyop2cxx.runtime import seams
 
@@ -348,6 +349,8 @@ class Configuration(MutableMapping[str, Any]):
                 f"option '{name}' must be {_name_of(option.type)}, got {value!r} "
                 f"of type {type(value).__name__} ({option.help})"
             )
+        if isinstance(found, str):
+            check_text(found, f"option '{name}'", ConfigurationError)
         if isinstance(found, int) and found < 0:
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
         if name == "templates" and found and not os.path.isdir(str(found)):

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyop2cxx.base.files import as_path
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.mesh.files.hdf5 import read_hdf5, read_hdf5_fields, write_hdf5
@@ -52,8 +52,8 @@ def read_mesh(path: str | os.PathLike[str]) -> AirfoilMesh:
         ...
         pyop2cxx.exceptions.UsageError: mesh.vtk: expected .npz, .h5, .hdf5 or .dat, got '.vtk'
     """
-    with waiting(f"reading {Path(path).name}"):
-        match Path(path).suffix:
+    with waiting(f"reading {as_path(path).name}"):
+        match as_path(path).suffix:
             case ".npz":
                 return read_npz(path)
             case ".h5" | ".hdf5":
@@ -86,7 +86,7 @@ def write_mesh(mesh: AirfoilMesh, path: str | os.PathLike[str]) -> None:
         ...     read_mesh(f"{folder}/mesh.npz").n_cells
         36
     """
-    match Path(path).suffix:
+    match as_path(path).suffix:
         case ".npz":
             write_npz(mesh, path)
         case ".h5" | ".hdf5":
