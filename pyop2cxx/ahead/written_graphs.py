@@ -315,7 +315,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
         name: list(value) if isinstance(value, tuple) else value
         for name, value in kernel._options().items()
     }
-    return {"code": kernel.code, "name": kernel.name, "abi": kernel.abi, **options}
+    return {"code": kernel.text, "name": kernel.name, "abi": kernel.abi, **options}
 
 
 def _json(value: Any) -> int | float | Sequence[float]:

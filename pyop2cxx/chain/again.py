@@ -237,16 +237,16 @@ def _read(reader: ParLoop, maker: ParLoop, number: int) -> Read:
 
 def _text(reader: Kernel, maker: Kernel) -> str | None:
     """Return both texts as one; None if names would mean something else in there."""
-    first, second = (_outer_names(one.code) for one in (reader, maker))
+    first, second = (_outer_names(one.text) for one in (reader, maker))
     if first is None or second is None:
         return None
-    if reader.code.startswith(maker.code):
-        return reader.code
-    if maker.code.startswith(reader.code):
-        return maker.code
+    if reader.text.startswith(maker.text):
+        return reader.text
+    if maker.text.startswith(reader.text):
+        return maker.text
     if first & second or {*free_names(reader)} & second or {*free_names(maker)} & first:
         return None
-    return f"{reader.code}\n{maker.code}"
+    return f"{reader.text}\n{maker.text}"
 
 
 def _outer_names(code: str) -> frozenset[str] | None:

@@ -179,7 +179,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         functions=tuple(functions),
         order=tuple(plan.order),
         names=names,
-        codes={loop.kernel.name: loop.kernel.code for loop in shown if loop is not None},
+        codes={loop.kernel.name: loop.kernel.text for loop in shown if loop is not None},
         reports=tuple(reports),
         decisions=tuple(decisions),
         left_out=lines_on(keys, shown, reports, names, decisions, plan.tried),

@@ -277,7 +277,7 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
 def _as_users_kernel(kernel: Any, site: Site, parameter: int) -> tuple[Site, int]:
     """Return a finding in a function of ours as one in the kernel that it calls."""
     known = users_name(kernel, site.name)
-    if site.line <= len(kernel.code.splitlines()):
+    if site.line <= len(kernel.text.splitlines()):
         is_argument = known is not None and known[1] == parameter
         return (replace(site, name=known[0]) if known and is_argument else site), parameter
     if known is None:
@@ -289,8 +289,8 @@ def _as_users_kernel(kernel: Any, site: Site, parameter: int) -> tuple[Site, int
 
 
 def _line_of_definition(kernel: Any) -> int:
-    found = re.search(rf"\b{kernel.name}\s*\([^;{{}}]*\{{", kernel.code)
-    return 1 + kernel.code.count("\n", 0, found.start()) if found else 1
+    found = re.search(rf"\b{kernel.name}\s*\([^;{{}}]*\{{", kernel.text)
+    return 1 + kernel.text.count("\n", 0, found.start()) if found else 1
 
 
 def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
@@ -299,7 +299,7 @@ def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
     name = kernel.core.parameters[number].name
     if kernel.calls is not None and kernel.calls.parameters:
         name = kernel.calls.parameters[number].name
-        if line > len(kernel.calls.code.splitlines()):
+        if line > len(kernel.calls.text.splitlines()):
             line = _line_of_definition(kernel.calls)
     where = f"{_element(loop, element)}: kernel line {line}"
     data = f"'{name}' (argument {number}, {type(wrong.data).__name__} '{wrong.data.name}')"

@@ -83,7 +83,7 @@ def checked(
         sums: Parameters of access INC whose shares are added up as numbers of type double, too: of
             real numbers how far they are from finite, 0 or NaN.
     """
-    return _checked(kernel, Given(loop.check_input(), kernel.code), layer, matrices, sums)
+    return _checked(kernel, Given(loop.check_input(), kernel.text), layer, matrices, sums)
 
 
 @until_exit(128)
@@ -114,7 +114,7 @@ def suspicious(kernel: Kernel, loop: _core.Loop) -> CheckedKernel | None:
         argument of access INC, where a value is not finite. Nothing if checks may fail for other
         reasons. Without `sites` none can fail.
     """
-    return _suspicious(kernel, Given(loop.check_input(), kernel.code))
+    return _suspicious(kernel, Given(loop.check_input(), kernel.text))
 
 
 @until_exit(128)

@@ -75,7 +75,7 @@ def check_text(kernel: Kernel) -> None:
     Raises:
         UsageError: It has none.
     """
-    if not kernel.code.strip():
+    if not kernel.text.strip():
         raise UsageError(f"Kernel '{kernel.name}' has no text; pass C code that defines it")
 
 

@@ -246,7 +246,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
 def _quoted(kernel: Kernel, why: str) -> str:
     """Return the kernel's line that a reason names."""
     found = re.search(r"\(line (\d+) of the kernel\)", why)
-    lines = kernel.code.splitlines()
+    lines = kernel.text.splitlines()
     if found is None or not 0 < int(found[1]) <= len(lines):
         return ""
     return f"line {found[1]}: {lines[int(found[1]) - 1].strip()}"

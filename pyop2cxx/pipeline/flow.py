@@ -141,7 +141,7 @@ def choose(request: Request) -> Choice:
     options.corners = [(one.of_elements, one.of_targets) for one in corners if not one.why_not]
     lowering = _core.lowering_key(strategy, *about[1:3], options)
     # the text of an opaque kernel is passed on as it is written, comments and all
-    verbatim = request.kernel.code if request.kernel.core.body is None else ""
+    verbatim = request.kernel.text if request.kernel.core.body is None else ""
     frames = [identified(folder) for folder in folders_of(request.backend)]
     key = repr((signature, verbatim, request.backend.name, lowering, *frames))
     return Choice(

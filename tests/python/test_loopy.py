@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ from pyop2cxx.base import extras
 from pyop2cxx.exceptions import DataTypeError, MissingExtraError, UsageError
 from pyop2cxx.kernel.kernel import LoopyLocalKernel
 from pyop2cxx.kernel.loopy import is_loopy, written
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HAS_LOOPY = extras.installed()["loopy"]
 needs_loopy = pytest.mark.skipif(not HAS_LOOPY, reason="loopy is not installed")
@@ -66,18 +69,109 @@ def test_every_target_gives_the_same_kernel(target: str) -> None:
 @needs_loopy
 @pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
 def test_it_runs(backend: str) -> None:
-    cells, nodes = op2.Set(5), op2.Set(7)
-    path = op2.Map(cells, nodes, 3, [[i, i + 1, i + 2] for i in range(5)])
-    y, x = op2.Dat(nodes), op2.Dat(nodes, np.arange(7.0))
-    matrices = op2.Dat(cells ** (3, 3), np.arange(45.0))
     kernel = op2.Kernel(program(), "apply", accesses=[op2.INC, op2.READ, op2.READ])
     assert [arg.access for arg in kernel.arguments] == [op2.INC, op2.READ, op2.READ]
+    world = World()
     with op2.backend(backend):
-        op2.par_loop(kernel, cells, y(op2.INC, path), matrices(op2.READ), x(op2.READ, path))
-    wanted = np.zeros(7)
-    products = np.einsum("nij,nj->ni", matrices.data_ro, np.sin(x.data_ro[path.values]))
-    np.add.at(wanted, path.values, products)
-    np.testing.assert_allclose(y.data_ro, wanted)
+        by_par_loop(world, kernel)
+    world.check()
+
+
+class World:
+    """What the loop of `program` is called with."""
+
+    def __init__(self) -> None:
+        self.cells, self.nodes = op2.Set(5), op2.Set(7)
+        self.path = op2.Map(self.cells, self.nodes, 3, [[i, i + 1, i + 2] for i in range(5)])
+        self.y, self.x = op2.Dat(self.nodes), op2.Dat(self.nodes, np.arange(7.0))
+        self.matrices = op2.Dat(self.cells ** (3, 3), np.arange(45.0))
+        self.args = (
+            self.y(op2.INC, self.path),
+            self.matrices(op2.READ),
+            self.x(op2.READ, self.path),
+        )
+
+    def check(self) -> None:
+        wanted = np.zeros(7)
+        values = np.sin(self.x.data_ro[self.path.values])
+        products = np.einsum("nij,nj->ni", self.matrices.data_ro, values)
+        np.add.at(wanted, self.path.values, products)
+        np.testing.assert_allclose(self.y.data_ro, wanted)
+
+
+def by_par_loop(world: World, kernel: Any) -> None:
+    op2.par_loop(kernel, world.cells, *world.args)
+
+
+def by_parloop(world: World, kernel: Any) -> None:
+    loop = op2.ParLoop(kernel, world.cells, *world.args)
+    assert "apply" in str(loop.explain())
+    loop.compute()
+
+
+def checked(world: World, kernel: Any) -> None:
+    op2.par_loop(kernel, world.cells, *world.args, check=True)
+
+
+def on_lanes(world: World, kernel: Any) -> None:
+    op2.par_loop(kernel, world.cells, *world.args, lanes=4)
+
+
+def in_a_chain(world: World, kernel: Any) -> None:
+    zero = op2.Kernel("void zero(double *y) { y[0] = 0; }", "zero")
+    with op2.chain():
+        op2.par_loop(zero, world.nodes, world.y(op2.WRITE))
+        op2.par_loop(kernel, world.cells, *world.args)
+
+
+def in_a_graph(world: World, kernel: Any) -> None:
+    op2.record(lambda: op2.par_loop(kernel, world.cells, *world.args)).submit()
+
+
+def by_global_kernel(world: World, kernel: Any) -> None:
+    local = op2.LoopyLocalKernel(kernel.code, "apply", [op2.INC, op2.READ, op2.READ])
+    ends = op2.MapKernelArg(3)
+    described = (
+        op2.DatKernelArg((1,), ends),
+        op2.DatKernelArg((3, 3)),
+        op2.DatKernelArg((1,), ends),
+    )
+    given = (
+        op2.DatParloopArg(world.y, world.path),
+        op2.DatParloopArg(world.matrices),
+        op2.DatParloopArg(world.x, world.path),
+    )
+    op2.Parloop(op2.GlobalKernel(local, described), world.cells, given)()
+
+
+@needs_loopy
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(by_par_loop, by_parloop, checked, on_lanes, in_a_chain, in_a_graph),
+        pytest.param(by_global_kernel, marks=pytest.mark.pyop2),
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_it_runs_by_every_call(call: Callable[[World, Any], None], whole: bool) -> None:
+    made = program() if whole else program()["apply"]
+    world = World()
+    call(world, op2.Kernel(made, "apply"))
+    world.check()
+
+
+@needs_loopy
+def test_its_errors_are_those_of_other_kernels() -> None:
+    world = World()
+    kernel = op2.Kernel(program(), "apply")
+    counts, narrow = op2.Dat(world.nodes, dtype="int32"), op2.Dat(world.cells)
+    for first, why in (
+        ((), r"has 3 parameters .* but the loop passes 2"),
+        ((counts(op2.INC, world.path),), r"argument 0, Dat .* of dtype int32"),
+        ((narrow(op2.INC),), r"'y'|\by\["),
+    ):
+        with pytest.raises(UsageError, match=why):
+            op2.par_loop(kernel, world.cells, *first, *world.args[1:])
 
 
 @needs_loopy

@@ -94,7 +94,7 @@ def _uses_value(kernel: Kernel, i: int) -> bool:
     if i >= len(kernel.parameters):
         return False
     parameter = kernel.parameters[i]
-    return uses_value(kernel.code, kernel.name, parameter.name, parameter.type.depth)
+    return uses_value(kernel.text, kernel.name, parameter.name, parameter.type.depth)
 
 
 @until_exit(256)
