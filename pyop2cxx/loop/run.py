@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyop2cxx.exceptions import Op2Error, SetTypeError
 from pyop2cxx.kernel.kernel import Kernel
@@ -16,10 +16,16 @@ from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Literal
 
     from pyop2cxx.base.regions import IterationRegion
+    from pyop2cxx.loop.execute import Run
     from pyop2cxx.loop.parts import Arg
+    from pyop2cxx.runtime.seams import Recorder
     from pyop2cxx.sets.sets import Set
+
+_N_OPTIONS = 12
+"""So many entries of the key of a loop are not of its arguments."""
 
 
 def par_loop(
@@ -83,20 +89,11 @@ def par_loop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return
-        options = {
-            "strategy": strategy,
-            "block_size": block_size,
-            "iteration_region": iteration_region,
-            "iterate": iterate,
-            "pass_layer_arg": pass_layer_arg,
-            "lanes": lanes,
-            "tuning": tuning,
-            "check": check,
-            "equal_writes": equal_writes,
-        }
-        # access first: what is no argument has none, and asking a Dat for data is a use
+        recorder = runtime.here.recorder if runtime.recorders else None
+        key: tuple[object, ...]
         try:
-            head: tuple[object, ...] = (
+            # access first: what is no argument has none, and asking a Dat for data is a use
+            key = (
                 id(kernel),
                 iterset._uid,
                 runtime.epoch,
@@ -109,62 +106,85 @@ def par_loop(
                 repr(sorted(tuning.items())) if tuning else None,
                 check,
                 equal_writes,
-            )
-            key = (
-                *head,
                 *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
             )
             hash(key)
         except (AttributeError, TypeError):
-            head = key = ()  # ParLoop says what is wrong
-        _call(kernel, iterset, args, options, head, key)
+            key = ()  # ParLoop says what is wrong
+        run = _known(key, kernel, args, recorder)
+        if run is None:
+            _run_anew(
+                partial(
+                    ParLoop,
+                    kernel,
+                    iterset,
+                    strategy=strategy,
+                    block_size=block_size,
+                    iteration_region=iteration_region,
+                    iterate=iterate,
+                    pass_layer_arg=pass_layer_arg,
+                    lanes=lanes,
+                    tuning=tuning,
+                    check=check,
+                    equal_writes=equal_writes,
+                ),
+                key,
+                kernel,
+                args,
+                recorder,
+            )
+        elif run:
+            if runtime.recorders and runtime.others_record:
+                runtime.settle_others(*uses_of(args))
+            run.once(args)
     except Op2Error as error:
         shorten(error)
         raise error
 
 
-def _call(
-    kernel: Kernel,
-    iterset: Set,
-    args: tuple[Arg, ...],
-    options: dict[str, Any],
-    head: tuple[object, ...],
-    key: tuple[object, ...],
-) -> None:
-    """Run a loop: recorded, as it ran before, as one like it ran before, or made anew.
+def _known(
+    key: tuple[object, ...], kernel: Kernel, args: tuple[Arg, ...], recorder: Recorder | None
+) -> Run | Literal[False] | None:
+    """Return what ran before with the same objects; False: it waits now; None: it is new.
 
     Args:
+        key: What decides how it runs, and the numbers of its objects; empty if something is wrong.
         kernel: The kernel.
-        iterset: The Set.
         args: The arguments.
-        options: Those of `ParLoop`.
-        head: All that decides what is run, without the arguments.
-        key: The same with them; empty if something is wrong with them.
+        recorder: Takes the loops of this thread.
     """
+    if recorder is not None:
+        is_taken = recorder.takes_call(key, kernel, args)
+        if is_taken:
+            return False
+        if is_taken is not None and recorder.records:
+            return None
     loops = runtime.engine.loops
-    recorder = runtime.here.recorder if runtime.recorders else None
-    is_taken = recorder.takes_call(key, kernel, args) if recorder is not None else None
-    if is_taken:
-        return
-    found = kinds = None
-    if key and (is_taken is None or (recorder is not None and not recorder.records)):
-        known = loops.find(key)
-        found = known[1] if known is not None and known[0] is kernel else None
-        if found is None and recorder is None and not kernel._is_legacy:
-            kinds = key_of(head, args)
-            found = runtime.of(Alike).find(kinds, kernel, args)
-            if found is not None:
-                loops.keep(key, (kernel, found))
-    if found is not None:
-        if runtime.recorders and runtime.others_record:
-            runtime.settle_others(*uses_of(args))
-        found.once(args)
-        return
-    make = partial(ParLoop, kernel, iterset, **options)
+    known = loops.find(key)
+    if known is not None and known[0] is kernel:
+        found: Run = known[1]
+        return found
+    if recorder is not None or not key or kernel._is_legacy:
+        return None
+    alike = runtime.of(Alike).find(key_of(key[:_N_OPTIONS], args), kernel, args)
+    if alike is not None:
+        loops.keep(key, (kernel, alike))
+    return alike
+
+
+def _run_anew(
+    make: Callable[..., ParLoop],
+    key: tuple[object, ...],
+    kernel: Kernel,
+    args: tuple[Arg, ...],
+    recorder: Recorder | None,
+) -> None:
+    """Make a loop, run it, and remember it; the arguments are those of `_known`."""
     loop = make(*args)
     if recorder is not None:
         recorder.learn(key, kernel, loop, make)
     loop.compute()
     if loop.is_kept:
-        loops.keep(key, (kernel, loop._run))
-        runtime.of(Alike).keep(kinds, loop)
+        runtime.engine.loops.keep(key, (kernel, loop._run))
+        if not kernel._is_legacy:
+            runtime.of(Alike).keep(key_of(key[:_N_OPTIONS], loop.args), loop)
