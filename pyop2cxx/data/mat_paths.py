@@ -291,7 +291,7 @@ def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -
         )
     if not (values < 0).any():
         return None
-    held = np.ascontiguousarray(values, np.int64)
+    held = np.array(values, np.int64, order="C")  # a copy: loops that wait read it later
     table = _core.MapTable(
         address=address_of(held), index_bytes=8, n_rows=n * dim, arity=1, n_targets=n * dim
     )
