@@ -28,9 +28,11 @@ class Kept:
     """
 
     def __init__(self) -> None:
-        self._key: Any = None
-        self._arrays: tuple[Any, ...] = ()
-        self._made: Any = None
+        # key, arrays and what was made: one object, as another thread may replace it
+        self._last: tuple[Any, tuple[Any, ...], Any] = (None, (), None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Kept, ())  # copies keep nothing: libraries' factors cannot be copied
 
     def get(self, key: Any, arrays: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         """Return what was made of these arrays, or make it.
@@ -40,11 +42,13 @@ class Kept:
             arrays: Values and index of the matrix, of NumPy or CuPy.
             make: Makes it. What was kept before is freed first.
         """
-        if key != self._key or not all(map(_is_same, arrays, self._arrays)):
-            self._key, self._arrays, self._made = None, (), None
+        known, values, made = self._last
+        if key != known or not all(map(_is_same, arrays, values)):
+            self._last = (None, (), None)
+            del values, made
             made = make()
-            self._key, self._arrays, self._made = key, tuple(one.copy() for one in arrays), made
-        return self._made
+            self._last = (key, tuple(one.copy() for one in arrays), made)
+        return made
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.algebra import own_krylov
+from pyop2cxx.algebra import krylov, libraries, own_krylov
 from pyop2cxx.algebra.preconditioners import Kept
 from pyop2cxx.base import extras
 
@@ -186,6 +189,42 @@ def test_a_failure_keeps_nothing() -> None:
     assert kept.get("a", (values,), lambda: "second") == "second"
     assert kept.get("a", (np.ones(4),), lambda: "third") == "third"
     assert kept.get("a", (np.ones(4, np.float32),), lambda: "fourth") == "fourth"
+
+
+def test_a_solver_is_copied_and_pickled_without_its_factors(made: list[str]) -> None:
+    world = World()
+    solver = op2.Solver(ksp_type="preonly", pc_type="lu")
+    solver.solve(world.mat, world.x, world.b)
+    for n, other_one in enumerate((copy.deepcopy(solver), pickle.loads(pickle.dumps(solver)))):
+        assert other_one.parameters == solver.parameters
+        assert other_one.history == solver.history
+        other_one.solve(world.mat, world.x, world.b)
+        assert made == ["splu"] * (n + 2)
+
+
+def test_threads_share_a_solver() -> None:
+    worlds = [World() for _ in range(4)]
+    for n, world in enumerate(worlds):
+        world.mat.array[:] *= n + 1
+    solver = op2.Solver(ksp_type="preonly", pc_type="lu")
+    # loops of several threads take turns; here their matrices do
+    operators = [world.mat.to_scipy() for world in worlds]
+    library, right = libraries.scipy("a test"), np.ones(N)
+
+    def run(n: int) -> bool:
+        return all(
+            np.allclose(
+                operators[n]
+                @ krylov.solve(
+                    library, operators[n], right, right.copy(), solver.parameters, solver._kept
+                )[0],
+                right,
+            )
+            for _ in range(50)
+        )
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(run, range(4)))
 
 
 def test_a_time_loop_of_forms_factorises_once(made: list[str]) -> None:
