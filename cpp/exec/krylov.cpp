@@ -324,6 +324,17 @@ class Solve {
     return std::sqrt(magnitudes_.total());
   }
 
+  /// Go along a direction, whose product with A is @p image; return the residual's squares.
+  double move(std::size_t begin, std::size_t end, double factor, const Vector& direction,
+              const Vector& image) {
+    Vector& r = vectors_[0];
+    for (std::size_t i = begin; i < end; ++i) {
+      x_[i] += factor * direction[i];
+      r[i] -= factor * image[i];
+    }
+    return dot(r, r, begin, end);
+  }
+
   // Methods. Each starts from the residual in the first vector, and ends where all threads meet.
 
   Pause conjugate_gradients(std::int64_t thread, State& state) {
@@ -361,11 +372,7 @@ class Solve {
       is_definite = is_definite && (curvature > 0) == (sign > 0);
       const double alpha = rz_now / curvature;
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          x_[i] += alpha * p[i];
-          r[i] -= alpha * q[i];
-        }
-        rr.part(chunk) = dot(r, r, begin, end);
+        rr.part(chunk) = move(begin, end, alpha, p, q);
         precondition(chunk, begin, end, r, z, rz);
       });
       precondition_whole(thread, r, z, rz);
@@ -390,12 +397,13 @@ class Solve {
     Sum& one = sums_[2];
     Sum& two = sums_[3];
     Sum& unused = sums_[4];
-    for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) shadow[i] = p[i] = r[i];
-      precondition(chunk, begin, end, p, y, unused);
+    for_chunks(thread, [&](std::int64_t /*chunk*/, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        shadow[i] = r[i];
+        p[i] = v[i] = 0;
+      }
     });
-    precondition_whole(thread, p, y, unused);
-    wait();
+    turn(thread, 0, 0);
     const double norm_shadow = state.norm;
     double rho_now = norm_shadow * norm_shadow;
     while (true) {
@@ -408,11 +416,7 @@ class Solve {
       if (one.total() == 0) return Pause::broke_down;
       const double alpha = rho_now / one.total();
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          x_[i] += alpha * y[i];
-          r[i] -= alpha * v[i];
-        }
-        rr.part(chunk) = dot(r, r, begin, end);
+        rr.part(chunk) = move(begin, end, alpha, y, v);
         precondition(chunk, begin, end, r, z, unused);
       });
       precondition_whole(thread, r, z, unused);
@@ -430,11 +434,7 @@ class Solve {
       wait();
       const double omega = two.total() == 0 ? 0 : one.total() / two.total();
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-          x_[i] += omega * z[i];
-          r[i] -= omega * t[i];
-        }
-        rr.part(chunk) = dot(r, r, begin, end);
+        rr.part(chunk) = move(begin, end, omega, z, t);
         rho.part(chunk) = dot(shadow, r, begin, end);
       });
       wait();
@@ -446,15 +446,23 @@ class Solve {
       }
       const double beta = rho_next / rho_now * (alpha / omega);
       rho_now = rho_next;
-      for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) p[i] = r[i] + beta * (p[i] - omega * v[i]);
-        precondition(chunk, begin, end, p, y, unused);
-      });
-      precondition_whole(thread, p, y, unused);
-      wait();
+      turn(thread, beta, omega);
     }
     wait();
     return pause_of(state);
+  }
+
+  /// Find the next direction of bicgstab, p, and precondition it.
+  void turn(std::int64_t thread, double beta, double omega) {
+    const Vector& r = vectors_[0];
+    Vector& p = vectors_[2];
+    const Vector& v = vectors_[3];
+    for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) p[i] = r[i] + beta * (p[i] - omega * v[i]);
+      precondition(chunk, begin, end, p, vectors_[4], sums_[4]);
+    });
+    precondition_whole(thread, p, vectors_[4], sums_[4]);
+    wait();
   }
 
   /// The least-squares problem of gmres: a Hessenberg matrix, made triangular by rotations.
