@@ -80,11 +80,17 @@ def _why_eager(loop: ParLoop) -> str:
     """Say why a loop runs at once, also in a chain; empty: it waits."""
     for part in loop._parts:
         if part.is_of_matrix and not _is_plain_matrix(part):
-            return "it uses a part of a mixed matrix, or a matrix beside a Global"
+            return (
+                "it uses a part of a mixed matrix, or a matrix beside a Global; assemble outside "
+                "of the chain"
+            )
         if part.kind not in _FOLLOWED:
-            return "it uses a handle, which chains do not follow"
+            return "it uses a handle, which chains do not follow; pass its Dat instead"
     if loop._effects.ghosts:
-        return "its Dats have a Halo, whose values are exchanged around it"
+        return (
+            "its Dats have a Halo, whose values are exchanged around it; call it outside of the "
+            "chain"
+        )
     if loop._strategy or loop._lanes or runtime.device is not None:
         try:
             flow.choose(flow.here(loop._current_request()))

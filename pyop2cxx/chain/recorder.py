@@ -610,9 +610,9 @@ class Chain(_core.chain.Block):
         if recorded.why_eager:
             return recorded.why_eager
         if runtime.n_frozen:
-            return "halos are frozen"
+            return "halos are frozen; call it outside of frozen_halo to let it wait"
         if recorded.is_checked:
-            return "debug and check mode look at values before and after it"
+            return "debug and check mode look at values before and after it; chain without them"
         held = next(filter(None, (one.held for one in recorded.lent)), "an array of its data")
         return f"the program holds {held}"
 

@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.pipeline.request import Request
 
-_PARTIAL = "it visits a part of its Set, or the cells of columns"
-_ASSEMBLES = "it adds to a matrix, whose rows are not visited"
+_PARTIAL = (
+    "it visits a part of its Set, or the cells of columns; a loop over the whole Set can be: let "
+    "its kernel test a flag, if the part is large"
+)
+_ASSEMBLES = (
+    "it adds to a matrix, whose rows are not visited; assemble before or behind the chain, so that "
+    "it does not part other loops"
+)
+_NO_LANES = "lanes=0 was asked for; leave it out"
 
 
 class Visited:
@@ -63,18 +70,27 @@ def _is_partial(loop: ParLoop) -> bool:
 def why_alone(loop: ParLoop) -> str:
     """Say why a loop is no part of others' functions; empty: it may be."""
     if loop.pass_layer_arg:
-        return "its kernel is handed the layer"
+        return "its kernel is handed the layer; leave out pass_layer_arg if it needs no layer"
     if loop.kernel.core.body is None:
-        return f"its kernel is passed on as it is written: {loop.kernel.opaque_reason}"
+        return (
+            f"its kernel is passed on as it is written: {loop.kernel.opaque_reason}; write it "
+            "without that, so that it can be parsed"
+        )
     if loop.kernel.core.headers or loop.kernel.core.options or loop.kernel.core.ldargs:
-        return "its kernel has headers or compiler options of its own"
+        return (
+            "its kernel has headers or compiler options of its own; put what it needs of them into "
+            "its text"
+        )
     if len(loop._parts) != len(loop.args):
-        return "it takes a MixedDat"
+        return "it takes a MixedDat; pass its parts as arguments of their own"
     if loop._strategy not in (None, "owner") or loop._lanes or loop._tuning:
-        return "its strategy, its lanes or its tuning were asked for"
+        return (
+            "its strategy, its lanes or its tuning were asked for; leave out strategy=, lanes= and "
+            "tuning="
+        )
     sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
     if any(one.size != one.total_size for one in sets):
-        return "a Set of its has ghosts"
+        return "a Set of its has ghosts; call it outside of the chain, which is of one process"
     return ""
 
 
@@ -91,17 +107,23 @@ def _request(loop: ParLoop) -> Request:
 def why_no_lanes(loop: ParLoop, lanes: int) -> str:
     """Say why as many elements of a loop cannot be computed side by side; empty: they can."""
     if loop._lanes == 0:
-        return "lanes=0 was asked for"
+        return _NO_LANES
     request = _request(loop)
-    return flow.why_not_on_lanes(lanes, flow.choose(request).strategy, request)
+    return _without(flow.why_not_on_lanes(lanes, flow.choose(request).strategy, request))
 
 
 def why_no_columns(loop: ParLoop, lanes: int) -> str:
     """Say why as many of the targets that a loop adds to cannot be; empty: they can, or are not."""
     if loop._lanes == 0:
-        return "lanes=0 was asked for"
+        return _NO_LANES
     request = _request(loop)
-    return flow.why_not("owner", request) or flow.why_not_on_lanes(lanes, "owner", request)
+    why = flow.why_not("owner", request) or flow.why_not_on_lanes(lanes, "owner", request)
+    return _without(why)
+
+
+def _without(why: str) -> str:
+    """Return a reason of the rules for single loops, with what to do about it."""
+    return f"{why}; write the kernel without that, or leave the loop alone" if why else ""
 
 
 def why_no_invert(loop: ParLoop) -> str:
@@ -116,11 +138,17 @@ def why_no_invert(loop: ParLoop) -> str:
         return _ASSEMBLES
     added = [part.map_ for part in loop._parts if part.access in REDUCED]
     if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
-        return "it adds to few of its targets"
+        return (
+            "it adds to few of its targets, and visiting all of them costs more; leave it as it "
+            "is, or let a Set of its own hold those targets"
+        )
     choice = flow.choose(_request(loop))
     if choice.strategy == "owner":
         return ""
-    return f"alone it runs by strategy '{choice.strategy}': {choice.why}"
+    return (
+        f"alone it runs by strategy '{choice.strategy}': {choice.why}; strategy='owner' at the "
+        "loop asks for it all the same"
+    )
 
 
 def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
@@ -135,5 +163,9 @@ def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
         return _ASSEMBLES
     request, n_slots = _request(loop), built.loop.n_slots()
     if n_slots > request.options.tuning["owner_slots"]:
-        return f"its kernel would be called {n_slots} times for each element"
-    return flow.why_not("owner", request)
+        return (
+            f"its kernel would be called {n_slots} times for each element, and at most "
+            f"{request.options.tuning['owner_slots']} pay; divide it into loops that each add "
+            "through one Map"
+        )
+    return _without(flow.why_not("owner", request))

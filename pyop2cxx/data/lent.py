@@ -95,7 +95,7 @@ class Lent:
         if self._out:
             self._sweep()
         if self._out:
-            return f"a writeable array of {carrier._what}, from data"
+            return f"a writeable array of {carrier._what}, from data; let go of it, or take data_ro"
         if self.others and self._is_held_by_others():
             return f"the array that {carrier._what} was made of; give it a copy: array.copy()"
         return ""

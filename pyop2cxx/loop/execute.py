@@ -481,7 +481,9 @@ def prepared(
             is_deterministic=request.options.semantics.deterministic,
         ),
         plans=engine.plans,
-        timing=engine.timing(request.name, request.backend.name, executable.strategy),
+        timing=engine.timing(
+            (request.name, request.backend.name, executable.strategy), loop._items.n
+        ),
         mirror=None if device is None else device.mirror,
     )
 

@@ -49,8 +49,9 @@ class Explanation(Tabled):
         slow_operations: Divisions and roots among the operations.
         operations_in_rows: Operations in inner loops that the C compiler vectorises by itself.
         tuning: Numbers that are not the backend's defaults, by name.
-        calls: How often loops of this kernel have run so far with this backend and strategy, those
-            over other Sets among them; on a device as often as `pyop2cxx.op2.profile` looked.
+        calls: How often loops of this kernel have run so far over as many elements, with this
+            backend and strategy; on a device as often as `pyop2cxx.op2.profile` looked. After 32
+            sizes others within a factor of two are taken together.
         seconds_per_call: How long they took on average, plans and compilation apart; None if none
             has run, or been looked at.
         bytes_per_second: What they had to move in that time; None as before.
@@ -93,7 +94,8 @@ class Explanation(Tabled):
 
     def timed(self) -> Explanation:
         """Return the same with what loops have cost so far."""
-        timing = runtime.engine.timings.get((self.loop, self.backend, self.strategy))
+        engine, kind = runtime.engine, (self.loop, self.backend, self.strategy)
+        timing = engine.timings.get(engine.timing_key(kind, self.elements))
         if timing is None:
             return self
         is_on_device = isinstance(runtime.engine.backend(self.backend).toolchain, DeviceToolchain)

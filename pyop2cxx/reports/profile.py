@@ -98,6 +98,9 @@ class _Counts(NamedTuple):
             timing.measured_bytes,
         )
 
+    def and_also(self, other: _Counts) -> _Counts:
+        return _Counts(*(one + more for one, more in zip(self, other, strict=True)))
+
     def since(self, before: _Counts) -> _Counts:
         return _Counts(*(now - then for now, then in zip(self, before, strict=True)))
 
@@ -144,7 +147,7 @@ class Profile(Tabled):
         self._every = every
         self._spans: list[_core.TraceSpan] = []
         self._n_dropped = 0
-        self._before: dict[tuple[str, str, str], _Counts] = {}
+        self._before: dict[tuple[tuple[str, str, str], int], _Counts] = {}
         self._copied: dict[bool, tuple[int, int, int]] = {}
         self._begin = 0.0
 
@@ -191,11 +194,15 @@ class Profile(Tabled):
         for span in self._spans:
             if span.kind in ("compile", "load"):
                 compiling[span.what] = compiling.get(span.what, 0) + span.nanoseconds
-        found = []
+        kinds: dict[tuple[str, str, str], _Counts] = {}
         for key, timing in runtime.engine.timings.items():
             spent = _Counts.of(timing).since(self._before.get(key, _Counts()))
-            if spent.calls:
-                found.append(_cost(key, spent, compiling.pop(key[0], 0)))
+            kinds[key[0]] = spent.and_also(kinds.get(key[0], _Counts()))
+        found = [
+            _cost(kind, spent, compiling.pop(kind[0], 0))
+            for kind, spent in kinds.items()
+            if spent.calls
+        ]
         return tuple(sorted(found, key=lambda row: -(row.seconds or row.enqueue_seconds)))
 
     def _copy_costs(self) -> tuple[CopyCost, ...]:

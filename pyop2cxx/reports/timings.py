@@ -41,7 +41,7 @@ def timings() -> dict[str, LoopTiming]:
     """
     rows: dict[str, LoopTiming] = {}
     engine = runtime.engine
-    for (name, backend, _), timing in engine.timings.items():
+    for ((name, backend, _), _), timing in engine.timings.items():
         if timing.n_calls == 0:
             continue
         empty = LoopTiming(

@@ -10,7 +10,7 @@ import shlex
 import threading
 import warnings
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 from pyop2cxx import _core
@@ -34,7 +34,11 @@ _MOST_TEXTS = 1024
 _MOST_LOOPS = 1024
 _MOST_DISK_BYTES = 1 << 30
 _MOST_BINARY_BYTES = 1 << 28
+LoopKind: TypeAlias = tuple[str, str, str]
+"""The names of a kernel, a backend and a strategy."""
 _COMPILE_TIMEOUT_SECONDS = 600.0
+_MOST_SIZES = 32
+"""Of a kind of loops, that have counters of their own."""
 _MOST_COPY_BYTES = 1 << 28
 _N_COPIES = 4
 _PROBE = "int op2_probe(void) { return 0; }\n"
@@ -137,7 +141,7 @@ class Engine:
         self.lanes = Bounded(_MOST_TEXTS)
         self.compiling = Series("compiling")
         self.loops = Bounded(_MOST_LOOPS)
-        self.timings: dict[tuple[str, str, str], _core.Timing] = {}
+        self.timings: dict[tuple[LoopKind, int], _core.Timing] = {}
         self.sparsities: WeakValueDictionary[Any, Any] = WeakValueDictionary()
         self.numbers: dict[tuple[str, str, int], Any] = {}
         self.scalars: dict[int, Any] = {}
@@ -340,11 +344,24 @@ class Engine:
         text = self._configuration[option]
         return tuple(shlex.split(text)) if text else ()
 
-    def timing(self, name: str, backend: str, strategy: str) -> _core.Timing:
-        """Return the counters that all loops of this kind share."""
-        return self.timings.setdefault(
-            (name, backend, strategy), _core.Timing(self.coherence.trace)
-        )
+    def timing(self, kind: LoopKind, n_elements: int) -> _core.Timing:
+        """Return the counters that loops of a kind over as many elements share."""
+        key = self.timing_key(kind, n_elements)
+        if key not in self.timings:
+            self.timings[key] = _core.Timing(self.coherence.trace)
+        return self.timings[key]
+
+    def timing_key(self, kind: LoopKind, n_elements: int) -> tuple[LoopKind, int]:
+        """Return the key in `timings` of loops over as many elements.
+
+        Sizes have counters of their own, up to a number of them: a part of a Set may change at each
+        step. Later ones share those of sizes within a factor of two, under a negative number.
+        """
+        key = (kind, n_elements)
+        n_known = sum(other == kind for other, _ in self.timings)
+        if key in self.timings or n_known < _MOST_SIZES:
+            return key
+        return (kind, -n_elements.bit_length())
 
     def remember_text(self, key: str, text: Any) -> None:
         """Keep a generated text for the next loop that needs it."""

@@ -280,3 +280,46 @@ def test_programs_that_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     path.write_text("import sys\nsys.exit(0)\n")
     assert main(["explain", str(path)]) == 0
     assert capsys.readouterr().out == "no loop was generated or run\n"
+
+
+def test_sizes_are_told_apart() -> None:
+    op2.init(backend="sequential")
+    runtime.engine.timings.clear()
+    kernel = op2.Kernel("void sized(double *x) { x[0] += 1; }", "sized")
+
+    def loop(n: int) -> op2.ParLoop:
+        nodes = op2.Set(n)
+        made = op2.ParLoop(kernel, nodes, op2.Dat(nodes)(op2.RW))
+        return made
+
+    small, large = loop(33), loop(500_000)
+    for _ in range(3):
+        small.compute()
+    large.compute()
+    a, b = small.explain(), large.explain()
+    assert (a.calls, b.calls) == (3, 1)
+    assert a.seconds_per_call != b.seconds_per_call
+    assert op2.timings()["sized"]["calls"] == 4
+    with op2.profile() as profile:
+        small.compute()
+        large.compute()
+    (row,) = [one for one in profile.loops if one.loop == "sized"]
+    assert row.calls == 2
+    part = op2.Subset(large.iterset, range(33))
+    some = op2.ParLoop(kernel, part, op2.Dat(large.iterset)(op2.RW))
+    some.compute()
+    assert some.explain().calls == 5  # over as many elements
+
+
+def test_sizes_that_change_at_each_step_are_bounded() -> None:
+    op2.init(backend="sequential")
+    runtime.engine.timings.clear()
+    kernel = op2.Kernel("void sized(double *x) { x[0] += 1; }", "sized")
+    nodes = op2.Set(200)
+    x = op2.Dat(nodes)
+    for n in range(1, 150):
+        op2.par_loop(kernel, op2.Subset(nodes, range(n)), x(op2.RW))
+    assert len(runtime.engine.timings) < 50
+    assert op2.timings()["sized"]["calls"] == 149
+    loop = op2.ParLoop(kernel, op2.Subset(nodes, range(140)), x(op2.RW))
+    assert loop.explain().calls == 149 - 127
