@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -35,11 +35,24 @@ _FLAT = _CELLS | {"triangle": "tetrahedron"}
 _TETS_OF_PRISM = ((0, 1, 2, 5), (0, 1, 4, 5), (0, 3, 4, 5))
 
 
+class Downward(NamedTuple):
+    """Maps of columns for loops that visit cells from the top down.
+
+    Attributes:
+        column_cells: The number of each cell, as `ExtrudedMesh.column_cells`.
+        cell_vertices: The vertices of each cell, as `ExtrudedMesh.cell_vertices`.
+    """
+
+    column_cells: Map
+    cell_vertices: Map
+
+
 class ExtrudedMesh(Generic[BaseMesh]):
     """Columns of cells over the cells of a mesh, made by `Mesh.extruded`.
 
     Everything is for loops: a loop over `columns` visits the cells of each from the bottom up, and
-    sees their vertices through `cell_vertices`. Data that are the same all the way up stay on the
+    sees their vertices through `cell_vertices`, their own values through `column_cells`. With the
+    Maps of `from_top` a loop goes from the top down. Data that are the same all the way up stay on the
     mesh below, and are reached through its own Maps or directly.
 
     Attributes:
@@ -90,18 +103,17 @@ class ExtrudedMesh(Generic[BaseMesh]):
         self._corners = np.asarray(mesh.cell_vertices.values)
         fraction = self._number(mesh.vertices.size)
         self.vertices = Set(len(self.levels), "extruded_vertices")
-        arity = 2 * self._corners.shape[1]
-        self.cell_vertices = Map(
-            self.columns,
-            self.vertices,
-            arity,
-            np.concatenate([self._rows, self._rows + 1], 1),
-            "extruded_cell_vertices",
-            offset=[1] * arity,
+        self.cell_vertices = self._map(
+            self.vertices, np.concatenate([self._rows, self._rows + 1], 1), "extruded_cell_vertices"
         )
         self._set_coordinates(mesh.coordinates, levels, fraction)
         parts = {tag: part.indices for tag, part in mesh.cell_tags.items()}
         self.cell_tags = Tags(self.columns, parts)
+
+    def _map(self, to: Set, rows: Array, name: str, step: int = 1) -> Map:
+        """Return a Map from the columns; a row is of the first cell, `step` leads to the next."""
+        arity = rows.shape[1]
+        return Map(self.columns, to, arity, rows, name, offset=[step] * arity)
 
     def _number(self, n_base: int) -> Array:
         """Number the vertices; return how far up each is, from 0 to 1."""
@@ -164,6 +176,40 @@ class ExtrudedMesh(Generic[BaseMesh]):
     def n_cells(self) -> int:
         """The number of cells of all columns."""
         return int((self._cells_of[:, 1] - self._cells_of[:, 0]).sum())
+
+    @cached_property
+    def cells(self) -> Set:
+        """The Set of all cells, for Dats with values in each cell.
+
+        Cells of a column follow one another from the bottom up, columns as on `base`. With `n`
+        cells in every column ``dat.data.reshape(-1, n)`` has a row for each column.
+        """
+        return Set(self.n_cells, "extruded_cells")
+
+    @cached_property
+    def column_cells(self) -> Map:
+        """The cell itself: a Map of arity 1 from `columns` to `cells`."""
+        return self._map(self.cells, self._first_cells[:, None], "column_cells")
+
+    @cached_property
+    def from_top(self) -> Downward:
+        """Maps like `column_cells` and `cell_vertices`, by which a loop goes from the top down.
+
+        The n-th cell that the loop visits is the n-th from the top. All Maps of one loop that
+        start on `columns` should be of the same direction.
+        """
+        above = (self._cells_of[:, 1:] - self._cells_of[:, :1]) - 1
+        rows = np.concatenate([self._rows, self._rows + 1], 1)
+        return Downward(
+            self._map(self.cells, self._first_cells[:, None] + above, "column_cells_down", -1),
+            self._map(self.vertices, rows + above, "extruded_cell_vertices_down", -1),
+        )
+
+    @property
+    def _first_cells(self) -> Array:
+        """The number of the lowest cell of each column, shape (columns,)."""
+        n_of = self._cells_of[:, 1] - self._cells_of[:, 0]
+        return np.asarray(np.cumsum(n_of) - n_of)
 
     @cached_property
     def vertex_tags(self) -> Tags:

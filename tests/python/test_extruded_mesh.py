@@ -216,3 +216,38 @@ def test_tags_of_facets_inside_are_kept_above_them(cell: str) -> None:
     n = 16 if cell == "triangle" else 8
     assert (flat.facet_tags["middle"].size, flat.facet_tags["both"].size) == (n, 2 * n)
     assert [*columns.sides.tags] == ["both"]
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl"])
+@pytest.mark.parametrize("layers", [3, [1, 4, 2, 2, 3, 1, 1, 5], [[0, 2], [1, 4]] * 4])
+@pytest.mark.usefixtures("exits")
+def test_cells_are_visited_up_and_down(backend: str, layers: Any) -> None:
+    op2.init(backend=backend)
+    base = square_mesh(2)
+    sea = base.extruded(layers, continuous=False)
+    given = np.asarray(layers)
+    depth = given[:, 1] - given[:, 0] if given.ndim == 2 else np.broadcast_to(given, 8)
+    assert sea.cells.size == sea.n_cells == depth.sum()
+    order = np.concatenate([np.arange(n) for n in depth])
+    first = np.repeat(np.cumsum(depth) - depth, depth)
+    visited = op2.Dat(sea.cells, dtype=np.int32)
+    low = op2.Dat(sea.cells)
+    text = """
+    void visit(int *count, int *order, double *low, const double *x) {
+      order[0] = count[0]++;
+      low[0] = x[2];
+    }
+    """
+    kernel = op2.Kernel(text, "visit")
+    for maps, expected in (
+        (sea, order),
+        (sea.from_top, np.repeat(depth, depth) - 1 - order),
+    ):
+        count = op2.Dat(base.cells, dtype=np.int32)
+        arguments = (visited(op2.WRITE, maps.column_cells), low(op2.WRITE, maps.column_cells))
+        x = sea.coordinates(op2.READ, maps.cell_vertices)
+        op2.par_loop(kernel, sea.columns, count(op2.RW), *arguments, x)
+        assert count.data.tolist() == depth.tolist()
+        assert visited.data.tolist() == expected.tolist()
+        heights = sea.coordinates.data[sea.cell_vertices.values[:, 0], 2]  # of the lowest cells
+        assert np.allclose(low.data[first], np.repeat(heights, depth))
