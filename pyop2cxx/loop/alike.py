@@ -27,7 +27,6 @@ _MOST_KINDS = 1024
 class _Pattern(NamedTuple):
     """A loop that has run, without its data."""
 
-    kernel: Kernel
     what: str
     effects: Effects
     prepared: _core.PreparedLoop
@@ -51,7 +50,7 @@ class Alike:
         if key is None or not is_apart or not loop._run.is_plain:
             return
         is_of_device = runtime.device is not None
-        pattern = _Pattern(loop.kernel, loop._what, loop._effects, loop._prepared, is_of_device)
+        pattern = _Pattern(loop._what, loop._effects, loop._prepared, is_of_device)
         self._known.keep(key, (loop._written_kernel, pattern))
 
     def find(self, key: object, kernel: Kernel, args: Sequence[Any]) -> Run | None:

@@ -17,10 +17,11 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.arrays import address_of, as_values
-from pyop2cxx.data.carrier import DataCarrier
+from pyop2cxx.data.carrier import Argument, DataCarrier
 from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.lent import recall
+from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -96,7 +97,7 @@ class Slot:
         """
         if type(value) is not np.ndarray:
             held = getattr(value, "dat", value)
-            if isinstance(held, DataCarrier) or hasattr(held, "split"):
+            if isinstance(held, DataCarrier | MixedDat | Argument):
                 return self._checked_object(held)
             if self.shape is not None and dlpack.on_a_device(value):
                 return self.wrapped(value)

@@ -40,7 +40,14 @@ class Tensor:
 
 
 class Torch(Tensor):
-    """One that NumPy can look at, too, as those of PyTorch."""
+    """One that NumPy can look at, too, with names of methods that ours have, as PyTorch's."""
+
+    @property
+    def data(self) -> Torch:
+        return self
+
+    def split(self, size: int) -> tuple[Torch, ...]:
+        return (self,)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return self.values
@@ -148,7 +155,22 @@ def _read_only(values: Any) -> Any:
     return values
 
 
+class NeedsGradient:
+    """A tensor that its library does not share."""
+
+    def __dlpack__(self, **given: Any) -> Any:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
 WRONG = {
+    "gradient": (
+        {"h": NeedsGradient()},
+        r"argument 1 \('h'\): the array cannot be shared: .*detach",
+    ),
+    "text": ({"h": "text"}, "expected a Dat or Global, or an array with DLPack"),
     "shape": ({"h": np.zeros(N + 1)}, r"argument 1 \('h'\): expected shape \(5,\), got \(6,\)"),
     "dtype": ({"h": np.zeros(N, np.float32)}, "expected dtype float64, got float32"),
     "order of bytes": ({"h": np.zeros(N, ">f8")}, "expected dtype float64, got >f8"),
