@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
@@ -354,7 +355,7 @@ class Domain:
             return None if name is None else self._as_part(tags[name], self._whole(kind))
         if tags is None or isinstance(tag, str):
             return None
-        values = np.asarray(getattr(tags, "data_ro", tags)).reshape(-1)
+        values = plain_array(getattr(tags, "data_ro", tags), "subdomain_data").reshape(-1)
         indices = np.flatnonzero(values == tag)
         return Subset(self._whole(kind), indices) if indices.size else None
 

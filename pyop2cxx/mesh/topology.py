@@ -67,7 +67,9 @@ class Tags(Mapping[str, Subset]):
         hint: str = "",
     ) -> None:
         self._set = on
-        self._parts = {name: Subset(on, np.asarray(part)) for name, part in numbers.items()}
+        self._parts = {
+            name: Subset(on, plain_array(part, f"tag '{name}'")) for name, part in numbers.items()
+        }
         self._elsewhere, self._hint = frozenset(elsewhere), hint
 
     def __getitem__(self, name: str | int) -> Subset:

@@ -253,6 +253,7 @@ def test_masked_values_are_refused_wherever_arrays_come_in() -> None:
         lambda: mat.set_values(masked, [0], [1, 2]),
         lambda: mat.addto_values([0, 1], [0], masked),
         lambda: mat.zero_rows(masked),
+        lambda: mesh.Tags(cells, {"left": masked}),
         lambda: mesh.Mesh.from_arrays("interval", masked[:, None] + 0.0, [[0, 1]]),
         lambda: mesh.Mesh.from_arrays("interval", [[0.0], [1.0]], masked[None]),
     ]
