@@ -28,6 +28,7 @@ py::str text_of(const std::string& text) {
 
 void bind_msh(py::module_& core) {
   using mesh::MshBlock;
+  using mesh::MshLink;
   using mesh::MshMesh;
   using mesh::MshName;
   py::module_ room = core.def_submodule("mesh");
@@ -41,6 +42,9 @@ void bind_msh(py::module_& core) {
       .def_readonly("dim", &MshName::dim)
       .def_readonly("group", &MshName::group)
       .def_property_readonly("name", [](const MshName& name) { return text_of(name.name); });
+  py::class_<MshLink>(room, "MshLink")
+      .def_readonly("dim", &MshLink::dim)
+      .def_property_readonly("nodes", array_of(&MshLink::nodes));
   py::class_<MshMesh>(room, "MshMesh")
       .def_property_readonly("points", array_of(&MshMesh::points))
       .def_property_readonly("n_blocks", [](const MshMesh& mesh) { return mesh.blocks.size(); })
@@ -48,7 +52,12 @@ void bind_msh(py::module_& core) {
           "block",
           [](const MshMesh& mesh, std::size_t i) -> const MshBlock& { return mesh.blocks.at(i); },
           py::arg("i"), py::return_value_policy::reference_internal)
-      .def_readonly("names", &MshMesh::names);
+      .def_readonly("names", &MshMesh::names)
+      .def_property_readonly("n_links", [](const MshMesh& mesh) { return mesh.links.size(); })
+      .def(
+          "link",
+          [](const MshMesh& mesh, std::size_t i) -> const MshLink& { return mesh.links.at(i); },
+          py::arg("i"), py::return_value_policy::reference_internal);
   room.def(
       "is_readable_msh",
       [](const py::bytes& data) {
@@ -59,12 +68,12 @@ void bind_msh(py::module_& core) {
       py::arg("data"));
   room.def(
       "read_msh",
-      [](const py::bytes& data) {
+      [](const py::bytes& data, bool with_links) {
         const auto text = file_of(data);
         const py::gil_scoped_release unlocked;
-        return mesh::read_msh(text);
+        return mesh::read_msh(text, with_links);
       },
-      py::arg("data"));
+      py::arg("data"), py::arg("with_links"));
 }
 
 }  // namespace op2::bind

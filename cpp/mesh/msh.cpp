@@ -134,7 +134,8 @@ std::optional<Header> read_header(MshCursor& at) {
 /// Reads one file, a section after the other.
 class Reader {
  public:
-  Reader(MshCursor& at, Header header) : at_(at), header_(header) {}
+  Reader(MshCursor& at, Header header, bool with_links)
+      : at_(at), header_(header), with_links_(with_links) {}
 
   MshMesh read() {
     end_section("$MeshFormat");
@@ -176,6 +177,12 @@ class Reader {
       has_elements_ = true;
       at_.skip_line();
       header_.is_new ? read_new_elements() : read_old_elements();
+    } else if (name == "$Periodic" && with_links_) {
+      if (!has_nodes_) at_.fail("there is no section $Nodes before");
+      at_.skip_line();
+      at_.set_binary(header_.is_binary && header_.is_new);  // else it is text
+      read_links();
+      at_.set_binary(header_.is_binary);
     } else {
       if (!at_.skip_past("$End" + name.substr(1))) at_.fail("the section has no end");
       return;
@@ -338,6 +345,40 @@ class Reader {
     check_n_elements(n, n_found);
   }
 
+  void read_links() {
+    const std::int64_t n = header_.is_new ? at_.count("the number of links", 3)
+                                          : at_.count_in_text("the number of links", 3);
+    for (std::int64_t i = 0; i < n; ++i) {
+      MshLink link;
+      link.dim = at_.int32("the dimension of an entity");
+      static_cast<void>(at_.int32("the tag of an entity"));
+      static_cast<void>(at_.int32("the tag of its master"));
+      skip_map();
+      const std::int64_t n_pairs = at_.count("a number of pairs of nodes", 2);
+      for (std::int64_t k = 0; k < 2 * n_pairs; ++k) {
+        const std::int64_t tag = at_.int64("a node of a pair");
+        const std::int32_t row = nodes_.row(tag);
+        if (row < 0) at_.fail(fmt::format("a pair names node {}, which is not listed", tag));
+        link.nodes.push_back(row);
+      }
+      found_.links.push_back(std::move(link));
+    }
+  }
+
+  // The map from one side to the other; the pairs say the same.
+  void skip_map() {
+    if (header_.is_new) {
+      const std::int64_t n = at_.count("the size of a map", 1);
+      for (std::int64_t i = 0; i < n; ++i) static_cast<void>(at_.real("a number of a map"));
+      return;
+    }
+    MshCursor ahead = at_;
+    if (ahead.word() == "Affine") {
+      ahead.skip_line();
+      at_ = ahead;
+    }
+  }
+
   void add_node(MshBlock& block, std::int64_t tag, std::int64_t element) const {
     const std::int32_t row = nodes_.row(tag);
     if (row < 0) {
@@ -354,6 +395,7 @@ class Reader {
 
   MshCursor& at_;
   Header header_;
+  bool with_links_;
   MshMesh found_;
   Nodes nodes_;
   bool has_nodes_ = false;
@@ -373,13 +415,13 @@ bool is_readable_msh(std::span<const char> data) {
   }
 }
 
-MshMesh read_msh(std::span<const char> data) {
+MshMesh read_msh(std::span<const char> data, bool with_links) {
   MshCursor at(data);
   const std::optional<Header> header = read_header(at);
   if (!header) {
     at.fail("expected $MeshFormat, version 2.2 or 4.1, numbers of 8 bytes in this byte order");
   }
-  return Reader(at, *header).read();
+  return Reader(at, *header, with_links).read();
 }
 
 }  // namespace op2::mesh

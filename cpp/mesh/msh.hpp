@@ -24,11 +24,18 @@ struct MshName {
   std::string name;
 };
 
+/// Nodes of an entity, such as a side of a box, that stand for those of another one.
+struct MshLink {
+  std::int32_t dim = 0;
+  std::vector<std::int32_t> nodes;  // [n * 2] rows of MshMesh::points: here, and there
+};
+
 /// What a file of Gmsh says of a mesh.
 struct MshMesh {
   std::vector<double> points;  // [n_points * 3]
   std::vector<MshBlock> blocks;
   std::vector<MshName> names;
+  std::vector<MshLink> links;
 };
 
 /// @brief Whether `read_msh` reads this: MSH of version 2.2 or 4.1, of this machine's byte order,
@@ -38,8 +45,9 @@ struct MshMesh {
 /// @brief Read a mesh in Gmsh's format MSH, version 2.2 or 4.1, as text or binary.
 /// Facts of the format: https://gmsh.info/doc/texinfo/gmsh.html#MSH-file-format
 /// @param[in] data The whole file.
+/// @param[in] with_links Whether $Periodic is read, too; else it is skipped.
 /// @throws MeshFileError if the file ends too early or says what cannot be; the message names the
 /// section, and the line of a text file or the byte of a binary one.
-[[nodiscard]] MshMesh read_msh(std::span<const char> data);
+[[nodiscard]] MshMesh read_msh(std::span<const char> data, bool with_links = false);
 
 }  // namespace op2::mesh

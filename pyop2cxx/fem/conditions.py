@@ -34,9 +34,10 @@ class DirichletBC:
             shape (gdim, n), that returns n values or (components, n) of them; a `Function` of the
             space; or an expression of UFL's.
         where: Which dofs: the name or number of a tag of facets, or a list of them, on the boundary
-            and inside; a Subset of the Set of exterior, interior or all facets; a mask of
-            booleans, shape (dof_set.size,); a function of coordinates that returns n booleans, for
-            dofs that are values at points; or None for the whole boundary.
+            and inside, or of vertices; a Subset of the Set of exterior, interior or all facets, or
+            of the vertices; a mask of booleans, shape (dof_set.size,); a function of coordinates
+            that returns n booleans, for dofs that are values at points; or None for the whole
+            boundary.
         component: Of vectors the only one whose values are given; None means all.
 
     Attributes:
@@ -192,6 +193,9 @@ def _of_tag(space: FunctionSpace, tag: str | int) -> Array:
     domain = space.domain
     parts = {kind: domain.tagged(kind, tag) for kind in _kinds(space)}
     found = [_on_facets(space, kind, one.indices) for kind, one in parts.items() if one is not None]
+    points = getattr(space.mesh, "vertex_tags", {})
+    if not found and tag in points:
+        return _on_vertices(space, points[tag].indices)
     if not found:
         known = " or inside ".join(map(domain.known, parts))
         raise IndexValueError(f"DirichletBC: there is no tag {tag!r}; there are: {known}")
@@ -202,19 +206,34 @@ def _of_subset(space: FunctionSpace, where: Subset) -> Array:
     """Return the dofs of a part of the facets: of all, of the outer, or of the inner ones."""
     domain, mesh = space.domain, space.mesh
     whole = where.superset
+    if whole is mesh.vertices:
+        return _on_vertices(space, where.indices)
     for kind in _kinds(space):
         if whole is domain.facets(kind).set:
             return _on_facets(space, kind, where.indices)
     if whole is not getattr(getattr(mesh, "facets", None), "set", None):
         raise MapValueError(
-            "DirichletBC: expected a Subset of the Set of exterior, interior or all facets of the "
-            f"mesh, got one of '{whole.name}'"
+            "DirichletBC: expected a Subset of the Set of exterior, interior or all facets, or of "
+            f"the vertices, of the mesh, got one of '{whole.name}'"
         )
     found = []
     for kind in _kinds(space):
         numbers = getattr(mesh, f"{kind}s").facets.values[:, 0]
         found.append(_on_facets(space, kind, np.flatnonzero(np.isin(numbers, where.indices))))
     return distinct(np.concatenate(found))
+
+
+def _on_vertices(space: FunctionSpace, vertices: Array) -> Array:
+    """Return the dofs of vertices."""
+    if space.element.is_mixed:
+        raise UsageError("DirichletBC: the space is mixed; take space.sub(i)")
+    closures = scalar_part(space.element).entity_closure_dofs[0]
+    corners, dofs = space.domain.corners, space.cell_dofs.values
+    found = [
+        dofs[np.isin(corners[:, i], vertices)][:, closure].reshape(-1)
+        for i, closure in enumerate(closures)
+    ]
+    return distinct(np.concatenate(found)).astype(np.int64)
 
 
 def _on_facets(space: FunctionSpace, kind: str, chosen: Array) -> Array:

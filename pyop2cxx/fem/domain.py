@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.mesh.cells import reference_cell
+from pyop2cxx.mesh.mixed import MixedMesh
 from pyop2cxx.mesh.nodes import node_corners
 from pyop2cxx.runtime.memo import Memo, until_exit
 from pyop2cxx.sets.maps import Map
@@ -112,6 +113,11 @@ class Domain:
     """
 
     def __init__(self, mesh: MeshLike) -> None:
+        if isinstance(mesh, MixedMesh) or getattr(mesh, "is_part", False):
+            raise UnsupportedError(
+                f"pyop2cxx.fem: {mesh!r} has, or is a part of a mesh that has, several kinds of "
+                "cells; there are no forms on these, but loops"
+            )
         missing = [
             name
             for name in ("cell_type", "cells", "vertices", "cell_vertices", "coordinates")
@@ -178,11 +184,6 @@ class Domain:
 
     def _refuse_doubled(self) -> None:
         """Refuse meshes whose cells lie on each other, or see a vertex twice."""
-        if getattr(self.mesh, "is_part", False):
-            raise UnsupportedError(
-                f"pyop2cxx.fem: {self.mesh!r} is a part of a mesh with several kinds of cells; "
-                "there are no forms on these, but loops"
-            )
         if self.gdim == self.tdim:
             _ = getattr(self.mesh, "interior_facets", None)  # a Mesh looks at its cells here
         rows = np.sort(self.mesh.cell_vertices.values, axis=1)

@@ -52,8 +52,8 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     Everything is for loops: a loop over `columns` visits the cells of each from the bottom up, and
     sees their vertices through `cell_vertices`, their own values through `column_cells`. With the
-    Maps of `from_top` a loop goes from the top down. Data that are the same all the way up stay on the
-    mesh below, and are reached through its own Maps or directly.
+    Maps of `from_top` a loop goes from the top down. Data that are the same all the way up stay on
+    the mesh below, and are reached through its own Maps or directly.
 
     Attributes:
         base: The mesh below.

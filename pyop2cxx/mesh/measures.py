@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _PARTS = (1, 1, 2, 6)
 """How many simplices are as large as the unit cube, by dimension."""
+_FLAT = 1e-16
+"""Squared sine of the angle to a facet below which the middle of a cell lies on neither side."""
 
 
 def volumes(cell: ReferenceCell, nodes: Array, degree: int = 1) -> Array:
@@ -93,15 +95,29 @@ def _curved_slopes(cell: ReferenceCell, point: Array) -> Array:
 def first_fold(facets: Array, middles: Array) -> int:
     """Return the first facet both of whose cells lie on the same side of it; -1 if there is none.
 
+    Cells without a volume lie on neither side.
+
     Args:
         facets: Where the vertices of facets are, shape (n, vertices of a facet, gdim).
         middles: The middles of the two cells of each, shape (n, 2, gdim); of flat meshes, whose
             cells have as many dimensions as the space.
     """
-    if not len(facets):
-        return -1
-    away = middles[:, 1] - facets.mean(axis=1)
-    is_folded = (normals(facets, middles[:, 0]) * away).sum(axis=1) <= 0
+    n_corners, gdim = facets.shape[1:]
+    corners = [facets[:, k].T for k in range(n_corners)]
+    centre = sum(corners) / n_corners
+    ends = [middles[:, k].T - centre for k in (0, 1)]
+    if gdim == 1:
+        normal = np.ones_like(centre)
+    elif gdim == 2:
+        along = corners[1] - corners[0]
+        normal = np.stack([along[1], -along[0]])
+    else:  # of quadrilaterals from the diagonals
+        a, b = corners[-1] - corners[0], corners[-2] - corners[1 if n_corners == 4 else 0]
+        normal = np.stack([a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)])
+    first, second = ((normal * end).sum(axis=0) for end in ends)
+    lengths = np.sqrt((ends[0] ** 2).sum(axis=0) * (ends[1] ** 2).sum(axis=0))
+    sizes = (normal**2).sum(axis=0) * lengths
+    is_folded = first * second > _FLAT * sizes
     return int(np.argmax(is_folded)) if is_folded.any() else -1
 
 

@@ -64,6 +64,7 @@ class Mesh(Shown):
         coordinates: A Dat on `nodes`; its dim is the geometric dimension.
         shape: Where cells are: the nodes, their degree, and where the mesh closes on itself.
         cell_tags: Named parts of the cells, `Tags`: ``mesh.cell_tags["steel"]`` is a Subset.
+        vertex_tags: Named parts of the vertices.
         renumbering: The way back to the numbers that were given; None if they are in use.
         is_part: Whether these are the cells of one kind of a `MixedMesh`.
         name: Used in messages.
@@ -91,6 +92,7 @@ class Mesh(Shown):
     coordinates: Dat
     shape: Geometry
     cell_tags: Tags
+    vertex_tags: Tags
     renumbering: Renumbering | None
     is_part: bool
     name: str
@@ -112,6 +114,7 @@ class Mesh(Shown):
         for table in (cell_vertices, shape.cell_nodes):
             table._followed_by = f"Mesh '{name}'"
         self.cell_tags = Tags(self.cells, cell_tags or {})
+        self.vertex_tags = Tags(self.vertices, {})
         self.renumbering = renumbering
         for on in (self.cells, self.vertices):
             follow_tables(on, (cell_vertices,), like=on)
@@ -129,6 +132,7 @@ class Mesh(Shown):
         *,
         cell_tags: Mapping[str, npt.ArrayLike] | None = None,
         facet_tags: Mapping[str, npt.ArrayLike] | None = None,
+        vertex_tags: Mapping[str, npt.ArrayLike] | None = None,
         periodic: Sequence[npt.ArrayLike] = (),
         renumber: bool = False,
         name: str = "mesh",
@@ -147,6 +151,7 @@ class Mesh(Shown):
             cell_tags: For each name the numbers of cells.
             facet_tags: For each name rows of vertices of facets, shape (n, vertices of a facet),
                 each row in any order.
+            vertex_tags: For each name numbers of vertices.
             periodic: For each direction in which the mesh closes on itself pairs of vertices, shape
                 (n, 2): the first, on one side, is the same as the second, on the other side. Both
                 have points of their own, so that cells keep their shapes; the mesh has a vertex
@@ -187,6 +192,7 @@ class Mesh(Shown):
         )
         if facet_tags:
             mesh._tag_facets(facet_tags, given.is_by_corner)
+        mesh._tag_vertices(vertex_tags or {}, given.is_by_corner)
         return mesh
 
     @property
@@ -421,6 +427,21 @@ class Mesh(Shown):
                 )
             self._facet_numbers[tag] = distinct(numbers)
 
+    def _tag_vertices(self, tags: Mapping[str, npt.ArrayLike], by_vertices: bool) -> None:
+        on = self.vertices if by_vertices else self.nodes
+        numbers = {}
+        for tag, given in tags.items():
+            what = f"{self.name}: vertex tag '{tag}'"
+            rows = as_rows(np.asarray(given).reshape(-1, 1), 1, on.size, what)
+            if self.renumbering is not None:
+                rows = new_numbers(self.renumbering, on)[rows]
+            found = rows if on is self.vertices else self._vertex_of_nodes()[rows]
+            if (found < 0).any():
+                bad = np.asarray(given).reshape(-1)[np.argmax(found.reshape(-1) < 0)]
+                raise DataValueError(f"{what}: node {bad} is no vertex of a cell")
+            numbers[tag] = distinct(found)
+        self.vertex_tags = Tags(self.vertices, numbers)
+
     def _vertex_of_nodes(self) -> Array:
         """The vertex at each node, shape (nodes.size,); -1 where there is none."""
         found = np.full(self.nodes.size, -1)
@@ -449,7 +470,7 @@ class Mesh(Shown):
         plural = "hexahedra" if self.cell_type == "hexahedron" else f"{self.cell_type}s"
         plural = "tetrahedra" if self.cell_type == "tetrahedron" else plural
         counts = f"{self.cells.size} {plural}, {self.vertices.size} vertices, {self.gdim}-D"
-        tags = [*self.cell_tags, *self._facet_numbers]
+        tags = dict.fromkeys([*self.cell_tags, *self._facet_numbers, *self.vertex_tags])
         parts = (", curved" if self.degree > 1 else "") + (", periodic" if self.is_periodic else "")
         parts += f", tags: {', '.join(tags)}" if tags else ""
         parts += ", renumbered" if self.renumbering else ""

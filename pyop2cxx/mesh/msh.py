@@ -18,11 +18,24 @@ if TYPE_CHECKING:
 
 
 def read_msh(path: Path) -> tuple[Array, list[Block]] | None:
+    """Read a file of Gmsh; as of `read_msh_with_links`, without these."""
+    found = read_msh_with_links(path, False)
+    return None if found is None else found[:2]
+
+
+def read_msh_with_links(
+    path: Path, with_links: bool
+) -> tuple[Array, list[Block], list[tuple[int, Array]]] | None:
     """Read a file of Gmsh.
 
+    Args:
+        path: The file.
+        with_links: Whether the section $Periodic is read: for each of its entities its dimension,
+            and pairs of nodes that are the same, shape (n, 2).
+
     Returns:
-        The points, shape (n, 3), and the elements with their physical groups as tags; None where
-        the format is another one: an older version, the other byte order, partitions, Fluent.
+        The points, shape (n, 3), the elements with their physical groups as tags, and links; None
+        where the format is another one: an older version, the other byte order, partitions, Fluent.
 
     Raises:
         MeshFileError: It ends too early, or says what cannot be; the message has the line, or the
@@ -32,12 +45,14 @@ def read_msh(path: Path) -> tuple[Array, list[Block]] | None:
     if not room.is_readable_msh(data):
         return None
     try:
-        found = room.read_msh(data)
+        found = room.read_msh(data, with_links)
     except MeshFileError as error:
         raise MeshFileError(f"{path}: {error}") from None
     names = {(one.group, one.dim): one.name for one in found.names}
     blocks = [_block(found.block(i), names) for i in range(found.n_blocks)]
-    return found.points.reshape(-1, 3), blocks
+    links = [found.link(i) for i in range(found.n_links)]
+    pairs = [(link.dim, link.nodes.reshape(-1, 2)) for link in links]
+    return found.points.reshape(-1, 3), blocks, pairs
 
 
 def _block(found: room.MshBlock, names: dict[tuple[int, int], str]) -> Block:

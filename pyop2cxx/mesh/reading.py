@@ -21,7 +21,7 @@ from pyop2cxx.mesh.blocks import BY_KIND, BY_MESHIO, Block, in_vtk_order
 from pyop2cxx.mesh.duplicates import first_alike, first_there
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.mesh.mixed import N_CORNERS, MixedMesh
-from pyop2cxx.mesh.msh import read_msh
+from pyop2cxx.mesh.msh import read_msh_with_links
 from pyop2cxx.mesh.nodes import degree_of, full_rows, vtk_places
 from pyop2cxx.runtime import runtime
 
@@ -48,7 +48,7 @@ def read(
     gdim: int | None = None,
     name: str | None = None,
     degree: int | None = None,
-    periodic: Sequence[tuple[str, str]] = (),
+    periodic: bool | Sequence[tuple[str, str]] = (),
 ) -> Mesh:
     """Read a mesh from a file of Gmsh (.msh), VTK, XDMF, Exodus, or what else meshio reads.
 
@@ -70,7 +70,8 @@ def read(
         degree: 1 takes the corners of all elements: sides become straight, and coordinates are on
             the vertices. None takes elements as they are.
         periodic: Pairs of facet tags, such as ``[("left", "right")]``: sides of the boundary that
-            are joined, of which the second is the first one moved; see `Mesh.from_arrays`.
+            are joined, of which the second is the first one moved; see `Mesh.from_arrays`. True
+            takes what a file of Gmsh says in its section $Periodic (``setPeriodic``).
 
     Raises:
         MissingExtraError: meshio is not installed, and this is not a file of Gmsh of version 2.2
@@ -81,10 +82,10 @@ def read(
         DataValueError: What is in it does not fit together.
     """
     place = as_path(path)
-    points, blocks = _elements(place)
+    points, blocks, links = _elements(place, periodic is True)
     wanted = _Wanted(renumber, gdim, name or place.stem, degree, periodic)
     with _fitting_arrays(place):
-        return _mesh_of(points, blocks, wanted, f"{place}")
+        return _mesh_of(points, blocks, links, wanted, f"{place}")
 
 
 def read_mixed(
@@ -109,7 +110,7 @@ def read_mixed(
         MeshFileError: The file cannot be read as a mesh, or has polygons or polyhedra.
     """
     place = as_path(path)
-    points, blocks = _elements(place)
+    points, blocks, _ = _elements(place, False)
     wanted = _Wanted(renumber, gdim, name or place.stem, 1, ())
     with _fitting_arrays(place):
         return _mixed_of(points, blocks, wanted, f"{place}")
@@ -126,14 +127,14 @@ def _fitting_arrays(place: Path) -> Iterator[None]:
         raise MeshFileError(f"{place}: its arrays do not fit together: {error}") from None
 
 
-def _elements(place: Path) -> tuple[Array, list[Block]]:
-    """Return the points of a file, and its elements in VTK's order."""
+def _elements(place: Path, with_links: bool) -> tuple[Array, list[Block], list[tuple[int, Array]]]:
+    """Return the points of a file, its elements in VTK's order, and what is periodic in it."""
     if not place.is_file():
         raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(place)!r}")
     with waiting(f"reading {place.name}"):
-        found = read_msh(place) if place.suffix == ".msh" else None
+        found = read_msh_with_links(place, with_links) if place.suffix == ".msh" else None
         if found is None:
-            return _read(place)
+            return *_read(place), []
     with _fitting_arrays(place):
         for block in found[1]:
             block.rows = in_vtk_order(block.kind, block.rows)
@@ -147,7 +148,7 @@ def from_gmsh(
     gdim: int | None = None,
     name: str | None = None,
     degree: int | None = None,
-    periodic: Sequence[tuple[str, str]] = (),
+    periodic: bool | Sequence[tuple[str, str]] = (),
 ) -> Mesh:
     """Make a mesh of the current model of the gmsh module, after ``gmsh.model.mesh.generate``.
 
@@ -180,8 +181,13 @@ def from_gmsh(
             add(1)
         for block in blocks:
             block.rows = in_vtk_order(block.kind, number[block.rows])
+    links = [
+        (dim, number[np.stack(pairs[1:3], axis=1).astype(np.int64)])
+        for dim, entity in (entities if periodic is True else ())
+        for pairs in [model.mesh.getPeriodicNodes(dim, entity, True)]
+    ]
     wanted = _Wanted(renumber, gdim, title, degree, periodic)
-    return _mesh_of(flat.reshape(-1, 3), blocks, wanted, f"gmsh model '{title}'")
+    return _mesh_of(flat.reshape(-1, 3), blocks, links, wanted, f"gmsh model '{title}'")
 
 
 def _gmsh_blocks(model: Any, dim: int, entity: int) -> list[Block]:
@@ -285,24 +291,31 @@ class _Wanted:
     gdim: int | None
     name: str
     degree: int | None
-    periodic: Sequence[tuple[str, str]]
+    periodic: bool | Sequence[tuple[str, str]]
 
 
-def _mesh_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) -> Mesh:
-    cell, own, facets = _sorted_out(blocks, what)
+def _mesh_of(
+    points: Array,
+    blocks: list[Block],
+    links: list[tuple[int, Array]],
+    wanted: _Wanted,
+    what: str,
+) -> Mesh:
+    cell, own, there = _sorted_out(blocks, what)
     n_given = len(points)
     rows, points = _nodes_of(cell, own, points, wanted.degree, what)
-    used = np.zeros(len(points), np.bool_)
     if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= len(points):
         raise MeshFileError(
             f"{what}: cells name points {rows.min()} to {rows.max()}, but the file has "
             f"{len(points)}; is it damaged?"
         )
+    rows, place = _each_once(rows, cell.name, what)
+    used = np.zeros(len(points), np.bool_)
     used[rows] = True
     number = np.cumsum(used) - 1
-    if not used.all():
-        runtime.logger.info("%s: %d nodes belong to no cell; left out", what, int((~used).sum()))
-    rows, place = _each_once(rows, cell.name, what)
+    if not used[:n_given].all():
+        n_left = int((~used[:n_given]).sum())
+        runtime.logger.info("%s: %d nodes belong to no cell; left out", what, n_left)
     _say_coincident(points[:n_given][used[:n_given]], what)
     cell_tags: dict[str, list[Numbers]] = {}
     start = 0
@@ -311,14 +324,18 @@ def _mesh_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) -> 
             cell_tags.setdefault(tag, []).append(place[start + numbers])
         start += len(block.rows)
     where = _without_zeros(points[used], cell.tdim, wanted.gdim, what)
-    sides = _facet_rows(facets, cell, used, number)
+    sides = _tagged(there, cell.tdim - 1, len(cell.facets[0]), used, number)
+    points_of = _tagged(there, 0, 1, used, number) if cell.tdim > 1 else {}
+    both = [number[pairs[used[pairs].all(axis=1)]] for d, pairs in links if d == cell.tdim - 1]
+    seams = _seams(wanted.periodic, both, sides, where, what)
     return Mesh.from_arrays(
         cell.name,
         where,
         number[rows],
         cell_tags={tag: distinct(np.concatenate(parts)) for tag, parts in cell_tags.items()},
         facet_tags=sides,
-        periodic=[_joined(pair, sides, where, what) for pair in wanted.periodic],
+        vertex_tags=points_of,
+        periodic=seams,
         renumber=wanted.renumber,
         name=wanted.name,
     )
@@ -407,6 +424,25 @@ def _mixed_sides(
     return found
 
 
+def _seams(
+    periodic: bool | Sequence[tuple[str, str]],
+    links: list[Array],
+    sides: Mapping[str, Array],
+    points: Array,
+    what: str,
+) -> list[Array]:
+    """Return pairs of vertices for each seam."""
+    if not isinstance(periodic, bool):
+        return [_joined(pair, sides, points, what) for pair in periodic]
+    seams = [pairs for pairs in links if len(pairs)]
+    if periodic and not seams:
+        raise UsageError(
+            f"{what}: periodic=True: Gmsh says of no side that it is another one moved; give pairs "
+            "of facet tags"
+        )
+    return seams
+
+
 def _joined(pair: tuple[str, str], sides: Mapping[str, Array], points: Array, what: str) -> Array:
     """Return pairs of vertices of two sides, of which the second is the first one moved."""
     for tag in pair:
@@ -476,20 +512,21 @@ def _say_coincident(points: Array, what: str) -> None:
         )
 
 
-def _facet_rows(
-    facets: list[Block], cell: ReferenceCell, used: Array, number: Numbers
+def _tagged(
+    blocks: list[Block], tdim: int, width: int, used: Array, number: Numbers
 ) -> dict[str, Array]:
-    width = len(cell.facets[0])
+    """Return for each tag the vertices of the elements of a dimension, of those that cells use."""
     tagged: dict[str, list[Array]] = {}
-    for block in facets:
-        for tag, chosen in block.tags.items():
-            rows = block.rows[chosen, :width]
-            tagged.setdefault(tag, []).append(number[rows[used[rows].all(axis=1)]])
+    for block in blocks:
+        if block.tdim == tdim:
+            for tag, chosen in block.tags.items():
+                rows = block.rows[chosen, :width]
+                tagged.setdefault(tag, []).append(number[rows[used[rows].all(axis=1)]])
     return {tag: np.concatenate(parts) for tag, parts in tagged.items()}
 
 
 def _sorted_out(blocks: list[Block], what: str) -> tuple[ReferenceCell, list[Block], list[Block]]:
-    """Return the kind of the cells, their blocks, and those of their facets."""
+    """Return the kind of the cells, their blocks, and those of all elements."""
     there = [block for block in blocks if len(block.rows)]
     tdim = max((block.tdim for block in there), default=0)
     own = [block for block in there if block.tdim == tdim]
@@ -506,7 +543,12 @@ def _sorted_out(blocks: list[Block], what: str) -> tuple[ReferenceCell, list[Blo
             f"{counts or 'none'}{hint}"
         )
     cell = BY_MESHIO[kinds[0]]
-    return cell, own, [block for block in there if block.tdim == tdim - 1]
+    left_out = {tag for block in there if 0 < block.tdim < tdim - 1 for tag in block.tags}
+    if left_out:
+        runtime.logger.info(
+            "%s: regions of edges in space are left out: %s", what, ", ".join(sorted(left_out))
+        )
+    return cell, own, there
 
 
 def _without_zeros(points: Array, tdim: int, gdim: int | None, what: str) -> Array:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 Numbers: TypeAlias = "npt.NDArray[np.int64]"
 Marker: TypeAlias = "Callable[[Array], npt.ArrayLike]"
+_AT_ONCE = 1 << 14
+"""Facets that are looked at together: arrays of so many stay in caches."""
 Part: TypeAlias = "str | int | Collection[str | int] | Subset | None"
 
 
@@ -430,10 +432,16 @@ def _check_unfolded(inner: Facets, shape: Geometry) -> None:
     """Refuse cells that lie on each other, as where a mesh closes on itself without seams."""
     if shape.coordinates.cdim != shape.cell.tdim:
         return
-    middles = shape.corners().mean(axis=1)[inner.cells.values]
-    points = points_of(shape.coordinates)[inner.nodes.values[:, : inner.vertices.arity]]
-    bad = first_fold(points, middles)
-    if bad >= 0:
+    points, rows = points_of(shape.coordinates), shape.cell_nodes.values_with_halo
+    n = shape.cell.n_vertices
+    middles = np.asarray(sum(points[rows[:, k]] for k in range(n))) / n
+    cells, nodes = inner.cells.values, inner.nodes.values[:, : inner.vertices.arity]
+    for begin in range(0, inner.set.size, _AT_ONCE):
+        part = slice(begin, begin + _AT_ONCE)
+        bad = first_fold(points[nodes[part]], middles[cells[part]])
+        if bad < 0:
+            continue
+        bad += begin
         raise UsageError(
             f"cells {inner.cells.values[bad].tolist()} lie on the same side of their facet with "
             f"vertices {inner.vertices.values[bad].tolist()}, one over the other. If the mesh "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyop2cxx.exceptions import MeshFileError, UsageError
+from pyop2cxx.exceptions import DataValueError, MeshFileError, UsageError
 from pyop2cxx.mesh import Mesh, cube_mesh, from_gmsh, interval_mesh, read, square_mesh
 
 if TYPE_CHECKING:
@@ -313,3 +313,101 @@ def test_a_model_of_gmsh_becomes_a_mesh(gmsh: Any, tmp_path: Path) -> None:
 def test_only_a_model_is_taken_for_a_model() -> None:
     with pytest.raises(UsageError, match=r"expected gmsh\.model"):
         from_gmsh("square.geo")
+
+
+POINTS = """$MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+0 4 "pin"
+2 5 "plate"
+$EndPhysicalNames
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+$EndNodes
+$Elements
+4
+1 15 2 4 1 3
+2 15 2 4 2 3
+3 2 2 5 1 1 2 3
+4 2 2 5 1 1 3 4
+$EndElements
+"""
+
+
+@pytest.mark.parametrize("renumber", [False, True])
+def test_points_with_a_name_tag_vertices(tmp_path: Path, renumber: bool) -> None:
+    (tmp_path / "m.msh").write_text(POINTS)
+    mesh = read(tmp_path / "m.msh", renumber=renumber)
+    [pin] = mesh.vertex_tags["pin"].indices
+    assert mesh.coordinates.data_ro[pin].tolist() == [1, 1]
+    fem = pytest.importorskip("pyop2cxx.fem")
+    for space in (fem.FunctionSpace(mesh, ("P", 1)), fem.FunctionSpace(mesh, ("P", 2))):
+        for place in ("pin", mesh.vertex_tags["pin"]):
+            [dof] = fem.DirichletBC(space, 0.0, place).dofs
+            assert space.dof_coordinates[dof].tolist() == [1, 1]
+    for wrong, message in (([7], "names vertices"), ([0.5], "expected integers")):
+        with pytest.raises(DataValueError, match=message):
+            Mesh.from_arrays("triangle", np.eye(3), [[0, 1, 2]], vertex_tags={"a": wrong})
+
+
+def _ring(gmsh: Any, path: Path) -> None:
+    """A box of which the sides and the ends are pairs, with groups that overlap."""
+    gmsh.model.occ.addBox(0, 0, 0, 1, 1, 0.5)
+    gmsh.model.occ.synchronize()
+    moved = {axis: np.eye(4) for axis in (0, 1)}
+    for axis, low, high in ((0, 1, 2), (1, 3, 4)):
+        moved[axis][axis, 3] = 1
+        gmsh.model.mesh.setPeriodic(2, [high], [low], moved[axis].ravel().tolist())
+    gmsh.model.addPhysicalGroup(3, [1], 1, "all")
+    gmsh.model.addPhysicalGroup(3, [1], 2, "again")
+    for side, name in ((1, "left"), (2, "right"), (3, "front"), (4, "back")):
+        gmsh.model.addPhysicalGroup(2, [side], name=name)
+    gmsh.option.setNumber("Mesh.MeshSizeMin", 0.3)
+    gmsh.option.setNumber("Mesh.MeshSizeMax", 0.3)
+    gmsh.model.mesh.generate(3)
+    gmsh.write(str(path))
+
+
+@pytest.mark.parametrize("version", [2.2, 4.1])
+@pytest.mark.parametrize("binary", [0, 1])
+@pytest.mark.parametrize("order", [1, 2])
+def test_what_gmsh_says_is_periodic_can_be_joined(
+    gmsh: Any, tmp_path: Path, version: float, binary: int, order: int
+) -> None:
+    gmsh.option.setNumber("Mesh.MshFileVersion", version)
+    gmsh.option.setNumber("Mesh.Binary", binary)
+    gmsh.option.setNumber("Mesh.ElementOrder", order)
+    path = tmp_path / "ring.msh"
+    _ring(gmsh, path)
+    apart = read(path)
+    n = apart.cells.size
+    assert {name: part.size for name, part in apart.cell_tags.items()} == {"all": n, "again": n}
+    assert apart.cell_volumes.data_ro.sum() == pytest.approx(0.5)
+    pairs = [("left", "right"), ("front", "back")]
+    said = (read(path, periodic=True), from_gmsh(gmsh.model, periodic=True))
+    for mesh in (read(path, periodic=pairs), *said):
+        assert (mesh.is_periodic, mesh.degree, mesh.cells.size) == (True, order, n)
+        assert mesh.cell_volumes.data_ro.sum() == pytest.approx(0.5)
+        outer = mesh.exterior_facets
+        assert set(np.unique(mesh.coordinates.data_ro[outer.nodes.values][:, :, 2])) == {0, 0.5}
+        counts = (mesh.vertices, mesh.edges.set, mesh.facets.set, mesh.cells)
+        assert sum((-1) ** d * one.size for d, one in enumerate(counts)) == 0  # of a torus
+        assert np.abs(_flux(mesh)).max() < 1e-14 if order == 1 else True
+    (tmp_path / "plain.msh").write_text(MSH)
+    with pytest.raises(UsageError, match="periodic=True: Gmsh says of no side"):
+        read(tmp_path / "plain.msh", periodic=True)
+
+
+def _flux(mesh: Mesh) -> np.ndarray:
+    """The sum of the normals of each cell."""
+    found = np.zeros((mesh.cells.size, mesh.gdim))
+    for facets, signs in ((mesh.exterior_facets, (1,)), (mesh.interior_facets, (1, -1))):
+        for k, sign in enumerate(signs):
+            np.add.at(found, facets.cells.values[:, k], sign * facets.normals.data_ro)
+    return found

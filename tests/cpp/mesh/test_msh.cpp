@@ -122,6 +122,26 @@ TEST(Msh, ReadsVersion22WithTagsFarApart) {
   EXPECT_EQ(mesh.blocks[0].group_of, (Ints{0}));
 }
 
+TEST(Msh, ReadsWhatIsPeriodicWhereItIsAsked) {
+  const std::string new_links = new_text + "$Periodic\n2\n0 1 2\n0\n1\n20 10\n1 1 2\n" +
+                                "2 0.5 1\n2\n20 10\n30 40\n$EndPeriodic\n";
+  const MshMesh mesh = read_msh(new_links, true);
+  ASSERT_EQ(mesh.links.size(), 2U);
+  EXPECT_EQ(mesh.links[0].dim, 0);
+  EXPECT_EQ(mesh.links[0].nodes, (Ints{2, 1}));
+  EXPECT_EQ(mesh.links[1].dim, 1);
+  EXPECT_EQ(mesh.links[1].nodes, (Ints{2, 1, 3, 0}));
+  EXPECT_TRUE(read_msh(new_links).links.empty());
+  const std::string old_links = old_text + "$Periodic\n2\n1 1 2\nAffine 1 0 0 1\n1\n3 9000000\n" +
+                                "0 1 2\n1\n2 1\n$EndPeriodic\n";
+  const MshMesh old_mesh = read_msh(old_links, true);
+  ASSERT_EQ(old_mesh.links.size(), 2U);
+  EXPECT_EQ(old_mesh.links[0].nodes, (Ints{2, 3}));
+  EXPECT_EQ(old_mesh.links[1].nodes, (Ints{1, 0}));
+  EXPECT_THROW(static_cast<void>(read_msh(with(old_links, "3 9000000\n0", "3 7\n0"), true)),
+               MeshFileError);
+}
+
 TEST(Msh, OtherFormatsAreNotReadable) {
   for (const char* version : {"4.0 0 8", "4.1 0 4", "1.0 0 8", "4.1 2 8", "2 0 8"}) {
     EXPECT_FALSE(is_readable_msh(with(new_text, "4.1 0 8", version))) << version;
