@@ -96,3 +96,38 @@ def test_what_waits_keeps_the_data_that_it_was_called_with() -> None:
     graph.submit()
     assert second.data_ro.tolist() == [4, 4]
     assert first.data_ro.tolist() == [2, 2]
+
+
+def test_mixed_dats_and_matrices_are_replaced_as_well() -> None:
+    x = dat(0)
+    mine, other = (op2.MixedDat([dat(v), dat(v + 1)]) for v in (1, 3))
+    both = op2.Kernel("void both(double *x, double *y) { x[0] = y[0] + y[1]; }", "both")
+    loop = op2.ParLoop(both, CELLS, x(op2.WRITE), mine(op2.READ))
+    loop.arguments[1].data = other
+    loop.compute()
+    assert x.data_ro.tolist() == [7, 7]
+    sparsity = op2.Sparsity((NODES, NODES), [(C2N, C2N, None)])
+    a, b = op2.Mat(sparsity), op2.Mat(sparsity)
+    ones = op2.Kernel("void ones(double *A) { for (int i = 0; i < 4; ++i) A[i] += 1; }", "ones")
+    loop = op2.ParLoop(ones, CELLS, a(op2.INC, (C2N, C2N)))
+    loop.arguments[0].data = b
+    loop.compute()
+    assert (a.values.sum(), b.values.sum()) == (0, 8)
+
+
+@pytest.mark.pyop2
+def test_arguments_of_a_parloop_of_pyop2() -> None:
+    from_ = (op2.WRITE, op2.READ)
+    local = op2.CStringLocalKernel(
+        "static void k(double *x, double *y) { x[0] = y[0] + y[1]; }",
+        "k",
+        accesses=from_,
+        dtypes=(float, float),
+    )
+    described = [op2.DatKernelArg((1,)), op2.DatKernelArg((1,), op2.MapKernelArg(2))]
+    x, y = dat(0), dat(1, NODES)
+    given = [op2.DatParloopArg(x), op2.DatParloopArg(y, C2N)]
+    loop = op2.Parloop(op2.GlobalKernel(local, described), CELLS, given)
+    loop.arguments[1].data = dat(5, NODES)
+    loop()
+    assert x.data_ro.tolist() == [10, 10]
