@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import re
+import threading
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
@@ -424,3 +425,54 @@ def test_arrays_of_jax_are_read() -> None:
         np.testing.assert_array_equal(out, 2 * np.arange(N))
         with pytest.raises(UsageError, match="read-only"):
             world.loop(out=h)
+
+
+def test_after_a_device_was_used_arrays_of_the_host_count(device: object) -> None:
+    cells = op2.Set(N)
+    more = op2.Kernel("void more(double *x) { x[0] += 1; }", "more")
+    values, out = np.zeros(N), np.zeros(N)
+    x = op2.Dat(cells, values)
+    op2.par_loop(more, cells, x(op2.RW))  # newer on the device now
+    with op2.backend("sequential"):
+        world = World()
+        world.loop(h=values, out=out)
+        np.testing.assert_array_equal(out, 2)
+        world.loop(h=np.full(N, 3.0), out=out)
+    np.testing.assert_array_equal(out, 6)
+    np.testing.assert_array_equal(x.data_ro, 1)
+
+
+def test_copies_of_arrays_are_asked_for_by_the_call(device: object) -> None:
+    world = World()
+    world.loop()
+    op2.init(strict_residency=True)
+    try:
+        h, out = np.ones(N), np.zeros(N)
+        for i in range(3):
+            h[:] = i
+            world.loop(h=h, out=out)
+            np.testing.assert_array_equal(out, 2 * i)
+    finally:
+        op2.init(strict_residency=False)
+
+
+def test_threads_may_give_a_loop_different_data() -> None:
+    with op2.backend("sequential"):
+        world = World()
+        world.loop()
+        wrong: list[int] = []
+
+        def work(number: int) -> None:
+            h, out = np.full(N, float(number)), np.zeros(N)
+            for _ in range(200):
+                out[:] = -1
+                world.loop(h=h, out=out)
+                if not (out == 2 * number).all():
+                    wrong.append(number)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
