@@ -111,9 +111,18 @@ def preprocess(
     asked = Asked(text, (*extra_headers,), (*include_dirs,), (*options,), flags, cpp)
     compiler, known_as = _compiler(cpp)
     variables = [os.environ.get(name, "") for name in FOLDER_VARIABLES]
-    key = (tuple(asked), known_as, variables, os.getcwd(), reads.front_end())
+    may_be_relative = any((asked.include_dirs, asked.options, flags, *variables))
+    folder = _working_folder() if may_be_relative else ""
+    key = (tuple(asked), known_as, variables, folder, reads.front_end())
     found: Preprocessed = reads.kept(key, lambda: _run(compiler, asked, variables))
     return found
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it has been removed
+        return ""
 
 
 def _compiler(cpp: bool) -> tuple[_core.jit.HostCompiler | None, str]:
