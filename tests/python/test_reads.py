@@ -158,6 +158,14 @@ def test_a_file_is_as_it_was_until_its_content_changes(tmp_path: Path) -> None:
     assert not absent.is_as_it_was()
 
 
+def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "n.h"
+    path.write_text("1")
+    changed = os.stat(path).st_ctime_ns
+    assert reads.file_read(str(path), changed).is_as_it_was()
+    assert not reads.file_read(str(path), changed - 1).is_as_it_was()
+
+
 def test_what_is_known_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "n.h").write_text("#define N 1\n")
     given = ('#include "n.h"\nint n = N;', (), [str(tmp_path)], ())

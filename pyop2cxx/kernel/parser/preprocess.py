@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx import _core
@@ -191,6 +192,7 @@ def _others(named: Sequence[str]) -> tuple[str, ...]:
 def _run(
     compiler: _core.jit.HostCompiler | None, asked: Asked, variables: Sequence[str]
 ) -> tuple[Preprocessed, tuple[reads.FileRead, ...]]:
+    began = time.time_ns()
     asked = asked._replace(text=branches.numbered(asked.text))
     conditions = branches.marked(asked.text)
     found: Expanded | None = None
@@ -218,7 +220,7 @@ def _run(
         can_inline=not any(_FORCES.match(option) for option in (*asked.flags, *asked.options))
         and not any(_CHOOSES.search(own) for own in own_texts),
     )
-    files = tuple(map(reads.file_read, (*found.read, *absent)))
+    files = tuple(reads.file_read(path, began) for path in (*found.read, *absent))
     # what the compiler could not say is asked again
     return result, files if found.is_final else (*files, reads.NEVER)
 

@@ -52,13 +52,20 @@ NEVER = FileRead("", (), "changes")
 """What is never as it was."""
 
 
-def file_read(path: str) -> FileRead:
-    """Describe a file as it is now."""
+def file_read(path: str, began: int = 0) -> FileRead:
+    """Describe a file as it is now.
+
+    Args:
+        path: Of the file.
+        began: When it was read, in nanoseconds since 1970. What was changed later is not as it was.
+    """
     whole = os.path.abspath(path)
     try:
         found = os.stat(whole)
     except OSError:
         return FileRead(whole, (), "")
+    if began and found.st_ctime_ns > began:
+        return FileRead(whole, (), NEVER.digest)
     age = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns)
     return FileRead(whole, _stamp(found) if age > _SETTLED_NS else (), digest_of(whole))
 
