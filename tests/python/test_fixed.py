@@ -26,8 +26,9 @@ OBJECTS: list[Any] = [
     *(op2.Global(1, 0.0), op2.Constant(1, 1.0), SPARSITY, op2.Mat(SPARSITY), KERNEL),
     op2.ParLoop(KERNEL, CELLS, Q(op2.WRITE)),
 ]
-FOLLOWED = {"data", "accesses", "dtypes"}
-"""What may be assigned: `data` is copied into the values, the others only say what is known."""
+FOLLOWED = {"data", "accesses", "dtypes", "copy"}
+"""What may be assigned: `data` is copied into the values, others only say what is known; `copy` is
+a method, too."""
 
 
 @pytest.mark.parametrize("thing", OBJECTS, ids=lambda thing: type(thing).__name__)
