@@ -248,6 +248,10 @@ class CallData:
                 return found
         elif isinstance(key, int | np.integer) and 0 <= key < len(self.slots):
             return int(key)
+        if key in runtime.constants:
+            raise IndexValueError(
+                f"{self._what}: '{key}' is a Const, which all loops share; assign to its data"
+            )
         by_name = ", ".join(map(repr, self._numbers)) or "none of them known by name"
         raise IndexValueError(
             f"{self._what} has arguments 0 to {len(self.slots) - 1}, by the kernel's parameters "
@@ -264,19 +268,27 @@ class CallData:
             UsageError: One does not fit, or one argument is given twice; nothing is changed.
         """
         found: dict[int, Any] = {}
+        spans: dict[int, tuple[int, int]] = {}
         for key, value in given.items():
             i = self.number_of(key)
             if i in found:
                 raise UsageError(f"{self.slots[i].what} is given twice, by name and by number")
-            found[i] = self.slots[i].taken(value)
+            found[i] = taken = self.slots[i].taken(value)
+            is_ours = taken is value or type(taken) is Shared or hasattr(value, "dat")
+            spans[i] = span_of(taken) if is_ours else _span_on_device(value)
         if self.is_plain:
-            self._check_apart(found)
+            self._check_apart(found, spans)
         return found
 
-    def _check_apart(self, bound: Mapping[int, Any]) -> None:
+    def _check_apart(
+        self, bound: Mapping[int, Any], bound_spans: Mapping[int, tuple[int, int]]
+    ) -> None:
         """Check that the same arguments share memory as when the loop was analysed."""
         slots = self.slots
-        spans = [span_of(bound.get(i, slot.data)) for i, slot in enumerate(slots)]
+        spans = [
+            bound_spans[i] if i in bound_spans else span_of(slot.data)
+            for i, slot in enumerate(slots)
+        ]
         for i in bound:
             partners = self._partners[i]
             for j, span in enumerate(spans):
@@ -340,6 +352,19 @@ class CallData:
 
 def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
+
+
+def _span_on_device(tensor: Any) -> tuple[int, int]:
+    """Return where the memory of another library's tensor begins and ends, or what stands for it.
+
+    It is contiguous. A library that does not say where has one span for each of its objects.
+    """
+    interface = getattr(tensor, "__cuda_array_interface__", None)
+    if interface is None:
+        return -id(tensor), -id(tensor) + 1
+    address = int(interface["data"][0])
+    n_bytes = int(np.prod(interface["shape"])) * np.dtype(interface["typestr"]).itemsize
+    return address, address + n_bytes
 
 
 def span_of(value: Any) -> tuple[int, int]:

@@ -16,6 +16,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import Op2Error, UsageError
+from pyop2cxx.loop import call_data
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime import runtime
 
@@ -393,6 +394,37 @@ def test_components_take_components() -> None:
             loop(out=np.zeros(N))
 
 
+def test_a_const_is_no_argument() -> None:
+    world = World()
+    const = op2.Const(1, 2.0, name="shared_by_all")
+    try:
+        with pytest.raises(UsageError, match="'shared_by_all' is a Const"):
+            world.loop(shared_by_all=3.0)
+    finally:
+        const.remove_from_namespace()
+
+
+@pytest.mark.parametrize("own", ["aos", "soa"])
+@pytest.mark.parametrize("given", ["aos", "soa", "array"])
+def test_another_layout_is_seen_to(backend: str, own: str, given: str) -> None:
+    cells = op2.Set(N)
+    flip = op2.Kernel(
+        "void flip(double *out, const double *h) { out[0] = h[1]; out[1] = h[0]; }", "flip"
+    )
+    out, h = op2.Dat(cells**2, layout=own), op2.Dat(cells**2, layout=own)
+    loop = ParLoop(flip, cells, out(op2.WRITE), h(op2.READ))
+    loop.compute()
+    values = np.arange(2.0 * N).reshape(N, 2)
+    mine = np.zeros((N, 2))
+    if given == "array":
+        loop(h=values, out=mine)
+    else:
+        into = op2.Dat(cells**2, layout=given)
+        loop(h=op2.Dat(cells**2, values, layout=given), out=into)
+        mine = into.data_ro
+    np.testing.assert_array_equal(mine, values[:, ::-1])
+
+
 def test_static_mode_runs_nothing(static: None) -> None:
     world = World()
     with pytest.raises(Op2Error, match="needs loops that run"):
@@ -413,6 +445,29 @@ def test_the_page_shows_an_operation_that_pytorch_differentiates() -> None:
     for code in re.findall(r"```pyt?h?o?n?\n(.*?)```", part, re.DOTALL):
         exec(code, names)
     assert torch.equal(names["h"].grad, 2 * names["h"].detach())
+
+
+def test_tensors_on_a_gpu_are_used_there() -> None:
+    cupy = pytest.importorskip("cupy")
+    if not any(found.name == "cuda" and found.available for found in op2.backends()):
+        pytest.skip("there is no GPU")
+    with op2.backend("cuda"):
+        world = World()
+        for i in range(3):
+            h, out = cupy.full(N, float(i)), cupy.zeros(N)
+            world.loop(h=h, out=out)
+            np.testing.assert_array_equal(out.get(), 2 * i)
+        with pytest.raises(UsageError, match="would share memory"):
+            world.loop(h=out, out=out)
+
+
+def test_spans_of_tensors_on_a_gpu() -> None:
+    interface = {"data": (4096, False), "shape": (3, 2), "typestr": "<f8"}
+    tensor = SimpleNamespace(__cuda_array_interface__=interface)
+    assert call_data._span_on_device(tensor) == (4096, 4096 + 48)
+    one, other = object(), object()
+    assert call_data._span_on_device(one) == call_data._span_on_device(one)
+    assert call_data._span_on_device(one) != call_data._span_on_device(other)
 
 
 def test_arrays_of_jax_are_read() -> None:
