@@ -479,6 +479,8 @@ def share(carrier: DataCarrier) -> None:
 
     Loops that were recorded look at what the program held when they were made.
     """
+    if not runtime.writes_graph:
+        runtime.settle()  # what waits was recorded before
     carrier._lent_out.share()
     runtime.epoch += 1
 

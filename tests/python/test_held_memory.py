@@ -232,6 +232,20 @@ def test_copies_that_share_memory(waits: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("waits", WAITING)
+def test_what_waits_has_run_before_memory_is_shared(waits: str) -> None:
+    with op2.backend("sequential"):
+        cells = op2.Set(N)
+        x, f, y = op2.Dat(cells), op2.Dat(cells, [1.0] * N), op2.Dat(cells)
+        with WAITING[waits]():
+            op2.par_loop(ADD, cells, x(op2.RW), f(op2.READ))
+            other = copy.copy(f)
+            other.data[:] = 5
+            op2.par_loop(ADD, cells, y(op2.RW), f(op2.READ))
+        assert x.data_ro.tolist() == [1] * N
+        assert y.data_ro.tolist() == [5] * N
+
+
+@pytest.mark.parametrize("waits", WAITING)
 def test_the_values_of_a_matrix(waits: str) -> None:
     with op2.backend("sequential"):
         cells = op2.Set(N)
