@@ -88,7 +88,7 @@ CPP_LINES = {
     "cg": 6100,
     "chain": 1050,
     "dispatch": 500,
-    "exec": 2150,
+    "exec": 2200,
     "graph": 350,
     "ir": 9400,
     "jit": 2450,
