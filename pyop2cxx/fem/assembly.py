@@ -14,6 +14,7 @@ from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function, check_function
 from pyop2cxx.fem.loops import Form, compile_first
+from pyop2cxx.fem.values import number
 from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
@@ -367,9 +368,10 @@ def _lift(
     if x0 is not None:
         check_function(x0, a.spaces[1], "lift: x0")
         values = np.where(held, values - x0.values, 0)
-    if values.any() and scale != 0:
+    factor = number(scale, "lift: scale")
+    if values.any() and factor != 0:
         given, action = _lifting(a)
-        given.put(slice(None), scale * values)
+        given.put(slice(None), factor * values)
         action.add_to(vector.dat)
 
 

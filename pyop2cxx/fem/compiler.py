@@ -136,7 +136,7 @@ def compile_form(
         >>> mass.kernel.name, mass.shape, [p.role for p in mass.parameters]
         ('mass_cell', (3, 3), ['tensor', 'coordinates'])
     """
-    scalar = _scalar(dtype)
+    scalar = scalar_type(dtype, "compile_form")
     if not isinstance(form, ufl.Form):
         raise UsageError(
             f"compile_form: expected a ufl.Form, got {type(form).__name__}; integrate an "
@@ -175,15 +175,22 @@ def _named(called: str, i: int, described: list[dict[str, Any]]) -> str:
     return f"{called}_{kind}" + (f"_{alike.index(i)}" if len(alike) > 1 else "")
 
 
-def _scalar(dtype: DTypeLike) -> np.dtype[Any]:
+def scalar_type(dtype: DTypeLike, what: str) -> np.dtype[Any]:
+    """Return a dtype that forms and their functions may have.
+
+    Args:
+        dtype: As given.
+        what: Begins the message.
+
+    Raises:
+        DataTypeError: There are no forms of this dtype.
+    """
     try:
         scalar = np.dtype(dtype)
     except TypeError:
         scalar = np.dtype(object)
     if scalar.name not in SCALARS:
-        raise DataTypeError(
-            f"compile_form: dtype must be one of {', '.join(SCALARS)}, got {dtype!r}"
-        )
+        raise DataTypeError(f"{what}: dtype must be one of {', '.join(SCALARS)}, got {dtype!r}")
     return scalar
 
 

@@ -14,7 +14,7 @@ from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.functions import Constant, Function, check_function
 from pyop2cxx.fem.interpolation import interpolated
 from pyop2cxx.fem.spaces import FunctionSpace, Subspace, scalar_part
-from pyop2cxx.fem.values import answer
+from pyop2cxx.fem.values import answer, number, shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Subset
 
@@ -66,9 +66,10 @@ class DirichletBC:
                 f"DirichletBC: expected a FunctionSpace or space.sub(i), got {type(space).__name__}"
             )
         part = space.space
-        if component is not None and not 0 <= component < part.dim:
+        if component is not None and not (is_integer(component) and 0 <= component < part.dim):
             raise IndexValueError(
-                f"DirichletBC: there is no component {component}; dofs have {part.dim} of them"
+                f"DirichletBC: there is no component {shown(component)}; dofs have {part.dim} of "
+                "them, from 0 on"
             )
         components = np.arange(part.dim) if component is None else np.array([component])
         with waiting(f"DirichletBC: finding dofs among {part.dof_set.size}"):
@@ -119,11 +120,11 @@ class DirichletBC:
             [1.0, 3.0, 3.0]
         """
         check_function(target, self.space, "DirichletBC.apply")
-        found = self.values
+        factor, found = number(scale, "DirichletBC.apply: scale"), self.values
         if x0 is not None:
             check_function(x0, self.space, "DirichletBC.apply: x0")
             found = found - x0.values[self.dofs]
-        target.put(self.dofs, scale * found)
+        target.put(self.dofs, factor * found)
 
     def _spread(self, value: Any) -> Any:
         """Return a value of one component as one of all."""

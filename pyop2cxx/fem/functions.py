@@ -11,9 +11,10 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import DataValueError, DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
+from pyop2cxx.fem.compiler import scalar_type
 from pyop2cxx.fem.domain import domain_of
 from pyop2cxx.fem.spaces import FunctionSpace
-from pyop2cxx.fem.values import numbers, scalar_type
+from pyop2cxx.fem.values import numbers
 from pyop2cxx.runtime import seams
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 
-@ends_tracebacks("__init__")
+@ends_tracebacks("__new__", "__init__")
 class Function(ufl.Coefficient, Shown):
     """A function of a space: a coefficient of forms whose values lie in a Dat.
 
@@ -56,6 +57,13 @@ class Function(ufl.Coefficient, Shown):
         [0.0, 6.0]
     """
 
+    def __new__(cls, space: FunctionSpace, *_: Any, **__: Any) -> Function:
+        """Check the space, before UFL asks what it is."""
+        if not isinstance(space, FunctionSpace):
+            raise UsageError(f"Function: expected a fem.FunctionSpace, got {type(space).__name__}")
+        made: Function = super().__new__(cls, space)
+        return made
+
     def __init__(
         self,
         space: FunctionSpace,
@@ -63,8 +71,6 @@ class Function(ufl.Coefficient, Shown):
         name: str = "u",
         dat: Dat | None = None,
     ) -> None:
-        if not isinstance(space, FunctionSpace):
-            raise UsageError(f"Function: expected a fem.FunctionSpace, got {type(space).__name__}")
         super().__init__(space)
         self.space = space
         if dat is None:

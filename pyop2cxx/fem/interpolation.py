@@ -228,6 +228,11 @@ def _evaluated(expression: Any, function: Function, what: str) -> Array:
     one as quadrature, has just these values.
     """
     space, dtype = function.space, function.dat.dtype
+    if ufl.algorithms.extract_arguments(expression):
+        raise UsageError(
+            f"{what}: the expression has test or trial functions, which have no values; take a "
+            "fem.Function"
+        )
     shape = expression.ufl_shape
     if tuple(shape) != tuple(space.value_shape):
         raise DataValueError(

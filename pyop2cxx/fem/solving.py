@@ -25,6 +25,7 @@ from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function, check_function
 from pyop2cxx.fem.loops import Form, compile_first
 from pyop2cxx.fem.stand_ins import form_of
+from pyop2cxx.fem.values import shown
 from pyop2cxx.runtime.tracebacks import ends_traceback
 
 if TYPE_CHECKING:
@@ -223,8 +224,12 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
         measure = ufl.dx if degree is None else ufl.dx(degree=degree)
         return Form(sum(square(of, of) for square in squares[kind]) * measure)
 
-    if isinstance(expression, ufl.constantvalue.Zero):  # of no mesh, for UFL
-        return 0.0
+    if isinstance(_checked_expression(expression, "norm"), ufl.constantvalue.Zero):
+        return 0.0  # of no mesh, for UFL
+    if not ufl.domain.extract_domains(expression):
+        raise UsageError(
+            f"norm: {shown(expression)} is of no mesh; take a fem.Constant(mesh, value)"
+        )
     domain = _domain_of(expression)
     square = (
         form(expression)
@@ -232,6 +237,16 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
         else form_of(expression, domain, ("norm", kind, degree), form)
     )
     return float(np.sqrt(max(np.real(assemble(square)), 0.0)))
+
+
+def _checked_expression(given: Any, what: str) -> Any:
+    """Return what UFL computes with."""
+    if not isinstance(given, ufl.core.expr.Expr):
+        raise UsageError(
+            f"{what}: expected a Function or an expression of UFL's, got {shown(given)}; a "
+            "function of coordinates is interpolated first, or written with SpatialCoordinate"
+        )
+    return given
 
 
 def _domain_of(expression: Any) -> Domain | None:
@@ -257,5 +272,12 @@ def error_norm(u: Function, exact: Any, kind: str = "L2", degree: int | None = N
     Raises:
         UsageError: There is no such norm.
     """
+    if not isinstance(u, Function):
+        raise UsageError(f"error_norm: expected a Function, got {type(u).__name__}")
+    if not isinstance(exact, int | float | complex):
+        _checked_expression(exact, "error_norm")
+    shape = getattr(exact, "ufl_shape", ())
+    if shape != u.ufl_shape:
+        raise UsageError(f"error_norm: expected an expression of shape {u.ufl_shape}, got {shape}")
     chosen = 2 * u.space.element.embedded_superdegree + 3 if degree is None else degree
     return norm(u - exact, kind, chosen)

@@ -17,6 +17,7 @@ from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
 from pyop2cxx.fem.recipes import as_recipe, of_recipe
+from pyop2cxx.fem.values import shown
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
@@ -224,9 +225,9 @@ def element_name(element: Any) -> str:
 
 
 def _as_element(given: Any, domain: Domain) -> Any:
-    if isinstance(given, list):
+    if isinstance(given, list) and given:
         return elements.mixed_element([_as_element(one, domain) for one in given])
-    if isinstance(given, tuple):
+    if isinstance(given, tuple) and 2 <= len(given) <= 3:
         family, degree, *shape = given
         try:
             given = elements.element(
@@ -237,7 +238,7 @@ def _as_element(given: Any, domain: Domain) -> Any:
     if not isinstance(given, elements._ElementBase):
         raise UsageError(
             "FunctionSpace: expected an element of basix.ufl, or (family, degree), or (family, "
-            f"degree, shape), or a list of these, got {given!r}"
+            f"degree, shape), or a list of these, got {shown(given)}"
         )
     if given.cell.cellname != domain.cell_type:
         raise UsageError(

@@ -9,38 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.arrays import as_array, plain_array
-from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
+from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.fem._packages import ufl
-from pyop2cxx.fem.compiler import SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from numpy.typing import DTypeLike
 
     from pyop2cxx.base.arrays import Array
 
 _OF_CALLS = (TypeError, ValueError, IndexError)
 """Errors of functions that were written for one point, or for other dimensions."""
-
-
-def scalar_type(dtype: DTypeLike, what: str) -> np.dtype[Any]:
-    """Return a dtype that values of forms may have.
-
-    Args:
-        dtype: As given.
-        what: Begins messages.
-
-    Raises:
-        DataTypeError: There are no forms of this dtype.
-    """
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        found = np.dtype(object)
-    if found.name not in SCALARS:
-        raise DataTypeError(f"{what}: dtype must be one of {', '.join(SCALARS)}, got {dtype!r}")
-    return found
 
 
 def numbers(given: Any, dtype: np.dtype[Any], what: str) -> Array:
@@ -60,9 +38,30 @@ def numbers(given: Any, dtype: np.dtype[Any], what: str) -> Array:
         raise
     except (TypeError, ValueError) as error:  # rows of several lengths, for instance
         raise DataValueError(f"{what}: expected numbers, got {shown(given)}: {error}") from None
-    if found.dtype.kind not in "biufcO":
+    has_symbols = found.dtype.kind == "O" and any(map(_is_symbol, found.flat))
+    if found.dtype.kind not in "biufcO" or has_symbols:
         raise DataValueError(f"{what}: expected numbers, got {shown(given)}")
     return as_array(found, dtype, found.shape, what)
+
+
+def number(given: Any, what: str) -> float | complex:
+    """Return a single number, real where that is enough.
+
+    Args:
+        given: A number of any kind.
+        what: Begins messages.
+
+    Raises:
+        DataValueError: It is none.
+    """
+    found = constants(given, (), np.dtype(complex), what)[0].item()
+    return complex(found) if found.imag else float(found.real)
+
+
+def _is_symbol(one: Any) -> bool:
+    """Say whether this is an expression of UFL's without a value, whose float() does not end."""
+    known = ufl.constantvalue.ScalarValue | ufl.constantvalue.Zero
+    return isinstance(one, ufl.core.expr.Expr) and not isinstance(one, known)
 
 
 def constants(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Array:
@@ -140,7 +139,7 @@ def answer(given: Callable[[Array], Any], points: Array, what: str) -> Any:
             are the user's own, and pass.
     """
     try:
-        found = given(points.T)
+        found = given(np.array(points.T))  # a copy, which the function may change
     except _OF_CALLS as error:
         raise UsageError(
             f"{what}: the function of coordinates raised {type(error).__name__}: {error}. It is "
@@ -193,7 +192,7 @@ def _stacked(found: Sequence[Any], rank: int, n: int, what: str) -> Array:
         return stacked(found, rank)[0]
     except UsageError:
         raise
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         shapes = ", ".join(str(np.shape(part)) for part in found)
         raise DataValueError(
             f"{what}: the function of coordinates returns components of shapes {shapes}; each is a "

@@ -272,6 +272,25 @@ def test_solve_refuses_what_would_hold_nothing_and_jacobians_of_others() -> None
     np.testing.assert_allclose(u.values, 2.0)
 
 
+def test_norms_are_of_expressions() -> None:
+    u, vector = fem.interpolate(2.0, V), ufl.SpatialCoordinate(MESH)
+    assert fem.error_norm(u, 1) == pytest.approx(1.0)
+    assert fem.error_norm(u, fem.Constant(MESH, 2.0)) < 1e-12
+    for wrong in (lambda x: x[0], "u", None, u.dat, u.values, [1.0]):
+        with pytest.raises(UsageError, match=r"norm: expected a Function or an expression of UFL"):
+            fem.norm(wrong)
+        with pytest.raises(UsageError, match=r"error_norm: expected a Function or an expression"):
+            fem.error_norm(u, wrong)
+    with pytest.raises(UsageError, match=r"is of no mesh; take a fem\.Constant"):
+        fem.norm(ufl.as_ufl(2))
+    with pytest.raises(
+        UsageError, match=r"error_norm: expected an expression of shape \(\), got \(2,"
+    ):
+        fem.error_norm(u, vector)
+    with pytest.raises(UsageError, match="error_norm: expected a Function, got Sum"):
+        fem.error_norm(u + 1, u)
+
+
 SPACES: dict[str, Any] = {
     "('P', 2)": ("P", 2),
     "('P', 2, (2,))": ("P", 2, (2,)),

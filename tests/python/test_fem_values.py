@@ -189,6 +189,18 @@ WRONG: dict[str, tuple[str, Any, str]] = {
     "functions in a list": ("vector", [lambda x: x[0], 1], "one that returns all components"),
     "UFL in a list": ("vector", [ufl.as_ufl(1), 2], r"write ufl\.as_vector"),
     "UFL of another shape": ("vector", ufl.SpatialCoordinate(MESH)[0], r"shape \(2,\), got \(\)"),
+    "UFL in an array": (
+        *("vector", np.array([fem.Constant(MESH, 1.0), 2.0], object)),
+        r"expected numbers, got array\(\[",
+    ),
+    "UFL for a component": (
+        *("vector", lambda x: (x[0], fem.Constant(MESH, 1.0))),
+        "function of coordinates returns: expected numbers",
+    ),
+    "a test function": (
+        *("scalar", ufl.TestFunction(fem.FunctionSpace(MESH, ("P", 1)))),
+        "the expression has test or trial functions, which have no values",
+    ),
     "nothing is returned": ("scalar", lambda x: None, "returns None; is 'return' there"),
     "scalar for a vector": ("vector", lambda x: x[0], "return a sequence of the 2 components"),
     "vector for a scalar": ("scalar", lambda x: x, r"shape \(9,\), or a number.* got shape \(2, 9"),
@@ -349,6 +361,8 @@ def test_constants_take_numbers_of_all_kinds(value: Any, expected: Any) -> None:
         ([1, 1j], "they are complex"),
         (np.ma.masked_array([1.0], [True]), "masked"),
         (lambda x: x[0], "the data do not convert"),
+        (fem.Constant(MESH, 1.0), "expected numbers, got <Constant c_"),
+        ([fem.Constant(MESH, 1.0)], "expected numbers, got [<Constant c_"),
     ],
 )
 def test_constants_refuse_what_is_no_number(value: Any, message: str) -> None:
@@ -376,6 +390,51 @@ def test_a_constant_has_memory_of_its_own() -> None:
     k = fem.Constant(MESH, values)
     values[:] = 0
     np.testing.assert_array_equal(k.value, [1.0, 2.0])
+
+
+def test_functions_of_coordinates_may_change_what_they_get() -> None:
+    def doubled(x: np.ndarray) -> np.ndarray:
+        x[0] *= 2
+        return x[0]
+
+    V = space("scalar")
+    for _ in range(2):
+        np.testing.assert_array_equal(
+            fem.interpolate(doubled, V).values, 2 * V.dof_coordinates[:, 0]
+        )
+    assert V.dof_coordinates.max() == 1.0
+
+
+@pytest.mark.parametrize("wrong", [None, "P", 3, np.zeros(2), np.zeros(0), MESH])
+def test_functions_are_of_spaces(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"Function: expected a fem\.FunctionSpace, got"):
+        fem.Function(wrong)
+    assert fem.Function(space=space("scalar")).values.size == 9
+
+
+@pytest.mark.parametrize("wrong", [[], (), ("P",), ("P", 1, (2,), 3), "P", 1, None, [("P",)]])
+def test_elements_are_named_by_family_and_degree(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"FunctionSpace: expected an element of basix\.ufl, or"):
+        fem.FunctionSpace(MESH, wrong)
+
+
+@pytest.mark.parametrize("wrong", [2, -1, 0.5, "0", [0], np.zeros(2), MESH])
+def test_components_are_numbers(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"there is no component .*; dofs have 2 of them, from 0"):
+        fem.DirichletBC(space("vector"), 0.0, component=wrong)
+    assert fem.DirichletBC(space("vector"), 0.0, component=np.int64(1)).dofs[0] % 2 == 1
+
+
+@pytest.mark.parametrize("scale", [None, "2", [1.0, 2.0], fem.Constant(MESH, 2.0), np.ones(3)])
+def test_a_scale_is_a_number(scale: Any) -> None:
+    V = space("scalar")
+    u, bc = fem.Function(V), fem.DirichletBC(V, 1.0)
+    with pytest.raises(DataValueError, match=r"DirichletBC\.apply: scale: "):
+        bc.apply(u, None, scale)
+    a = ufl.TrialFunction(V) * ufl.TestFunction(V) * ufl.dx
+    with pytest.raises(DataValueError, match="lift: scale: "):
+        fem.lift(u, a, [bc], None, scale)
+    assert not u.values.any()
 
 
 @pytest.mark.parametrize("layout", ["aos", "soa"])
