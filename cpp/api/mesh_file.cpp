@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
+#include <memory>
 #include <ranges>
 #include <string_view>
 #include <utility>
@@ -38,6 +38,10 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
+struct Closer {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
 /// One array of a file, as it lies there.
 struct Stored {
   std::string kind;                 // of NumPy: "<f8"
@@ -49,9 +53,13 @@ struct Stored {
 class Archive {
  public:
   explicit Archive(const std::string& path) : path_(path) {
-    std::ifstream file(path, std::ios::binary);
-    bytes_.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.is_open()) fail("it cannot be read");
+    const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rb"));
+    if (file == nullptr) fail("it cannot be read");
+    std::array<char, 65536> piece{};
+    for (std::size_t n = 1; n > 0;) {
+      n = std::fread(piece.data(), 1, piece.size(), file.get());
+      bytes_.append(piece.data(), n);
+    }
     const std::size_t end = std::string_view(bytes_).rfind("PK\5\6");
     if (end == std::string::npos) fail("it is no archive of NumPy's (.npz), or cut short");
     std::size_t at = number(end + 16, 4);
@@ -333,11 +341,11 @@ void write_vtu(const std::string& path, const MeshFile& mesh, const std::vector<
   file.fields("PointData", on_vertices, mesh.n_vertices);
   file.fields("CellData", on_cells, mesh.n_cells);
   const std::string part = path + ".part";
-  std::ofstream to(part, std::ios::binary);
   const std::string whole = file.whole();
-  to.write(whole.data(), static_cast<std::streamsize>(whole.size()));
-  to.close();
-  if (!to.good() || std::rename(part.c_str(), path.c_str()) != 0) {
+  std::FILE* to = std::fopen(part.c_str(), "wb");
+  bool is_written = to != nullptr && std::fwrite(whole.data(), 1, whole.size(), to) == whole.size();
+  if (to != nullptr) is_written = std::fclose(to) == 0 && is_written;
+  if (!is_written || std::rename(part.c_str(), path.c_str()) != 0) {
     std::remove(part.c_str());
     throw UsageError(fmt::format("write_vtu: cannot write {}", path));
   }

@@ -126,7 +126,7 @@ std::optional<std::string> Store::problem() const {
   }
   struct stat status {};
   if (::stat(directory_.c_str(), &status) != 0) {
-    if (errno == ENOENT && lacks_home(directory_)) {
+    if (errno == ENOENT && lacks_home(directory_.string())) {
       return fmt::format(
           "cannot use the cache directory {}: the home directory {} is not there; {}",
           directory_.string(), home_directory(), advice);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "base/user_folders.hpp"
@@ -98,8 +97,7 @@ std::vector<std::string> driver_candidates() {
 }
 
 Driver load_driver(const std::vector<std::string>& candidates) {
-  place_cache("CUDA_CACHE_PATH",
-              std::filesystem::path(environment("HOME")) / ".nv" / "ComputeCache");
+  place_cache("CUDA_CACHE_PATH", environment("HOME") + "/.nv/ComputeCache");
   const VendorLibrary library("NVIDIA's driver", candidates, install_driver);
   Driver driver;
   driver.vendor = vendor();

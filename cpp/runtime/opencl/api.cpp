@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -66,9 +65,9 @@ std::string text(const Query& query) {
 }
 
 /// Where PoCL, which has no device without it, keeps its cache if it is told nothing.
-std::filesystem::path cache_of_pocl() {
-  const std::filesystem::path caches = caches_of_user();
-  return (caches.empty() ? "/tmp" : caches) / "pocl";
+std::string cache_of_pocl() {
+  const std::string caches = caches_of_user();
+  return (caches.empty() ? "/tmp" : caches) + "/pocl";
 }
 
 }  // namespace
@@ -143,7 +142,7 @@ std::vector<FoundDevice> find_devices(const Api& api) {
                                        "; 'Portable Computing Language' (PoCL) has none where it "
                                        "cannot write its cache, {}: set "
                                        "POCL_CACHE_DIR to a folder that you may write",
-                                       cache.empty() ? cache_of_pocl().string() : cache);
+                                       cache.empty() ? cache_of_pocl() : cache);
     missing(fmt::format("no OpenCL platform has a device (asked: {}){}", names, hint));
   }
   return found;

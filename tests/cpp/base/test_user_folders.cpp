@@ -59,11 +59,11 @@ class UserFolders : public ::testing::Test {
 
 TEST_F(UserFolders, AreThoseOfTheEnvironment) {
   EXPECT_EQ(home_directory(), (root_ / "home").string());
-  EXPECT_EQ(caches_of_user(), root_ / "home" / ".cache");
+  EXPECT_EQ(caches_of_user(), (root_ / "home" / ".cache").string());
   set("XDG_CACHE_HOME", "relative/is/ignored");
-  EXPECT_EQ(caches_of_user(), root_ / "home" / ".cache");
+  EXPECT_EQ(caches_of_user(), (root_ / "home" / ".cache").string());
   set("XDG_CACHE_HOME", (root_ / "xdg").string());
-  EXPECT_EQ(caches_of_user(), root_ / "xdg");
+  EXPECT_EQ(caches_of_user(), (root_ / "xdg").string());
 }
 
 TEST_F(UserFolders, AHomeThatIsNotThereStaysAway) {
