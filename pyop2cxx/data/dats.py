@@ -43,7 +43,7 @@ from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.seams import device_algebra
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
-from pyop2cxx.sets import from_hdf5
+from pyop2cxx.sets import from_hdf5, kept_files
 from pyop2cxx.sets.datasets import DataSet
 from pyop2cxx.sets.maps import Map, unindexed
 from pyop2cxx.sets.origins import refuse_left_out
@@ -599,21 +599,28 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             )
 
     def save(self, filename: str | os.PathLike[str]) -> None:
-        """Write the values of the owned entities to a file of NumPy's format, ending in .npy."""
-        np.save(_npy(filename), self.data_ro, allow_pickle=False)
+        """Write the values of the owned entities to a file of NumPy's format, ending in .npy.
+
+        Behind the values are what `load` tells numberings apart by; `numpy.load` gives the values.
+        """
+        self._refuse_left_out()
+        kept_files.save(_npy(filename), self.data_ro, self._set)
 
     def load(self, filename: str | os.PathLike[str]) -> None:
         """Read the values of the owned entities from a file of NumPy's format, ending in .npy.
 
         Raises:
-            DataValueError: The file holds values of another number, or that do not convert.
+            DataValueError: The file is damaged, holds values of another number, or that do not
+                convert.
+            StoredFileError: They were saved on another mesh, or in a numbering that they cannot be
+                brought from.
         """
         runtime.require_running(self._what, "load")
         path = _npy(filename)
         shape = (self._set.size, *self._shape("load")[1:])
-        found = np.load(path, allow_pickle=False)
+        found, rows = kept_files.load(path, self._set)
         loaded = as_array(found, self._dtype, shape, f"{self._what}: file {path}")
-        self.data_wo[...] = loaded
+        self.data_wo[...] = loaded if rows is None else loaded[rows]
 
     def _check_subset(self, subset: SubsetLike) -> None:
         if not isinstance(getattr(subset, "superset", None), Set):

@@ -7,12 +7,13 @@ dataset ``order``, the number that each entity had when the Set was made, where 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx.exceptions import StoredFileError
-from pyop2cxx.sets.origins import Digests
+from pyop2cxx.sets.origins import Digests, rows_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,28 +67,8 @@ def rows_for(group: Any, on: Set, read: Read, what: str) -> Numbers | None:
     """
     if "in_use" not in group.attrs:
         return None  # a file of version 1
-    there, here = origin_in(group), Digests() if on._origin is None else on._origin.now()
-    if there.in_use and there.in_use == here.in_use:
-        return None
-    if there.original and here.original and there.original != here.original:
-        raise StoredFileError(
-            f"{what} was saved on another mesh than that of Set '{on.name}': their cells have "
-            "other vertices. io.load gives the values as they were saved"
-        )
-    if there.in_use and here.in_use and not (there.original and here.original):
-        raise StoredFileError(
-            f"{what} was saved on Set '{group.attrs['label']}' in another numbering than that of "
-            f"Set '{on.name}', and only values on cells and vertices can be renumbered; read the "
-            "mesh as it was read then, with the same renumber=, and make the space of the same "
-            "element"
-        )
-    old, new = order_in(group, read, what), on._way.order
-    if old is new or (old is not None and new is not None and np.array_equal(old, new)):
-        return None
-    places = np.arange(on.total_size)
-    if old is not None:
-        places[old] = np.arange(on.total_size)
-    return places if new is None else places[new]
+    old = partial(order_in, group, read, what)
+    return rows_between(origin_in(group), old, on, what, str(group.attrs["label"]))
 
 
 def entries_for(

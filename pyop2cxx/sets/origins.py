@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.exceptions import StoredFileError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from pyop2cxx.base.arrays import Array
@@ -116,6 +118,44 @@ def follow_tables(on: Any, maps: tuple[Any, ...], like: Any = None) -> None:
         on._origin = Tables(tuple(one._values for one in maps), ways, like is not None)
         if like is not None and like is not on:
             on._way.order = like._way.order
+
+
+def rows_between(
+    there: Digests, old: Callable[[], Numbers | None], on: Any, what: str, was_on: str
+) -> Numbers | None:
+    """Return which row of a file each entity of a Set has; None if they have the same numbers.
+
+    Args:
+        there: The digests of the Set in the file.
+        old: Reads its way back.
+        on: The Set that values come to, of the same size.
+        what: The file and the name of the values, for messages.
+        was_on: The name of the Set in the file.
+
+    Raises:
+        StoredFileError: The values belong to another mesh, or to entities that have no way back.
+    """
+    here = Digests() if on._origin is None else on._origin.now()
+    if there.in_use and there.in_use == here.in_use:
+        return None
+    if there.original and here.original and there.original != here.original:
+        raise StoredFileError(
+            f"{what} was saved on another mesh than that of Set '{on.name}': their cells have "
+            "other vertices. io.load gives the values as they were saved"
+        )
+    if there.in_use and here.in_use and not (there.original and here.original):
+        raise StoredFileError(
+            f"{what} was saved on Set '{was_on}' in another numbering than that of Set "
+            f"'{on.name}', and only values on cells and vertices can be renumbered; read the mesh "
+            "as it was read then, with the same renumber=, and make the space of the same element"
+        )
+    before, now = old(), on._way.order
+    if before is now or (before is not None and now is not None and np.array_equal(before, now)):
+        return None
+    places = np.arange(on.total_size)
+    if before is not None:
+        places[before] = np.arange(on.total_size)
+    return places if now is None else places[now]
 
 
 def refuse_left_out(what: str, numbering: int, on: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import fem, op2
-from pyop2cxx.exceptions import StoredFileError, UsageError
+from pyop2cxx.exceptions import DataValueError, StoredFileError, UsageError
 from pyop2cxx.io import TimeSeries, load, restore, save, write_vtu
 from pyop2cxx.mesh import Mesh, square_mesh
 
@@ -253,3 +253,39 @@ def test_an_order_that_numbers_nothing_is_damage(tmp_path: Path) -> None:
     save(tmp_path / "u.h5", {"u": op2.Dat(mesh.vertices, 1.0)})
     with pytest.raises(StoredFileError, match=r"/order does not number its 36 entities"):
         load(tmp_path / "u.h5")
+
+
+@pytest.mark.parametrize(("saved", "read"), WAYS)
+def test_files_of_numpy_come_to_the_numbers_at_hand(
+    tmp_path: Path, saved: bool, read: bool
+) -> None:
+    old, new = mesh_of(saved), mesh_of(read)
+    op2.Dat(old.vertices**2, np.array(old.coordinates.data_ro)).save(tmp_path / "x")
+    assert np.array_equal(np.load(tmp_path / "x.npy"), old.coordinates.data_ro)
+    x = op2.Dat(new.vertices**2, dtype=float)
+    x.load(tmp_path / "x")
+    assert np.array_equal(x.data_ro, new.coordinates.data_ro)
+    facets = op2.Dat(old.facets.set, np.arange(85))
+    facets.save(tmp_path / "f")
+    there = op2.Dat(new.facets.set, dtype=facets.dtype)
+    if saved == read:
+        there.load(tmp_path / "f")
+        assert np.array_equal(there.data_ro, facets.data_ro)
+    else:
+        with pytest.raises(StoredFileError, match="in another numbering"):
+            there.load(tmp_path / "f")
+    with pytest.raises(StoredFileError, match="on another mesh"):
+        op2.Dat(mesh_of(read, seed=4).vertices ** 2, dtype=float).load(tmp_path / "x")
+
+
+def test_files_of_numpy_by_others_and_damaged(tmp_path: Path) -> None:
+    x = op2.Dat(mesh_of(True).vertices, dtype=float)
+    np.save(tmp_path / "x.npy", np.arange(36.0))
+    x.load(tmp_path / "x")
+    assert np.array_equal(x.data_ro, np.arange(36.0))
+    x.save(tmp_path / "x")
+    whole = (tmp_path / "x.npy").read_bytes()
+    for n in (0, 5, 100, len(whole) - 3):
+        (tmp_path / "x.npy").write_bytes(whole[:n])
+        with pytest.raises(DataValueError, match=r"x\.npy is damaged|x\.npy: what stands"):
+            x.load(tmp_path / "x")
