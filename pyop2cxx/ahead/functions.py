@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ MOST_LETTERS = 120
 """Of names of files: chains have those of all their kernels."""
 _WIDE = 8  # bytes of an entry
 _TYPES = {
+    "bool": "std::uint8_t",  # as which bool is stored
     "float32": "float",
     "float64": "double",
     "complex64": "std::complex<float>",
@@ -48,6 +50,21 @@ _RESERVED = (
     "template this thread_local throw true try typedef typeid typename union unsigned using "
     "virtual void volatile wchar_t while xor xor_eq"
 )
+
+_MACROS = re.compile(
+    r"alloca|assert|(be|le|htobe|htole)\d+(toh)?|errno|i386|issubnormal|linux|math_errhandling"
+    r"|offsetof|pthread_cleanup_\w+|sched_priority|std(err|in|out)|unix|va_(arg|copy|end|start)"
+    r"|(BIG|LITTLE|PDP)_ENDIAN|BYTE_ORDER|(CHAR|LONG|WORD)_BIT|BUFSIZ|EOF|NULL|NZERO|MAXFLOAT|CSIGNAL"
+    r"|MAX_(CANON|INPUT)|NFDBITS|PIPE_BUF|P_tmpdir|TEMP_FAILURE_RETRY|INFINITY|S?NAN\w*|HUGE_VAL\w*"
+    r"|W(EOF|CONTINUED|EXITED|EXITSTATUS|IFCONTINUED|IFEXITED|IFSIGNALED|IFSTOPPED|NOHANG|NOWAIT)"
+    r"|W(STOPPED|STOPSIG|TERMSIG|UNTRACED)|[RWXF]_OK|F_(LOCK|TEST|TLOCK|ULOCK)|L_(INCR|SET|XTND)"
+    r"|L_(ctermid|cuserid|tmpnam)|STD(ERR|IN|OUT)_FILENO|U?INT(MAX|\d+)_C|[A-Z][A-Z\d_]*_(MAX|MIN)"
+    r"|(ADJ|ATOMIC|CLOCKS?|CLONE|CLOSE|CPU|DBL|DEC\d*|EXIT|FD|FE|FLT\d*X?|FP|LC|LDBL|MATH|MOD|NL)"
+    r"_[A-Z\d][A-Z\d_]*"
+    r"|M_[A-Z\d_]+([fl]|f\d+x?)?"
+    r"|(OP2|PTHREAD|RENAME|SCHED|SEEK|STA|TIME|TIMER)_[A-Z\d][A-Z\d_]*|SYS_\w+|FOPEN_MAX|[A-Z\d_]+_WIDTH|EHWPOISON"
+)
+"""Of the headers that programs include: a name that is one of them is no name there."""
 
 
 _Path = tuple[int, int, tuple[tuple[int, int, int, int], ...]]
@@ -290,7 +307,8 @@ def identifier(name: str) -> str:
     found = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not found or found[0].isdigit():
         found = f"_{found}"
-    return f"{found}_" if found in _RESERVED.split() else found
+    is_taken = found in _RESERVED.split() or found in dir(errno) or _MACROS.fullmatch(found)
+    return f"{found}_" if is_taken else found
 
 
 def unused(wanted: str, taken: Collection[str]) -> str:

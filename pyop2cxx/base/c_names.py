@@ -145,8 +145,8 @@ _RESERVED = re.compile(r"_[A-Z_]\w*")
 
 
 def is_word(name: str) -> bool:
-    """Say whether a name is a keyword of C, or one of its types that needs no header."""
-    return (name in _KEYWORDS and name != "offsetof") or name == "_Bool"
+    """Say whether no function can have a name: keywords, what compilers replace, and `main`."""
+    return (name in _KEYWORDS and name != "offsetof") or name in _PREDEFINED | {"_Bool", "main"}
 
 
 def owner_of(name: str) -> str | None:
