@@ -23,6 +23,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.kernel.loopy import is_loopy, written
+from pyop2cxx.kernel.other_languages import refuse_other_languages
 from pyop2cxx.kernel.parser import headers as known_headers
 from pyop2cxx.kernel.parser import known
 from pyop2cxx.kernel.parser.known import Description
@@ -143,6 +144,7 @@ class Kernel(Fixed, Shown):
                 f"Kernel '{name}': code must be a str with C text, got {type(code).__name__}"
             )
         check_text(code, f"Kernel '{name}': the text")
+        refuse_other_languages(code, name, cpp=bool(cpp))
         if abi is None:
             abi = str(runtime.configuration["abi"])
         if abi not in _ABIS:

@@ -102,6 +102,13 @@ class PythonLoop(ParLoop):
         self, function: Callable[..., object], iterset: Set, *args: Arg, **how: Any
     ) -> None:
         self._function = function
+        if runtime.is_first("a Python function as a kernel"):
+            runtime.logger.warning(
+                "par_loop: '%s' is a Python function, which is called for one element after the "
+                "other: thousands of times slower than a compiled kernel; write op2.Kernel(text of "
+                "C, name) where that matters (said once)",
+                getattr(function, "__name__", "function"),
+            )
         super().__init__(PythonKernel(function), iterset, *args, **how)  # type: ignore[arg-type]
 
     def _checked_kernel(self, kernel: Any) -> Any:

@@ -74,6 +74,7 @@ class Runtime:
             `pyop2cxx.chain`.
         has_several: Whether several threads have had one at a time; stays so until `exit`, so that
             no thread can miss another one.
+        said: What was logged and is not logged again.
         lazy_recorder: The one of a program whose loops wait outside of blocks, too.
         states: What `of` has made.
         on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
@@ -84,6 +85,7 @@ class Runtime:
     def __init__(self) -> None:
         self.logger = logging.getLogger("pyop2cxx")
         self.epoch = 0
+        self.said: set[str] = set()
         self.has_renumbered = False
         self.n_frozen = 0
         self.on_loop: Callable[[Any], None] | None = None
@@ -222,6 +224,12 @@ class Runtime:
             return []
         own = get_ident()
         return [other for ident, other in list(self.recorders.items()) if ident != own]
+
+    def is_first(self, what: str) -> bool:
+        """Say whether something is to be logged that is logged once in a process."""
+        is_new = what not in self.said
+        self.said.add(what)
+        return is_new
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
