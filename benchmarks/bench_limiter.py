@@ -11,6 +11,7 @@ last number of a row is how many times as long as ours it takes.
 
 from __future__ import annotations
 
+import argparse
 import time
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ def best(run: Callable[[], object], n_runs: int = 30) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.parse_args()
     op2.init(backend="sequential")
     square = mesh.square_mesh(200)
     cells, vertices, corners = square.cells, square.vertices, square.cell_vertices

@@ -210,7 +210,7 @@ bool is_hexadecimal(std::string_view spelling) {
   return spelling.starts_with("0x") || spelling.starts_with("0X");
 }
 
-bool is_real(std::string_view spelling) {
+bool is_floating_literal(std::string_view spelling) {
   const char first = spelling.front();
   if (first == '"' || first == '\'') return false;
   return spelling.find_first_of(is_hexadecimal(spelling) ? ".pP" : ".eE") != std::string_view::npos;
@@ -219,7 +219,7 @@ bool is_real(std::string_view spelling) {
 }  // namespace
 
 bool is_long_double(std::string_view spelling) {
-  return is_real(spelling) && (spelling.back() == 'l' || spelling.back() == 'L');
+  return is_floating_literal(spelling) && (spelling.back() == 'l' || spelling.back() == 'L');
 }
 
 Type type_of_literal(std::string_view spelling) {
@@ -227,7 +227,7 @@ Type type_of_literal(std::string_view spelling) {
   if (first == '"') return pointer_to(scalar(Base::int8));
   if (first == '\'') return scalar(Base::int32);
   const bool is_hex = is_hexadecimal(spelling);
-  if (is_real(spelling)) {
+  if (is_floating_literal(spelling)) {
     const char last = spelling.back();
     return scalar(last == 'f' || last == 'F' ? Base::float32 : Base::float64);
   }

@@ -126,12 +126,13 @@ std::optional<std::string> Store::problem() const {
   }
   struct stat status {};
   if (::stat(directory_.c_str(), &status) != 0) {
-    if (errno == ENOENT && lacks_home(directory_.string())) {
+    int failure = errno;  // looking for the home directory sets it, too
+    if (failure == ENOENT && lacks_home(directory_.string())) {
       return fmt::format(
           "cannot use the cache directory {}: the home directory {} is not there; {}",
           directory_.string(), home_directory(), advice);
     }
-    int failure = errno == ENOENT ? make_directories(directory_) : errno;
+    if (failure == ENOENT) failure = make_directories(directory_);
     if (failure == 0 && ::stat(directory_.c_str(), &status) != 0) failure = errno;
     if (failure != 0) {
       return fmt::format("cannot use the cache directory {}: {}; {}", directory_.string(),

@@ -173,8 +173,8 @@ class ParLoop(Fixed, Shown):
         self._run: Run
         self._lent: tuple[Lent, ...] = ()
         self._known_call_data: CallData | None = None
-        self._note_effects()
         self.args = owned(self.args, self, is_shown=False)
+        self._note_effects()
         self._is_made = True
 
     def __copy__(self) -> ParLoop:

@@ -187,4 +187,4 @@ def _run_anew(
     if loop.is_kept:
         runtime.engine.loops.keep(key, (kernel, loop._run))
         if not kernel._is_legacy:
-            runtime.of(Alike).keep(key_of(key[:_N_OPTIONS], loop.args), loop)
+            runtime.of(Alike).keep(key_of(key[:_N_OPTIONS], args), loop)

@@ -84,7 +84,7 @@ PREAMBLES = [
             *("defined(__GNUC__) && !defined(__cplusplus)", "defined(_WIN32)", "_MSC_VER"),
             *("__SIZEOF_LONG__ == 8", "__SIZEOF_POINTER__ == 4", "__LP64__", "__OPTIMIZE__"),
             *("__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__", "__CHAR_BIT__ == 8", "defined __STDC__"),
-            *("__INT_MAX__ > 32767", "__LONG_MAX__ > 2147483647", "__FLT_EVAL_METHOD__ == 0"),
+            *("__INT_MAX__ > 32767", "__LONG_MAX__ > 2147483647", "__FLT_RADIX__ == 2"),
             *("__DBL_DIG__ == 15", "__linux__", "unix", "__STRICT_ANSI__", "__CUDACC__"),
             *("defined(__x86_64__) || defined(__aarch64__)", "defined __has_include"),
             *("__STDC_HOSTED__", "__SIZEOF_INT128__", "_OPENMP", "__OPENCL_VERSION__"),

@@ -475,7 +475,7 @@ def test_arrays_of_jax_are_read() -> None:
     jax.config.update("jax_enable_x64", True)
     with op2.backend("sequential"):
         world, out = World(), np.zeros(N)
-        h = jax.numpy.arange(float(N))
+        h = jax.device_put(jax.numpy.arange(float(N)), jax.devices("cpu")[0])
         world.loop(h=h, out=out)
         np.testing.assert_array_equal(out, 2 * np.arange(N))
         with pytest.raises(UsageError, match="read-only"):

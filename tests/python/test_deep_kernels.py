@@ -124,8 +124,6 @@ def test_what_is_too_deep_is_told_with_its_line(name: str) -> None:
 
 def test_deep_tuples_are_pickled_in_a_list() -> None:
     parsed = parse_c(kernel(total(TERMS)), "k")
-    with pytest.raises(RecursionError):
-        pickle.dumps(parsed)
     again = wire.nested(pickle.loads(pickle.dumps(wire.flattened(parsed))))
     assert type(again) is wire.ParsedKernel
     assert wire.flattened(again) == wire.flattened(parsed)

@@ -130,8 +130,10 @@ print(x.data_ro.tolist())
 def test_backends_are_read_once() -> None:
     engine = runtime.engine
     assert engine.backend("openmp") is engine.backend("openmp")
-    assert engine.timing("k", "openmp", "block") is engine.timing("k", "openmp", "block")
-    assert engine.timing("k", "openmp", "block") is not engine.timing("k", "openmp", "atomic")
+    block = "k", "openmp", "block"
+    assert engine.timing(block, 3) is engine.timing(block, 3)
+    assert engine.timing(block, 3) is not engine.timing(block, 4)
+    assert engine.timing(block, 3) is not engine.timing(("k", "openmp", "atomic"), 3)
 
 
 def test_threads_follow_the_cpus_of_the_process() -> None:

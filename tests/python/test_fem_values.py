@@ -323,7 +323,7 @@ def test_the_value_of_one_component_is_of_that_one(given: Any) -> None:
         (lambda x: 1 if x[0] > 0 else 0, "DirichletBC: where: the function of coordinates raised"),
         (lambda x: None, "DirichletBC: where: the function of coordinates returns None"),
         (lambda x: x[0], "expected a mask of 9 booleans, one for each dof, got float64"),
-        (7, "expected a mask of 9 booleans"),
+        (7, "DirichletBC: there is no tag 7"),
     ],
 )
 def test_a_place_that_is_none_is_refused(where: Any, message: str) -> None:

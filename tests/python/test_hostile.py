@@ -18,7 +18,7 @@ from fuzz import hostile
 from pyop2cxx import op2
 from pyop2cxx.exceptions import (
     ContractError,
-    DataTypeError,
+    DataValueError,
     DatTypeError,
     IndexValueError,
     KernelTypeError,
@@ -55,7 +55,7 @@ def two_entries() -> op2.Map:
         (lambda: op2.Solver(parameters=3), SolverOptionError),
         (lambda: op2.ExtrudedSet(op2.Set(2), 10**30), SizeTypeError),
         (lambda: dat().zero(subset=7), SetTypeError),
-        (lambda: dat() * 10**30, DataTypeError),
+        (lambda: dat() * 10**400, DataValueError),
         (lambda: op2.PermutedMap(two_entries(), [1.5, 0.0]), ContractError),
         (lambda: op2.PermutedMap(two_entries(), [float("inf"), 0]), ContractError),
         (lambda: op2.renumber([two_entries()]).to_original([1, 2], on=True), SetTypeError),

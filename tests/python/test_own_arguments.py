@@ -48,7 +48,7 @@ def test_data_that_do_not_fit_change_nothing() -> None:
     x = loop.arguments[0].data
     for wrong in (dat(0, NODES), op2.Dat(CELLS**2), op2.Dat(CELLS, dtype="int32"), None, 3):
         argument = loop.arguments[0]
-        with pytest.raises(UsageError, match="arg 0"):
+        with pytest.raises(UsageError, match="argument 0"):
             argument.data = wrong
         assert argument.data is loop.arguments[0].data is x
 
