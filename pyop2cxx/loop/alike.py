@@ -12,8 +12,10 @@ from pyop2cxx.data.globals import Global
 from pyop2cxx.data.lent import recalling
 from pyop2cxx.loop.call_data import span_of
 from pyop2cxx.loop.execute import Effects, Run, run_phase
+from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
+from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +51,8 @@ class Alike:
         is_apart = all(number == (i, i) for i, number in enumerate(loop._symbolic().numbers))
         if key is None or not is_apart or not loop._run.is_plain:
             return
+        if runtime.has_renumbered and isinstance(loop.iterset, Subset):
+            return
         is_of_device = runtime.device is not None
         pattern = _Pattern(loop._what, loop._effects, loop._prepared, is_of_device)
         self._known.keep(key, (loop._written_kernel, pattern))
@@ -61,12 +65,14 @@ class Alike:
             kernel: The program's.
             args: Of the loop.
         """
-        if key is None or runtime.has_renumbered or runtime.on_loop is not None:
+        if key is None or runtime.on_loop is not None:
             return None
         found = self._known.find(key)
         if found is None or found[0] is not kernel:
             return None
         pattern: _Pattern = found[1]
+        if not all_current(None, ((arg.data, arg.map_) for arg in args)):
+            return None
         for arg in args:
             if type(arg) is DatArg:
                 arg.data._allocated("par_loop")

@@ -32,6 +32,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.interop import dlpack
 from pyop2cxx.loop.checks import kind_of
+from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
 
@@ -421,7 +422,10 @@ def _run_now(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) -> None
 def _run_bound(loop: Any, bound: Mapping[int, Any]) -> bool:
     """Run what is ready with other memory; False: nothing was done, it needs analysis."""
     data, ready = loop._call_data, loop._run
-    buffers = data.buffers(bound) if ready.is_plain and not runtime.has_renumbered else None
+    used = ((bound.get(i, arg.data), arg.map_) for i, arg in enumerate(loop.args))
+    if not ready.is_plain or not all_current(loop.iterset, used):
+        return False
+    buffers = data.buffers(bound)
     if buffers is None:
         return False
     args = [_Bound(bound[i], arg.access) if i in bound else arg for i, arg in enumerate(loop.args)]

@@ -27,7 +27,7 @@ from pyop2cxx.exceptions import (
     user_line,
 )
 from pyop2cxx.loop.checks import check_maps, check_values
-from pyop2cxx.loop.numberings import note_numberings, numberings_after
+from pyop2cxx.loop.numberings import all_current, note_numberings, numberings_after
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
@@ -414,9 +414,9 @@ def _launch_of_prepared(loop: Any, built: Symbolic) -> Callable[[], bool]:
 
 def can_bind(loop: Any) -> bool:
     """Say whether a loop is ready, and nothing but its kernel depends on its data."""
-    if loop._epoch != runtime.epoch or runtime.has_renumbered or runtime.on_loop is not None:
+    if loop._epoch != runtime.epoch or runtime.on_loop is not None or not loop._run.is_plain:
         return False
-    return bool(loop._run.is_plain)
+    return all_current(loop.iterset, ((arg.data, arg.map_) for arg in loop.args))
 
 
 def bind(loop: Any, number: int, arg: Any) -> None:

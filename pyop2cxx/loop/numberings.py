@@ -77,6 +77,26 @@ def numberings_after(loop: Any, *, check: bool) -> list[tuple[Any, int]]:
     ]
 
 
+def all_current(iterset: Set | None, used: Iterable[tuple[Any, Map | None]]) -> bool:
+    """Say whether nothing that a loop uses was left out of a renumbering.
+
+    Args:
+        iterset: The Set that the loop is over; None if it is known to be no Subset.
+        used: Data of arguments, and the Maps that lead to them.
+    """
+    if not runtime.has_renumbered:
+        return True
+    if isinstance(iterset, Subset) and iterset._numbering != iterset._ground._numbering:
+        return False
+    for data, map_ in used:
+        home = getattr(data, "_set", None)
+        if home is not None and data._numbering != home._ground._numbering:
+            return False
+        if map_ is not None and any(n != on._numbering for _, on, n in map_._numbered()):
+            return False
+    return True
+
+
 def note_numberings(given: Iterable[tuple[Any, int]]) -> None:
     """Note the numbering of Dats that a loop gives new values."""
     for dat, numbering in given:

@@ -37,6 +37,7 @@ from pyop2cxx.loop.checks import (
 from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
+from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
@@ -312,6 +313,7 @@ class ParLoop(Fixed, Shown):
         made = data.slots[number].wrapped(taken.array) if isinstance(taken, Shared) else taken
         arg = old.of(made)
         is_bound = data.has_place_for(number, made) and can_bind(self)
+        is_bound = is_bound and all_current(None, [(made, old.map_)])
         args = (*self.args[:number], arg, *self.args[number + 1 :])
         parts = self._parts if is_bound else self._parts_of(args)
         if runtime.recorder is not None and not runtime.recorder.takes_all:

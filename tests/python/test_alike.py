@@ -64,3 +64,24 @@ def test_new_data_keep_nothing_alive(backend: str) -> None:
     del out, h
     gc.collect()
     assert not any(one() for one in seen)
+
+
+def test_after_a_renumbering_new_data_are_bound_unless_left_out(monkeypatch: Any) -> None:
+    with op2.backend("sequential"):
+        cells = op2.Set(N)
+        by, left_out = op2.Global(1, 2.0), op2.Dat(cells, np.arange(float(N)))
+        rows = np.c_[np.arange(N), np.arange(1, N + 1)][::-1]
+        ends, moved = op2.Map(cells, op2.Set(N + 1), 2, rows), op2.Dat(cells, np.arange(float(N)))
+        op2.renumber([ends], [moved], method="rcm")
+        made = count_made(monkeypatch)
+        loop = op2.ParLoop(SCALE, cells, moved(op2.RW), op2.Dat(cells, 1.0)(op2.READ), by(op2.READ))
+        loop.compute()
+        for i in range(4):
+            out, h = op2.Dat(cells), op2.Dat(cells, float(i))
+            op2.par_loop(SCALE, cells, out(op2.WRITE), h(op2.READ), by(op2.READ))
+            np.testing.assert_array_equal(out.data_ro, 2 * i)
+            loop(h=h)
+            loop.replace_data("h", h)
+        assert made[0] == 2
+        op2.par_loop(SCALE, cells, moved(op2.RW), left_out(op2.READ), by(op2.READ))
+        assert made[0] == 3  # its numbering has to be looked at
