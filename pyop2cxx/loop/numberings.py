@@ -17,13 +17,13 @@ from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.exceptions import CheckError
 from pyop2cxx.loop.meetings import rows_of
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pyop2cxx.loop.parts import Part
-    from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
 
 
@@ -92,7 +92,9 @@ def all_current(iterset: Set | None, used: Iterable[tuple[Any, Map | None]]) -> 
         home = getattr(data, "_set", None)
         if home is not None and data._numbering != home._ground._numbering:
             return False
-        if map_ is not None and any(n != on._numbering for _, on, n in map_._numbered()):
+        if map_ is None:
+            continue
+        if not isinstance(map_, Map) or any(n != on._numbering for _, on, n in map_._numbered()):
             return False
     return True
 

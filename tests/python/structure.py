@@ -62,7 +62,7 @@ CODE_LINES = {
     "data": 4050,
     "kernel": 3950,
     "pipeline": 1000,
-    "loop": 3650,
+    "loop": 3700,
     "chain": 2750,
     "graph": 1700,
     "ahead": 2850,
