@@ -25,8 +25,8 @@ TEST(ToolkitPlaces, CudaHomeComesFirstThenTheLoaderThenPackages) {
   const char* before = ::getenv("CUDA_HOME");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("CUDA_HOME", (root / "home").c_str(), 1);
-  const std::vector<std::string> found =
-      toolkit_places({"libpart.so.2", "libpart.so.1"}, {(root / "package").string(), "/dev/null/nowhere"});
+  const std::vector<std::string> found = toolkit_places(
+      {"libpart.so.2", "libpart.so.1"}, {(root / "package").string(), "/dev/null/nowhere"});
   before == nullptr ? ::unsetenv("CUDA_HOME") : ::setenv("CUDA_HOME", kept.c_str(), 1);
   const auto at = [&found](const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(found, name) - found.begin());

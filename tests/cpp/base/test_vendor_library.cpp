@@ -23,7 +23,8 @@ TEST(VendorLibrary, TheFirstThatLoadsIsTaken) {
 
 TEST(VendorLibrary, AMissingOneSaysWhatWasLookedForAndWhatToInstall) {
   const std::string message = message_of<ToolchainError>([] {
-    const VendorLibrary library("NVIDIA's driver", {"libop2-a.so.1", "/dev/null/nowhere/libop2-b.so"},
+    const VendorLibrary library("NVIDIA's driver",
+                                {"libop2-a.so.1", "/dev/null/nowhere/libop2-b.so"},
                                 "install the driver");
   });
   EXPECT_TRUE(contains(message, "NVIDIA's driver was not found", "install the driver",

@@ -18,7 +18,8 @@ using op2::testing::message_of;
 TEST(HipAdaptor, SaysWhatWasLookedForAndWhatToInstall) {
   const std::string message = message_of<ToolchainError>(
       [] { static_cast<void>(load_driver({"/dev/null/nowhere/libamdhip64.so"})); });
-  EXPECT_TRUE(contains(message, "AMD's HIP run-time was not found", "/dev/null/nowhere/libamdhip64.so"));
+  EXPECT_TRUE(
+      contains(message, "AMD's HIP run-time was not found", "/dev/null/nowhere/libamdhip64.so"));
   EXPECT_TRUE(contains(message, "apt-get install libamdhip64-5"));
 }
 
