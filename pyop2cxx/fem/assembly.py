@@ -382,7 +382,7 @@ def compile_together(
     """Compile forms and their loops at the same time, before a time loop for instance.
 
     Args:
-        *forms: Of UFL's, or `Form`s.
+        *forms: Forms of UFL, or objects of `Form`.
         bcs: Boundary conditions that matrices will be assembled with.
         dtype: As of `Form`.
 
