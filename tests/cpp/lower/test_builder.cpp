@@ -220,7 +220,7 @@ TEST(BuilderPartials, OfThirtyTwoBitsAreAddedInRuns) {
             "  for serial slot in [0, (((end - begin) + 2047) / 2048))\n"
             "    call wrap((begin + (slot * 2048)), min((begin + ((slot + 1) * 2048)), end), "
             "&s_partial[(slot * 16)])\n"
-            "  for serial first_slot in [0, n_slots) step 128\n"
+            "  for serial first_slot in [0, n_slots) by 128\n"
             "    for serial slot in [(first_slot + 1), min((first_slot + 128), n_slots))\n"
             "      copy 2 of s_partial[((first_slot * 16) + c)] += s_partial[((slot * 16) + c)]\n"
             "    copy 2 of s[c] += s_partial[((first_slot * 16) + c)]\n");
