@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -78,8 +77,9 @@ class Archive {
   }
   std::size_t number(std::size_t begin, int n_bytes) const {
     std::size_t found = 0;
-    for (const char c : part(begin, static_cast<std::size_t>(n_bytes)) | std::views::reverse) {
-      found = found << 8U | static_cast<unsigned char>(c);
+    const std::string_view bytes = part(begin, static_cast<std::size_t>(n_bytes));
+    for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
+      found = found << 8U | static_cast<unsigned char>(*byte);
     }
     return found;
   }
