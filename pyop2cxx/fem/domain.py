@@ -16,6 +16,7 @@ from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.mesh.cells import reference_cell
+from pyop2cxx.mesh.extruded import ExtrudedMesh
 from pyop2cxx.mesh.mixed import MixedMesh
 from pyop2cxx.mesh.nodes import node_corners
 from pyop2cxx.runtime.memo import Memo, until_exit
@@ -449,14 +450,16 @@ def domain_of(mesh: Any) -> Domain:
     """Return a mesh as forms see it; the same for the same mesh.
 
     Args:
-        mesh: A mesh; or a space or function on it.
+        mesh: A mesh; or a space or function on it. Of an extruded mesh, its mesh without columns.
 
     Raises:
-        UsageError: This is no mesh.
+        UsageError: This is no mesh, or an extruded one that `ExtrudedMesh.to_mesh` refuses.
         UnsupportedError: There are no finite elements on such cells here.
     """
     found = getattr(getattr(mesh, "space", mesh), "domain", None)
-    return found if isinstance(found, Domain) else _made(_Key(mesh))
+    if isinstance(found, Domain):
+        return found
+    return _made(_Key(mesh.flat if isinstance(mesh, ExtrudedMesh) else mesh))
 
 
 @until_exit(16)

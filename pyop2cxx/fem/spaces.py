@@ -59,7 +59,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
             shape)``, such as ``("P", 2, (3,))``; or a list of these, for a mixed space.
 
     Attributes:
-        mesh: As given.
+        mesh: As given; of an extruded mesh its `flat`.
         dof_set: The dofs; of a vector element each stands for a block of values.
         cell_dofs: The dofs of each cell, in the order of the element.
         dim: Values on each dof.
@@ -86,7 +86,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         found = _as_element(element, self._domain)
         super().__init__(self._domain.ufl, found)
         numbering = _numbering(self._domain, found)
-        self.mesh = mesh
+        self.mesh = self._domain.mesh
         self.dof_set = numbering.dofs
         self.cell_dofs = numbering.cell_dofs
         self.signs = numbering.signs

@@ -12,6 +12,7 @@ from pyop2cxx.base.arrays import is_integer, plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataValueError, UnsupportedError, UsageError
 from pyop2cxx.mesh.topology import Tags
+from pyop2cxx.runtime import seams
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set
@@ -241,6 +242,19 @@ class ExtrudedMesh(Generic[BaseMesh]):
             self.vertices,
             {tag: part.indices for tag, part in facets.tags.items()},
         )
+
+    @cached_property
+    def flat(self) -> BaseMesh:
+        """What `to_mesh` makes, made once: the mesh of forms on this one, for files and pictures.
+
+        Raises:
+            UsageError: As of `to_mesh`.
+        """
+        return self.to_mesh()
+
+    def ufl_domain(self) -> Any:
+        """Return the mesh as UFL sees it, so that ``ufl.dx(domain=mesh)`` is over all its cells."""
+        return seams.ufl_domain(self)
 
     def to_mesh(self) -> BaseMesh:
         """Return the same as a mesh without columns, for forms, files and pictures.

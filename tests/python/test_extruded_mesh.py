@@ -251,3 +251,47 @@ def test_cells_are_visited_up_and_down(backend: str, layers: Any) -> None:
         assert visited.data.tolist() == expected.tolist()
         heights = sea.coordinates.data[sea.cell_vertices.values[:, 0], 2]  # of the lowest cells
         assert np.allclose(low.data[first], np.repeat(heights, depth))
+
+
+@pytest.mark.parametrize("cell", ["triangle", "quadrilateral"])
+def test_forms_take_extruded_meshes(cell: str) -> None:
+    ufl = pytest.importorskip("ufl")
+    from pyop2cxx import fem
+
+    sea = square_mesh(3, cell=cell).extruded(4, lambda x, s: s * (1 + x[0]))
+    V = fem.FunctionSpace(sea, ("P", 1))
+    assert V.mesh is sea.flat
+    assert fem.FunctionSpace(sea, ("P", 1)).dof_set is V.dof_set
+    x = ufl.SpatialCoordinate(sea)
+    volume, floor, wall = (
+        float(fem.assemble(one * measure))
+        for one, measure in (
+            (1, ufl.dx(domain=sea)),
+            (x[0], fem.ds(sea, "lower")),
+            (1, fem.ds(sea, "right")),
+        )
+    )
+    assert np.allclose([volume, floor, wall], [1.5, 0.5, 2.0])
+    exact = 1 + x[0] + 2 * x[1] - x[2]
+    u, v, found = ufl.TrialFunction(V), ufl.TestFunction(V), fem.Function(V)
+    bcs = [fem.DirichletBC(V, exact, tag) for tag in ("lower", "upper", "left", "right")]
+    fem.solve(ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx == flux(ufl, fem, sea, v), found, bcs)
+    assert float(fem.assemble((found - exact) ** 2 * ufl.dx)) < 1e-20
+    values = fem.on_mesh(found).data_ro
+    points = sea.coordinates.data_ro
+    assert np.allclose(values, 1 + points[:, 0] + 2 * points[:, 1] - points[:, 2])
+
+
+def flux(ufl: Any, fem: Any, sea: Any, v: Any) -> Any:
+    """What leaves through the sides without a condition, of a linear function."""
+    n = ufl.FacetNormal(sea)
+    return ufl.dot(ufl.as_vector([1.0, 2.0, -1.0]), n) * v * fem.ds(sea)
+
+
+def test_forms_say_why_columns_cannot_be_joined() -> None:
+    pytest.importorskip("ufl")
+    from pyop2cxx import fem
+
+    sea = square_mesh(2).extruded(2, continuous=False)
+    with pytest.raises(UsageError, match="to_mesh joins columns; extrude with continuous=True"):
+        fem.FunctionSpace(sea, ("P", 1))
