@@ -15,21 +15,21 @@
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
-#include "ir/constants.hpp"
-#include "ir/kernel_body.hpp"
-#include "ir/kernel_bounds.hpp"
-#include "ir/kernel_checks.hpp"
-#include "ir/kernel_facts.hpp"
-#include "ir/kernel_stores.hpp"
-#include "ir/kernel_structures.hpp"
-#include "ir/kernel_types.hpp"
+#include "kernel/body.hpp"
+#include "kernel/bounds.hpp"
+#include "kernel/checks.hpp"
+#include "kernel/constants.hpp"
+#include "kernel/facts.hpp"
+#include "kernel/stores.hpp"
+#include "kernel/structures.hpp"
+#include "kernel/types.hpp"
 
 namespace op2::bind {
 namespace {
 
-using ir::Expr;
-using ir::Stmt;
-using ir::Type;
+using kernel::Expr;
+using kernel::Stmt;
+using kernel::Type;
 
 // Decoders of the tuples that pyop2cxx/kernel/parser/wire.py describes.
 
@@ -38,7 +38,7 @@ Type type_from(const py::handle& wire) {
   const auto tuple = wire.cast<py::tuple>();
   const auto base = tuple[0].cast<std::string>();
   const bool is_structure = base.starts_with(of_structure);
-  Type type{.base = is_structure ? ir::Base::structure : ir::base_from_name(base),
+  Type type{.base = is_structure ? kernel::Base::structure : kernel::base_from_name(base),
             .is_const = tuple[1].cast<bool>(),
             .derivation = {}};
   if (is_structure) type.tag = base.substr(of_structure.size());
@@ -46,7 +46,7 @@ Type type_from(const py::handle& wire) {
     const auto parts = step.cast<py::tuple>();
     const bool is_pointer = parts[0].cast<std::string>() == "*";
     type.derivation.push_back(
-        {.kind = is_pointer ? ir::Derivation::Kind::pointer : ir::Derivation::Kind::array,
+        {.kind = is_pointer ? kernel::Derivation::Kind::pointer : kernel::Derivation::Kind::array,
          .extent = parts[1].cast<std::int64_t>(),
          .is_const = parts[2].cast<bool>(),
          .is_restrict = parts[3].cast<bool>()});
@@ -59,54 +59,56 @@ std::optional<Type> optional_type_from(const py::handle& wire) {
   return type_from(wire);
 }
 
-using MakeNode = ir::ExprNode (*)(std::string text, const py::handle& type);
+using MakeNode = kernel::ExprNode (*)(std::string text, const py::handle& type);
 
 const std::map<std::string, MakeNode, std::less<>>& expr_makers() {
   static const std::map<std::string, MakeNode, std::less<>> makers{
       {"literal",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::Literal{std::move(text)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::Literal{std::move(text)};
        }},
       {"name",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::Name{std::move(text)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::Name{std::move(text)};
        }},
       {"unary",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::Unary{ir::unary_from(text, false)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::Unary{kernel::unary_from(text, false)};
        }},
       {"postfix",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::Unary{ir::unary_from(text, true)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::Unary{kernel::unary_from(text, true)};
        }},
       {"binary",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::Binary{ir::binary_from(text)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::Binary{kernel::binary_from(text)};
        }},
       {"assign",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         if (text.empty()) return ir::Assign{};
-         return ir::Assign{ir::binary_from(text)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         if (text.empty()) return kernel::Assign{};
+         return kernel::Assign{kernel::binary_from(text)};
        }},
-      {"ternary", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Ternary{}; }},
-      {"index", [](std::string, const py::handle&) -> ir::ExprNode { return ir::Index{}; }},
+      {"ternary",
+       [](std::string, const py::handle&) -> kernel::ExprNode { return kernel::Ternary{}; }},
+      {"index", [](std::string, const py::handle&) -> kernel::ExprNode { return kernel::Index{}; }},
       {"member",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::MemberOf{std::move(text)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::MemberOf{std::move(text)};
        }},
       {"call",
-       [](std::string text, const py::handle&) -> ir::ExprNode {
-         return ir::Call{std::move(text)};
+       [](std::string text, const py::handle&) -> kernel::ExprNode {
+         return kernel::Call{std::move(text)};
        }},
       {"cast",
-       [](std::string, const py::handle& type) -> ir::ExprNode {
-         return ir::Cast{type_from(type)};
+       [](std::string, const py::handle& type) -> kernel::ExprNode {
+         return kernel::Cast{type_from(type)};
        }},
       {"sizeof",
-       [](std::string, const py::handle& type) -> ir::ExprNode {
-         return ir::SizeOf{optional_type_from(type)};
+       [](std::string, const py::handle& type) -> kernel::ExprNode {
+         return kernel::SizeOf{optional_type_from(type)};
        }},
-      {"list", [](std::string, const py::handle&) -> ir::ExprNode { return ir::InitList{}; }},
+      {"list",
+       [](std::string, const py::handle&) -> kernel::ExprNode { return kernel::InitList{}; }},
   };
   return makers;
 }
@@ -129,7 +131,7 @@ std::optional<Expr> optional_expr_from(const py::handle& wire) {
   return expr_from(wire);
 }
 
-ir::Variable variable_from(const py::handle& wire) {
+kernel::Variable variable_from(const py::handle& wire) {
   const auto tuple = wire.cast<py::tuple>();
   return {.name = tuple[0].cast<std::string>(),
           .type = type_from(tuple[1]),
@@ -137,49 +139,51 @@ ir::Variable variable_from(const py::handle& wire) {
           .line = tuple[3].cast<int>()};
 }
 
-std::vector<ir::Variable> variables_from(const py::handle& wire) {
-  std::vector<ir::Variable> variables;
+std::vector<kernel::Variable> variables_from(const py::handle& wire) {
+  std::vector<kernel::Variable> variables;
   for (const py::handle item : wire.cast<py::tuple>()) variables.push_back(variable_from(item));
   return variables;
 }
 
-ir::Body body_from(const py::handle& wire);
+kernel::Body body_from(const py::handle& wire);
 
-using MakeStatement = ir::StmtNode (*)(const py::tuple& wire);
+using MakeStatement = kernel::StmtNode (*)(const py::tuple& wire);
 
 const std::map<std::string, MakeStatement, std::less<>>& statement_makers() {
   static const std::map<std::string, MakeStatement, std::less<>> makers{
       {"declare",
-       [](const py::tuple& wire) -> ir::StmtNode {
-         return ir::Declare{.is_static = wire[2].cast<bool>(),
-                            .variables = variables_from(wire[3])};
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         return kernel::Declare{.is_static = wire[2].cast<bool>(),
+                                .variables = variables_from(wire[3])};
        }},
       {"evaluate",
-       [](const py::tuple& wire) -> ir::StmtNode { return ir::Evaluate{expr_from(wire[2])}; }},
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         return kernel::Evaluate{expr_from(wire[2])};
+       }},
       {"block",
-       [](const py::tuple& wire) -> ir::StmtNode { return ir::Block{body_from(wire[2])}; }},
+       [](const py::tuple& wire) -> kernel::StmtNode { return kernel::Block{body_from(wire[2])}; }},
       {"if",
-       [](const py::tuple& wire) -> ir::StmtNode {
-         return ir::If{.condition = expr_from(wire[2]),
-                       .then_body = body_from(wire[3]),
-                       .else_body = body_from(wire[4])};
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         return kernel::If{.condition = expr_from(wire[2]),
+                           .then_body = body_from(wire[3]),
+                           .else_body = body_from(wire[4])};
        }},
       {"for",
-       [](const py::tuple& wire) -> ir::StmtNode {
-         return ir::For{.init = body_from(wire[2]),
-                        .condition = optional_expr_from(wire[3]),
-                        .step = optional_expr_from(wire[4]),
-                        .body = body_from(wire[5])};
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         return kernel::For{.init = body_from(wire[2]),
+                            .condition = optional_expr_from(wire[3]),
+                            .step = optional_expr_from(wire[4]),
+                            .body = body_from(wire[5])};
        }},
       {"while",
-       [](const py::tuple& wire) -> ir::StmtNode {
-         return ir::While{.condition = expr_from(wire[2]),
-                          .body = body_from(wire[3]),
-                          .is_do = wire[4].cast<bool>()};
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         return kernel::While{.condition = expr_from(wire[2]),
+                              .body = body_from(wire[3]),
+                              .is_do = wire[4].cast<bool>()};
        }},
       {"switch",
-       [](const py::tuple& wire) -> ir::StmtNode {
-         ir::Switch node{.value = expr_from(wire[2]), .cases = {}};
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         kernel::Switch node{.value = expr_from(wire[2]), .cases = {}};
          for (const py::handle item : wire[3].cast<py::tuple>()) {
            const auto entry = item.cast<py::tuple>();
            node.cases.push_back(
@@ -188,17 +192,17 @@ const std::map<std::string, MakeStatement, std::less<>>& statement_makers() {
          return node;
        }},
       {"return",
-       [](const py::tuple& wire) -> ir::StmtNode {
-         return ir::Return{optional_expr_from(wire[2])};
+       [](const py::tuple& wire) -> kernel::StmtNode {
+         return kernel::Return{optional_expr_from(wire[2])};
        }},
-      {"break", [](const py::tuple&) -> ir::StmtNode { return ir::Break{}; }},
-      {"continue", [](const py::tuple&) -> ir::StmtNode { return ir::Continue{}; }},
+      {"break", [](const py::tuple&) -> kernel::StmtNode { return kernel::Break{}; }},
+      {"continue", [](const py::tuple&) -> kernel::StmtNode { return kernel::Continue{}; }},
   };
   return makers;
 }
 
-ir::Body body_from(const py::handle& wire) {
-  ir::Body body;
+kernel::Body body_from(const py::handle& wire) {
+  kernel::Body body;
   for (const py::handle item : wire.cast<py::tuple>()) {
     const auto tuple = item.cast<py::tuple>();
     const MakeStatement make = statement_makers().at(tuple[0].cast<std::string>());
@@ -207,8 +211,8 @@ ir::Body body_from(const py::handle& wire) {
   return body;
 }
 
-std::vector<ir::Parameter> parameters_from(const py::handle& wire) {
-  std::vector<ir::Parameter> parameters;
+std::vector<kernel::Parameter> parameters_from(const py::handle& wire) {
+  std::vector<kernel::Parameter> parameters;
   for (const py::handle item : wire.cast<py::tuple>()) {
     const auto tuple = item.cast<py::tuple>();
     parameters.push_back({.name = tuple[0].cast<std::string>(),
@@ -220,8 +224,9 @@ std::vector<ir::Parameter> parameters_from(const py::handle& wire) {
 
 using Wire = py::typing::Tuple<py::object, py::ellipsis>;
 
-ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables, const Wire& structures) {
-  ir::KernelBody body{.tables = variables_from(tables), .functions = {}};
+kernel::KernelBody kernel_body_from(const Wire& functions, const Wire& tables,
+                                    const Wire& structures) {
+  kernel::KernelBody body{.tables = variables_from(tables), .functions = {}};
   for (const py::handle item : structures) {
     const auto tuple = item.cast<py::tuple>();
     body.structures.push_back({.name = tuple[0].cast<std::string>(),
@@ -236,7 +241,7 @@ ir::KernelBody kernel_body_from(const Wire& functions, const Wire& tables, const
                               .body = body_from(tuple[3]),
                               .line = tuple[4].cast<int>()});
   }
-  return ir::without_structures(ir::infer_types(std::move(body)));
+  return kernel::without_structures(kernel::infer_types(std::move(body)));
 }
 
 std::string c_text(const Type& type, const std::string& name) {
@@ -244,10 +249,10 @@ std::string c_text(const Type& type, const std::string& name) {
 }
 
 std::map<std::int64_t, std::variant<std::int64_t, double>> constants_of(
-    const ir::ParameterFacts& facts) {
+    const kernel::ParameterFacts& facts) {
   std::map<std::int64_t, std::variant<std::int64_t, double>> out;
   for (const auto& [component, constant] : facts.left.constant) {
-    const auto* real = std::get_if<ir::Real>(&constant);
+    const auto* real = std::get_if<kernel::Real>(&constant);
     if (real != nullptr) {
       out[component] = real->value;
     } else {
@@ -257,7 +262,8 @@ std::map<std::int64_t, std::variant<std::int64_t, double>> constants_of(
   return out;
 }
 
-std::map<std::int64_t, std::pair<int, std::int64_t>> copies_of(const ir::ParameterFacts& facts) {
+std::map<std::int64_t, std::pair<int, std::int64_t>> copies_of(
+    const kernel::ParameterFacts& facts) {
   std::map<std::int64_t, std::pair<int, std::int64_t>> out;
   for (const auto& [component, source] : facts.left.copied) {
     out[component] = {source.parameter, source.offset};
@@ -266,14 +272,15 @@ std::map<std::int64_t, std::pair<int, std::int64_t>> copies_of(const ir::Paramet
 }
 
 void bind_kernel_facts(py::module_& core) {
-  using ir::KernelFacts;
-  using ir::ParameterFacts;
+  using kernel::KernelFacts;
+  using kernel::ParameterFacts;
   py::class_<ParameterFacts>(core, "ParameterFacts")
       .def_property_readonly("is_read", &ParameterFacts::is_read)
       .def_property_readonly("is_written", &ParameterFacts::is_written)
       .def_property_readonly("first_write_line", &ParameterFacts::first_write_line)
       .def_property_readonly(
-          "store_line", [](const ParameterFacts& facts) { return facts.line_of(ir::Use::store); })
+          "store_line",
+          [](const ParameterFacts& facts) { return facts.line_of(kernel::Use::store); })
       .def_property_readonly("n_surely_written",
                              [](const ParameterFacts& facts) { return facts.left.n_stored(); })
       .def_property_readonly(
@@ -297,7 +304,7 @@ void bind_kernel_facts(py::module_& core) {
 }
 
 void bind_bounds(py::module_& core) {
-  using ir::OutOfBounds;
+  using kernel::OutOfBounds;
   py::class_<OutOfBounds>(core, "OutOfBounds")
       .def_readonly("line", &OutOfBounds::line)
       .def_readonly("array", &OutOfBounds::array)
@@ -305,11 +312,11 @@ void bind_bounds(py::module_& core) {
       .def_readonly("index", &OutOfBounds::index)
       .def_readonly("extent", &OutOfBounds::extent)
       .def_readonly("is_guarded", &OutOfBounds::is_guarded);
-  py::class_<ir::CheckInput>(core, "CheckInput")
+  py::class_<kernel::CheckInput>(core, "CheckInput")
       .def_property_readonly("extents",
-                             [](const ir::CheckInput& input) { return input.run.extents; })
-      .def_readonly("accesses", &ir::CheckInput::accesses)
-      .def("key", [](const ir::CheckInput& input) {
+                             [](const kernel::CheckInput& input) { return input.run.extents; })
+      .def_readonly("accesses", &kernel::CheckInput::accesses)
+      .def("key", [](const kernel::CheckInput& input) {
         Canonical out;
         out.open("accesses");
         for (const auto& access : input.accesses) {
@@ -322,78 +329,82 @@ void bind_bounds(py::module_& core) {
         out.close().open("constants");
         for (const auto& [name, value] : input.run.constants) out.text(name).number(value);
         // types, in the order of their names
-        for (const ir::Variable& one : input.constants) out.number(static_cast<int>(one.type.base));
+        for (const kernel::Variable& one : input.constants)
+          out.number(static_cast<int>(one.type.base));
         return out.close().str();
       });
-  py::class_<ir::CheckSite>(core, "CheckSite")
+  py::class_<kernel::CheckSite>(core, "CheckSite")
       .def_property_readonly(
           "check",
-          [](const ir::CheckSite& site) {
-            return std::string(ir::check_names[static_cast<std::size_t>(site.check)]);
+          [](const kernel::CheckSite& site) {
+            return std::string(kernel::check_names[static_cast<std::size_t>(site.check)]);
           })
-      .def_readonly("line", &ir::CheckSite::line)
-      .def_readonly("name", &ir::CheckSite::name)
-      .def_readonly("parameter", &ir::CheckSite::parameter)
-      .def_readonly("extent", &ir::CheckSite::extent);
-  py::class_<ir::CheckedBody>(core, "CheckedBody")
-      .def_readonly("body", &ir::CheckedBody::body)
-      .def_readonly("entry", &ir::CheckedBody::entry)
-      .def_readonly("sites", &ir::CheckedBody::sites)
+      .def_readonly("line", &kernel::CheckSite::line)
+      .def_readonly("name", &kernel::CheckSite::name)
+      .def_readonly("parameter", &kernel::CheckSite::parameter)
+      .def_readonly("extent", &kernel::CheckSite::extent);
+  py::class_<kernel::CheckedBody>(core, "CheckedBody")
+      .def_readonly("body", &kernel::CheckedBody::body)
+      .def_readonly("entry", &kernel::CheckedBody::entry)
+      .def_readonly("sites", &kernel::CheckedBody::sites)
       .def_property_readonly("line",
-                             [](const ir::CheckedBody& made) { return made.body.entry().line; })
-      .def_readonly("has_bits", &ir::CheckedBody::has_bits)
-      .def_readonly("n_stored", &ir::CheckedBody::n_stored);
-  core.def("with_checks", &ir::with_checks, py::arg("body"), py::arg("input"));
-  core.def("with_suspicion", &ir::with_suspicion, py::arg("body"), py::arg("input"));
-  core.def("checked_kernel", &ir::checked_kernel, py::arg("prelude"), py::arg("checked"),
+                             [](const kernel::CheckedBody& made) { return made.body.entry().line; })
+      .def_readonly("has_bits", &kernel::CheckedBody::has_bits)
+      .def_readonly("n_stored", &kernel::CheckedBody::n_stored);
+  core.def("with_checks", &kernel::with_checks, py::arg("body"), py::arg("input"));
+  core.def("with_suspicion", &kernel::with_suspicion, py::arg("body"), py::arg("input"));
+  core.def("checked_kernel", &kernel::checked_kernel, py::arg("prelude"), py::arg("checked"),
            py::arg("shell"));
   core.def(
       "out_of_bounds",
-      [](const ir::KernelBody& body, const ir::CheckInput& input) {
-        return ir::out_of_bounds(body, input.run);
+      [](const kernel::KernelBody& body, const kernel::CheckInput& input) {
+        return kernel::out_of_bounds(body, input.run);
       },
       py::arg("body"), py::arg("input"));
 }
 
 void bind_types(py::module_& core) {
   py::class_<Type>(core, "KernelType")
-      .def_property_readonly("base",
-                             [](const Type& type) { return std::string(ir::name_of(type.base)); })
-      .def_property_readonly("dtype", [](const Type& type) { return ir::dtype_of(type.base); })
+      .def_property_readonly(
+          "base", [](const Type& type) { return std::string(kernel::name_of(type.base)); })
+      .def_property_readonly("dtype", [](const Type& type) { return kernel::dtype_of(type.base); })
       .def_readonly("is_const", &Type::is_const)
       .def_property_readonly("depth", &Type::depth)
-      .def_property_readonly("scalar_text",
-                             [](const Type& type) { return std::string(ir::c_name_of(type.base)); })
+      .def_property_readonly(
+          "scalar_text", [](const Type& type) { return std::string(kernel::c_name_of(type.base)); })
       .def("c_text", &c_text, py::arg("name"));
 
-  py::class_<ir::Parameter>(core, "KernelParameter")
-      .def_readonly("name", &ir::Parameter::name)
-      .def_readonly("type", &ir::Parameter::type)
-      .def_readonly("line", &ir::Parameter::line)
-      .def("__repr__",
-           [](const ir::Parameter& parameter) { return c_text(parameter.type, parameter.name); });
+  py::class_<kernel::Parameter>(core, "KernelParameter")
+      .def_readonly("name", &kernel::Parameter::name)
+      .def_readonly("type", &kernel::Parameter::type)
+      .def_readonly("line", &kernel::Parameter::line)
+      .def("__repr__", [](const kernel::Parameter& parameter) {
+        return c_text(parameter.type, parameter.name);
+      });
 
-  py::class_<ir::KernelBody>(core, "KernelBody")
+  py::class_<kernel::KernelBody>(core, "KernelBody")
       .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"),
            py::arg("structures") = py::tuple())
       .def_property_readonly("parameters",
-                             [](const ir::KernelBody& body) { return body.entry().parameters; })
+                             [](const kernel::KernelBody& body) { return body.entry().parameters; })
       .def(
           "equals",
-          [](const ir::KernelBody& body, const ir::KernelBody& other) { return body == other; },
+          [](const kernel::KernelBody& body, const kernel::KernelBody& other) {
+            return body == other;
+          },
           py::arg("other"));
 }
 
 }  // namespace
 
 void bind_kernel(py::module_& core) {
-  using ir::Kernel;
+  using kernel::Kernel;
   bind_types(core);
   bind_kernel_facts(core);
   bind_bounds(core);
   py::class_<Kernel, std::shared_ptr<Kernel>>(core, "Kernel")
       .def(py::init([](std::string name, std::string text, const py::object& parameters,
-                       std::optional<ir::KernelBody> body, std::string opaque_reason, bool cpp,
+                       std::optional<kernel::KernelBody> body, std::string opaque_reason, bool cpp,
                        std::vector<std::string> headers, std::vector<std::string> include_dirs,
                        std::vector<std::string> options, std::vector<std::string> ldargs,
                        bool requires_zeroed_output_arguments, std::int64_t flop_count,
@@ -413,7 +424,7 @@ void bind_kernel(py::module_& core) {
              kernel->ldargs = std::move(ldargs);
              kernel->requires_zeroed_output_arguments = requires_zeroed_output_arguments;
              kernel->flop_count = flop_count;
-             kernel->key = ir::kernel_key(*kernel, tokens, header_contents, abi);
+             kernel->key = kernel::kernel_key(*kernel, tokens, header_contents, abi);
              return kernel;
            }),
            py::kw_only(), py::arg("name"), py::arg("text"), py::arg("parameters"), py::arg("body"),
@@ -437,7 +448,8 @@ void bind_kernel(py::module_& core) {
 
   core.def(
       "is_known_function",
-      [](const std::string& name) { return ir::known_function(name) != nullptr; }, py::arg("name"));
+      [](const std::string& name) { return kernel::known_function(name) != nullptr; },
+      py::arg("name"));
   core.def(
       "kernel_text",
       [](const Kernel& kernel, bool line_markers) {
@@ -446,9 +458,9 @@ void bind_kernel(py::module_& core) {
         return context.finish();
       },
       py::arg("kernel"), py::arg("line_markers"));
-  core.def("overwrites", &ir::overwrites, py::arg("kernel"), py::arg("parameter"), py::arg("n"),
+  core.def("overwrites", &kernel::overwrites, py::arg("kernel"), py::arg("parameter"), py::arg("n"),
            py::arg("access"));
-  core.def("kernel_facts", py::overload_cast<const Kernel&>(&ir::kernel_facts),
+  core.def("kernel_facts", py::overload_cast<const Kernel&>(&kernel::kernel_facts),
            py::return_value_policy::reference_internal, py::arg("kernel"),
            "Facts of a kernel that has a body, found once.");
 }

@@ -13,10 +13,10 @@
 #include "cg/module_printer.hpp"
 #include "cg/needs.hpp"
 #include "cg/source.hpp"
-#include "ir/kir_dump.hpp"
 #include "ir/loop.hpp"
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
+#include "kir/dump.hpp"
 #include "lower/candidates.hpp"
 #include "lower/corners.hpp"
 #include "lower/entries.hpp"
@@ -111,7 +111,7 @@ void bind_loop(py::module_& core) {
       .def(py::init<int, int, int, int>(), py::arg("row"), py::arg("column"), py::arg("n_columns"),
            py::arg("width"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
-      .def(py::init([](std::shared_ptr<ir::Kernel> kernel, std::vector<ir::Arg> args,
+      .def(py::init([](std::shared_ptr<kernel::Kernel> kernel, std::vector<ir::Arg> args,
                        std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
                        std::vector<int> parameters, ir::Iteration iteration,
                        std::vector<ir::Place> places, int set) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cg/dialect.hpp"
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::cg {
 
@@ -16,6 +16,6 @@ namespace op2::cg {
 /// - Values in braces, and operands of complex arithmetic, get the casts that C leaves out.
 ///
 /// @pre infer_types() has filled the expressions' types.
-[[nodiscard]] ir::KernelBody adapted(ir::KernelBody body, const Dialect& dialect);
+[[nodiscard]] kernel::KernelBody adapted(kernel::KernelBody body, const Dialect& dialect);
 
 }  // namespace op2::cg

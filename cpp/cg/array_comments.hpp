@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::cg {
 

@@ -5,7 +5,7 @@
 
 #include "base/dtype.hpp"
 #include "cg/context.hpp"
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::cg {
 

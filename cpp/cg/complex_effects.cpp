@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "base/overload.hpp"
-#include "ir/kernel_types.hpp"
-#include "ir/kernel_walk.hpp"
+#include "kernel/types.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::cg {
 namespace {
 
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
-using ir::Type;
-using ir::UnaryOp;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::Type;
+using kernel::UnaryOp;
 
 bool counts(UnaryOp op) {
   return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
@@ -30,8 +30,9 @@ bool is_post(UnaryOp op) {
 
 /// True if evaluating @p expr twice is the same as once.
 bool is_repeatable(const Expr& expr) {
-  const auto* unary = std::get_if<ir::Unary>(&expr.node);
-  if (std::holds_alternative<ir::Assign>(expr.node) || std::holds_alternative<ir::Call>(expr.node))
+  const auto* unary = std::get_if<kernel::Unary>(&expr.node);
+  if (std::holds_alternative<kernel::Assign>(expr.node) ||
+      std::holds_alternative<kernel::Call>(expr.node))
     return false;
   if (unary != nullptr && counts(unary->op)) return false;
   return std::ranges::all_of(expr.operands, is_repeatable);
@@ -39,8 +40,8 @@ bool is_repeatable(const Expr& expr) {
 
 /// What nobody asks for the value of: counting after or before is then the same.
 void discard(Expr& expr) {
-  auto* unary = std::get_if<ir::Unary>(&expr.node);
-  const auto* binary = std::get_if<ir::Binary>(&expr.node);
+  auto* unary = std::get_if<kernel::Unary>(&expr.node);
+  const auto* binary = std::get_if<kernel::Binary>(&expr.node);
   if (unary != nullptr && is_complex(expr)) {
     if (unary->op == UnaryOp::post_increment) unary->op = UnaryOp::pre_increment;
     if (unary->op == UnaryOp::post_decrement) unary->op = UnaryOp::pre_decrement;
@@ -51,38 +52,38 @@ void discard(Expr& expr) {
 
 class EffectRewriter {
  public:
-  EffectRewriter(const ir::KernelBody& body, const ir::FunctionDef& function) {
-    for (const ir::Variable& table : body.tables) taken_.insert(table.name);
-    for (const ir::FunctionDef& other : body.functions) taken_.insert(other.name);
-    for (const ir::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
+  EffectRewriter(const kernel::KernelBody& body, const kernel::FunctionDef& function) {
+    for (const kernel::Variable& table : body.tables) taken_.insert(table.name);
+    for (const kernel::FunctionDef& other : body.functions) taken_.insert(other.name);
+    for (const kernel::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
     struct Collector {
       std::set<std::string>& taken;
       void enter() {}
       void leave() {}
-      void declare(const ir::Variable& variable) { taken.insert(variable.name); }
+      void declare(const kernel::Variable& variable) { taken.insert(variable.name); }
       void expression(const Expr& /*expr*/) {}
     };
     Collector collector{taken_};
-    ir::walk_scoped(function.body, collector);
+    kernel::walk_scoped(function.body, collector);
   }
 
   void enter() {}
   void leave() {}
-  void declare(const ir::Variable& /*variable*/) {}
+  void declare(const kernel::Variable& /*variable*/) {}
   void expression(Expr& expr) {
-    const auto* binary = std::get_if<ir::Binary>(&expr.node);
+    const auto* binary = std::get_if<kernel::Binary>(&expr.node);
     if (binary != nullptr && binary->op == BinaryOp::comma) discard(expr.operands[0]);
     for (Expr& operand : expr.operands) expression(operand);
-    const auto* unary = std::get_if<ir::Unary>(&expr.node);
+    const auto* unary = std::get_if<kernel::Unary>(&expr.node);
     if (unary != nullptr && counts(unary->op) && is_complex(expr.operands[0])) {
       count(unary->op, expr);
-    } else if (std::holds_alternative<ir::Assign>(expr.node)) {
+    } else if (std::holds_alternative<kernel::Assign>(expr.node)) {
       assign(expr);
     }
   }
 
   /// The locals that expressions now need, as declarations.
-  [[nodiscard]] ir::Body locals() && { return std::move(locals_); }
+  [[nodiscard]] kernel::Body locals() && { return std::move(locals_); }
 
  private:
   void count(UnaryOp op, Expr& expr) {
@@ -90,11 +91,11 @@ class EffectRewriter {
     const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
     std::vector<Expr> steps;
     const Expr target = found_once(std::move(expr.operands[0]), steps);
-    const Type type = ir::scalar(target.type.base);
-    const auto assigned = [&type, line](Expr left, Expr right, ir::Assign how) -> Expr {
+    const Type type = kernel::scalar(target.type.base);
+    const auto assigned = [&type, line](Expr left, Expr right, kernel::Assign how) -> Expr {
       return {std::move(how), {std::move(left), std::move(right)}, type, line};
     };
-    const Expr one{ir::Literal{"1"}, {}, ir::scalar(Base::int32), line};
+    const Expr one{kernel::Literal{"1"}, {}, kernel::scalar(Base::int32), line};
     const auto by_one = assigned(target, one, {is_up ? BinaryOp::add : BinaryOp::subtract});
     if (is_post(op)) {
       const Expr before = local("before", type, line);
@@ -108,7 +109,7 @@ class EffectRewriter {
   }
 
   void assign(Expr& expr) {
-    const bool is_simple = !std::get<ir::Assign>(expr.node).op;
+    const bool is_simple = !std::get<kernel::Assign>(expr.node).op;
     const bool is_known = expr.operands[0].type.is_known();  // else the compiler tells
     if (is_simple || !is_known || !any_complex(expr.operands)) return;
     std::vector<Expr> steps;
@@ -121,15 +122,15 @@ class EffectRewriter {
   Expr found_once(Expr target, std::vector<Expr>& steps) {
     if (is_repeatable(target)) return target;
     const int line = target.line;
-    const Type type = ir::scalar(target.type.base);
-    const Type pointer = ir::pointer_to(type);
+    const Type type = kernel::scalar(target.type.base);
+    const Type pointer = kernel::pointer_to(type);
     const Expr place = local("place", pointer, line);
-    const auto* unary = std::get_if<ir::Unary>(&target.node);
+    const auto* unary = std::get_if<kernel::Unary>(&target.node);
     const bool is_behind = unary != nullptr && unary->op == UnaryOp::dereference;
     Expr address = is_behind ? Expr(target.operands[0])
-                             : Expr{ir::Unary{UnaryOp::address}, {target}, pointer, line};
-    steps.push_back({ir::Assign{}, {place, std::move(address)}, pointer, line});
-    return {ir::Unary{UnaryOp::dereference}, {place}, type, line};
+                             : Expr{kernel::Unary{UnaryOp::address}, {target}, pointer, line};
+    steps.push_back({kernel::Assign{}, {place, std::move(address)}, pointer, line});
+    return {kernel::Unary{UnaryOp::dereference}, {place}, type, line};
   }
 
   static Expr in_order(std::vector<Expr> steps) {
@@ -137,7 +138,7 @@ class EffectRewriter {
     for (std::size_t i = 1; i < steps.size(); ++i) {
       const Type type = steps[i].type;
       const int line = all.line;
-      all = {ir::Binary{BinaryOp::comma}, {std::move(all), std::move(steps[i])}, type, line};
+      all = {kernel::Binary{BinaryOp::comma}, {std::move(all), std::move(steps[i])}, type, line};
     }
     return all;
   }
@@ -145,19 +146,19 @@ class EffectRewriter {
   Expr local(const std::string& stem, const Type& type, int line) {
     std::string name = stem;
     for (int i = 2; !taken_.insert(name).second; ++i) name = stem + std::to_string(i);
-    locals_.push_back({ir::Declare{false, {{name, type, {}, line}}}, line});
-    return {ir::Name{std::move(name)}, {}, type, line};
+    locals_.push_back({kernel::Declare{false, {{name, type, {}, line}}}, line});
+    return {kernel::Name{std::move(name)}, {}, type, line};
   }
 
   std::set<std::string> taken_;  // names that mean something in the function
-  ir::Body locals_;
+  kernel::Body locals_;
 };
 
-void discard_values(ir::Body& body) {
-  ir::for_each_body(body, [](ir::Body& statements) {
-    for (ir::Stmt& stmt : statements) {
-      if (auto* node = std::get_if<ir::Evaluate>(&stmt.node)) discard(node->value);
-      auto* loop = std::get_if<ir::For>(&stmt.node);
+void discard_values(kernel::Body& body) {
+  kernel::for_each_body(body, [](kernel::Body& statements) {
+    for (kernel::Stmt& stmt : statements) {
+      if (auto* node = std::get_if<kernel::Evaluate>(&stmt.node)) discard(node->value);
+      auto* loop = std::get_if<kernel::For>(&stmt.node);
       if (loop != nullptr && loop->step) discard(*loop->step);
     }
   });
@@ -166,7 +167,7 @@ void discard_values(ir::Body& body) {
 }  // namespace
 
 bool is_complex(const Type& type) {
-  return type.is_scalar() && ir::is_complex(type.base) && type.lanes == 0;
+  return type.is_scalar() && kernel::is_complex(type.base) && type.lanes == 0;
 }
 bool is_complex(const Expr& expr) {
   return is_complex(expr.type);
@@ -175,12 +176,12 @@ bool any_complex(const std::vector<Expr>& operands) {
   return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
 }
 
-void spell_out_effects(ir::KernelBody& body) {
-  for (ir::FunctionDef& function : body.functions) {
+void spell_out_effects(kernel::KernelBody& body) {
+  for (kernel::FunctionDef& function : body.functions) {
     discard_values(function.body);
     EffectRewriter rewriter(body, function);
-    ir::walk_scoped(function.body, rewriter);
-    const ir::Body locals = std::move(rewriter).locals();
+    kernel::walk_scoped(function.body, rewriter);
+    const kernel::Body locals = std::move(rewriter).locals();
     function.body.insert(function.body.begin(), locals.begin(), locals.end());
   }
 }

@@ -3,15 +3,15 @@
 
 #include <vector>
 
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::cg {
 
 /// @brief True of one complex number. Those of several elements side by side have functions
 /// already.
-[[nodiscard]] bool is_complex(const ir::Type& type);
-[[nodiscard]] bool is_complex(const ir::Expr& expr);
-[[nodiscard]] bool any_complex(const std::vector<ir::Expr>& operands);
+[[nodiscard]] bool is_complex(const kernel::Type& type);
+[[nodiscard]] bool is_complex(const kernel::Expr& expr);
+[[nodiscard]] bool any_complex(const std::vector<kernel::Expr>& operands);
 
 /// @brief Write what changes complex numbers by assignments that may name their target twice.
 ///
@@ -21,6 +21,6 @@ namespace op2::cg {
 ///
 /// It runs before spell_out_complex(), which makes `z = z + 1` of `z += 1`.
 /// @param[in] body With inferred types.
-void spell_out_effects(ir::KernelBody& body);
+void spell_out_effects(kernel::KernelBody& body);
 
 }  // namespace op2::cg

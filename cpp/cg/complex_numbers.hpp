@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::cg {
 
@@ -23,6 +23,6 @@ enum class ComplexBy : std::uint8_t {
 ///
 /// It runs once the names of library functions are the dialect's, because it adds some.
 /// @param[in] body With inferred types.
-void spell_out_complex(ir::KernelBody& body, ComplexBy how);
+void spell_out_complex(kernel::KernelBody& body, ComplexBy how);
 
 }  // namespace op2::cg

@@ -65,7 +65,7 @@ struct Dialect {
   bool hides_ranges = false;         ///< Of what decides between several ways.
   bool has_constant_space = false;   ///< Tables are in an address space of their own.
   /// What the C library's functions are called; null: as in C, with prototypes.
-  LibraryFunction (*library)(const ir::KnownFunction& function) = nullptr;
+  LibraryFunction (*library)(const kernel::KnownFunction& function) = nullptr;
   Vocabulary vocabulary = {};
 
   /// @brief Spelling of a scalar type.

@@ -13,10 +13,10 @@
 namespace op2::cg {
 namespace {
 
-using ir::BinaryOp;
-using ir::Expr;
-using ir::Type;
-using ir::UnaryOp;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::Type;
+using kernel::UnaryOp;
 
 // How tightly an expression binds; C11 6.5, the tightest highest.
 enum Precedence : int {
@@ -79,28 +79,28 @@ bool is_postfix(UnaryOp op) {
 }
 
 // A vector made of a scalar or of another vector: C's casts between vectors only rename their bits.
-bool is_to_lanes(const ir::Cast& node) {
+bool is_to_lanes(const kernel::Cast& node) {
   return node.target.lanes > 0 && node.target.derivation.empty();
 }
 
 int level_of(const Expr& expr) {
   return std::visit(overload{
-                        [](const ir::Literal&) -> int { return primary_level; },
-                        [](const ir::Name&) -> int { return primary_level; },
-                        [](const ir::Unary& node) -> int {
+                        [](const kernel::Literal&) -> int { return primary_level; },
+                        [](const kernel::Name&) -> int { return primary_level; },
+                        [](const kernel::Unary& node) -> int {
                           return is_postfix(node.op) ? postfix_level : unary_level;
                         },
-                        [](const ir::Binary& node) -> int { return level_of(node.op); },
-                        [](const ir::Assign&) -> int { return assignment_level; },
-                        [](const ir::Ternary&) -> int { return ternary_level; },
-                        [](const ir::Index&) -> int { return postfix_level; },
-                        [](const ir::MemberOf&) -> int { return postfix_level; },
-                        [](const ir::Call&) -> int { return postfix_level; },
-                        [](const ir::Cast& node) -> int {
+                        [](const kernel::Binary& node) -> int { return level_of(node.op); },
+                        [](const kernel::Assign&) -> int { return assignment_level; },
+                        [](const kernel::Ternary&) -> int { return ternary_level; },
+                        [](const kernel::Index&) -> int { return postfix_level; },
+                        [](const kernel::MemberOf&) -> int { return postfix_level; },
+                        [](const kernel::Call&) -> int { return postfix_level; },
+                        [](const kernel::Cast& node) -> int {
                           return is_to_lanes(node) ? primary_level : unary_level;
                         },
-                        [](const ir::SizeOf&) -> int { return unary_level; },
-                        [](const ir::InitList&) -> int { return primary_level; },
+                        [](const kernel::SizeOf&) -> int { return unary_level; },
+                        [](const kernel::InitList&) -> int { return primary_level; },
                     },
                     expr.node);
 }
@@ -119,39 +119,40 @@ class ExpressionPrinter {
   [[nodiscard]] std::string print(const Expr& expr) const {
     return std::visit(
         overload{
-            [](const ir::Literal& node) { return node.spelling; },
-            [](const ir::Name& node) { return node.name; },
-            [this, &expr](const ir::Unary& node) { return unary(node.op, expr.operands[0]); },
-            [this, &expr](const ir::Binary& node) { return binary(node.op, expr); },
-            [this, &expr](const ir::Assign& node) { return assign(node, expr); },
-            [this, &expr](const ir::Ternary&) {
+            [](const kernel::Literal& node) { return node.spelling; },
+            [](const kernel::Name& node) { return node.name; },
+            [this, &expr](const kernel::Unary& node) { return unary(node.op, expr.operands[0]); },
+            [this, &expr](const kernel::Binary& node) { return binary(node.op, expr); },
+            [this, &expr](const kernel::Assign& node) { return assign(node, expr); },
+            [this, &expr](const kernel::Ternary&) {
               return fmt::format("{} ? {} : {}", at_least(expr.operands[0], logical_or_level),
                                  at_least(expr.operands[1], ternary_level),
                                  at_least(expr.operands[2], ternary_level));
             },
-            [this, &expr](const ir::Index&) {
+            [this, &expr](const kernel::Index&) {
               return fmt::format("{}[{}]", at_least(expr.operands[0], postfix_level),
                                  at_least(expr.operands[1], assignment_level));
             },
-            [this, &expr](const ir::MemberOf& node) {
+            [this, &expr](const kernel::MemberOf& node) {
               return fmt::format("{}.{}", at_least(expr.operands[0], postfix_level), node.name);
             },
-            [this, &expr](const ir::Call& node) {
+            [this, &expr](const kernel::Call& node) {
               return fmt::format("{}({})", node.function, list(expr));
             },
-            [this, &expr](const ir::Cast& node) {
+            [this, &expr](const kernel::Cast& node) {
               if (is_to_lanes(node)) return lanes(node.target, expr.operands[0]);
               return fmt::format("({}){}", declaration_text(node.target, "", dialect_, style_),
                                  at_least(expr.operands[0], postfix_level));
             },
-            [this, &expr](const ir::SizeOf& node) {
+            [this, &expr](const kernel::SizeOf& node) {
               return fmt::format("sizeof({})",
                                  node.target ? declaration_text(*node.target, "", dialect_, style_)
                                              : print(expr.operands[0]));
             },
-            [this, &expr](const ir::InitList&) {
+            [this, &expr](const kernel::InitList&) {
               // a scalar does not begin a vector
-              if (expr.type.lanes > 0 && dialect_.has_vectors && !ir::is_complex(expr.type.base)) {
+              if (expr.type.lanes > 0 && dialect_.has_vectors &&
+                  !kernel::is_complex(expr.type.base)) {
                 return fmt::format("{{{}}}", filled(expr.type, list(expr)));
               }
               return fmt::format("{{{}}}", list(expr));
@@ -182,12 +183,12 @@ class ExpressionPrinter {
   }
 
   [[nodiscard]] std::string unary(UnaryOp op, const Expr& operand) const {
-    const std::string_view sign = ir::spelling_of(op);
+    const std::string_view sign = kernel::spelling_of(op);
     if (is_postfix(op)) return fmt::format("{}{}", at_least(operand, postfix_level), sign);
     // `- -x` and `& &x` must not run together.
-    const auto* inner = std::get_if<ir::Unary>(&operand.node);
+    const auto* inner = std::get_if<kernel::Unary>(&operand.node);
     const bool runs_together =
-        inner != nullptr && !is_postfix(inner->op) && ir::spelling_of(inner->op)[0] == sign[0];
+        inner != nullptr && !is_postfix(inner->op) && kernel::spelling_of(inner->op)[0] == sign[0];
     return fmt::format("{}{}", sign,
                        at_least(operand, runs_together ? primary_level : unary_level));
   }
@@ -196,19 +197,19 @@ class ExpressionPrinter {
     const std::string left = side(op, expr.operands[0], level_of(op));
     const std::string right = side(op, expr.operands[1], level_of(op) + 1);
     if (op == BinaryOp::comma) return fmt::format("{}, {}", left, right);
-    return fmt::format("{} {} {}", left, ir::spelling_of(op), right);
+    return fmt::format("{} {} {}", left, kernel::spelling_of(op), right);
   }
 
   [[nodiscard]] std::string side(BinaryOp op, const Expr& operand, int level) const {
-    const auto* inner = std::get_if<ir::Binary>(&operand.node);
+    const auto* inner = std::get_if<kernel::Binary>(&operand.node);
     const bool is_mixed = inner != nullptr && inner->op != op && op != BinaryOp::comma &&
                           !is_arithmetic(op) && level_of(inner->op) < multiplicative_level;
     return at_least(operand, is_mixed ? primary_level : level);
   }
 
-  [[nodiscard]] std::string assign(const ir::Assign& node, const Expr& expr) const {
+  [[nodiscard]] std::string assign(const kernel::Assign& node, const Expr& expr) const {
     return fmt::format("{} {}= {}", at_least(expr.operands[0], unary_level),
-                       node.op ? ir::spelling_of(*node.op) : "",
+                       node.op ? kernel::spelling_of(*node.op) : "",
                        at_least(expr.operands[1], assignment_level));
   }
 
@@ -227,19 +228,19 @@ class ExpressionPrinter {
 
 std::string scalar_text(const Type& type, const Dialect& dialect, const KernelStyle& style) {
   const std::string constness = type.is_const ? "const " : "";
-  if (type.base == ir::Base::none) return constness + "void";
-  const std::optional<DType> dtype = ir::dtype_of(type.base);
+  if (type.base == kernel::Base::none) return constness + "void";
+  const std::optional<DType> dtype = kernel::dtype_of(type.base);
   if (!dtype) throw InternalError("kernel: a type is printed that is not known");
   if (type.lanes > 0) return constness + vector_name(*dtype, type.lanes);
-  if (type.base == ir::Base::boolean) return fmt::format("{}{}", constness, style.boolean);
+  if (type.base == kernel::Base::boolean) return fmt::format("{}{}", constness, style.boolean);
   return fmt::format("{}{}", constness, dialect.type_name(*dtype));
 }
 
 std::string declarator_text(const Type& type, std::string_view name, const Dialect& dialect) {
   std::string text(name);
   bool after_pointer = false;
-  for (const ir::Derivation& step : type.derivation) {
-    const bool is_pointer = step.kind == ir::Derivation::Kind::pointer;
+  for (const kernel::Derivation& step : type.derivation) {
+    const bool is_pointer = step.kind == kernel::Derivation::Kind::pointer;
     if (is_pointer) {
       std::string qualifiers = step.is_const ? "const " : "";
       if (step.is_restrict && !dialect.restrict_word.empty()) {
@@ -257,25 +258,25 @@ std::string declarator_text(const Type& type, std::string_view name, const Diale
 
 }  // namespace
 
-std::string declaration_text(const ir::Type& type, std::string_view name, const Dialect& dialect,
-                             const KernelStyle& style) {
+std::string declaration_text(const kernel::Type& type, std::string_view name,
+                             const Dialect& dialect, const KernelStyle& style) {
   const std::string declarator = declarator_text(type, name, dialect);
   const std::string_view space = declarator.empty() ? "" : " ";
   return fmt::format("{}{}{}", scalar_text(type, dialect, style), space, declarator);
 }
 
-std::string expression_text(const ir::Expr& expr, const Dialect& dialect,
+std::string expression_text(const kernel::Expr& expr, const Dialect& dialect,
                             const KernelStyle& style) {
   return ExpressionPrinter(dialect, style).print(expr);
 }
 
-std::string variables_text(const ir::Declare& node, const Dialect& dialect,
+std::string variables_text(const kernel::Declare& node, const Dialect& dialect,
                            const KernelStyle& style, std::string_view storage) {
   const ExpressionPrinter printer(dialect, style);
   if (storage.empty()) storage = dialect.table;
   std::string text = node.is_static ? fmt::format("{} ", storage) : "";
   text += scalar_text(node.variables.front().type, dialect, style);
-  for (const ir::Variable& variable : node.variables) {
+  for (const kernel::Variable& variable : node.variables) {
     text += &variable == &node.variables.front() ? " " : ", ";
     text += declarator_text(variable.type, variable.name, dialect);
     if (variable.value) {
@@ -285,7 +286,8 @@ std::string variables_text(const ir::Declare& node, const Dialect& dialect,
   return text;
 }
 
-std::string condition_text(const ir::Expr& expr, const Dialect& dialect, const KernelStyle& style) {
+std::string condition_text(const kernel::Expr& expr, const Dialect& dialect,
+                           const KernelStyle& style) {
   return ExpressionPrinter(dialect, style).at_least(expr, ternary_level);
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "cg/dialect.hpp"
-#include "ir/kernel_body.hpp"
-#include "ir/kernel_rows.hpp"
+#include "kernel/body.hpp"
+#include "kernel/rows.hpp"
 
 namespace op2::cg {
 
@@ -19,24 +19,24 @@ struct KernelStyle {
   std::string_view boolean = "_Bool";  ///< The language's word for bool.
   /// Loops along rows are left as loops: GCC would unroll them before it looks for vectors, and
   /// find worse ones. 0 steps: none.
-  ir::RowLimits rows = {};
+  kernel::RowLimits rows = {};
 };
 
 /// @brief A declaration without initialiser, e.g. "double (*x)[2]"; a type alone if @p name is "".
-[[nodiscard]] std::string declaration_text(const ir::Type& type, std::string_view name,
+[[nodiscard]] std::string declaration_text(const kernel::Type& type, std::string_view name,
                                            const Dialect& dialect, const KernelStyle& style = {});
 
 /// @brief An expression, with the parentheses that C needs and those that compilers ask for.
-[[nodiscard]] std::string expression_text(const ir::Expr& expr, const Dialect& dialect,
+[[nodiscard]] std::string expression_text(const kernel::Expr& expr, const Dialect& dialect,
                                           const KernelStyle& style = {});
 
 /// @brief An expression that a branch or loop tests: an assignment gets its own parentheses.
-[[nodiscard]] std::string condition_text(const ir::Expr& expr, const Dialect& dialect,
+[[nodiscard]] std::string condition_text(const kernel::Expr& expr, const Dialect& dialect,
                                          const KernelStyle& style = {});
 
 /// @brief A declaration with its initialisers, without the semicolon.
 /// @param[in] storage Of a static table; the dialect's if empty.
-[[nodiscard]] std::string variables_text(const ir::Declare& node, const Dialect& dialect,
+[[nodiscard]] std::string variables_text(const kernel::Declare& node, const Dialect& dialect,
                                          const KernelStyle& style = {},
                                          std::string_view storage = {});
 

@@ -15,33 +15,33 @@
 #include "cg/adapt.hpp"
 #include "cg/kernel_expressions.hpp"
 #include "cg/lane_calls.hpp"
-#include "ir/integers.hpp"
-#include "ir/kernel_ir.hpp"
-#include "ir/kernel_rows.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/known_functions.hpp"
-#include "ir/unique_names.hpp"
+#include "kernel/integers.hpp"
+#include "kernel/known_functions.hpp"
+#include "kernel/rows.hpp"
+#include "kernel/unique_names.hpp"
+#include "kernel/walk.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::cg {
 namespace {
 
-using ir::Expr;
-using ir::Type;
+using kernel::Expr;
+using kernel::Type;
 
 class StatementPrinter {
  public:
-  StatementPrinter(Context& context, const KernelStyle& style, const ir::Kernel& kernel)
+  StatementPrinter(Context& context, const KernelStyle& style, const kernel::Kernel& kernel)
       : context_(context),
         style_(style),
         kernel_(kernel),
-        constants_(kernel.body ? ir::constant_integers(*kernel.body) : ir::Integers{}) {}
+        constants_(kernel.body ? kernel::constant_integers(*kernel.body) : kernel::Integers{}) {}
 
-  void body(const ir::Body& statements) {
-    for (const ir::Stmt& stmt : statements) statement(stmt);
+  void body(const kernel::Body& statements) {
+    for (const kernel::Stmt& stmt : statements) statement(stmt);
   }
 
  private:
-  [[nodiscard]] std::string variables(const ir::Declare& node) const {
+  [[nodiscard]] std::string variables(const kernel::Declare& node) const {
     return variables_text(node, context_.dialect(), style_);
   }
 
@@ -58,46 +58,46 @@ class StatementPrinter {
     context_.statement(fmt::format("#line {} \"<kernel {}>\"", line, kernel_.name));
   }
 
-  void statement(const ir::Stmt& stmt) {
+  void statement(const kernel::Stmt& stmt) {
     mark(stmt.line);
     std::visit(
         overload{
-            [this](const ir::Declare& node) { context_.statement(variables(node) + ";"); },
-            [this](const ir::Evaluate& node) { context_.statement(print(node.value) + ";"); },
-            [this](const ir::Block& node) { nested("", node.body); },
-            [this](const ir::If& node) { branches(node); },
-            [this](const ir::For& node) {
+            [this](const kernel::Declare& node) { context_.statement(variables(node) + ";"); },
+            [this](const kernel::Evaluate& node) { context_.statement(print(node.value) + ";"); },
+            [this](const kernel::Block& node) { nested("", node.body); },
+            [this](const kernel::If& node) { branches(node); },
+            [this](const kernel::For& node) {
               if (node.is_unrolled) context_.pragma("unroll");
               const std::string header = std::string(rolled_if_row(node)) + for_header(node);
               // C lets the body declare the counter's name again, C++ only a block within it
-              if (hides_counter(node)) return nested(header, {{.node = ir::Block{node.body}}});
+              if (hides_counter(node)) return nested(header, {{.node = kernel::Block{node.body}}});
               nested(header, node.body);
             },
-            [this](const ir::While& node) { loop(node); },
-            [this](const ir::Switch& node) { cases(node); },
-            [this](const ir::Return& node) {
+            [this](const kernel::While& node) { loop(node); },
+            [this](const kernel::Switch& node) { cases(node); },
+            [this](const kernel::Return& node) {
               context_.statement(node.value ? fmt::format("return {};", print(*node.value))
                                             : "return;");
             },
-            [this](const ir::Break&) { context_.statement("break;"); },
-            [this](const ir::Continue&) { context_.statement("continue;"); },
+            [this](const kernel::Break&) { context_.statement("break;"); },
+            [this](const kernel::Continue&) { context_.statement("continue;"); },
         },
         stmt.node);
   }
 
-  void nested(const std::string& header, const ir::Body& statements,
+  void nested(const std::string& header, const kernel::Body& statements,
               const std::string& trailer = "") {
     context_.begin_branch(header);
     body(statements);
     context_.end_branch(trailer);
   }
 
-  void branches(const ir::If& node) {
+  void branches(const kernel::If& node) {
     context_.begin_branch(fmt::format("if ({})", condition(node.condition)));
     body(node.then_body);
-    const ir::Body* rest = &node.else_body;
-    while (rest->size() == 1 && std::holds_alternative<ir::If>(rest->front().node)) {
-      const auto& next = std::get<ir::If>(rest->front().node);
+    const kernel::Body* rest = &node.else_body;
+    while (rest->size() == 1 && std::holds_alternative<kernel::If>(rest->front().node)) {
+      const auto& next = std::get<kernel::If>(rest->front().node);
       context_.else_branch(fmt::format("else if ({})", condition(next.condition)));
       body(next.then_body);
       rest = &next.else_body;
@@ -109,33 +109,34 @@ class StatementPrinter {
     context_.end_branch();
   }
 
-  [[nodiscard]] std::string_view rolled_if_row(const ir::For& node) {
-    if (style_.rows.steps == 0 || ir::has_inner_loop(node)) return "";
-    const bool is_row = ir::runs_along_rows(node, constants_, style_.rows) && computes(node);
+  [[nodiscard]] std::string_view rolled_if_row(const kernel::For& node) {
+    if (style_.rows.steps == 0 || kernel::has_inner_loop(node)) return "";
+    const bool is_row = kernel::runs_along_rows(node, constants_, style_.rows) && computes(node);
     return is_row ? rolled(context_) : "";
   }
 
   /// Loops that only copy are none to GCC, but calls of memcpy.
-  [[nodiscard]] static bool computes(const ir::For& loop) {
+  [[nodiscard]] static bool computes(const kernel::For& loop) {
     bool found = false;
-    ir::for_each_expr_in(loop.body, [&found](const Expr& expr) {
-      found |= std::holds_alternative<ir::Binary>(expr.node) && ir::is_floating(expr.type.base);
+    kernel::for_each_expr_in(loop.body, [&found](const Expr& expr) {
+      found |=
+          std::holds_alternative<kernel::Binary>(expr.node) && kernel::is_floating(expr.type.base);
     });
     return found;
   }
 
-  [[nodiscard]] static bool hides_counter(const ir::For& loop) {
-    const std::set<std::string> hidden = ir::declared_names(loop.body);
-    return std::ranges::any_of(ir::declared_names(loop.init),
+  [[nodiscard]] static bool hides_counter(const kernel::For& loop) {
+    const std::set<std::string> hidden = kernel::declared_names(loop.body);
+    return std::ranges::any_of(kernel::declared_names(loop.init),
                                [&](const std::string& name) { return hidden.contains(name); });
   }
 
-  [[nodiscard]] std::string for_header(const ir::For& node) const {
+  [[nodiscard]] std::string for_header(const kernel::For& node) const {
     std::string init;
     if (!node.init.empty()) {
-      const ir::StmtNode& first = node.init.front().node;
-      if (const auto* declared = std::get_if<ir::Declare>(&first)) init = variables(*declared);
-      if (const auto* value = std::get_if<ir::Evaluate>(&first)) {
+      const kernel::StmtNode& first = node.init.front().node;
+      if (const auto* declared = std::get_if<kernel::Declare>(&first)) init = variables(*declared);
+      if (const auto* value = std::get_if<kernel::Evaluate>(&first)) {
         init = print(value->value);
       }
     }
@@ -145,7 +146,7 @@ class StatementPrinter {
     return fmt::format("for ({};{};{})", init, part(node.condition), part(node.step));
   }
 
-  void loop(const ir::While& node) {
+  void loop(const kernel::While& node) {
     const std::string test = fmt::format("while ({})", condition(node.condition));
     if (node.is_do) {
       nested("do", node.body, test + ";");
@@ -154,13 +155,13 @@ class StatementPrinter {
     }
   }
 
-  void cases(const ir::Switch& node) {
+  void cases(const kernel::Switch& node) {
     context_.begin_branch(fmt::format("switch ({})", print(node.value)));
-    for (const ir::Case& entry : node.cases) {
+    for (const kernel::Case& entry : node.cases) {
       // A label must stand before a statement, which a declaration is not.
       const bool is_bare = entry.body.empty()
                                ? &entry == &node.cases.back()
-                               : std::holds_alternative<ir::Declare>(entry.body.front().node);
+                               : std::holds_alternative<kernel::Declare>(entry.body.front().node);
       const std::string end = is_bare ? ": ;" : ":";
       context_.statement(entry.label ? fmt::format("case {}{}", print(*entry.label), end)
                                      : "default" + end);
@@ -171,24 +172,24 @@ class StatementPrinter {
 
   Context& context_;
   const KernelStyle& style_;
-  const ir::Kernel& kernel_;
-  const ir::Integers constants_;
+  const kernel::Kernel& kernel_;
+  const kernel::Integers constants_;
 };
 
-std::set<std::string> calls_of(const ir::KernelBody& body) {
+std::set<std::string> calls_of(const kernel::KernelBody& body) {
   std::set<std::string> names;
-  for (const ir::FunctionDef& function : body.functions) {
-    ir::for_each_expr_in(function.body, [&names](const Expr& expr) {
-      if (const auto* call = std::get_if<ir::Call>(&expr.node)) names.insert(call->function);
+  for (const kernel::FunctionDef& function : body.functions) {
+    kernel::for_each_expr_in(function.body, [&names](const Expr& expr) {
+      if (const auto* call = std::get_if<kernel::Call>(&expr.node)) names.insert(call->function);
     });
   }
   return names;
 }
 
-ir::FunctionDef with_renamed_calls(ir::FunctionDef function,
-                                   const std::map<std::string, std::string>& names) {
-  ir::for_each_expr_in(function.body, [&names](Expr& expr) {
-    auto* call = std::get_if<ir::Call>(&expr.node);
+kernel::FunctionDef with_renamed_calls(kernel::FunctionDef function,
+                                       const std::map<std::string, std::string>& names) {
+  kernel::for_each_expr_in(function.body, [&names](Expr& expr) {
+    auto* call = std::get_if<kernel::Call>(&expr.node);
     if (call == nullptr) return;
     const auto renamed = names.find(call->function);
     if (renamed != names.end()) call->function = renamed->second;
@@ -196,10 +197,10 @@ ir::FunctionDef with_renamed_calls(ir::FunctionDef function,
   return function;
 }
 
-std::string header_of(const ir::FunctionDef& function, const std::string& name,
+std::string header_of(const kernel::FunctionDef& function, const std::string& name,
                       const Dialect& dialect, const KernelStyle& style) {
   std::string parameters;
-  for (const ir::Parameter& parameter : function.parameters) {
+  for (const kernel::Parameter& parameter : function.parameters) {
     if (!parameters.empty()) parameters += ", ";
     parameters += declaration_text(parameter.type, parameter.name, dialect, style);
   }
@@ -218,9 +219,9 @@ std::string_view extremum(std::string_view function) {
   return std::ranges::find(known, function) == known.end() ? "" : function;
 }
 
-void print_prototypes(Context& context, const ir::KernelBody& body, const KernelStyle& style) {
+void print_prototypes(Context& context, const kernel::KernelBody& body, const KernelStyle& style) {
   for (const std::string& name : calls_of(body)) {
-    const ir::KnownFunction* known = ir::known_function(name);
+    const kernel::KnownFunction* known = kernel::known_function(name);
     if (known == nullptr || !known->needs_prototype || body.function(name) != nullptr) continue;
     if (!extremum(name).empty()) continue;
     std::string parameters;
@@ -238,7 +239,8 @@ void print_prototypes(Context& context, const ir::KernelBody& body, const Kernel
 /// library's, and a loop over edges takes twice as long. The values are the library's: a NaN loses
 /// against a number, and C leaves the sign of a zero open.
 /// @return The names to call instead.
-std::map<std::string, std::string> define_extrema(Context& context, const ir::KernelBody& body) {
+std::map<std::string, std::string> define_extrema(Context& context,
+                                                  const kernel::KernelBody& body) {
   std::map<std::string, std::string> names;
   for (const std::string& function : calls_of(body)) {
     const std::string_view name = extremum(function);
@@ -260,29 +262,29 @@ std::map<std::string, std::string> define_extrema(Context& context, const ir::Ke
 /// Gives tables the names that they have in the program, where other kernels may have tables, too.
 class TableNames {
  public:
-  TableNames(Context& context, ir::KernelBody& body) {
+  TableNames(Context& context, kernel::KernelBody& body) {
     std::set<std::string> used;
-    for (const ir::FunctionDef& function : body.functions) {
-      for (const ir::Parameter& parameter : function.parameters) used.insert(parameter.name);
-      ir::for_each_expr_in(function.body, [&used](const Expr& expr) {
-        if (const auto* name = std::get_if<ir::Name>(&expr.node)) used.insert(name->name);
+    for (const kernel::FunctionDef& function : body.functions) {
+      for (const kernel::Parameter& parameter : function.parameters) used.insert(parameter.name);
+      kernel::for_each_expr_in(function.body, [&used](const Expr& expr) {
+        if (const auto* name = std::get_if<kernel::Name>(&expr.node)) used.insert(name->name);
       });
     }
-    for (const ir::Variable& table : body.tables) used.insert(table.name);
-    for (const ir::Variable& table : body.tables) {
+    for (const kernel::Variable& table : body.tables) used.insert(table.name);
+    for (const kernel::Variable& table : body.tables) {
       const std::string name = context.take_name(table.name, used);
       if (name != table.name) names_.emplace(table.name, name);
     }
     if (!names_.empty()) rename(body);
   }
 
-  // as ir::walk_scoped() calls them
+  // as kernel::walk_scoped() calls them
   void enter() { hiding_.enter(); }
   void leave() { hiding_.leave(); }
-  void declare(const ir::Variable& variable) { hiding_.declare(variable.name, true); }
+  void declare(const kernel::Variable& variable) { hiding_.declare(variable.name, true); }
   void expression(Expr& expr) {
-    ir::for_each_expr(expr, [this](Expr& part) {
-      auto* name = std::get_if<ir::Name>(&part.node);
+    kernel::for_each_expr(expr, [this](Expr& part) {
+      auto* name = std::get_if<kernel::Name>(&part.node);
       if (name == nullptr || hiding_.find(name->name) != nullptr) return;
       const auto found = names_.find(name->name);
       if (found != names_.end()) name->name = found->second;
@@ -290,50 +292,50 @@ class TableNames {
   }
 
  private:
-  void rename(ir::KernelBody& body) {
-    for (ir::Variable& table : body.tables) {
+  void rename(kernel::KernelBody& body) {
+    for (kernel::Variable& table : body.tables) {
       if (table.value) expression(*table.value);
       const auto found = names_.find(table.name);
       if (found != names_.end()) table.name = found->second;
     }
-    for (ir::FunctionDef& function : body.functions) {
+    for (kernel::FunctionDef& function : body.functions) {
       enter();
-      for (const ir::Parameter& parameter : function.parameters) {
+      for (const kernel::Parameter& parameter : function.parameters) {
         hiding_.declare(parameter.name, true);
       }
-      ir::walk_scoped(function.body, *this);
+      kernel::walk_scoped(function.body, *this);
       leave();
     }
   }
 
   std::map<std::string, std::string> names_;  // where they are others
-  ir::ScopeStack<bool> hiding_;
+  kernel::ScopeStack<bool> hiding_;
 };
 
 /// Constant memory is for the small tables: the large ones are what does not fit.
-void print_tables(Context& context, const ir::Kernel& kernel, const KernelStyle& style) {
-  const std::vector<ir::Variable>& tables = kernel.body->tables;
-  std::vector<const ir::Variable*> by_size;
-  for (const ir::Variable& table : tables) by_size.push_back(&table);
+void print_tables(Context& context, const kernel::Kernel& kernel, const KernelStyle& style) {
+  const std::vector<kernel::Variable>& tables = kernel.body->tables;
+  std::vector<const kernel::Variable*> by_size;
+  for (const kernel::Variable& table : tables) by_size.push_back(&table);
   std::ranges::stable_sort(by_size, {},
-                           [](const auto* table) { return ir::bytes_of(table->type); });
-  std::set<const ir::Variable*> large;
-  for (const ir::Variable* table : by_size) {
-    if (!context.take_constant_memory(ir::bytes_of(table->type))) large.insert(table);
+                           [](const auto* table) { return kernel::bytes_of(table->type); });
+  std::set<const kernel::Variable*> large;
+  for (const kernel::Variable* table : by_size) {
+    if (!context.take_constant_memory(kernel::bytes_of(table->type))) large.insert(table);
   }
   const Dialect& dialect = context.dialect();
-  for (const ir::Variable& table : tables) {
+  for (const kernel::Variable& table : tables) {
     const auto storage = large.contains(&table) ? dialect.large_table : dialect.table;
-    const ir::Declare node{.is_static = true, .variables = {table}};
+    const kernel::Declare node{.is_static = true, .variables = {table}};
     context.top_level(variables_text(node, dialect, style, storage) + ";");
   }
 }
 
-std::string print_functions(Context& context, const ir::Kernel& original,
+std::string print_functions(Context& context, const kernel::Kernel& original,
                             const KernelStyle& style) {
-  ir::Kernel kernel = original;
+  kernel::Kernel kernel = original;
   std::map<std::string, std::string> names;
-  const auto write = [&kernel, &style, &names](const ir::FunctionDef& function, Context& into,
+  const auto write = [&kernel, &style, &names](const kernel::FunctionDef& function, Context& into,
                                                const std::string& name) {
     if (&function == &kernel.body->functions.front()) {
       if (style.prototypes) {
@@ -344,13 +346,13 @@ std::string print_functions(Context& context, const ir::Kernel& original,
       static_cast<void>(TableNames(into, *kernel.body));
       print_tables(into, kernel, style);
     }
-    const ir::FunctionDef renamed = with_renamed_calls(function, names);
+    const kernel::FunctionDef renamed = with_renamed_calls(function, names);
     Scope scope = into.function(header_of(function, name, into.dialect(), style));
     StatementPrinter(into, style, kernel).body(renamed.body);
     scope.end();
   };
   std::string entry;
-  for (const ir::FunctionDef& function : kernel.body->functions) {
+  for (const kernel::FunctionDef& function : kernel.body->functions) {
     entry = context.find_or_generate(fmt::format("{}:{}", kernel.key, function.name), function.name,
                                      [&write, &function](Context& into, const std::string& name) {
                                        write(function, into, name);
@@ -361,7 +363,7 @@ std::string print_functions(Context& context, const ir::Kernel& original,
 }
 
 /// What verbatim text calls the kernel, or another name where generated code has that one itself.
-std::string name_printed(const ir::Kernel& kernel) {
+std::string name_printed(const kernel::Kernel& kernel) {
   const auto locals = kir::local_names();
   const bool is_taken = std::find(locals.begin(), locals.end(), kernel.name) != locals.end();
   return kernel.body || !is_taken ? kernel.name : kernel.name + "_kernel";
@@ -376,16 +378,17 @@ std::string_view rolled(Context& context) {
   return "op2_rolled ";
 }
 
-std::string print_kernel(Context& context, const ir::Kernel& original, const KernelStyle& given) {
+std::string print_kernel(Context& context, const kernel::Kernel& original,
+                         const KernelStyle& given) {
   if (context.dialect().library != nullptr && original.body) {
-    ir::Kernel kernel = original;
+    kernel::Kernel kernel = original;
     kernel.body = adapted(std::move(*kernel.body), context.dialect());
     KernelStyle style = given;
     style.prototypes = false;
     style.boolean = context.dialect().boolean;
     return print_functions(context, kernel, style);
   }
-  const ir::Kernel& kernel = original;
+  const kernel::Kernel& kernel = original;
   const KernelStyle& style = given;
   const std::string entry = name_printed(kernel);
   const bool is_renamed = entry != kernel.name;  // before headers: it may be defined there

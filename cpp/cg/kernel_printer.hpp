@@ -6,7 +6,7 @@
 
 #include "cg/context.hpp"
 #include "cg/kernel_expressions.hpp"
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::cg {
 
@@ -20,6 +20,7 @@ namespace op2::cg {
 /// kernel twice into one context prints its functions once.
 ///
 /// @return The entry function's name in this text: the kernel's, unless that was taken.
-std::string print_kernel(Context& context, const ir::Kernel& kernel, const KernelStyle& style = {});
+std::string print_kernel(Context& context, const kernel::Kernel& kernel,
+                         const KernelStyle& style = {});
 
 }  // namespace op2::cg

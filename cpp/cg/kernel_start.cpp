@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::cg {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::cg {
 

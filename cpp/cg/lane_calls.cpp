@@ -10,15 +10,15 @@
 
 #include "base/error.hpp"
 #include "cg/lane_types.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/known_functions.hpp"
-#include "ir/lane_functions.hpp"
+#include "kernel/known_functions.hpp"
+#include "kernel/lane_functions.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::cg {
 namespace {
 
 using namespace detail;
-using ir::LaneOp;
+using kernel::LaneOp;
 
 struct Spelled {
   std::string type;    ///< of the vectors
@@ -78,7 +78,7 @@ std::string vector_form(const std::string& function, const Spelled& t, DType dty
   }
   if (name != "fmin" && name != "fmax") return "";
   // A NaN loses against any number.
-  const std::string blend = ir::name_of({LaneOp::blend, ir::base_of(dtype), lanes, ""});
+  const std::string blend = kernel::name_of({LaneOp::blend, kernel::base_of(dtype), lanes, ""});
   return fmt::format("{}((a {} b) | (b != b), a, b)", blend, name == "fmin" ? "<" : ">");
 }
 
@@ -125,11 +125,11 @@ void call_vector_math(Context& out, const VectorMath& math, const std::string& r
 }
 
 /// Vectors of what the library function takes, which may be integers: `ldexp(double, int)`.
-Names parameters_of(Context& out, const ir::LaneFunction& function, std::size_t n_arguments) {
-  const ir::KnownFunction& known = *ir::known_function(function.function);
+Names parameters_of(Context& out, const kernel::LaneFunction& function, std::size_t n_arguments) {
+  const kernel::KnownFunction& known = *kernel::known_function(function.function);
   Names parameters;
   for (std::size_t i = 0; i < n_arguments; ++i) {
-    const DType dtype = *ir::dtype_of(known.parameters[i].base);
+    const DType dtype = *kernel::dtype_of(known.parameters[i].base);
     parameters.push_back(
         fmt::format("{} {}", vector_type(out, dtype, function.lanes), static_cast<char>('a' + i)));
   }
@@ -148,9 +148,10 @@ bool is_spoilt_by_others(const std::string& function, DType dtype) {
 }
 
 /// A function of a language that has vectors: most take them as they take scalars.
-void define_native_call(Context& out, const ir::LaneFunction& function, const std::string& result,
-                        const Names& parameters, const std::string& name, const Spelled& t) {
-  const ir::KnownFunction& known = *ir::known_function(function.function);
+void define_native_call(Context& out, const kernel::LaneFunction& function,
+                        const std::string& result, const Names& parameters, const std::string& name,
+                        const Spelled& t) {
+  const kernel::KnownFunction& known = *kernel::known_function(function.function);
   const LibraryFunction native = out.dialect().library(known);
   const Scope scope =
       out.function(fmt::format("{} {} {}({})", inlined, result, name, joined(parameters)));
@@ -161,7 +162,7 @@ void define_native_call(Context& out, const ir::LaneFunction& function, const st
     }
     return joined(list);
   };
-  const bool is_spoilt = is_spoilt_by_others(function.function, *ir::dtype_of(function.base));
+  const bool is_spoilt = is_spoilt_by_others(function.function, *kernel::dtype_of(function.base));
   if (result == t.type && !native.cast_result && !is_spoilt) {
     out.statement(fmt::format("return {}({});", native.name, arguments("")));
     return;
@@ -173,10 +174,10 @@ void define_native_call(Context& out, const ir::LaneFunction& function, const st
   out.statement("return result;");
 }
 
-void define_call(Context& out, const ir::LaneFunction& function, const std::string& result,
+void define_call(Context& out, const kernel::LaneFunction& function, const std::string& result,
                  std::size_t n_arguments, const std::string& name, const Spelled& t) {
   const Names parameters = parameters_of(out, function, n_arguments);
-  const DType dtype = *ir::dtype_of(function.base);
+  const DType dtype = *kernel::dtype_of(function.base);
   if (out.dialect().has_vectors)
     return define_native_call(out, function, result, parameters, name, t);
   const std::string whole = vector_form(function.function, t, dtype, function.lanes);
@@ -205,12 +206,12 @@ void define_call(Context& out, const ir::LaneFunction& function, const std::stri
 }
 
 /// What a function over complex lanes returns, made of the parts of its arguments.
-std::string complex_form(const ir::LaneFunction& function, const std::string& type) {
+std::string complex_form(const kernel::LaneFunction& function, const std::string& type) {
   const auto made = [&type](const std::string& re, const std::string& im) {
     return fmt::format("({}){{{}, {}}}", type, re, im);
   };
   const std::string blend =
-      ir::name_of({LaneOp::blend, ir::part_base(function.base), function.lanes, ""});
+      kernel::name_of({LaneOp::blend, kernel::part_base(function.base), function.lanes, ""});
   switch (function.op) {
     case LaneOp::blend:
       return made(blend + "(mask, on.re, off.re)", blend + "(mask, on.im, off.im)");
@@ -243,11 +244,11 @@ std::string complex_form(const ir::LaneFunction& function, const std::string& ty
 
 /// Names for complex_form() of a quotient, which scales by the larger part of the divisor (Smith
 /// 1962): squares of large or small numbers would leave the range.
-void declare_quotient(Context& out, const ir::LaneFunction& function, const std::string& part,
+void declare_quotient(Context& out, const kernel::LaneFunction& function, const std::string& part,
                       const std::string& mask) {
   const std::string blend =
-      ir::name_of({LaneOp::blend, ir::part_base(function.base), function.lanes, ""});
-  const bool is_single = ir::part_base(function.base) == ir::Base::float32;
+      kernel::name_of({LaneOp::blend, kernel::part_base(function.base), function.lanes, ""});
+  const bool is_single = kernel::part_base(function.base) == kernel::Base::float32;
   const std::string_view bits = is_single ? "0x7fffffff" : "0x7fffffffffffffff";
   const auto magnitude = [&](const char* of) {
     const std::string kept =
@@ -264,7 +265,7 @@ void declare_quotient(Context& out, const ir::LaneFunction& function, const std:
 }
 
 /// Lane by lane: what no form on whole vectors serves.
-void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t n_arguments,
+void complex_by_lane(Context& out, const kernel::LaneFunction& function, std::size_t n_arguments,
                      bool gives_complex, const std::string& result) {
   const auto both = [&out](const std::string& value) {
     const Dialect& dialect = out.dialect();
@@ -273,7 +274,7 @@ void complex_by_lane(Context& out, const ir::LaneFunction& function, std::size_t
     out.statement(fmt::format("result.im[lane] = {};",
                               fmt::format(fmt::runtime(dialect.imaginary_part), value)));
   };
-  const DType dtype = *ir::dtype_of(function.base);
+  const DType dtype = *kernel::dtype_of(function.base);
   out.statement(fmt::format("{} result;", result));
   out.begin_branch(fmt::format("for (int lane = 0; lane < {}; ++lane)", function.lanes));
   if (function.op == LaneOp::lookup || function.op == LaneOp::table) {
@@ -318,7 +319,7 @@ void complex_put(Context& out, int lanes) {
 }
 
 struct Use {
-  ir::LaneFunction function;
+  kernel::LaneFunction function;
   std::size_t n_arguments;
   DType result;  ///< of a call; else that of T
 };
@@ -326,8 +327,8 @@ struct Use {
 void define_use(Context& context, const Use& use);
 
 void define_complex(Context& context, const Use& use) {
-  const ir::LaneFunction& function = use.function;
-  const DType dtype = *ir::dtype_of(function.base);
+  const kernel::LaneFunction& function = use.function;
+  const DType dtype = *kernel::dtype_of(function.base);
   const int lanes = function.lanes;
   const std::string type = vector_type(context, dtype, lanes);
   const std::string part = vector_type(context, part_of(dtype), lanes);
@@ -339,7 +340,7 @@ void define_complex(Context& context, const Use& use) {
   if (function.op == LaneOp::blend || function.op == LaneOp::divide) {
     Use of_parts{function, 3, part_of(dtype)};
     of_parts.function.op = LaneOp::blend;
-    of_parts.function.base = ir::part_base(function.base);
+    of_parts.function.base = kernel::part_base(function.base);
     of_parts.function.function.clear();
     define_use(context, of_parts);
   }
@@ -368,7 +369,7 @@ void define_complex(Context& context, const Use& use) {
     }
     return joined(list);
   };
-  const std::string name = ir::name_of(function);
+  const std::string name = kernel::name_of(function);
   (void)context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
     const Scope scope =
         out.function(fmt::format("{} {} {}({})", inlined, result, given, parameters()));
@@ -381,13 +382,13 @@ void define_complex(Context& context, const Use& use) {
 }
 
 void define_use(Context& context, const Use& use) {
-  const ir::LaneFunction& function = use.function;
-  const DType dtype = *ir::dtype_of(function.base);
+  const kernel::LaneFunction& function = use.function;
+  const DType dtype = *kernel::dtype_of(function.base);
   const Spelled spelled{vector_type(context, dtype, function.lanes),
                         std::string(context.dialect().type_name(dtype)),
                         vector_type(context, mask_dtype(dtype), function.lanes)};
   const std::string result = vector_type(context, use.result, function.lanes);
-  const std::string name = ir::name_of(function);
+  const std::string name = kernel::name_of(function);
   const bool is_c = !context.dialect().has_vectors;
   if (is_c && vector_math(function.function, dtype, function.lanes, use.n_arguments)) {
     context.top_level_once("#include <features.h>");
@@ -427,33 +428,34 @@ void define_use(Context& context, const Use& use) {
 
 }  // namespace
 
-void define_lanes(Context& context, const ir::KernelBody& body) {
-  const auto define_type = [&context](const ir::Type& type) {
-    if (type.lanes > 0) (void)vector_type(context, *ir::dtype_of(type.base), type.lanes);
+void define_lanes(Context& context, const kernel::KernelBody& body) {
+  const auto define_type = [&context](const kernel::Type& type) {
+    if (type.lanes > 0) (void)vector_type(context, *kernel::dtype_of(type.base), type.lanes);
   };
   struct Visitor {
     Context& context;
     const decltype(define_type)& type;
     void enter() {}
     void leave() {}
-    void declare(const ir::Variable& variable) { type(variable.type); }
-    void expression(const ir::Expr& whole) {
-      ir::for_each_expr(whole, [this](const ir::Expr& expr) {
+    void declare(const kernel::Variable& variable) { type(variable.type); }
+    void expression(const kernel::Expr& whole) {
+      kernel::for_each_expr(whole, [this](const kernel::Expr& expr) {
         type(expr.type);
-        const auto* call = std::get_if<ir::Call>(&expr.node);
-        const auto function = call == nullptr ? std::nullopt : ir::lane_function(call->function);
+        const auto* call = std::get_if<kernel::Call>(&expr.node);
+        const auto function =
+            call == nullptr ? std::nullopt : kernel::lane_function(call->function);
         if (!function) return;
-        const DType result =
-            expr.type.lanes > 0 ? *ir::dtype_of(expr.type.base) : *ir::dtype_of(function->base);
+        const DType result = expr.type.lanes > 0 ? *kernel::dtype_of(expr.type.base)
+                                                 : *kernel::dtype_of(function->base);
         define_use(context, {*function, expr.operands.size(), result});
       });
     }
   };
-  for (const ir::FunctionDef& function : body.functions) {
+  for (const kernel::FunctionDef& function : body.functions) {
     define_type(function.result);
-    for (const ir::Parameter& parameter : function.parameters) define_type(parameter.type);
+    for (const kernel::Parameter& parameter : function.parameters) define_type(parameter.type);
     Visitor visitor{context, define_type};
-    ir::walk_scoped(function.body, visitor);
+    kernel::walk_scoped(function.body, visitor);
   }
 }
 

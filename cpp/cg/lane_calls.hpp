@@ -2,12 +2,12 @@
 #pragma once
 
 #include "cg/context.hpp"
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::cg {
 
-/// @brief Define every vector type and every function over lanes (ir/lane_functions.hpp) that
+/// @brief Define every vector type and every function over lanes (kernel/lane_functions.hpp) that
 /// @p body uses.
-void define_lanes(Context& context, const ir::KernelBody& body);
+void define_lanes(Context& context, const kernel::KernelBody& body);
 
 }  // namespace op2::cg

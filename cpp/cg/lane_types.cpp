@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/lane_functions.hpp"
+#include "kernel/lane_functions.hpp"
 
 namespace op2::cg {
 namespace {
@@ -37,11 +37,11 @@ std::string vector_type(Context& context, DType dtype, int lanes) {
 }
 
 DType mask_dtype(DType dtype) {
-  return *ir::dtype_of(ir::mask_base(ir::base_of(dtype)));
+  return *kernel::dtype_of(kernel::mask_base(kernel::base_of(dtype)));
 }
 
 DType part_of(DType dtype) {
-  return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
+  return *kernel::dtype_of(kernel::part_base(kernel::base_of(dtype)));
 }
 
 std::string row_type(Context& context, DType dtype, int lanes) {

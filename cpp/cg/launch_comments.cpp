@@ -10,8 +10,8 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/array_comments.hpp"
-#include "ir/kir_dump.hpp"
-#include "ir/kir_walk.hpp"
+#include "kir/dump.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::cg {
 namespace {

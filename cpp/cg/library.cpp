@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view builtin_prefix = "__builtin_";
 
-std::string plain_name(const ir::KnownFunction& function) {
+std::string plain_name(const kernel::KnownFunction& function) {
   return function.name.starts_with(builtin_prefix) ? function.name.substr(builtin_prefix.size())
                                                    : function.name;
 }
@@ -19,25 +19,25 @@ bool is_memory(std::string_view name) {
   return name == "memcpy" || name == "memmove" || name == "memset" || name == "memcmp";
 }
 
-bool is_single(const ir::KnownFunction& function) {
-  const auto is_float = [](const ir::Type& type) {
-    return type.base == ir::Base::float32 || type.base == ir::Base::complex64;
+bool is_single(const kernel::KnownFunction& function) {
+  const auto is_float = [](const kernel::Type& type) {
+    return type.base == kernel::Base::float32 || type.base == kernel::Base::complex64;
   };
   if (is_float(function.result)) return true;
-  for (const ir::Type& type : function.parameters) {
+  for (const kernel::Type& type : function.parameters) {
     if (is_float(type)) return true;
   }
   return false;
 }
 
 /// Complex numbers are vectors of two, which the language's functions would take item by item.
-bool is_complex(const ir::KnownFunction& function) {
-  const auto is_number = [](const ir::Type& type) { return ir::is_complex(type.base); };
+bool is_complex(const kernel::KnownFunction& function) {
+  const auto is_number = [](const kernel::Type& type) { return kernel::is_complex(type.base); };
   return is_number(function.result) || std::ranges::any_of(function.parameters, is_number);
 }
 
 /// The name without the letter that says float.
-std::string overloaded_name(const ir::KnownFunction& function) {
+std::string overloaded_name(const kernel::KnownFunction& function) {
   std::string name = plain_name(function);
   if (is_single(function) && name.ends_with('f')) name.pop_back();
   return name;
@@ -58,7 +58,7 @@ constexpr std::array opencl_replacements{
 
 }  // namespace
 
-LibraryFunction opencl_library(const ir::KnownFunction& function) {
+LibraryFunction opencl_library(const kernel::KnownFunction& function) {
   if (is_complex(function)) return {plain_name(function)};
   const std::string name = overloaded_name(function);
   if (is_memory(name)) return {"op2_" + name};
@@ -70,7 +70,7 @@ LibraryFunction opencl_library(const ir::KnownFunction& function) {
   return {name};
 }
 
-LibraryFunction cuda_library(const ir::KnownFunction& function) {
+LibraryFunction cuda_library(const kernel::KnownFunction& function) {
   const std::string name = plain_name(function);
   if (name == "memmove" || name == "memcmp") return {"op2_" + name};
   if (name == "inf") return {"__longlong_as_double(0x7ff0000000000000LL)", false, true};

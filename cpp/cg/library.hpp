@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/known_functions.hpp"
+#include "kernel/known_functions.hpp"
 
 namespace op2::cg {
 
@@ -15,9 +15,9 @@ struct LibraryFunction {
 };
 
 /// @brief In OpenCL C: overloads instead of a letter for the type. Memory functions are helpers.
-[[nodiscard]] LibraryFunction opencl_library(const ir::KnownFunction& function);
+[[nodiscard]] LibraryFunction opencl_library(const kernel::KnownFunction& function);
 
 /// @brief In CUDA C++: C's names, but no builtins.
-[[nodiscard]] LibraryFunction cuda_library(const ir::KnownFunction& function);
+[[nodiscard]] LibraryFunction cuda_library(const kernel::KnownFunction& function);
 
 }  // namespace op2::cg

@@ -19,8 +19,8 @@
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
 #include "cg/launch_comments.hpp"
-#include "ir/kir_verify.hpp"
-#include "ir/kir_walk.hpp"
+#include "kir/verify.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::cg {
 namespace {
@@ -716,7 +716,7 @@ namespace {
 std::vector<std::string> names_like_kernels(const kir::Module& module) {
   std::vector<std::string> names;
   for (const kir::Parameter& parameter : module.argv) {
-    const auto is_like = [&parameter](const ir::KernelPtr& kernel) {
+    const auto is_like = [&parameter](const kernel::KernelPtr& kernel) {
       return parameter.name.starts_with(kernel->name + "_");
     };
     if (std::ranges::any_of(module.kernels, is_like)) names.push_back(parameter.name);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cg/context.hpp"
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::cg {
 

@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "cg/ranges.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/kir_walk.hpp"
+#include "kernel/walk.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::cg {
 namespace {
@@ -31,35 +31,36 @@ bool has(const kir::Module& module) {
 
 /// Collects what the variables and values of a kernel are made of.
 struct Collector {
-  std::set<ir::Base>& bases;
+  std::set<kernel::Base>& bases;
   void enter() {}
   void leave() {}
-  void declare(const ir::Variable& variable) { bases.insert(variable.type.base); }
-  void expression(const ir::Expr& expr) {
-    ir::for_each_expr(expr, [this](const ir::Expr& part) {
+  void declare(const kernel::Variable& variable) { bases.insert(variable.type.base); }
+  void expression(const kernel::Expr& expr) {
+    kernel::for_each_expr(expr, [this](const kernel::Expr& part) {
       bases.insert(part.type.base);
-      if (const auto* cast = std::get_if<ir::Cast>(&part.node)) bases.insert(cast->target.base);
+      if (const auto* cast = std::get_if<kernel::Cast>(&part.node)) bases.insert(cast->target.base);
     });
   }
 };
 
-void add_bases(std::set<ir::Base>& bases, const ir::KernelBody& body) {
-  for (const ir::Variable& table : body.tables) bases.insert(table.type.base);
+void add_bases(std::set<kernel::Base>& bases, const kernel::KernelBody& body) {
+  for (const kernel::Variable& table : body.tables) bases.insert(table.type.base);
   Collector collector{bases};
-  for (const ir::FunctionDef& function : body.functions) {
-    for (const ir::Parameter& parameter : function.parameters) bases.insert(parameter.type.base);
-    ir::walk_scoped(function.body, collector);
+  for (const kernel::FunctionDef& function : body.functions) {
+    for (const kernel::Parameter& parameter : function.parameters)
+      bases.insert(parameter.type.base);
+    kernel::walk_scoped(function.body, collector);
   }
 }
 
 /// Whether @p body calls what C's <string.h> has: few languages of devices do.
-bool moves_memory(const ir::KernelBody& body) {
+bool moves_memory(const kernel::KernelBody& body) {
   constexpr std::array<std::string_view, 4> known{"memcpy", "memmove", "memset", "memcmp"};
   constexpr std::string_view builtin = "__builtin_";
   bool found = false;
-  for (const ir::FunctionDef& function : body.functions) {
-    ir::for_each_expr_in(function.body, [&](const ir::Expr& expr) {
-      const auto* call = std::get_if<ir::Call>(&expr.node);
+  for (const kernel::FunctionDef& function : body.functions) {
+    kernel::for_each_expr_in(function.body, [&](const kernel::Expr& expr) {
+      const auto* call = std::get_if<kernel::Call>(&expr.node);
       if (call == nullptr) return;
       std::string_view name = call->function;
       if (name.starts_with(builtin)) name.remove_prefix(builtin.size());
@@ -69,10 +70,10 @@ bool moves_memory(const ir::KernelBody& body) {
   return found;
 }
 
-std::set<ir::Base> bases_of(const kir::Module& module) {
-  std::set<ir::Base> bases;
-  for (const kir::Parameter& array : module.argv) bases.insert(ir::base_of(array.type.dtype));
-  for (const ir::KernelPtr& kernel : module.kernels) {
+std::set<kernel::Base> bases_of(const kir::Module& module) {
+  std::set<kernel::Base> bases;
+  for (const kir::Parameter& array : module.argv) bases.insert(kernel::base_of(array.type.dtype));
+  for (const kernel::KernelPtr& kernel : module.kernels) {
     if (kernel->body) add_bases(bases, *kernel->body);
   }
   return bases;
@@ -81,12 +82,12 @@ std::set<ir::Base> bases_of(const kir::Module& module) {
 }  // namespace
 
 std::vector<std::string> needs(const kir::Module& module) {
-  const std::set<ir::Base> bases = bases_of(module);
+  const std::set<kernel::Base> bases = bases_of(module);
   std::vector<std::string> out;
-  if (bases.contains(ir::Base::float64) || bases.contains(ir::Base::complex128)) {
+  if (bases.contains(kernel::Base::float64) || bases.contains(kernel::Base::complex128)) {
     out.emplace_back("float64");
   }
-  if (bases.contains(ir::Base::complex64) || bases.contains(ir::Base::complex128)) {
+  if (bases.contains(kernel::Base::complex64) || bases.contains(kernel::Base::complex128)) {
     out.emplace_back("complex");
   }
   for (const kir::Function& function : module.functions) {
@@ -94,12 +95,12 @@ std::vector<std::string> needs(const kir::Module& module) {
     out.emplace_back("int64_atomics");
     break;
   }
-  if (std::ranges::any_of(module.kernels, [](const ir::KernelPtr& kernel) {
+  if (std::ranges::any_of(module.kernels, [](const kernel::KernelPtr& kernel) {
         return kernel->body && moves_memory(*kernel->body);
       })) {
     out.emplace_back("memory");
   }
-  if (std::ranges::any_of(module.kernels, [](const ir::KernelPtr& kernel) {
+  if (std::ranges::any_of(module.kernels, [](const kernel::KernelPtr& kernel) {
         return kernel->body && has_ranges_to_hide(*kernel->body);
       })) {
     out.emplace_back("ranges");

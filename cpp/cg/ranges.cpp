@@ -12,32 +12,32 @@
 #include <vector>
 
 #include "base/overload.hpp"
-#include "ir/integers.hpp"
-#include "ir/kernel_types.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/unique_names.hpp"
+#include "kernel/integers.hpp"
+#include "kernel/types.hpp"
+#include "kernel/unique_names.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::cg {
 namespace {
 
-using ir::BinaryOp;
-using ir::Expr;
+using kernel::BinaryOp;
+using kernel::Expr;
 
 constexpr std::array compared{BinaryOp::less,          BinaryOp::greater, BinaryOp::less_equal,
                               BinaryOp::greater_equal, BinaryOp::equal,   BinaryOp::not_equal};
 
 bool compares(const Expr& expr) {
-  const auto* node = std::get_if<ir::Binary>(&expr.node);
+  const auto* node = std::get_if<kernel::Binary>(&expr.node);
   return node != nullptr && std::ranges::find(compared, node->op) != compared.end();
 }
 
 /// Whether @p expr is 0 or 1 by what it is.
 bool is_truth(const Expr& expr) {
   if (compares(expr)) return true;
-  if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
-    return node->op == ir::UnaryOp::logical_not;
+  if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
+    return node->op == kernel::UnaryOp::logical_not;
   }
-  const auto* node = std::get_if<ir::Binary>(&expr.node);
+  const auto* node = std::get_if<kernel::Binary>(&expr.node);
   return node != nullptr && (node->op == BinaryOp::logical_and || node->op == BinaryOp::logical_or);
 }
 
@@ -45,20 +45,20 @@ bool is_truth(const Expr& expr) {
 /// bounds of loops that have a range.
 class Finder {
  public:
-  explicit Finder(ir::KernelBody& body) : known_(ir::constant_integers(body)) {
-    for (ir::FunctionDef& function : body.functions) {
-      for (const ir::Parameter& parameter : function.parameters) known_.erase(parameter.name);
-      ir::for_each_body(function.body, [this](ir::Body& statements) {
+  explicit Finder(kernel::KernelBody& body) : known_(kernel::constant_integers(body)) {
+    for (kernel::FunctionDef& function : body.functions) {
+      for (const kernel::Parameter& parameter : function.parameters) known_.erase(parameter.name);
+      kernel::for_each_body(function.body, [this](kernel::Body& statements) {
         // a name that is a local's, too, is not followed
-        for (const std::string& name : ir::declared_names(statements)) known_.erase(name);
+        for (const std::string& name : kernel::declared_names(statements)) known_.erase(name);
       });
     }
-    for (ir::FunctionDef& function : body.functions) {
-      ir::for_each_body(function.body, [this](ir::Body& statements) {
-        for (const ir::Stmt& stmt : statements) add_counters(stmt);
+    for (kernel::FunctionDef& function : body.functions) {
+      kernel::for_each_body(function.body, [this](kernel::Body& statements) {
+        for (const kernel::Stmt& stmt : statements) add_counters(stmt);
       });
-      ir::for_each_body(function.body, [this](ir::Body& statements) {
-        for (ir::Stmt& stmt : statements) statement(stmt);
+      kernel::for_each_body(function.body, [this](kernel::Body& statements) {
+        for (kernel::Stmt& stmt : statements) statement(stmt);
       });
     }
   }
@@ -73,32 +73,32 @@ class Finder {
   }
 
  private:
-  void statement(ir::Stmt& stmt) {
+  void statement(kernel::Stmt& stmt) {
     std::visit(overload{
-                   [this](ir::Declare& node) {
-                     for (ir::Variable& variable : node.variables) {
+                   [this](kernel::Declare& node) {
+                     for (kernel::Variable& variable : node.variables) {
                        if (variable.value) expression(*variable.value);
                      }
                    },
-                   [this](ir::Evaluate& node) { expression(node.value); },
-                   [](ir::Block&) {},
-                   [this](ir::If& node) {
+                   [this](kernel::Evaluate& node) { expression(node.value); },
+                   [](kernel::Block&) {},
+                   [this](kernel::If& node) {
                      expression(node.condition);
                      truth(node.condition);
                    },
-                   [this](ir::For& node) {
+                   [this](kernel::For& node) {
                      if (node.condition) bound(*node.condition);
                    },
-                   [this](ir::While& node) { bound(node.condition); },
-                   [this](ir::Switch& node) {
+                   [this](kernel::While& node) { bound(node.condition); },
+                   [this](kernel::Switch& node) {
                      expression(node.value);
                      if (is_open(node.value)) noted_.emplace_back(&node.value, true);
                    },
-                   [this](ir::Return& node) {
+                   [this](kernel::Return& node) {
                      if (node.value) expression(*node.value);
                    },
-                   [](ir::Break&) {},
-                   [](ir::Continue&) {},
+                   [](kernel::Break&) {},
+                   [](kernel::Continue&) {},
                },
                stmt.node);
   }
@@ -107,18 +107,18 @@ class Finder {
     for (Expr& operand : expr.operands) expression(operand);
     if (compares(expr)) {
       for (const auto& [one, other] : {std::pair{0, 1}, std::pair{1, 0}}) {
-        note(expr.operands[one], ir::integer_value(expr.operands[other], known_));
+        note(expr.operands[one], kernel::integer_value(expr.operands[other], known_));
       }
-    } else if (std::holds_alternative<ir::Ternary>(expr.node)) {
+    } else if (std::holds_alternative<kernel::Ternary>(expr.node)) {
       truth(expr.operands[0]);
     } else if (is_truth(expr)) {
       for (Expr& operand : expr.operands) truth(operand);
     }
   }
 
-  void add_counters(const ir::Stmt& stmt) {
-    const auto* loop = std::get_if<ir::For>(&stmt.node);
-    if (loop != nullptr) counters_.merge(ir::declared_names(loop->init));
+  void add_counters(const kernel::Stmt& stmt) {
+    const auto* loop = std::get_if<kernel::For>(&stmt.node);
+    if (loop != nullptr) counters_.merge(kernel::declared_names(loop->init));
   }
 
   /// A bound that has a range, such as `n & 3`: LLVM repeats the body so often as it can be at
@@ -131,12 +131,12 @@ class Finder {
   }
 
   [[nodiscard]] bool has_range(const Expr& expr) const {
-    if (const auto* name = std::get_if<ir::Name>(&expr.node)) {
+    if (const auto* name = std::get_if<kernel::Name>(&expr.node)) {
       return !known_.contains(name->name) && !counters_.contains(name->name);
     }
-    if (std::holds_alternative<ir::Literal>(expr.node)) return false;
-    if (std::holds_alternative<ir::Index>(expr.node)) return false;
-    const auto* node = std::get_if<ir::Binary>(&expr.node);
+    if (std::holds_alternative<kernel::Literal>(expr.node)) return false;
+    if (std::holds_alternative<kernel::Index>(expr.node)) return false;
+    const auto* node = std::get_if<kernel::Binary>(&expr.node);
     const bool is_sum =
         node != nullptr && (node->op == BinaryOp::add || node->op == BinaryOp::subtract ||
                             node->op == BinaryOp::multiply);
@@ -158,18 +158,18 @@ class Finder {
 
   /// Whether @p expr is an integer that is not known here.
   [[nodiscard]] bool is_open(const Expr& expr) const {
-    if (!expr.type.is_scalar() || expr.type.lanes != 0 || !ir::is_integer(expr.type.base)) {
+    if (!expr.type.is_scalar() || expr.type.lanes != 0 || !kernel::is_integer(expr.type.base)) {
       return false;
     }
     bool is = false;
-    ir::for_each_expr(expr, [&](const Expr& part) {
-      const auto* name = std::get_if<ir::Name>(&part.node);
+    kernel::for_each_expr(expr, [&](const Expr& part) {
+      const auto* name = std::get_if<kernel::Name>(&part.node);
       is |= name != nullptr && !known_.contains(name->name);
     });
     return is;
   }
 
-  ir::Integers known_;
+  kernel::Integers known_;
   std::set<std::string> counters_;             ///< of loops
   std::vector<std::pair<Expr*, bool>> noted_;  ///< and whether it is hidden in any case
   std::set<std::int64_t> constants_;
@@ -177,17 +177,17 @@ class Finder {
 
 }  // namespace
 
-bool has_ranges_to_hide(const ir::KernelBody& body) {
-  ir::KernelBody copy = body;
+bool has_ranges_to_hide(const kernel::KernelBody& body) {
+  kernel::KernelBody copy = body;
   return !Finder(copy).found().empty();
 }
 
-void hide_ranges(ir::KernelBody& body) {
+void hide_ranges(kernel::KernelBody& body) {
   // From inside out, so that what moves is changed already.
   for (Expr* expr : Finder(body).found()) {
-    ir::Type type = ir::scalar(ir::promoted(expr->type.base));
+    kernel::Type type = kernel::scalar(kernel::promoted(expr->type.base));
     const int line = expr->line;
-    *expr = {ir::Call{hides_range}, {std::move(*expr)}, std::move(type), line};
+    *expr = {kernel::Call{hides_range}, {std::move(*expr)}, std::move(type), line};
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::cg {
 
@@ -9,7 +9,7 @@ namespace op2::cg {
 inline constexpr const char* hides_range = "op2_any";
 
 /// @brief Whether hide_ranges() changes @p body.
-[[nodiscard]] bool has_ranges_to_hide(const ir::KernelBody& body);
+[[nodiscard]] bool has_ranges_to_hide(const kernel::KernelBody& body);
 
 /// @brief Hide the numbers that decide between more than two ways from the optimiser.
 ///
@@ -17,6 +17,6 @@ inline constexpr const char* hides_range = "op2_any";
 /// those of `x & 1`, it would mark the way beside them as one that is never taken. PoCL up to 5
 /// takes such a mark for an end of the kernel, and lets some elements run more than once, or not
 /// at all (docs/adr/0073-ranges.md).
-void hide_ranges(ir::KernelBody& body);
+void hide_ranges(kernel::KernelBody& body);
 
 }  // namespace op2::cg

@@ -15,7 +15,7 @@ Sections print_source(const kir::Module& module, const Dialect& dialect, bool li
   Context context(dialect);
   reserve_names(context, module);
   std::vector<std::string> entries;
-  for (const ir::KernelPtr& kernel : module.kernels) {
+  for (const kernel::KernelPtr& kernel : module.kernels) {
     KernelStyle style;
     style.line_markers = line_markers;
     if (kernel->cpp) style.boolean = "bool";

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cg/dialect.hpp"
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::cg {
 

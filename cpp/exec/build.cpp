@@ -245,9 +245,9 @@ std::vector<DataUse> data_uses(const ir::Loop& loop) {
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, i));
     const auto& parameters = ir::kernel_of(loop, i).parameters;
     const DType storage = ir::dtype_of(arg);
-    const ir::Base base =
-        parameter < parameters.size() ? parameters[parameter].type.base : ir::Base::unknown;
-    const DType seen = ir::dtype_of(base).value_or(storage);
+    const kernel::Base base =
+        parameter < parameters.size() ? parameters[parameter].type.base : kernel::Base::unknown;
+    const DType seen = kernel::dtype_of(base).value_or(storage);
     uses.push_back({ir::access_of(arg), storage, seen, is_overwritten(loop, i)});
   }
   return uses;

@@ -6,8 +6,8 @@
 
 #include "exec/executable.hpp"
 #include "exec/launch_program.hpp"
-#include "ir/kernel_ir.hpp"
 #include "ir/loop.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::exec {
 

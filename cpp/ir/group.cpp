@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "ir/constants.hpp"
-#include "ir/kernel_stores.hpp"
+#include "kernel/constants.hpp"
+#include "kernel/stores.hpp"
 
 namespace op2::ir {
 namespace {
@@ -25,7 +25,8 @@ void check_numbered_together(const Loop& first, const Loop& other) {
 }
 
 /// Of the Consts that all loops list together those that @p kernel uses.
-std::vector<int> constants_used(const Kernel& kernel, const std::vector<ConstRef>& constants) {
+std::vector<int> constants_used(const kernel::Kernel& kernel,
+                                const std::vector<ConstRef>& constants) {
   std::vector<int> used;
   if (!kernel.body || constants.empty()) return used;
   const std::vector<std::string> names = free_names(*kernel.body);
@@ -90,7 +91,7 @@ bool may_follow(const Group& group, std::size_t i, std::size_t j) {
 }
 
 std::string described(const Group& group, std::size_t arg) {
-  const Kernel& kernel = kernel_of(group, arg);
+  const kernel::Kernel& kernel = kernel_of(group, arg);
   const auto at = static_cast<std::size_t>(parameter_of(group, arg));
   return fmt::format("arg {} ('{}') of '{}'", at,
                      at < kernel.parameters.size() ? kernel.parameters[at].name : "", kernel.name);
@@ -104,7 +105,7 @@ bool is_plain(const Group& group, std::size_t arg) {
 }
 
 /// What a call of its kernel leaves behind in the parameter that the argument is bound to.
-const LeftBehind& left_in(const Group& group, std::size_t arg) {
+const kernel::LeftBehind& left_in(const Group& group, std::size_t arg) {
   return left_behind(kernel_of(group, arg))[static_cast<std::size_t>(parameter_of(group, arg))];
 }
 
@@ -286,7 +287,7 @@ bool leaves_zero(const Group& group, std::size_t arg) {
 
 std::optional<std::size_t> copied_from(const Group& group, std::size_t arg) {
   if (!defines(group, arg)) return std::nullopt;
-  const CopiedPrefix copied = left_in(group, arg).copy();
+  const kernel::CopiedPrefix copied = left_in(group, arg).copy();
   if (copied.n < dim_of(group.args[arg])) return std::nullopt;
   for (std::size_t i = 0; i < group.args.size(); ++i) {
     const bool is_source =

@@ -40,7 +40,7 @@ Access access_of(const Arg& arg) {
                     arg);
 }
 
-Loop loop_of(KernelPtr kernel, std::vector<Arg> args, std::vector<MapRef> maps,
+Loop loop_of(kernel::KernelPtr kernel, std::vector<Arg> args, std::vector<MapRef> maps,
              std::vector<ConstRef> constants) {
   return {{{std::move(kernel)}}, std::move(args), std::move(maps), std::move(constants)};
 }
@@ -57,11 +57,11 @@ std::size_t member_of(const Group& group, std::size_t arg) {
   return group.calls.empty() ? 0 : static_cast<std::size_t>(group.calls[arg]);
 }
 
-const Kernel& kernel_of(const Group& group, std::size_t arg) {
+const kernel::Kernel& kernel_of(const Group& group, std::size_t arg) {
   return *group.members[member_of(group, arg)].kernel;
 }
 
-const Kernel& kernel_of(const Group& group) {
+const kernel::Kernel& kernel_of(const Group& group) {
   if (group.members.size() != 1) {
     throw InternalError(fmt::format("'{}' has several kernels", name_of(group)));
   }

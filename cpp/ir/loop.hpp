@@ -11,7 +11,7 @@
 #include "base/access.hpp"
 #include "base/dtype.hpp"
 #include "base/paths.hpp"
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::ir {
 
@@ -127,7 +127,7 @@ enum class Visit : std::uint8_t { items, incidences };
 
 /// @brief One loop of a Group: a kernel, and how it is visited.
 struct Member {
-  KernelPtr kernel;
+  kernel::KernelPtr kernel;
   Visit visit = Visit::items;
   std::vector<int> constants = {};  ///< of the Group, ascending; the only member uses all of them
 };
@@ -178,17 +178,17 @@ struct Group {
 using Loop = Group;
 
 /// @brief A Group of one member that visits items.
-[[nodiscard]] Loop loop_of(KernelPtr kernel, std::vector<Arg> args, std::vector<MapRef> maps,
-                           std::vector<ConstRef> constants);
+[[nodiscard]] Loop loop_of(kernel::KernelPtr kernel, std::vector<Arg> args,
+                           std::vector<MapRef> maps, std::vector<ConstRef> constants);
 
 /// @brief The names of the members' kernels, joined by `_`.
 [[nodiscard]] std::string name_of(const Group& group);
 
 /// @brief The member that @p arg is an argument of.
 [[nodiscard]] std::size_t member_of(const Group& group, std::size_t arg);
-[[nodiscard]] const Kernel& kernel_of(const Group& group, std::size_t arg);
+[[nodiscard]] const kernel::Kernel& kernel_of(const Group& group, std::size_t arg);
 /// @brief The kernel of a Group of one. @throws InternalError if there are several.
-[[nodiscard]] const Kernel& kernel_of(const Group& group);
+[[nodiscard]] const kernel::Kernel& kernel_of(const Group& group);
 
 /// @brief The Consts that a member's kernel gets, as numbers of Group::constants.
 [[nodiscard]] std::vector<int> constants_of(const Group& group, std::size_t member);

@@ -14,8 +14,8 @@ bool is_handle(const Arg& arg) {
 
 }  // namespace
 
-CheckInput check_input(const Loop& loop) {
-  CheckInput input;
+kernel::CheckInput check_input(const Loop& loop) {
+  kernel::CheckInput input;
   const std::size_t n = kernel_of(loop).parameters.size();
   input.accesses.resize(n);
   input.run.extents.assign(n, -1);
@@ -33,9 +33,9 @@ CheckInput check_input(const Loop& loop) {
   }
   for (const ConstRef& constant : loop.constants) {
     input.run.constants.emplace(constant.name, constant.dim);
-    Type type = scalar(base_of(constant.dtype));
+    kernel::Type type = scalar(kernel::base_of(constant.dtype));
     if (constant.dim != 1) {
-      type.derivation.push_back({.kind = Derivation::Kind::array, .extent = constant.dim});
+      type.derivation.push_back({.kind = kernel::Derivation::Kind::array, .extent = constant.dim});
     }
     input.constants.push_back(
         {.name = constant.name, .type = type, .value = std::nullopt, .line = 0});

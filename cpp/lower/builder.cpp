@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 #include "lower/constants.hpp"
 #include "lower/items.hpp"
 #include "lower/make.hpp"
@@ -38,9 +38,9 @@ bool is_narrow_sum(const ir::Arg& arg) {
          (global->dtype == DType::float32 || global->dtype == DType::complex64);
 }
 
-ir::KernelPtr kernel_of_member(const ir::Group& group, std::size_t member) {
+kernel::KernelPtr kernel_of_member(const ir::Group& group, std::size_t member) {
   if (ir::constants_of(group, member).empty()) return group.members[member].kernel;
-  return std::make_shared<const ir::Kernel>(with_constants(group, member));
+  return std::make_shared<const kernel::Kernel>(with_constants(group, member));
 }
 
 }  // namespace

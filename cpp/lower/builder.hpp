@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "ir/kernel_ir.hpp"
 #include "ir/loop.hpp"
+#include "kir/nodes.hpp"
 #include "lower/options.hpp"
 #include "lower/pack.hpp"
 #include "lower/strategy.hpp"

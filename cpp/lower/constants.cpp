@@ -7,27 +7,27 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "ir/constants.hpp"
+#include "kernel/constants.hpp"
 
 namespace op2::lower {
 
-ir::Kernel with_constants(const ir::Group& group, std::size_t member) {
-  ir::Kernel kernel = *group.members[member].kernel;
+kernel::Kernel with_constants(const ir::Group& group, std::size_t member) {
+  kernel::Kernel kernel = *group.members[member].kernel;
   const std::vector<int> used = ir::constants_of(group, member);
   if (used.empty()) return kernel;
   if (!kernel.body) {
     throw UnsupportedError(fmt::format("kernel '{}' is opaque ({}); pass its Consts as arguments",
                                        kernel.name, kernel.opaque_reason));
   }
-  std::vector<ir::Parameter> wanted;
+  std::vector<kernel::Parameter> wanted;
   for (const int i : used) {
     const ir::ConstRef& constant = group.constants[static_cast<std::size_t>(i)];
-    ir::Type type = ir::scalar(ir::base_of(constant.dtype));
+    kernel::Type type = kernel::scalar(kernel::base_of(constant.dtype));
     type.is_const = true;
-    if (constant.dim != 1) type = ir::pointer_to(type);
+    if (constant.dim != 1) type = kernel::pointer_to(type);
     wanted.push_back({constant.name, type});
   }
-  ir::BoundBody bound = ir::bind_constants(std::move(*kernel.body), wanted);
+  kernel::BoundBody bound = kernel::bind_constants(std::move(*kernel.body), wanted);
   if (bound.constants.size() != wanted.size()) {
     throw InternalError(
         fmt::format("kernel '{}' does not use all the Consts of its loop", kernel.name));

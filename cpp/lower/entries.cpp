@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ir/group.hpp"
-#include "ir/strided.hpp"
+#include "kernel/strided.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
@@ -243,14 +243,14 @@ class Summer {
     if (!std::holds_alternative<ir::MatArg>(loop_.args[matrix.arg])) return false;
     if (!builder_.request().facts.one_address_space) return false;
     const std::size_t member = ir::member_of(loop_, matrix.arg);
-    ir::KernelPtr& kernel = builder_.module().kernels[member];
+    kernel::KernelPtr& kernel = builder_.module().kernels[member];
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, matrix.arg));
-    std::optional<ir::KernelBody> body = ir::with_stride(
+    std::optional<kernel::KernelBody> body = kernel::with_stride(
         *kernel->body, parameter, n_elements_, builder_.request().options.tuning.listed_steps);
     if (!body) return false;
-    ir::Kernel strided = *kernel;
+    kernel::Kernel strided = *kernel;
     strided.body = std::move(body);
-    kernel = std::make_shared<const ir::Kernel>(std::move(strided));
+    kernel = std::make_shared<const kernel::Kernel>(std::move(strided));
 
     PackedArg& packed = builder_.packed().args[matrix.arg];
     packed.decl = {};

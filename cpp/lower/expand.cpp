@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 #include "lower/incidence.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_rule.hpp"

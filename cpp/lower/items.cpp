@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 #include "lower/make.hpp"
 #include "lower/rows.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel_ir.hpp"
 #include "ir/loop.hpp"
+#include "kir/nodes.hpp"
 #include "lower/names.hpp"
 
 namespace op2::lower {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 #include "lower/lanes_elements.hpp"
 
 namespace op2::lower {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/tuning.hpp"
-#include "ir/kernel_ir.hpp"
-#include "ir/kir_walk.hpp"
+#include "kir/nodes.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::lower {
 

@@ -7,17 +7,17 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "ir/kernel_types.hpp"
-#include "ir/known_functions.hpp"
+#include "kernel/known_functions.hpp"
+#include "kernel/types.hpp"
 
 namespace op2::lower {
 
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
-using ir::LaneOp;
-using ir::Type;
-using ir::UnaryOp;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::LaneOp;
+using kernel::Type;
+using kernel::UnaryOp;
 using typed::binary;
 using typed::cast;
 using typed::literal;
@@ -35,19 +35,19 @@ bool is_logical(BinaryOp op) {
 }
 
 bool is_condition(const Expr& expr) {
-  if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
+  if (const auto* node = std::get_if<kernel::Binary>(&expr.node)) {
     return is_comparison(node->op) || is_logical(node->op);
   }
-  const auto* node = std::get_if<ir::Unary>(&expr.node);
+  const auto* node = std::get_if<kernel::Unary>(&expr.node);
   return node != nullptr && node->op == UnaryOp::logical_not;
 }
 
 /// Of the value that the user wrote, not of the lanes that it has become.
-Expr size_of_value(const ir::SizeOf& node, const Expr& expr) {
+Expr size_of_value(const kernel::SizeOf& node, const Expr& expr) {
   const Type& type = node.target ? *node.target : expr.operands[0].type;
-  const auto dtype = ir::dtype_of(type.base);
+  const auto dtype = kernel::dtype_of(type.base);
   if (type.is_pointer() || !dtype) return expr;
-  const auto bytes = ir::n_scalars(type) * static_cast<std::int64_t>(size_of(*dtype));
+  const auto bytes = kernel::n_scalars(type) * static_cast<std::int64_t>(size_of(*dtype));
   return literal(fmt::format("{}ul", bytes), Base::uint64);
 }
 
@@ -74,14 +74,14 @@ Expr LaneExpressions::masked(Expr condition) const {
 
 Expr LaneExpressions::mask(const Expr& expr) {
   if (!varies(expr)) return values_.spread_condition(value(expr));
-  if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+  if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
     if (node->op == UnaryOp::logical_not) {
       return unary(UnaryOp::bit_not, mask(expr.operands[0]));
     }
   }
-  const auto* node = std::get_if<ir::Binary>(&expr.node);
+  const auto* node = std::get_if<kernel::Binary>(&expr.node);
   if (node != nullptr && is_comparison(node->op)) {
-    const Base base = ir::common_base(expr.operands[0].type.base, expr.operands[1].type.base);
+    const Base base = kernel::common_base(expr.operands[0].type.base, expr.operands[1].type.base);
     Expr left = value_on_lanes(base, expr.operands[0]);
     return values_.compared(node->op, base, std::move(left),
                             value_on_lanes(base, expr.operands[1]));
@@ -101,16 +101,16 @@ Expr LaneExpressions::mask(const Expr& expr) {
 // ---------------------------------------------------------------------------------------- values
 
 Expr LaneExpressions::effect(const Expr& expr) {
-  if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+  if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
     if (node->op >= UnaryOp::pre_increment && varies(expr.operands[0])) {
       return step(node->op, expr.operands[0]);
     }
   }
-  const auto* assigns = std::get_if<ir::Assign>(&expr.node);
+  const auto* assigns = std::get_if<kernel::Assign>(&expr.node);
   if (assigns != nullptr && varies(expr.operands[0])) {
     return assign(assigns->op, expr.operands[0], expr.operands[1]);
   }
-  const auto* binary_node = std::get_if<ir::Binary>(&expr.node);
+  const auto* binary_node = std::get_if<kernel::Binary>(&expr.node);
   if (binary_node != nullptr && binary_node->op == BinaryOp::comma) {
     Expr left = effect(expr.operands[0]);
     Expr right = effect(expr.operands[1]);
@@ -128,29 +128,30 @@ Expr LaneExpressions::value(const Expr& expr) {
   if (expr.type.derivation.empty() && expr.type.base == Base::unknown) {
     throw Refusal{"it uses a name or a function that is not known"};
   }
-  return std::visit(overload{
-                        [&expr](const ir::Literal&) { return expr; },
-                        [this, &expr](const ir::Name& node) {
-                          return name(node.name, retyped(expr.type, node.name));
-                        },
-                        [this, &expr](const ir::Unary& node) { return value_of(node, expr); },
-                        [this, &expr](const ir::Binary& node) { return value_of(node, expr); },
-                        [this, &expr](const ir::Assign& node) {
-                          if (!expr.operands[0].type.derivation.empty()) return rebuilt(expr);
-                          return with_value(expr.operands[0],
-                                            assign(node.op, expr.operands[0], expr.operands[1]));
-                        },
-                        [this, &expr](const ir::Ternary&) { return choice(expr); },
-                        [this, &expr](const ir::Index&) { return element(expr); },
-                        [](const ir::MemberOf&) -> Expr {
-                          throw InternalError("lanes: structures are split before");
-                        },
-                        [this, &expr](const ir::Call& node) { return value_of(node, expr); },
-                        [this, &expr](const ir::Cast& node) { return value_of(node, expr); },
-                        [&expr](const ir::SizeOf& node) { return size_of_value(node, expr); },
-                        [](const ir::InitList&) -> Expr { throw Refusal{"it has a braced value"}; },
-                    },
-                    expr.node);
+  return std::visit(
+      overload{
+          [&expr](const kernel::Literal&) { return expr; },
+          [this, &expr](const kernel::Name& node) {
+            return name(node.name, retyped(expr.type, node.name));
+          },
+          [this, &expr](const kernel::Unary& node) { return value_of(node, expr); },
+          [this, &expr](const kernel::Binary& node) { return value_of(node, expr); },
+          [this, &expr](const kernel::Assign& node) {
+            if (!expr.operands[0].type.derivation.empty()) return rebuilt(expr);
+            return with_value(expr.operands[0],
+                              assign(node.op, expr.operands[0], expr.operands[1]));
+          },
+          [this, &expr](const kernel::Ternary&) { return choice(expr); },
+          [this, &expr](const kernel::Index&) { return element(expr); },
+          [](const kernel::MemberOf&) -> Expr {
+            throw InternalError("lanes: structures are split before");
+          },
+          [this, &expr](const kernel::Call& node) { return value_of(node, expr); },
+          [this, &expr](const kernel::Cast& node) { return value_of(node, expr); },
+          [&expr](const kernel::SizeOf& node) { return size_of_value(node, expr); },
+          [](const kernel::InitList&) -> Expr { throw Refusal{"it has a braced value"}; },
+      },
+      expr.node);
 }
 
 /// The node with its operands made for lanes; its type follows its operands' lanes.
@@ -165,7 +166,7 @@ Expr LaneExpressions::rebuilt(const Expr& expr) {
   return out;
 }
 
-Expr LaneExpressions::value_of(const ir::Unary& node, const Expr& expr) {
+Expr LaneExpressions::value_of(const kernel::Unary& node, const Expr& expr) {
   const Expr& operand = expr.operands[0];
   if (node.op == UnaryOp::address && subscript_varies(operand)) {
     throw Refusal{"where a pointer leads depends on data"};
@@ -197,10 +198,10 @@ Expr LaneExpressions::value_of(const ir::Unary& node, const Expr& expr) {
       const bool up = node.op == UnaryOp::post_increment;
       const Base base = lane_base(expr.type.base);
       // one more and one less again may be another number
-      if (ir::is_floating(base)) throw Refusal{"the value before `++` or `--` of it is used"};
+      if (kernel::is_floating(base)) throw Refusal{"the value before `++` or `--` of it is used"};
       return binary(up ? BinaryOp::subtract : BinaryOp::add,
                     with_value(operand, step(node.op, operand)),
-                    cast(ir::scalar(base), literal("1", Base::int32)), values_.vector(base));
+                    cast(kernel::scalar(base), literal("1", Base::int32)), values_.vector(base));
     }
     case UnaryOp::address:
       break;
@@ -221,7 +222,7 @@ Expr LaneExpressions::step(UnaryOp op, const Expr& target) {
   return assign(up ? BinaryOp::add : BinaryOp::subtract, target, literal("1", Base::int32));
 }
 
-Expr LaneExpressions::value_of(const ir::Binary& node, const Expr& expr) {
+Expr LaneExpressions::value_of(const kernel::Binary& node, const Expr& expr) {
   if (node.op == BinaryOp::comma) {
     Expr left = effect(expr.operands[0]);
     Expr right = value(expr.operands[1]);
@@ -243,8 +244,9 @@ Expr LaneExpressions::choice(const Expr& expr) {
     Expr condition = value(expr.operands[0]);
     Expr yes = value_on_lanes(base, expr.operands[1]);
     Expr no = value_on_lanes(base, expr.operands[2]);
-    return {
-        ir::Ternary{}, {std::move(condition), std::move(yes), std::move(no)}, values_.vector(base)};
+    return {kernel::Ternary{},
+            {std::move(condition), std::move(yes), std::move(no)},
+            values_.vector(base)};
   }
   const Expr on = mask(expr.operands[0]);
   Expr yes = under(masked(on), [&] { return value_on_lanes(base, expr.operands[1]); });
@@ -257,7 +259,7 @@ Expr LaneExpressions::choice(const Expr& expr) {
 // ------------------------------------------------------------------------------ arrays, pointers
 
 bool LaneExpressions::subscript_varies(const Expr& expr) const {
-  return std::holds_alternative<ir::Index>(expr.node) &&
+  return std::holds_alternative<kernel::Index>(expr.node) &&
          (varies(expr.operands[1]) || subscript_varies(expr.operands[0]));
 }
 
@@ -281,7 +283,7 @@ Expr LaneExpressions::element(const Expr& expr) {
 std::pair<Expr, Expr> LaneExpressions::place(const Expr& expr) {
   std::vector<const Expr*> subscripts;
   const Expr* root = &expr;
-  for (; std::holds_alternative<ir::Index>(root->node); root = &root->operands[0]) {
+  for (; std::holds_alternative<kernel::Index>(root->node); root = &root->operands[0]) {
     subscripts.push_back(&root->operands[1]);
   }
   const Type whole = values_.vector(Base::int64);
@@ -289,24 +291,26 @@ std::pair<Expr, Expr> LaneExpressions::place(const Expr& expr) {
   std::optional<Expr> index;
   Type row = root->type;
   for (auto subscript = subscripts.rbegin(); subscript != subscripts.rend(); ++subscript) {
-    start = Expr{ir::Index{}, {start, literal("0", Base::int32)}, ir::element_of(start.type)};
-    row = ir::element_of(row);
+    start =
+        Expr{kernel::Index{}, {start, literal("0", Base::int32)}, kernel::element_of(start.type)};
+    row = kernel::element_of(row);
     Expr part = value_on_lanes(Base::int64, **subscript);
-    if (const std::int64_t n = ir::n_scalars(row); n != 1) {
-      part = binary(BinaryOp::multiply, std::move(part),
-                    cast(ir::scalar(Base::int64), literal(std::to_string(n), Base::int32)), whole);
+    if (const std::int64_t n = kernel::n_scalars(row); n != 1) {
+      part =
+          binary(BinaryOp::multiply, std::move(part),
+                 cast(kernel::scalar(Base::int64), literal(std::to_string(n), Base::int32)), whole);
     }
     index = index ? binary(BinaryOp::add, *index, std::move(part), whole) : std::move(part);
   }
   // A lane that is off must not leave the array.
   if (mask_) index = LaneValues::both(*index, values_.mask_for(Base::int64, *mask_));
-  Type pointer = ir::pointer_to(start.type);
-  return {Expr{ir::Unary{UnaryOp::address}, {std::move(start)}, std::move(pointer)}, *index};
+  Type pointer = kernel::pointer_to(start.type);
+  return {Expr{kernel::Unary{UnaryOp::address}, {std::move(start)}, std::move(pointer)}, *index};
 }
 
 Expr LaneExpressions::assign(std::optional<BinaryOp> op, const Expr& target, const Expr& operand) {
   if (!varies(target)) {
-    return {ir::Assign{op}, {value(target), value(operand)}, target.type};
+    return {kernel::Assign{op}, {value(target), value(operand)}, target.type};
   }
   const Base base = target.type.base;
   const Base kept = lane_base(base);
@@ -314,11 +318,11 @@ Expr LaneExpressions::assign(std::optional<BinaryOp> op, const Expr& target, con
   const bool is_merged = mask_ && depth > depth_of_target(in_, target);
   Expr by = value(operand);
   const bool is_plain =
-      !op || (base == kept && !ir::is_complex(base) && !is_shift(*op) &&
-              !divides_integers(*op, base) && ir::common_base(base, operand.type.base) == base);
+      !op || (base == kept && !kernel::is_complex(base) && !is_shift(*op) &&
+              !divides_integers(*op, base) && kernel::common_base(base, operand.type.base) == base);
   if (!is_merged && is_plain && !subscript_varies(target)) {
     by = values_.to(base, std::move(by), !op);
-    return {ir::Assign{op}, {value(target), std::move(by)}, values_.vector(base)};
+    return {kernel::Assign{op}, {value(target), std::move(by)}, values_.vector(base)};
   }
   if (!has_no_effects(target)) throw Refusal{"an assignment stands inside another's target"};
   if (op) {
@@ -330,7 +334,7 @@ Expr LaneExpressions::assign(std::optional<BinaryOp> op, const Expr& target, con
   if (is_merged) {
     result = values_.blend(kept, values_.mask_for(kept, *mask_), std::move(result), place);
   }
-  return {ir::Assign{}, {std::move(place), std::move(result)}, values_.vector(base)};
+  return {kernel::Assign{}, {std::move(place), std::move(result)}, values_.vector(base)};
 }
 
 Expr LaneExpressions::put(const Expr& target, Expr result, bool is_merged) {
@@ -341,13 +345,13 @@ Expr LaneExpressions::put(const Expr& target, Expr result, bool is_merged) {
   return values_.call(LaneOp::put, base,
                       {std::move(start), std::move(index), values_.mask_for(base, std::move(on)),
                        std::move(result)},
-                      ir::scalar(Base::none));
+                      kernel::scalar(Base::none));
 }
 
 // ------------------------------------------------------------------------------- calls and casts
 
-Expr LaneExpressions::value_of(const ir::Call& node, const Expr& expr) {
-  if (const ir::FunctionDef* function = instances_.body().function(node.function)) {
+Expr LaneExpressions::value_of(const kernel::Call& node, const Expr& expr) {
+  if (const kernel::FunctionDef* function = instances_.body().function(node.function)) {
     const LaneInstance& callee = instances_.callee(in_, node, expr, mask_.has_value());
     std::vector<Expr> arguments;
     if (callee.masked) arguments.push_back(*mask_);
@@ -360,10 +364,10 @@ Expr LaneExpressions::value_of(const ir::Call& node, const Expr& expr) {
       arguments.push_back(std::move(argument));
     }
     Type type = callee.result_varies ? values_.vector(expr.type.base) : expr.type;
-    return {ir::Call{name_of_(callee)}, std::move(arguments), std::move(type)};
+    return {kernel::Call{name_of_(callee)}, std::move(arguments), std::move(type)};
   }
   if (!varies(expr)) return rebuilt(expr);
-  const ir::KnownFunction& known = *ir::known_function(node.function);
+  const kernel::KnownFunction& known = *kernel::known_function(node.function);
   std::vector<Expr> arguments;
   for (std::size_t i = 0; i < expr.operands.size(); ++i) {
     arguments.push_back(value_on_lanes(known.parameters[i].base, expr.operands[i]));
@@ -372,12 +376,12 @@ Expr LaneExpressions::value_of(const ir::Call& node, const Expr& expr) {
                       values_.vector(expr.type.base), node.function);
 }
 
-Expr LaneExpressions::value_of(const ir::Cast& node, const Expr& expr) {
+Expr LaneExpressions::value_of(const kernel::Cast& node, const Expr& expr) {
   if (!expr.type.derivation.empty()) {
     Expr out = rebuilt(expr);
     Type target = node.target;
     target.lanes = out.type.lanes;
-    out.node = ir::Cast{target};
+    out.node = kernel::Cast{target};
     return out;
   }
   if (!varies(expr)) return rebuilt(expr);

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
-#include "ir/kernel_walk.hpp"
+#include "kernel/walk.hpp"
 #include "lower/lanes_expressions.hpp"
 #include "lower/lanes_prepare.hpp"
 #include "lower/lanes_values.hpp"
@@ -17,17 +17,17 @@
 namespace op2::lower {
 namespace {
 
-using ir::Base;
-using ir::Body;
-using ir::Expr;
-using ir::Stmt;
-using ir::Type;
-using ir::UnaryOp;
+using kernel::Base;
+using kernel::Body;
+using kernel::Expr;
+using kernel::Stmt;
+using kernel::Type;
+using kernel::UnaryOp;
 
 constexpr const char* mask_name = "op2_mask";
 
 bool is_zero(const Expr& expr) {
-  const auto* node = std::get_if<ir::Literal>(&expr.node);
+  const auto* node = std::get_if<kernel::Literal>(&expr.node);
   return node != nullptr && (node->spelling == "0" || node->spelling == "0.0");
 }
 
@@ -38,7 +38,7 @@ struct Shared {
   int masked_expressions;
   std::map<const LaneInstance*, std::string> names;
   std::set<std::string, std::less<>> taken;
-  ir::KernelBody out;
+  kernel::KernelBody out;
 };
 
 void retype_function(Shared& shared, const LaneInstance& instance);
@@ -69,13 +69,13 @@ class Retyper {
             [&shared](const LaneInstance& instance) { return instance_name(shared, instance); },
             in.masked ? std::optional(typed::name(mask_name, mask_type())) : std::nullopt) {}
 
-  ir::FunctionDef run() {
-    ir::FunctionDef out;
+  kernel::FunctionDef run() {
+    kernel::FunctionDef out;
     out.name = in_.function->name;
     out.result =
         in_.result_varies ? values_.vector(in_.function->result.base) : in_.function->result;
     if (in_.masked) out.parameters.push_back({mask_name, mask_type()});
-    for (const ir::Parameter& parameter : in_.function->parameters) {
+    for (const kernel::Parameter& parameter : in_.function->parameters) {
       out.parameters.push_back(
           {parameter.name, expressions_.retyped(parameter.type, parameter.name)});
     }
@@ -92,7 +92,7 @@ class Retyper {
     return std::exchange(out_, std::move(outer));
   }
 
-  void emit(ir::StmtNode node, int line) { out_.push_back({std::move(node), line}); }
+  void emit(kernel::StmtNode node, int line) { out_.push_back({std::move(node), line}); }
 
   void statement(const Stmt& stmt) {
     at_line(stmt.line, [this, &stmt] { retype(stmt); });
@@ -100,42 +100,42 @@ class Retyper {
 
   void retype(const Stmt& stmt) {
     const int line = stmt.line;
-    std::visit(overload{
-                   [this, line](const ir::Declare& node) { emit(declare(node), line); },
-                   [this, line](const ir::Evaluate& node) {
-                     emit(ir::Evaluate{expressions_.effect(node.value)}, line);
-                   },
-                   [this, line](const ir::Block& node) { emit(ir::Block{body(node.body)}, line); },
-                   [this, line](const ir::If& node) { branch(node, line); },
-                   [this, line](const ir::For& node) {
-                     ir::For out;
-                     out.init = body(node.init);
-                     if (node.condition) out.condition = expressions_.value(*node.condition);
-                     if (node.step) out.step = expressions_.effect(*node.step);
-                     out.body = body(node.body);
-                     emit(std::move(out), line);
-                   },
-                   [this, line](const ir::While& node) {
-                     emit(
-                         ir::While{expressions_.value(node.condition), body(node.body), node.is_do},
-                         line);
-                   },
-                   [this, line](const ir::Switch& node) {
-                     ir::Switch out{expressions_.value(node.value), {}};
-                     for (const ir::Case& entry : node.cases) {
-                       out.cases.push_back({entry.label, body(entry.body)});
-                     }
-                     emit(std::move(out), line);
-                   },
-                   [this, line](const ir::Return& node) { emit(give(node), line); },
-                   [this, line](const ir::Break& node) { emit(node, line); },
-                   [this, line](const ir::Continue& node) { emit(node, line); },
-               },
-               stmt.node);
+    std::visit(
+        overload{
+            [this, line](const kernel::Declare& node) { emit(declare(node), line); },
+            [this, line](const kernel::Evaluate& node) {
+              emit(kernel::Evaluate{expressions_.effect(node.value)}, line);
+            },
+            [this, line](const kernel::Block& node) { emit(kernel::Block{body(node.body)}, line); },
+            [this, line](const kernel::If& node) { branch(node, line); },
+            [this, line](const kernel::For& node) {
+              kernel::For out;
+              out.init = body(node.init);
+              if (node.condition) out.condition = expressions_.value(*node.condition);
+              if (node.step) out.step = expressions_.effect(*node.step);
+              out.body = body(node.body);
+              emit(std::move(out), line);
+            },
+            [this, line](const kernel::While& node) {
+              emit(kernel::While{expressions_.value(node.condition), body(node.body), node.is_do},
+                   line);
+            },
+            [this, line](const kernel::Switch& node) {
+              kernel::Switch out{expressions_.value(node.value), {}};
+              for (const kernel::Case& entry : node.cases) {
+                out.cases.push_back({entry.label, body(entry.body)});
+              }
+              emit(std::move(out), line);
+            },
+            [this, line](const kernel::Return& node) { emit(give(node), line); },
+            [this, line](const kernel::Break& node) { emit(node, line); },
+            [this, line](const kernel::Continue& node) { emit(node, line); },
+        },
+        stmt.node);
   }
 
-  ir::Return give(const ir::Return& node) {
-    ir::Return out;
+  kernel::Return give(const kernel::Return& node) {
+    kernel::Return out;
     if (node.value) {
       out.value = in_.result_varies
                       ? expressions_.value_on_lanes(in_.function->result.base, *node.value)
@@ -144,11 +144,11 @@ class Retyper {
     return out;
   }
 
-  ir::Declare declare(const ir::Declare& node) {
-    ir::Declare out{node.is_static, {}};
-    for (const ir::Variable& variable : node.variables) {
-      ir::Variable made{variable.name, expressions_.retyped(variable.type, variable.name),
-                        std::nullopt, variable.line};
+  kernel::Declare declare(const kernel::Declare& node) {
+    kernel::Declare out{node.is_static, {}};
+    for (const kernel::Variable& variable : node.variables) {
+      kernel::Variable made{variable.name, expressions_.retyped(variable.type, variable.name),
+                            std::nullopt, variable.line};
       const bool on_lanes = made.type.lanes > 0 && !made.type.is_pointer();
       if (variable.value) {
         made.value = on_lanes ? initial(*variable.value, variable.type.base)
@@ -164,31 +164,31 @@ class Retyper {
   }
 
   [[nodiscard]] Expr zeros(Base base) const {
-    return {ir::InitList{}, {typed::literal("0", Base::int32)}, values_.vector(base)};
+    return {kernel::InitList{}, {typed::literal("0", Base::int32)}, values_.vector(base)};
   }
 
   Expr initial_of_scalars(const Expr& expr) {
-    if (!std::holds_alternative<ir::InitList>(expr.node)) return expressions_.value(expr);
+    if (!std::holds_alternative<kernel::InitList>(expr.node)) return expressions_.value(expr);
     Expr out = expr;
     for (Expr& item : out.operands) item = initial_of_scalars(item);
     return out;
   }
 
   Expr initial(const Expr& expr, Base base) {
-    if (!std::holds_alternative<ir::InitList>(expr.node)) {
+    if (!std::holds_alternative<kernel::InitList>(expr.node)) {
       return expressions_.value_on_lanes(base, expr);
     }
     if (expr.operands.size() == 1 && is_zero(expr.operands[0])) return zeros(base);
-    Expr out{ir::InitList{}, {}, {}};
+    Expr out{kernel::InitList{}, {}, {}};
     for (const Expr& item : expr.operands) out.operands.push_back(initial(item, base));
     return out;
   }
 
-  void branch(const ir::If& node, int line) {
+  void branch(const kernel::If& node, int line) {
     if (!expressions_.varies(node.condition)) {
       Expr condition = expressions_.value(node.condition);
       Body then_body = body(node.then_body);
-      emit(ir::If{std::move(condition), std::move(then_body), body(node.else_body)}, line);
+      emit(kernel::If{std::move(condition), std::move(then_body), body(node.else_body)}, line);
       return;
     }
     const Expr on = keep_mask(expressions_.masked(expressions_.mask(node.condition)), line);
@@ -204,7 +204,8 @@ class Retyper {
     Type type = mask_type();
     type.is_const = true;
     const std::string variable = fmt::format("{}{}", mask_name, ++n_masks_);
-    emit(ir::Declare{.is_static = false, .variables = {{variable, type, std::move(condition), 0}}},
+    emit(kernel::Declare{.is_static = false,
+                         .variables = {{variable, type, std::move(condition), 0}}},
          line);
     return typed::name(variable, mask_type());
   }
@@ -213,10 +214,11 @@ class Retyper {
     Body made = expressions_.under(on, [&] { return body(statements); });
     if (made.empty()) return;
     if (is_worth_a_test(statements)) {
-      Expr any = values_.call(ir::LaneOp::any, values_.mask(), {on}, ir::scalar(Base::int32));
-      emit(ir::If{std::move(any), std::move(made), {}}, line);
+      Expr any =
+          values_.call(kernel::LaneOp::any, values_.mask(), {on}, kernel::scalar(Base::int32));
+      emit(kernel::If{std::move(any), std::move(made), {}}, line);
     } else {
-      emit(ir::Block{std::move(made)}, line);
+      emit(kernel::Block{std::move(made)}, line);
     }
   }
 
@@ -226,14 +228,14 @@ class Retyper {
     int n_expressions = 0;
     bool has_loop = false;
     for (const Stmt& stmt : statements) {
-      has_loop |= std::holds_alternative<ir::For>(stmt.node) ||
-                  std::holds_alternative<ir::While>(stmt.node);
+      has_loop |= std::holds_alternative<kernel::For>(stmt.node) ||
+                  std::holds_alternative<kernel::While>(stmt.node);
     }
-    ir::for_each_expr_in(statements, [&n_expressions, few](const Expr& expr) {
+    kernel::for_each_expr_in(statements, [&n_expressions, few](const Expr& expr) {
       ++n_expressions;
-      if (std::holds_alternative<ir::Call>(expr.node)) n_expressions += few;
-      if (std::holds_alternative<ir::Index>(expr.node) &&
-          !std::holds_alternative<ir::Literal>(expr.operands[1].node)) {
+      if (std::holds_alternative<kernel::Call>(expr.node)) n_expressions += few;
+      if (std::holds_alternative<kernel::Index>(expr.node) &&
+          !std::holds_alternative<kernel::Literal>(expr.operands[1].node)) {
         n_expressions += few;
       }
     });
@@ -249,31 +251,31 @@ class Retyper {
 };
 
 void retype_function(Shared& shared, const LaneInstance& instance) {
-  ir::FunctionDef made = Retyper(shared, instance).run();
+  kernel::FunctionDef made = Retyper(shared, instance).run();
   made.name = shared.names.at(&instance);
   shared.out.functions.push_back(std::move(made));
 }
 
 /// Masks are as wide as the widest value, so that most blends need no conversion.
-Base mask_of(const ir::KernelBody& body) {
+Base mask_of(const kernel::KernelBody& body) {
   bool is_wide = false;
   const auto look = [&is_wide](const Type& type) {
-    const auto dtype = ir::dtype_of(type.base);
+    const auto dtype = kernel::dtype_of(type.base);
     is_wide |= dtype && size_of(*dtype) > 4;
   };
-  for (const ir::FunctionDef& function : body.functions) {
-    for (const ir::Parameter& parameter : function.parameters) look(parameter.type);
-    ir::for_each_expr_in(function.body, [&look](const Expr& expr) { look(expr.type); });
+  for (const kernel::FunctionDef& function : body.functions) {
+    for (const kernel::Parameter& parameter : function.parameters) look(parameter.type);
+    kernel::for_each_expr_in(function.body, [&look](const Expr& expr) { look(expr.type); });
   }
   return is_wide ? Base::int64 : Base::int32;
 }
 
 }  // namespace
 
-KernelOnLanes kernel_on_lanes(const ir::KernelBody& body, const std::vector<bool>& varies,
+KernelOnLanes kernel_on_lanes(const kernel::KernelBody& body, const std::vector<bool>& varies,
                               int lanes, const Tuning& tuning) {
   try {
-    const ir::KernelBody prepared = prepared_for_lanes(body, tuning);
+    const kernel::KernelBody prepared = prepared_for_lanes(body, tuning);
     LaneInstances instances(prepared);
     const LaneInstance& entry = instances.of(prepared.entry().name, varies, false);
     if (entry.varying_parameters != varies) {
@@ -281,7 +283,7 @@ KernelOnLanes kernel_on_lanes(const ir::KernelBody& body, const std::vector<bool
     }
     Shared shared{
         instances, LaneValues(lanes, mask_of(prepared)), tuning.masked_expressions, {}, {}, {}};
-    for (const ir::Variable& table : prepared.tables) shared.taken.insert(table.name);
+    for (const kernel::Variable& table : prepared.tables) shared.taken.insert(table.name);
     shared.out.tables = prepared.tables;
     (void)instance_name(shared, entry);
     return {std::move(shared.out), ""};

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/tuning.hpp"
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::lower {
 
 /// @brief A kernel that computes several elements side by side, or why there is none.
 struct KernelOnLanes {
-  std::optional<ir::KernelBody> body;
+  std::optional<kernel::KernelBody> body;
   std::string why;  ///< empty if there is a body
 };
 
@@ -20,10 +20,10 @@ struct KernelOnLanes {
 ///
 /// Branches on data become masks: both sides run, and assignments blend. Values that are the same
 /// for all elements, and tables, stay scalar. Helper functions are retyped once for each pattern of
-/// arguments. Functions over lanes are called by the names of ir/lane_functions.hpp.
+/// arguments. Functions over lanes are called by the names of kernel/lane_functions.hpp.
 ///
 /// @param[in] varies For each parameter of the entry function: does it point to values by element?
-[[nodiscard]] KernelOnLanes kernel_on_lanes(const ir::KernelBody& body,
+[[nodiscard]] KernelOnLanes kernel_on_lanes(const kernel::KernelBody& body,
                                             const std::vector<bool>& varies, int lanes,
                                             const Tuning& tuning = {});
 

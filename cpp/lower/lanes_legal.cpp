@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "ir/group.hpp"
-#include "ir/kernel_facts.hpp"
-#include "ir/kernel_types.hpp"
-#include "ir/kernel_walk.hpp"
+#include "kernel/facts.hpp"
+#include "kernel/types.hpp"
+#include "kernel/walk.hpp"
 #include "lower/constants.hpp"
 #include "lower/lanes_kernel.hpp"
 #include "lower/lanes_varying.hpp"
@@ -66,7 +66,7 @@ void check_member(const ir::Loop& loop, const Request& request) {
     }
     const bool is_extremum = access == Access::min || access == Access::max;
     if (is_extremum && std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
-        !ir::kernel_facts(ir::kernel_of(loop))
+        !kernel::kernel_facts(ir::kernel_of(loop))
              .parameters[static_cast<std::size_t>(ir::parameter_of(loop, i))]
              .commutes(access)) {
       refuse(fmt::format("arg {} is MIN or MAX, and the kernel uses its value", i));
@@ -76,26 +76,26 @@ void check_member(const ir::Loop& loop, const Request& request) {
 
 /// A number that C computes with as a long double, of which there are no vectors; null: none. A
 /// declaration converts the number that it consists of.
-const std::string* long_double_in(const ir::KernelBody& body) {
-  std::set<const ir::Expr*> converted;
+const std::string* long_double_in(const kernel::KernelBody& body) {
+  std::set<const kernel::Expr*> converted;
   const std::string* found = nullptr;
-  for (const ir::FunctionDef& function : body.functions) {
-    ir::for_each_body(function.body, [&converted](const ir::Body& statements) {
-      for (const ir::Stmt& stmt : statements) {
-        const auto* node = std::get_if<ir::Declare>(&stmt.node);
+  for (const kernel::FunctionDef& function : body.functions) {
+    kernel::for_each_body(function.body, [&converted](const kernel::Body& statements) {
+      for (const kernel::Stmt& stmt : statements) {
+        const auto* node = std::get_if<kernel::Declare>(&stmt.node);
         if (node == nullptr) continue;
-        for (const ir::Variable& variable : node->variables) {
+        for (const kernel::Variable& variable : node->variables) {
           if (variable.value) converted.insert(&*variable.value);
         }
       }
     });
-    ir::for_each_expr_in(function.body, [&converted, &found](const ir::Expr& expr) {
-      if (std::holds_alternative<ir::InitList>(expr.node)) {
-        for (const ir::Expr& item : expr.operands) converted.insert(&item);
+    kernel::for_each_expr_in(function.body, [&converted, &found](const kernel::Expr& expr) {
+      if (std::holds_alternative<kernel::InitList>(expr.node)) {
+        for (const kernel::Expr& item : expr.operands) converted.insert(&item);
       }
-      const auto* number = std::get_if<ir::Literal>(&expr.node);
+      const auto* number = std::get_if<kernel::Literal>(&expr.node);
       if (number == nullptr || converted.contains(&expr)) return;
-      if (ir::is_long_double(number->spelling)) found = &number->spelling;
+      if (kernel::is_long_double(number->spelling)) found = &number->spelling;
     });
   }
   return found;
@@ -104,23 +104,23 @@ const std::string* long_double_in(const ir::KernelBody& body) {
 constexpr int most_branches = 200;
 
 /// How many operands in each other are not always computed.
-int conditions_in(const ir::Expr& expr) {
+int conditions_in(const kernel::Expr& expr) {
   int deepest = 0;
-  for (const ir::Expr& operand : expr.operands) {
+  for (const kernel::Expr& operand : expr.operands) {
     deepest = std::max(deepest, conditions_in(operand));
   }
-  const auto* node = std::get_if<ir::Binary>(&expr.node);
-  const bool is_logical = node != nullptr && (node->op == ir::BinaryOp::logical_and ||
-                                              node->op == ir::BinaryOp::logical_or);
-  return deepest + (is_logical || std::holds_alternative<ir::Ternary>(expr.node) ? 1 : 0);
+  const auto* node = std::get_if<kernel::Binary>(&expr.node);
+  const bool is_logical = node != nullptr && (node->op == kernel::BinaryOp::logical_and ||
+                                              node->op == kernel::BinaryOp::logical_or);
+  return deepest + (is_logical || std::holds_alternative<kernel::Ternary>(expr.node) ? 1 : 0);
 }
 
 /// How deep branches lie in each other: `else if` lies in the `else` before it.
 struct Nesting {
   void enter() { deepest = std::max(deepest, ++depth); }
   void leave() { --depth; }
-  void declare(const ir::Variable& /*variable*/) {}
-  void expression(const ir::Expr& expr) {
+  void declare(const kernel::Variable& /*variable*/) {}
+  void expression(const kernel::Expr& expr) {
     deepest = std::max(deepest, depth + conditions_in(expr));
   }
 
@@ -130,10 +130,10 @@ struct Nesting {
 
 /// Each branch has a mask that is made of those around it, so the work grows with the square of
 /// their number.
-void check_nesting(const ir::KernelBody& body) {
-  for (const ir::FunctionDef& function : body.functions) {
+void check_nesting(const kernel::KernelBody& body) {
+  for (const kernel::FunctionDef& function : body.functions) {
     Nesting nesting;
-    ir::walk_scoped(function.body, nesting);
+    kernel::walk_scoped(function.body, nesting);
     if (nesting.deepest > most_branches) {
       refuse(fmt::format("'{}' has more than {} blocks or conditions in each other", function.name,
                          most_branches));
@@ -141,7 +141,7 @@ void check_nesting(const ir::KernelBody& body) {
   }
 }
 
-ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
+kernel::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
   if (!ir::kernel_of(loop).body) {
     refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
   }
@@ -150,7 +150,7 @@ ir::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
     refuse(fmt::format("it computes with {}, a long double", *number));
   }
   check_nesting(*ir::kernel_of(loop).body);
-  auto kernel = std::make_shared<ir::Kernel>(with_constants(loop));
+  auto kernel = std::make_shared<kernel::Kernel>(with_constants(loop));
   const auto varying = varying_parameters(loop);
   KernelOnLanes made = kernel_on_lanes(*kernel->body, varying, options.lanes, options.tuning);
   if (!made.body) refuse(made.why);
@@ -184,8 +184,8 @@ void check_side_by_side(const Request& request) {
   for_members(request.loop, [&request](const ir::Loop& loop) { check_member(loop, request); });
 }
 
-std::vector<ir::KernelPtr> kernels_for_lanes(const Request& request) {
-  std::vector<ir::KernelPtr> kernels;
+std::vector<kernel::KernelPtr> kernels_for_lanes(const Request& request) {
+  std::vector<kernel::KernelPtr> kernels;
   for_members(request.loop, [&](const ir::Loop& loop) {
     kernels.push_back(kernel_for_lanes(loop, request.options));
   });

@@ -16,6 +16,6 @@ void check_side_by_side(const Request& request);
 /// @brief The members' kernels for several elements, their Consts as parameters: what differs by
 /// element are the values behind every argument but Globals that are read, and the layer.
 /// @throws Refusal if a kernel is opaque, or saying what of it masks cannot do.
-[[nodiscard]] std::vector<ir::KernelPtr> kernels_for_lanes(const Request& request);
+[[nodiscard]] std::vector<kernel::KernelPtr> kernels_for_lanes(const Request& request);
 
 }  // namespace op2::lower

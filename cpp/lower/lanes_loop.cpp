@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/overload.hpp"
-#include "ir/kernel_stores.hpp"
-#include "ir/kir_walk.hpp"
+#include "kernel/stores.hpp"
+#include "kir/walk.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_columns.hpp"
 #include "lower/lanes_elements.hpp"
@@ -371,9 +371,9 @@ class LaneLoop {
 
   /// An index that differs by lane as the vector that the kernel takes.
   kir::Expr vector_of(const kir::Expr& index, std::size_t member) {
-    const ir::FunctionDef& entry = request_.loop.members[member].kernel->body->entry();
+    const kernel::FunctionDef& entry = request_.loop.members[member].kernel->body->entry();
     const std::size_t parameter = layer_parameter(request_.loop, member);
-    const auto dtype = ir::dtype_of(entry.parameters[parameter].type.base);
+    const auto dtype = kernel::dtype_of(entry.parameters[parameter].type.base);
     if (!dtype) refuse("the layer is passed as something else than a number");
     const std::string pack = elements_.fresh("layers_by_lane");
     declare_pack(pack, *dtype, 1, {});
@@ -408,7 +408,7 @@ class LaneLoop {
 
   [[nodiscard]] bool is_overwritten(std::size_t i, const ir::DirectDat& dat) const {
     const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
-    return ir::overwrites(ir::kernel_of(request_.loop, i), at, dat.dim, dat.access);
+    return kernel::overwrites(ir::kernel_of(request_.loop, i), at, dat.dim, dat.access);
   }
 
   // ------------------------------------------------------------------ loops over components
@@ -518,8 +518,9 @@ std::set<std::string> taken_names(const kir::Function& function, const Request& 
   for (const kir::Parameter& parameter : function.parameters) names.insert(parameter.name);
   for (const std::string_view name : kir::local_names()) names.emplace(name);
   for (const ir::Member& member : request.loop.members) {
-    for (const ir::FunctionDef& other : member.kernel->body->functions) names.insert(other.name);
-    for (const ir::Variable& table : member.kernel->body->tables) names.insert(table.name);
+    for (const kernel::FunctionDef& other : member.kernel->body->functions)
+      names.insert(other.name);
+    for (const kernel::Variable& table : member.kernel->body->tables) names.insert(table.name);
   }
   return names;
 }

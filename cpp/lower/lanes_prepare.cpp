@@ -10,41 +10,41 @@
 #include <utility>
 
 #include "base/overload.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/unique_names.hpp"
+#include "kernel/unique_names.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::lower {
 namespace {
 
-using ir::Body;
-using ir::Expr;
-using ir::FunctionDef;
-using ir::Stmt;
+using kernel::Body;
+using kernel::Expr;
+using kernel::FunctionDef;
+using kernel::Stmt;
 
-Expr name_of(const std::string& name, const ir::Type& type) {
-  return {ir::Name{name}, {}, type};
+Expr name_of(const std::string& name, const kernel::Type& type) {
+  return {kernel::Name{name}, {}, type};
 }
 
 Stmt evaluate(Expr value, int line) {
-  return {ir::Evaluate{std::move(value)}, line};
+  return {kernel::Evaluate{std::move(value)}, line};
 }
 
 /// Call @p visit on every list of statements in @p body, inner ones first.
 template <class Visit>
 void for_each_body(Body& body, const Visit& visit) {
   for (Stmt& stmt : body) {
-    std::visit(overload{[](ir::Declare&) {}, [](ir::Evaluate&) {},
-                        [&visit](ir::Block& node) { for_each_body(node.body, visit); },
-                        [&visit](ir::If& node) {
+    std::visit(overload{[](kernel::Declare&) {}, [](kernel::Evaluate&) {},
+                        [&visit](kernel::Block& node) { for_each_body(node.body, visit); },
+                        [&visit](kernel::If& node) {
                           for_each_body(node.then_body, visit);
                           for_each_body(node.else_body, visit);
                         },
-                        [&visit](ir::For& node) { for_each_body(node.body, visit); },
-                        [&visit](ir::While& node) { for_each_body(node.body, visit); },
-                        [&visit](ir::Switch& node) {
-                          for (ir::Case& entry : node.cases) for_each_body(entry.body, visit);
+                        [&visit](kernel::For& node) { for_each_body(node.body, visit); },
+                        [&visit](kernel::While& node) { for_each_body(node.body, visit); },
+                        [&visit](kernel::Switch& node) {
+                          for (kernel::Case& entry : node.cases) for_each_body(entry.body, visit);
                         },
-                        [](ir::Return&) {}, [](ir::Break&) {}, [](ir::Continue&) {}},
+                        [](kernel::Return&) {}, [](kernel::Break&) {}, [](kernel::Continue&) {}},
                stmt.node);
   }
   visit(body);
@@ -55,24 +55,24 @@ void for_each_body(Body& body, const Visit& visit) {
 /// Names that unique_names() made are not C: give them others.
 class Spelling {
  public:
-  explicit Spelling(const ir::KernelBody& body) {
-    for (const ir::Variable& table : body.tables) taken_.insert(table.name);
+  explicit Spelling(const kernel::KernelBody& body) {
+    for (const kernel::Variable& table : body.tables) taken_.insert(table.name);
     for (const FunctionDef& function : body.functions) {
       taken_.insert(function.name);
-      for (const ir::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
-      ir::for_each_expr_in(function.body, [this](const Expr& expr) {
-        if (const auto* name = std::get_if<ir::Name>(&expr.node)) taken_.insert(name->name);
-        if (const auto* call = std::get_if<ir::Call>(&expr.node)) taken_.insert(call->function);
+      for (const kernel::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
+      kernel::for_each_expr_in(function.body, [this](const Expr& expr) {
+        if (const auto* name = std::get_if<kernel::Name>(&expr.node)) taken_.insert(name->name);
+        if (const auto* call = std::get_if<kernel::Call>(&expr.node)) taken_.insert(call->function);
       });
     }
   }
 
   void enter() {}
   void leave() {}
-  void declare(ir::Variable& variable) { variable.name = spelled(variable.name); }
+  void declare(kernel::Variable& variable) { variable.name = spelled(variable.name); }
   void expression(Expr& expr) {
-    ir::for_each_expr(expr, [this](Expr& part) {
-      if (auto* name = std::get_if<ir::Name>(&part.node)) name->name = spelled(name->name);
+    kernel::for_each_expr(expr, [this](Expr& part) {
+      if (auto* name = std::get_if<kernel::Name>(&part.node)) name->name = spelled(name->name);
     });
   }
 
@@ -103,22 +103,24 @@ bool breaks(const Body& body) {
   return std::ranges::any_of(body, [](const Stmt& stmt) {
     return std::visit(
         overload{
-            [](const ir::Declare&) { return false; }, [](const ir::Evaluate&) { return false; },
-            [](const ir::Block& node) { return breaks(node.body); },
-            [](const ir::If& node) { return breaks(node.then_body) || breaks(node.else_body); },
-            [](const ir::For&) { return false; }, [](const ir::While&) { return false; },
-            [](const ir::Switch&) { return false; }, [](const ir::Return&) { return false; },
-            [](const ir::Break&) { return true; }, [](const ir::Continue&) { return false; }},
+            [](const kernel::Declare&) { return false; },
+            [](const kernel::Evaluate&) { return false; },
+            [](const kernel::Block& node) { return breaks(node.body); },
+            [](const kernel::If& node) { return breaks(node.then_body) || breaks(node.else_body); },
+            [](const kernel::For&) { return false; }, [](const kernel::While&) { return false; },
+            [](const kernel::Switch&) { return false; },
+            [](const kernel::Return&) { return false; }, [](const kernel::Break&) { return true; },
+            [](const kernel::Continue&) { return false; }},
         stmt.node);
   });
 }
 
 bool ends_with_break(const Body& body) {
-  return !body.empty() && std::holds_alternative<ir::Break>(body.back().node);
+  return !body.empty() && std::holds_alternative<kernel::Break>(body.back().node);
 }
 
 bool ends_with_return(const Body& body) {
-  return !body.empty() && std::holds_alternative<ir::Return>(body.back().node);
+  return !body.empty() && std::holds_alternative<kernel::Return>(body.back().node);
 }
 
 /// Cases that share a body, which does not run on into the next.
@@ -128,9 +130,9 @@ struct Arm {
   Body body;
 };
 
-std::optional<std::vector<Arm>> arms_of(const ir::Switch& node) {
+std::optional<std::vector<Arm>> arms_of(const kernel::Switch& node) {
   std::vector<Arm> arms(1);
-  for (const ir::Case& entry : node.cases) {
+  for (const kernel::Case& entry : node.cases) {
     Arm& arm = arms.back();
     if (entry.label) arm.labels.push_back(*entry.label);
     arm.is_default |= !entry.label;
@@ -146,15 +148,16 @@ std::optional<std::vector<Arm>> arms_of(const ir::Switch& node) {
   return arms;
 }
 
-Expr logical(ir::BinaryOp op, Expr left, Expr right) {
-  return {ir::Binary{op}, {std::move(left), std::move(right)}, ir::scalar(ir::Base::int32)};
+Expr logical(kernel::BinaryOp op, Expr left, Expr right) {
+  return {
+      kernel::Binary{op}, {std::move(left), std::move(right)}, kernel::scalar(kernel::Base::int32)};
 }
 
 /// `if (value == label || ...) ... else if ...`; the value is read once.
-std::optional<Body> as_branches(const ir::Switch& node, const std::string& name, int line) {
+std::optional<Body> as_branches(const kernel::Switch& node, const std::string& name, int line) {
   const auto arms = arms_of(node);
   if (!arms || node.cases.empty()) return std::nullopt;
-  ir::Type type = node.value.type;
+  kernel::Type type = node.value.type;
   type.is_const = true;
   Body rest;
   for (const Arm& arm : *arms) {
@@ -165,14 +168,15 @@ std::optional<Body> as_branches(const ir::Switch& node, const std::string& name,
     if (arm.is_default) continue;
     std::optional<Expr> condition;
     for (const Expr& label : arm.labels) {
-      Expr equal = logical(ir::BinaryOp::equal, name_of(name, type), label);
-      condition = condition ? logical(ir::BinaryOp::logical_or, *condition, std::move(equal))
+      Expr equal = logical(kernel::BinaryOp::equal, name_of(name, type), label);
+      condition = condition ? logical(kernel::BinaryOp::logical_or, *condition, std::move(equal))
                             : std::move(equal);
     }
-    rest = {{ir::If{std::move(*condition), arm.body, std::move(rest)}, line}};
+    rest = {{kernel::If{std::move(*condition), arm.body, std::move(rest)}, line}};
   }
-  Body out{{ir::Declare{.is_static = false, .variables = {{name, type, node.value, line}}}, line}};
-  out.push_back({ir::Block{std::move(rest)}, line});
+  Body out{
+      {kernel::Declare{.is_static = false, .variables = {{name, type, node.value, line}}}, line}};
+  out.push_back({kernel::Block{std::move(rest)}, line});
   return out;
 }
 
@@ -181,12 +185,12 @@ void replace_switches(FunctionDef& function) {
   for_each_body(function.body, [&n_switches](Body& body) {
     Body out;
     for (Stmt& stmt : body) {
-      const auto* node = std::get_if<ir::Switch>(&stmt.node);
+      const auto* node = std::get_if<kernel::Switch>(&stmt.node);
       const auto branches =
           node != nullptr ? as_branches(*node, "op2_case" + std::to_string(++n_switches), stmt.line)
                           : std::nullopt;
       if (branches) {
-        out.push_back({ir::Block{*branches}, stmt.line});
+        out.push_back({kernel::Block{*branches}, stmt.line});
       } else {
         out.push_back(std::move(stmt));
       }
@@ -200,44 +204,47 @@ void replace_switches(FunctionDef& function) {
 bool returns_somewhere(const Body& body) {
   return std::ranges::any_of(body, [](const Stmt& stmt) {
     return std::visit(
-        overload{[](const ir::Declare&) { return false; },
-                 [](const ir::Evaluate&) { return false; },
-                 [](const ir::Block& node) { return returns_somewhere(node.body); },
-                 [](const ir::If& node) {
-                   return returns_somewhere(node.then_body) || returns_somewhere(node.else_body);
-                 },
-                 [](const ir::For&) { return false; }, [](const ir::While&) { return false; },
-                 [](const ir::Switch&) { return false; }, [](const ir::Return&) { return true; },
-                 [](const ir::Break&) { return false; }, [](const ir::Continue&) { return false; }},
+        overload{
+            [](const kernel::Declare&) { return false; },
+            [](const kernel::Evaluate&) { return false; },
+            [](const kernel::Block& node) { return returns_somewhere(node.body); },
+            [](const kernel::If& node) {
+              return returns_somewhere(node.then_body) || returns_somewhere(node.else_body);
+            },
+            [](const kernel::For&) { return false; }, [](const kernel::While&) { return false; },
+            [](const kernel::Switch&) { return false; }, [](const kernel::Return&) { return true; },
+            [](const kernel::Break&) { return false; },
+            [](const kernel::Continue&) { return false; }},
         stmt.node);
   });
 }
 
 bool always_returns(const Body& body) {
   return std::ranges::any_of(body, [](const Stmt& stmt) {
-    if (const auto* block = std::get_if<ir::Block>(&stmt.node)) return always_returns(block->body);
-    if (const auto* branch = std::get_if<ir::If>(&stmt.node)) {
+    if (const auto* block = std::get_if<kernel::Block>(&stmt.node))
+      return always_returns(block->body);
+    if (const auto* branch = std::get_if<kernel::If>(&stmt.node)) {
       return always_returns(branch->then_body) && always_returns(branch->else_body);
     }
-    return std::holds_alternative<ir::Return>(stmt.node);
+    return std::holds_alternative<kernel::Return>(stmt.node);
   });
 }
 
 /// Moves what follows an If that may return into its branches, as often as needed.
 Body with_returns_last(Body body, std::size_t most_copied) {
   for (std::size_t i = 0; i < body.size(); ++i) {
-    if (auto* block = std::get_if<ir::Block>(&body[i].node)) {
+    if (auto* block = std::get_if<kernel::Block>(&body[i].node)) {
       if (!returns_somewhere(block->body)) continue;
       Body merged(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(i));
       merged.insert(merged.end(), block->body.begin(), block->body.end());
       merged.insert(merged.end(), body.begin() + static_cast<std::ptrdiff_t>(i) + 1, body.end());
       return with_returns_last(std::move(merged), most_copied);
     }
-    if (std::holds_alternative<ir::Return>(body[i].node)) {
+    if (std::holds_alternative<kernel::Return>(body[i].node)) {
       body.resize(i + 1);
       return body;
     }
-    auto* branch = std::get_if<ir::If>(&body[i].node);
+    auto* branch = std::get_if<kernel::If>(&body[i].node);
     if (branch == nullptr) continue;
     if (!returns_somewhere(branch->then_body) && !returns_somewhere(branch->else_body)) continue;
     const Body rest(body.begin() + static_cast<std::ptrdiff_t>(i) + 1, body.end());
@@ -259,18 +266,18 @@ Body with_returns_last(Body body, std::size_t most_copied) {
 void assign_result(Body& body, const std::optional<Expr>& result) {
   if (body.empty()) return;
   Stmt& last = body.back();
-  if (auto* branch = std::get_if<ir::If>(&last.node)) {
+  if (auto* branch = std::get_if<kernel::If>(&last.node)) {
     assign_result(branch->then_body, result);
     assign_result(branch->else_body, result);
     return;
   }
-  auto* node = std::get_if<ir::Return>(&last.node);
+  auto* node = std::get_if<kernel::Return>(&last.node);
   if (node == nullptr) return;
   if (!result || !node->value) {
     body.pop_back();
     return;
   }
-  Expr assign{ir::Assign{}, {*result, *node->value}, result->type};
+  Expr assign{kernel::Assign{}, {*result, *node->value}, result->type};
   last = evaluate(std::move(assign), last.line);
 }
 
@@ -283,28 +290,28 @@ void return_at_end(FunctionDef& function, std::size_t most_copied) {
     function.body = std::move(body);
     return;
   }
-  if (function.result.base == ir::Base::none) {
+  if (function.result.base == kernel::Base::none) {
     assign_result(body, std::nullopt);
     function.body = std::move(body);
     return;
   }
   const Expr result = name_of("op2_result", function.result);
   assign_result(body, result);
-  Body out{{ir::Declare{.is_static = false,
-                        .variables = {{"op2_result", function.result, std::nullopt, 0}}}}};
+  Body out{{kernel::Declare{.is_static = false,
+                            .variables = {{"op2_result", function.result, std::nullopt, 0}}}}};
   out.insert(out.end(), std::make_move_iterator(body.begin()), std::make_move_iterator(body.end()));
-  out.push_back({ir::Return{result}});
+  out.push_back({kernel::Return{result}});
   function.body = std::move(out);
 }
 
 }  // namespace
 
-ir::KernelBody prepared_for_lanes(ir::KernelBody body, const Tuning& tuning) {
+kernel::KernelBody prepared_for_lanes(kernel::KernelBody body, const Tuning& tuning) {
   Spelling spelling(body);
   for (FunctionDef& function : body.functions) {
-    function = ir::with_unique_names(std::move(function));
+    function = kernel::with_unique_names(std::move(function));
     spelling.start_function();
-    ir::walk_scoped(function.body, spelling);
+    kernel::walk_scoped(function.body, spelling);
     replace_switches(function);
     return_at_end(function, static_cast<std::size_t>(tuning.copied_statements));
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/tuning.hpp"
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::lower {
 
@@ -11,6 +11,7 @@ namespace op2::lower {
 /// Each name is declared once in its function; a `switch` whose cases do not run into each other
 /// is a chain of Ifs; an early `return` outside loops becomes the other branch of its If, so that
 /// functions return at their end. What does not fit is left as it is.
-[[nodiscard]] ir::KernelBody prepared_for_lanes(ir::KernelBody body, const Tuning& tuning = {});
+[[nodiscard]] kernel::KernelBody prepared_for_lanes(kernel::KernelBody body,
+                                                    const Tuning& tuning = {});
 
 }  // namespace op2::lower

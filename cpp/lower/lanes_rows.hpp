@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 #include "lower/lanes_elements.hpp"
 
 namespace op2::lower {

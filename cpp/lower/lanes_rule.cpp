@@ -7,9 +7,9 @@
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
-#include "ir/kernel_cost.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/lane_functions.hpp"
+#include "kernel/cost.hpp"
+#include "kernel/lane_functions.hpp"
+#include "kernel/walk.hpp"
 #include "lower/lower.hpp"
 
 namespace op2::lower {
@@ -151,26 +151,26 @@ LaneRule lane_rule(const Request& request) {
 LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning) {
   LaneWork work;
   // complex vectors are two real ones
-  const auto look = [&work](const ir::Type& type) {
-    const auto dtype = ir::dtype_of(ir::part_base(type.base));
+  const auto look = [&work](const kernel::Type& type) {
+    const auto dtype = kernel::dtype_of(kernel::part_base(type.base));
     if (dtype) work.widest = std::max(work.widest, static_cast<int>(size_of(*dtype)));
   };
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const ir::Arg& arg = loop.args[i];
     const int n_parts = is_complex(ir::dtype_of(arg)) ? 2 : 1;
     work.n_scalars += ir::extent_of(loop, arg) * n_parts * n_ways(loop, i);
-    look(ir::scalar(ir::base_of(ir::dtype_of(arg))));
+    look(kernel::scalar(kernel::base_of(ir::dtype_of(arg))));
   }
   for (const ir::Member& member : loop.members) {
     if (!member.kernel->body) continue;
-    const ir::Work counted =
-        ir::work_of(*member.kernel->body, {tuning.row_length, tuning.row_scalars});
+    const kernel::Work counted =
+        kernel::work_of(*member.kernel->body, {tuning.row_length, tuning.row_scalars});
     work.n_operations += counted.n_operations;
     work.n_slow += counted.n_slow;
     work.n_in_rows += counted.n_in_rows;
-    for (const ir::FunctionDef& function : member.kernel->body->functions) {
-      ir::for_each_expr_in(function.body, [&look](const ir::Expr& expr) {
-        if (ir::is_floating(expr.type.base)) look(expr.type);
+    for (const kernel::FunctionDef& function : member.kernel->body->functions) {
+      kernel::for_each_expr_in(function.body, [&look](const kernel::Expr& expr) {
+        if (kernel::is_floating(expr.type.base)) look(expr.type);
       });
     }
   }

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "ir/kir_walk.hpp"
-#include "ir/lane_functions.hpp"
+#include "kernel/lane_functions.hpp"
+#include "kir/walk.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/rows.hpp"
@@ -15,7 +15,7 @@ namespace op2::lower {
 namespace {
 
 DType part_of(DType dtype) {
-  return *ir::dtype_of(ir::part_base(ir::base_of(dtype)));
+  return *kernel::dtype_of(kernel::part_base(kernel::base_of(dtype)));
 }
 
 int n_parts(DType dtype) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 #include "lower/lanes_elements.hpp"
 #include "lower/lanes_rows.hpp"
 

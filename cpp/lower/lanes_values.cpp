@@ -3,39 +3,39 @@
 
 #include <utility>
 
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 #include "lower/lanes_varying.hpp"
 
 namespace op2::lower {
 
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
-using ir::LaneOp;
-using ir::Type;
-using ir::UnaryOp;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::LaneOp;
+using kernel::Type;
+using kernel::UnaryOp;
 
 namespace typed {
 
 Expr name(std::string text, Type type) {
-  return {ir::Name{std::move(text)}, {}, std::move(type)};
+  return {kernel::Name{std::move(text)}, {}, std::move(type)};
 }
 
 Expr literal(std::string spelling, Base base) {
-  return {ir::Literal{std::move(spelling)}, {}, ir::scalar(base)};
+  return {kernel::Literal{std::move(spelling)}, {}, kernel::scalar(base)};
 }
 
 Expr unary(UnaryOp op, Expr operand) {
   Type type = operand.type;
-  return {ir::Unary{op}, {std::move(operand)}, std::move(type)};
+  return {kernel::Unary{op}, {std::move(operand)}, std::move(type)};
 }
 
 Expr binary(BinaryOp op, Expr left, Expr right, Type type) {
-  return {ir::Binary{op}, {std::move(left), std::move(right)}, std::move(type)};
+  return {kernel::Binary{op}, {std::move(left), std::move(right)}, std::move(type)};
 }
 
 Expr cast(Type type, Expr operand) {
-  return {ir::Cast{type}, {std::move(operand)}, type};
+  return {kernel::Cast{type}, {std::move(operand)}, type};
 }
 
 }  // namespace typed
@@ -77,35 +77,35 @@ bool is_shift(BinaryOp op) {
 }
 
 bool divides_integers(BinaryOp op, Base base) {
-  return (op == BinaryOp::divide || op == BinaryOp::modulo) && ir::is_integer(base);
+  return (op == BinaryOp::divide || op == BinaryOp::modulo) && kernel::is_integer(base);
 }
 
 Type LaneValues::vector(Base base) const {
-  return ir::on_lanes(lane_base(base), lanes_);
+  return kernel::on_lanes(lane_base(base), lanes_);
 }
 
 Expr LaneValues::call(LaneOp op, Base base, std::vector<Expr> arguments, Type type,
                       std::string function) const {
-  const ir::LaneFunction called{op, base, lanes_, std::move(function)};
-  return {ir::Call{ir::name_of(called)}, std::move(arguments), std::move(type)};
+  const kernel::LaneFunction called{op, base, lanes_, std::move(function)};
+  return {kernel::Call{kernel::name_of(called)}, std::move(arguments), std::move(type)};
 }
 
 Expr LaneValues::to(Base base, Expr expr, bool on_lanes) const {
   if (expr.type.lanes == 0 && !on_lanes) {
-    return expr.type.base == base ? std::move(expr) : cast(ir::scalar(base), std::move(expr));
+    return expr.type.base == base ? std::move(expr) : cast(kernel::scalar(base), std::move(expr));
   }
-  if (ir::is_complex(base)) return to_complex(base, std::move(expr));
-  if (ir::is_complex(expr.type.base) && expr.type.lanes > 0 && base != Base::boolean) {
+  if (kernel::is_complex(base)) return to_complex(base, std::move(expr));
+  if (kernel::is_complex(expr.type.base) && expr.type.lanes > 0 && base != Base::boolean) {
     return to(base, part_of("creal", std::move(expr)), true);
   }
   if (base == Base::boolean) {
-    if (expr.type.lanes == 0) expr = cast(ir::scalar(Base::boolean), std::move(expr));
+    if (expr.type.lanes == 0) expr = cast(kernel::scalar(Base::boolean), std::move(expr));
     if (expr.type.lanes > 0) return truth(nonzero(std::move(expr)));
-    expr = cast(ir::scalar(Base::int32), std::move(expr));
+    expr = cast(kernel::scalar(Base::int32), std::move(expr));
   }
   const Type wanted = vector(base);
   if (expr.type.lanes == 0) {
-    const Type narrow = ir::scalar(wanted.base);
+    const Type narrow = kernel::scalar(wanted.base);
     if (expr.type.base != wanted.base) expr = cast(narrow, std::move(expr));
     return cast(wanted, std::move(expr));
   }
@@ -113,13 +113,13 @@ Expr LaneValues::to(Base base, Expr expr, bool on_lanes) const {
 }
 
 Expr LaneValues::to_complex(Base base, Expr expr) const {
-  const bool is_complex = ir::is_complex(expr.type.base);
+  const bool is_complex = kernel::is_complex(expr.type.base);
   if (expr.type.lanes > 0 && is_complex) return expr.type.base == base ? expr : resized(base, expr);
   if (is_complex) {
-    if (expr.type.base != base) expr = cast(ir::scalar(base), std::move(expr));
+    if (expr.type.base != base) expr = cast(kernel::scalar(base), std::move(expr));
     return call(LaneOp::spread, base, {std::move(expr)}, vector(base));
   }
-  const Base part = ir::part_base(base);
+  const Base part = kernel::part_base(base);
   Expr real = to(part, std::move(expr), true);
   return call(LaneOp::join, base, {std::move(real), to(part, zero(), true)}, vector(base));
 }
@@ -127,7 +127,7 @@ Expr LaneValues::to_complex(Base base, Expr expr) const {
 /// Complex numbers of one width as those of the other.
 Expr LaneValues::resized(Base base, const Expr& expr) const {
   if (!has_no_effects(expr)) throw Refusal{"complex numbers change their width behind a call"};
-  const Base part = ir::part_base(base);
+  const Base part = kernel::part_base(base);
   return call(LaneOp::join, base,
               {to(part, part_of("creal", expr), true), to(part, part_of("cimag", expr), true)},
               vector(base));
@@ -136,14 +136,15 @@ Expr LaneValues::resized(Base base, const Expr& expr) const {
 Expr LaneValues::part_of(std::string function, Expr expr) const {
   const Base base = expr.type.base;
   if (base == Base::complex64) function += 'f';
-  return call(LaneOp::call, base, {std::move(expr)}, vector(ir::part_base(base)),
+  return call(LaneOp::call, base, {std::move(expr)}, vector(kernel::part_base(base)),
               std::move(function));
 }
 
 Expr LaneValues::arithmetic(BinaryOp op, Expr left, Base left_base, Expr right, Base right_base,
                             const std::optional<Expr>& on) const {
-  const Base base = is_shift(op) ? ir::promoted(left_base) : ir::common_base(left_base, right_base);
-  if (ir::is_complex(base)) {
+  const Base base =
+      is_shift(op) ? kernel::promoted(left_base) : kernel::common_base(left_base, right_base);
+  if (kernel::is_complex(base)) {
     return call(complex_op(op), base,
                 {to(base, std::move(left), true), to(base, std::move(right), true)}, vector(base));
   }
@@ -160,13 +161,13 @@ Expr LaneValues::arithmetic(BinaryOp op, Expr left, Base left_base, Expr right, 
 
 Expr LaneValues::negated(Expr expr) const {
   const Base base = expr.type.base;
-  if (!ir::is_complex(base)) return unary(UnaryOp::minus, std::move(expr));
+  if (!kernel::is_complex(base)) return unary(UnaryOp::minus, std::move(expr));
   return call(LaneOp::negate, base, {std::move(expr)}, vector(base));
 }
 
 Expr LaneValues::complement(Expr expr) const {
   const Base base = expr.type.base;
-  if (!ir::is_complex(base)) return unary(UnaryOp::bit_not, std::move(expr));
+  if (!kernel::is_complex(base)) return unary(UnaryOp::bit_not, std::move(expr));
   return call(LaneOp::call, base, {std::move(expr)}, vector(base),
               base == Base::complex64 ? "conjf" : "conj");
 }
@@ -179,16 +180,16 @@ Expr LaneValues::blend(Base base, Expr mask, Expr on, Expr off) const {
 Expr LaneValues::same(Expr left, Expr right) const {
   const Base base = left.type.base;
   return call(LaneOp::equal, base, {std::move(left), std::move(right)},
-              vector(ir::mask_base(base)));
+              vector(kernel::mask_base(base)));
 }
 
 Expr LaneValues::compared(BinaryOp op, Base base, Expr left, Expr right) const {
-  if (ir::is_complex(base)) {
+  if (kernel::is_complex(base)) {
     Expr equal = same(std::move(left), std::move(right));
     if (op == BinaryOp::not_equal) equal = unary(UnaryOp::bit_not, std::move(equal));
     return to(mask_, std::move(equal), true);
   }
-  Expr found = binary(op, std::move(left), std::move(right), vector(ir::mask_base(base)));
+  Expr found = binary(op, std::move(left), std::move(right), vector(kernel::mask_base(base)));
   return to(mask_, std::move(found), true);
 }
 
@@ -198,7 +199,8 @@ Expr LaneValues::nonzero(Expr expr) const {
 }
 
 Expr LaneValues::spread_condition(Expr condition) const {
-  Expr is_set = binary(BinaryOp::not_equal, std::move(condition), zero(), ir::scalar(Base::int32));
+  Expr is_set =
+      binary(BinaryOp::not_equal, std::move(condition), zero(), kernel::scalar(Base::int32));
   return to(mask_, unary(UnaryOp::minus, std::move(is_set)), true);
 }
 
@@ -207,7 +209,7 @@ Expr LaneValues::truth(Expr mask) const {
 }
 
 Expr LaneValues::mask_for(Base base, Expr mask) const {
-  return to(ir::mask_base(base), std::move(mask), true);
+  return to(kernel::mask_base(base), std::move(mask), true);
 }
 
 Expr LaneValues::both(Expr left, Expr right) {

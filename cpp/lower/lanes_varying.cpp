@@ -7,16 +7,16 @@
 #include <utility>
 
 #include "base/overload.hpp"
-#include "ir/known_functions.hpp"
+#include "kernel/known_functions.hpp"
 
 namespace op2::lower {
 namespace {
 
-using ir::BinaryOp;
-using ir::Body;
-using ir::Expr;
-using ir::Stmt;
-using ir::UnaryOp;
+using kernel::BinaryOp;
+using kernel::Body;
+using kernel::Expr;
+using kernel::Stmt;
+using kernel::UnaryOp;
 
 bool is_pointer_like(const Expr& expr) {
   return !expr.type.derivation.empty();
@@ -82,35 +82,35 @@ class Walk {
   void follow(const Stmt& stmt, int depth) {
     std::visit(
         overload{
-            [this, depth](const ir::Declare& node) {
-              for (const ir::Variable& variable : node.variables) declare(variable, depth);
+            [this, depth](const kernel::Declare& node) {
+              for (const kernel::Variable& variable : node.variables) declare(variable, depth);
             },
-            [this, depth](const ir::Evaluate& node) { expression(node.value, depth); },
-            [this, depth](const ir::Block& node) { body(node.body, depth); },
-            [this, depth](const ir::If& node) {
+            [this, depth](const kernel::Evaluate& node) { expression(node.value, depth); },
+            [this, depth](const kernel::Block& node) { body(node.body, depth); },
+            [this, depth](const kernel::If& node) {
               expression(node.condition, depth);
               const int inner = depth + (varies(node.condition) ? 1 : 0);
               body(node.then_body, inner);
               body(node.else_body, inner);
             },
-            [this, depth](const ir::For& node) {
+            [this, depth](const kernel::For& node) {
               body(node.init, depth);
               if (node.condition) test(*node.condition, depth);
               if (node.step) expression(*node.step, depth);
               loop(node.body, depth);
             },
-            [this, depth](const ir::While& node) {
+            [this, depth](const kernel::While& node) {
               test(node.condition, depth);
               loop(node.body, depth);
             },
-            [this, depth](const ir::Switch& node) {
+            [this, depth](const kernel::Switch& node) {
               expression(node.value, depth);
               if (varies(node.value)) {
                 throw Refusal{"a switch on data has cases that run into each other"};
               }
-              for (const ir::Case& entry : node.cases) loop(entry.body, depth);
+              for (const kernel::Case& entry : node.cases) loop(entry.body, depth);
             },
-            [this, depth](const ir::Return& node) {
+            [this, depth](const kernel::Return& node) {
               if (depth > in_.base_depth()) {
                 throw Refusal{"it returns from inside a loop or branch that depends on data"};
               }
@@ -121,8 +121,8 @@ class Walk {
                 in_.result_varies = changed_ = true;
               }
             },
-            [this, depth](const ir::Break&) { leave_loop(depth); },
-            [this, depth](const ir::Continue&) { leave_loop(depth); },
+            [this, depth](const kernel::Break&) { leave_loop(depth); },
+            [this, depth](const kernel::Continue&) { leave_loop(depth); },
         },
         stmt.node);
   }
@@ -142,7 +142,7 @@ class Walk {
     if (depth > loop_depth_) throw Refusal{"a branch on data leaves a loop or an iteration"};
   }
 
-  void declare(const ir::Variable& variable, int depth) {
+  void declare(const kernel::Variable& variable, int depth) {
     if (holds_pointers(variable.type)) {
       throw Refusal{fmt::format("'{}' is an array of pointers, or points to some", variable.name)};
     }
@@ -158,16 +158,16 @@ class Walk {
   }
 
   /// What such pointers lead to is not followed.
-  static bool holds_pointers(const ir::Type& type) {
+  static bool holds_pointers(const kernel::Type& type) {
     return type.depth() > 1 &&
            std::any_of(type.derivation.begin() + 1, type.derivation.end(),
-                       [](const ir::Derivation& derivation) {
-                         return derivation.kind == ir::Derivation::Kind::pointer;
+                       [](const kernel::Derivation& derivation) {
+                         return derivation.kind == kernel::Derivation::Kind::pointer;
                        });
   }
 
   bool holds_varying(const Expr& value) {
-    if (std::holds_alternative<ir::InitList>(value.node)) {
+    if (std::holds_alternative<kernel::InitList>(value.node)) {
       return std::ranges::any_of(value.operands,
                                  [this](const Expr& item) { return holds_varying(item); });
     }
@@ -191,35 +191,36 @@ class Walk {
   }
 
   bool subscript_varies(const Expr& target) {
-    if (!std::holds_alternative<ir::Index>(target.node)) return false;
+    if (!std::holds_alternative<kernel::Index>(target.node)) return false;
     return varies(target.operands[1]) || subscript_varies(target.operands[0]);
   }
 
   void expression(const Expr& expr, int depth) {
-    if (std::holds_alternative<ir::SizeOf>(expr.node)) return;
-    if (const auto* node = std::get_if<ir::Ternary>(&expr.node)) return choice(*node, expr, depth);
-    if (const auto* node = std::get_if<ir::Binary>(&expr.node)) {
+    if (std::holds_alternative<kernel::SizeOf>(expr.node)) return;
+    if (const auto* node = std::get_if<kernel::Ternary>(&expr.node))
+      return choice(*node, expr, depth);
+    if (const auto* node = std::get_if<kernel::Binary>(&expr.node)) {
       return binary(node->op, expr, depth);
     }
     for (const Expr& operand : expr.operands) expression(operand, depth);
-    if (std::holds_alternative<ir::Assign>(expr.node)) assign(expr, depth);
-    if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+    if (std::holds_alternative<kernel::Assign>(expr.node)) assign(expr, depth);
+    if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
       if (changes_operand(node->op)) store(expr.operands[0], varies(expr.operands[0]), depth);
     }
-    if (const auto* node = std::get_if<ir::Call>(&expr.node)) call(*node, expr, depth);
-    if (const auto* node = std::get_if<ir::Cast>(&expr.node)) cast(*node, expr);
+    if (const auto* node = std::get_if<kernel::Call>(&expr.node)) call(*node, expr, depth);
+    if (const auto* node = std::get_if<kernel::Cast>(&expr.node)) cast(*node, expr);
   }
 
   /// Like has_no_effects(), but a helper that takes a pointer to const does not write behind it.
   [[nodiscard]] bool is_pure(const Expr& expr) const {
-    const auto* call = std::get_if<ir::Call>(&expr.node);
+    const auto* call = std::get_if<kernel::Call>(&expr.node);
     if (call == nullptr) {
-      const bool changes = std::holds_alternative<ir::Assign>(expr.node) ||
-                           (std::holds_alternative<ir::Unary>(expr.node) &&
-                            changes_operand(std::get<ir::Unary>(expr.node).op));
+      const bool changes = std::holds_alternative<kernel::Assign>(expr.node) ||
+                           (std::holds_alternative<kernel::Unary>(expr.node) &&
+                            changes_operand(std::get<kernel::Unary>(expr.node).op));
       if (changes) return false;
-    } else if (const ir::FunctionDef* function = instances_.body().function(call->function)) {
-      for (const ir::Parameter& parameter : function->parameters) {
+    } else if (const kernel::FunctionDef* function = instances_.body().function(call->function)) {
+      for (const kernel::Parameter& parameter : function->parameters) {
         if (!parameter.type.derivation.empty() && !parameter.type.is_const) return false;
       }
     } else if (!has_no_effects(expr)) {
@@ -229,7 +230,7 @@ class Walk {
                                [this](const Expr& operand) { return is_pure(operand); });
   }
 
-  void choice(const ir::Ternary& /*node*/, const Expr& expr, int depth) {
+  void choice(const kernel::Ternary& /*node*/, const Expr& expr, int depth) {
     expression(expr.operands[0], depth);
     const bool on_data = varies(expr.operands[0]);
     if (on_data && is_pointer_like(expr)) throw Refusal{"a pointer depends on data"};
@@ -261,7 +262,7 @@ class Walk {
     const Expr& target = expr.operands[0];
     const Expr& value = expr.operands[1];
     if (is_pointer_like(target)) {
-      const auto* node = std::get_if<ir::Assign>(&expr.node);
+      const auto* node = std::get_if<kernel::Assign>(&expr.node);
       if (node->op && varies(value)) throw Refusal{"where a pointer leads depends on data"};
       store(target, false, depth);
       if (!node->op) unify(roots_of(target), roots_of(value));
@@ -270,7 +271,7 @@ class Walk {
     store(target, varies(value), depth);
   }
 
-  static void cast(const ir::Cast& node, const Expr& expr) {
+  static void cast(const kernel::Cast& node, const Expr& expr) {
     if (node.target.derivation.empty()) return;
     const Expr& operand = expr.operands[0];
     if (operand.type.derivation.empty() || operand.type.base != node.target.base ||
@@ -279,7 +280,7 @@ class Walk {
     }
   }
 
-  void call(const ir::Call& node, const Expr& expr, int depth) {
+  void call(const kernel::Call& node, const Expr& expr, int depth) {
     if (instances_.body().function(node.function) != nullptr) {
       const LaneInstance& callee = instances_.callee(in_, node, expr, depth > 0);
       for (std::size_t i = 0; i < expr.operands.size(); ++i) {
@@ -292,12 +293,12 @@ class Walk {
       }
       return;
     }
-    const ir::KnownFunction* known = ir::known_function(node.function);
+    const kernel::KnownFunction* known = kernel::known_function(node.function);
     if (known == nullptr) {
       throw Refusal{fmt::format("it calls '{}', which is not known", node.function)};
     }
     const bool has_pointers = std::ranges::any_of(
-        known->parameters, [](const ir::Type& type) { return type.is_pointer(); });
+        known->parameters, [](const kernel::Type& type) { return type.is_pointer(); });
     if (has_pointers && (depth > 0 || touches_varying(expr))) {
       throw Refusal{fmt::format("it calls '{}' on values that differ by element", node.function)};
     }
@@ -323,50 +324,51 @@ std::string Refusal::text() const {
 }
 
 std::vector<std::string> roots_of(const Expr& expr) {
-  return std::visit(overload{
-                        [](const ir::Literal&) { return std::vector<std::string>{}; },
-                        [](const ir::Name& node) { return std::vector<std::string>{node.name}; },
-                        [&expr](const ir::Unary&) { return roots_of(expr.operands[0]); },
-                        [&expr](const ir::Binary& node) {
-                          if (node.op == BinaryOp::comma) return roots_of(expr.operands[1]);
-                          const bool left = is_pointer_like(expr.operands[0]);
-                          return roots_of(expr.operands[left ? 0 : 1]);
-                        },
-                        [&expr](const ir::Assign&) { return roots_of(expr.operands[0]); },
-                        [&expr](const ir::Ternary&) {
-                          std::vector<std::string> roots = roots_of(expr.operands[1]);
-                          const std::vector<std::string> others = roots_of(expr.operands[2]);
-                          roots.insert(roots.end(), others.begin(), others.end());
-                          return roots;
-                        },
-                        [&expr](const ir::Index&) { return roots_of(expr.operands[0]); },
-                        [&expr](const ir::MemberOf&) { return roots_of(expr.operands[0]); },
-                        [](const ir::Call&) { return std::vector<std::string>{}; },
-                        [&expr](const ir::Cast&) { return roots_of(expr.operands[0]); },
-                        [](const ir::SizeOf&) { return std::vector<std::string>{}; },
-                        [](const ir::InitList&) { return std::vector<std::string>{}; },
-                    },
-                    expr.node);
+  return std::visit(
+      overload{
+          [](const kernel::Literal&) { return std::vector<std::string>{}; },
+          [](const kernel::Name& node) { return std::vector<std::string>{node.name}; },
+          [&expr](const kernel::Unary&) { return roots_of(expr.operands[0]); },
+          [&expr](const kernel::Binary& node) {
+            if (node.op == BinaryOp::comma) return roots_of(expr.operands[1]);
+            const bool left = is_pointer_like(expr.operands[0]);
+            return roots_of(expr.operands[left ? 0 : 1]);
+          },
+          [&expr](const kernel::Assign&) { return roots_of(expr.operands[0]); },
+          [&expr](const kernel::Ternary&) {
+            std::vector<std::string> roots = roots_of(expr.operands[1]);
+            const std::vector<std::string> others = roots_of(expr.operands[2]);
+            roots.insert(roots.end(), others.begin(), others.end());
+            return roots;
+          },
+          [&expr](const kernel::Index&) { return roots_of(expr.operands[0]); },
+          [&expr](const kernel::MemberOf&) { return roots_of(expr.operands[0]); },
+          [](const kernel::Call&) { return std::vector<std::string>{}; },
+          [&expr](const kernel::Cast&) { return roots_of(expr.operands[0]); },
+          [](const kernel::SizeOf&) { return std::vector<std::string>{}; },
+          [](const kernel::InitList&) { return std::vector<std::string>{}; },
+      },
+      expr.node);
 }
 
 int depth_of_target(const LaneInstance& in, const Expr& target) {
   const Expr* at = &target;
-  while (std::holds_alternative<ir::Index>(at->node)) {
+  while (std::holds_alternative<kernel::Index>(at->node)) {
     at = &at->operands[0];
     if (at->type.is_pointer()) return 0;
   }
-  const auto* name = std::get_if<ir::Name>(&at->node);
+  const auto* name = std::get_if<kernel::Name>(&at->node);
   if (name == nullptr) return 0;
   const auto found = in.depth.find(name->name);
   return found == in.depth.end() ? 0 : found->second;
 }
 
 bool has_no_effects(const Expr& expr) {
-  if (std::holds_alternative<ir::Assign>(expr.node)) return false;
-  if (const auto* node = std::get_if<ir::Unary>(&expr.node)) {
+  if (std::holds_alternative<kernel::Assign>(expr.node)) return false;
+  if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
     if (changes_operand(node->op)) return false;
   }
-  if (std::holds_alternative<ir::Call>(expr.node)) {
+  if (std::holds_alternative<kernel::Call>(expr.node)) {
     const auto points_to_values = [](const Expr& operand) {
       return !operand.type.derivation.empty() && !operand.type.is_const;
     };
@@ -392,7 +394,7 @@ const LaneInstance& LaneInstances::of(const std::string& function,
   return entries_.back().instance;
 }
 
-const LaneInstance& LaneInstances::callee(const LaneInstance& caller, const ir::Call& call,
+const LaneInstance& LaneInstances::callee(const LaneInstance& caller, const kernel::Call& call,
                                           const Expr& expr, bool masked) {
   std::vector<bool> flags;
   for (const Expr& operand : expr.operands) {
@@ -422,36 +424,36 @@ bool LaneInstances::varies(const LaneInstance& in, const Expr& expr) {
   };
   if (!expr.type.derivation.empty()) return false;
   return std::visit(overload{
-                        [](const ir::Literal&) { return false; },
-                        [&in](const ir::Name& node) { return in.varying.contains(node.name); },
-                        [&](const ir::Unary& node) {
+                        [](const kernel::Literal&) { return false; },
+                        [&in](const kernel::Name& node) { return in.varying.contains(node.name); },
+                        [&](const kernel::Unary& node) {
                           if (node.op == UnaryOp::dereference) return root_varies(expr.operands[0]);
                           return any_operand();
                         },
-                        [&](const ir::Binary& node) {
+                        [&](const kernel::Binary& node) {
                           if (node.op == BinaryOp::comma) return varies(in, expr.operands[1]);
                           return any_operand();
                         },
-                        [&](const ir::Assign&) { return varies(in, expr.operands[0]); },
-                        [&](const ir::Ternary&) { return any_operand(); },
-                        [&](const ir::Index&) {
+                        [&](const kernel::Assign&) { return varies(in, expr.operands[0]); },
+                        [&](const kernel::Ternary&) { return any_operand(); },
+                        [&](const kernel::Index&) {
                           const Expr* at = &expr;
-                          while (std::holds_alternative<ir::Index>(at->node)) {
+                          while (std::holds_alternative<kernel::Index>(at->node)) {
                             if (varies(in, at->operands[1])) return true;
                             at = &at->operands[0];
                           }
                           return root_varies(*at);
                         },
-                        [&](const ir::MemberOf&) { return root_varies(expr.operands[0]); },
-                        [&](const ir::Call& node) {
+                        [&](const kernel::MemberOf&) { return root_varies(expr.operands[0]); },
+                        [&](const kernel::Call& node) {
                           if (body_.function(node.function) != nullptr) {
                             return callee(in, node, expr, false).result_varies;
                           }
                           return any_operand();
                         },
-                        [&](const ir::Cast&) { return any_operand(); },
-                        [](const ir::SizeOf&) { return false; },
-                        [](const ir::InitList&) { return false; },
+                        [&](const kernel::Cast&) { return any_operand(); },
+                        [](const kernel::SizeOf&) { return false; },
+                        [](const kernel::InitList&) { return false; },
                     },
                     expr.node);
 }

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/kernel_body.hpp"
+#include "kernel/body.hpp"
 
 namespace op2::lower {
 
@@ -39,7 +39,7 @@ void at_line(int line, const Run& run) {
 
 /// @brief One function of the kernel, for one pattern of arguments that vary from lane to lane.
 struct LaneInstance {
-  const ir::FunctionDef* function = nullptr;
+  const kernel::FunctionDef* function = nullptr;
   std::vector<bool> varying_parameters;  ///< behind a pointer: what it points to varies
   bool masked = false;                   ///< called where some lanes may be switched off
   std::set<std::string> varying;         ///< variables with a value (behind them) for each lane
@@ -58,7 +58,7 @@ struct LaneInstance {
 class LaneInstances {
  public:
   /// @param[in] body Prepared (prepared_for_lanes), outlives this.
-  explicit LaneInstances(const ir::KernelBody& body) : body_(body) {}
+  explicit LaneInstances(const kernel::KernelBody& body) : body_(body) {}
 
   /// @brief The instance of @p function for these arguments; parameters that it stores varying
   /// values behind are added to `varying_parameters` of the result.
@@ -67,13 +67,13 @@ class LaneInstances {
                          bool masked);
 
   /// @brief The instance that @p call leads to from @p caller.
-  const LaneInstance& callee(const LaneInstance& caller, const ir::Call& call, const ir::Expr& expr,
-                             bool masked);
+  const LaneInstance& callee(const LaneInstance& caller, const kernel::Call& call,
+                             const kernel::Expr& expr, bool masked);
 
   /// @brief True if the value of the scalar @p expr differs from lane to lane.
-  [[nodiscard]] bool varies(const LaneInstance& in, const ir::Expr& expr);
+  [[nodiscard]] bool varies(const LaneInstance& in, const kernel::Expr& expr);
 
-  [[nodiscard]] const ir::KernelBody& body() const { return body_; }
+  [[nodiscard]] const kernel::KernelBody& body() const { return body_; }
 
  private:
   struct Entry {
@@ -82,17 +82,17 @@ class LaneInstances {
     LaneInstance instance;
   };
 
-  const ir::KernelBody& body_;
+  const kernel::KernelBody& body_;
   std::deque<Entry> entries_;  // references to instances stay valid
 };
 
 /// @brief Variables that a pointer's value or an lvalue starts from.
-[[nodiscard]] std::vector<std::string> roots_of(const ir::Expr& expr);
+[[nodiscard]] std::vector<std::string> roots_of(const kernel::Expr& expr);
 
 /// @brief Masks around the declaration of what the lvalue @p target stores to.
-[[nodiscard]] int depth_of_target(const LaneInstance& in, const ir::Expr& target);
+[[nodiscard]] int depth_of_target(const LaneInstance& in, const kernel::Expr& target);
 
 /// @brief True if evaluating @p expr changes nothing.
-[[nodiscard]] bool has_no_effects(const ir::Expr& expr);
+[[nodiscard]] bool has_no_effects(const kernel::Expr& expr);
 
 }  // namespace op2::lower

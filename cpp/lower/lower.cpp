@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
-#include "ir/kir_verify.hpp"
+#include "kir/verify.hpp"
 #include "lower/entries.hpp"
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"

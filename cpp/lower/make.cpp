@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::lower {
 

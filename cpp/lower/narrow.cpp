@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
 

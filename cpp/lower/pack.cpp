@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/group.hpp"
-#include "ir/kernel_stores.hpp"
+#include "kernel/stores.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 
@@ -28,11 +28,12 @@ using ir::MatArg;
 std::vector<std::string> reserved_names(const Loop& loop) {
   std::vector<std::string> names;
   for (const ir::Member& member : loop.members) {
-    const ir::Kernel& kernel = *member.kernel;
+    const kernel::Kernel& kernel = *member.kernel;
     names.insert(names.end(), {kernel.name, kernel.name + "_kernel"});
     if (!kernel.body) continue;
-    for (const ir::FunctionDef& function : kernel.body->functions) names.push_back(function.name);
-    for (const ir::Variable& table : kernel.body->tables) names.push_back(table.name);
+    for (const kernel::FunctionDef& function : kernel.body->functions)
+      names.push_back(function.name);
+    for (const kernel::Variable& table : kernel.body->tables) names.push_back(table.name);
   }
   const auto locals = kir::local_names();
   names.insert(names.end(), locals.begin(), locals.end());
@@ -367,14 +368,14 @@ class Packer {
   /// True if what was there before cannot matter: the kernel is known to write every component,
   /// and no other argument of its shows it.
   bool is_overwritten(std::size_t i, const DirectDat& dat) const {
-    const ir::Kernel& kernel = ir::kernel_of(loop_, i);
+    const kernel::Kernel& kernel = ir::kernel_of(loop_, i);
     if (!kernel.body || ir::is_part(loop_, i)) return false;
     for (std::size_t other = 0; other < loop_.args.size(); ++other) {
       const bool is_beside = ir::member_of(loop_, other) == ir::member_of(loop_, i);
       if (other != i && is_beside && is_same_direct(i, other)) return false;
     }
     const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop_, i));
-    return ir::overwrites(kernel, parameter, dat.dim, dat.access);
+    return kernel::overwrites(kernel, parameter, dat.dim, dat.access);
   }
 
   void share_pack(std::size_t i, std::size_t earlier) {

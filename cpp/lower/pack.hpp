@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel_ir.hpp"
 #include "ir/loop.hpp"
+#include "kir/nodes.hpp"
 #include "lower/items.hpp"
 #include "lower/names.hpp"
 #include "lower/options.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 #include "lower/builder.hpp"
 
 namespace op2::lower {

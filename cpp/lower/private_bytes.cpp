@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/kir_walk.hpp"
+#include "kernel/walk.hpp"
+#include "kir/walk.hpp"
 
 namespace op2::lower {
 namespace {
@@ -24,12 +24,12 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return b > 0 && a > far_too_many / b ? far_too_many : a * b;
 }
 
-std::int64_t declared_by(const ir::Stmt& stmt) {
-  const auto* node = std::get_if<ir::Declare>(&stmt.node);
+std::int64_t declared_by(const kernel::Stmt& stmt) {
+  const auto* node = std::get_if<kernel::Declare>(&stmt.node);
   if (node == nullptr || node->is_static) return 0;
   std::int64_t sum = 0;
-  for (const ir::Variable& variable : node->variables) {
-    if (variable.type.is_array()) sum += ir::bytes_of(variable.type);
+  for (const kernel::Variable& variable : node->variables) {
+    if (variable.type.is_array()) sum += kernel::bytes_of(variable.type);
   }
   return sum;
 }
@@ -41,26 +41,27 @@ void add_call(std::int64_t& sum, std::int64_t n_bytes, Calls calls) {
 /// The arrays that a body declares, but not its static tables, and what it calls.
 class Arrays {
  public:
-  Arrays(const ir::KernelBody& body, Calls calls) : body_(body), calls_(calls) {}
+  Arrays(const kernel::KernelBody& body, Calls calls) : body_(body), calls_(calls) {}
 
-  std::int64_t of(const ir::FunctionDef& function) {
+  std::int64_t of(const kernel::FunctionDef& function) {
     const auto [known, is_new] = bytes_.emplace(function.name, 0);  // 0 for one that calls itself
     if (!is_new) return known->second;
     std::int64_t sum = 0;
-    ir::for_each_body(function.body, [&sum](const ir::Body& statements) {
-      for (const ir::Stmt& stmt : statements) sum += declared_by(stmt);
+    kernel::for_each_body(function.body, [&sum](const kernel::Body& statements) {
+      for (const kernel::Stmt& stmt : statements) sum += declared_by(stmt);
     });
     std::int64_t called_sum = 0;
-    ir::for_each_expr_in(function.body, [this, &called_sum](const ir::Expr& expr) {
-      const auto* call = std::get_if<ir::Call>(&expr.node);
-      const ir::FunctionDef* called = call == nullptr ? nullptr : body_.function(call->function);
+    kernel::for_each_expr_in(function.body, [this, &called_sum](const kernel::Expr& expr) {
+      const auto* call = std::get_if<kernel::Call>(&expr.node);
+      const kernel::FunctionDef* called =
+          call == nullptr ? nullptr : body_.function(call->function);
       if (called != nullptr) add_call(called_sum, of(*called), calls_);
     });
     return bytes_[function.name] = std::min(sum + called_sum, far_too_many);
   }
 
  private:
-  const ir::KernelBody& body_;
+  const kernel::KernelBody& body_;
   Calls calls_;
   std::map<std::string, std::int64_t> bytes_;
 };
@@ -104,7 +105,7 @@ std::int64_t private_bytes(const kir::Function& function, const kir::Module& mod
   kir::for_each_stmt(function.body, [&sum, &called, &module, calls](const kir::Stmt& stmt) {
     if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) sum += bytes_of(*decl);
     if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) {
-      const ir::Kernel& kernel = *module.kernels.at(static_cast<std::size_t>(call->kernel));
+      const kernel::Kernel& kernel = *module.kernels.at(static_cast<std::size_t>(call->kernel));
       if (kernel.body) {
         add_call(called, Arrays(*kernel.body, calls).of(kernel.body->entry()), calls);
       }

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
-#include "ir/kir_walk.hpp"
+#include "kir/walk.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
 #include "lower/reduce_tree.hpp"

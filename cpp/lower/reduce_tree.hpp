@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/tuning.hpp"
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 #include "lower/names.hpp"
 
 namespace op2::lower {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel_ir.hpp"
+#include "kir/nodes.hpp"
 
 namespace op2::lower {
 

@@ -11,9 +11,9 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "ir/group.hpp"
-#include "ir/kernel_facts.hpp"
-#include "ir/kernel_walk.hpp"
-#include "ir/known_functions.hpp"
+#include "kernel/facts.hpp"
+#include "kernel/known_functions.hpp"
+#include "kernel/walk.hpp"
 #include "lower/entries.hpp"
 #include "lower/incidence.hpp"
 
@@ -80,9 +80,9 @@ constexpr const char* value_is_used =
 /// the kernel what was there.
 bool commutes(const Loop& loop, std::size_t arg, Access access) {
   if (access == Access::inc) return true;
-  const ir::Kernel& kernel = ir::kernel_of(loop, arg);
+  const kernel::Kernel& kernel = ir::kernel_of(loop, arg);
   const auto parameter = static_cast<std::size_t>(ir::parameter_of(loop, arg));
-  return kernel.body && ir::kernel_facts(kernel).parameters[parameter].commutes(access);
+  return kernel.body && kernel::kernel_facts(kernel).parameters[parameter].commutes(access);
 }
 
 /// Shared demands of the strategies that sum element results target by target.
@@ -142,9 +142,9 @@ Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<M
                 " is written directly; the kernel runs several times an element");
     }
   }
-  const ir::Kernel& kernel = ir::kernel_of(loop);
+  const kernel::Kernel& kernel = ir::kernel_of(loop);
   if (!kernel.body) return no("the kernel is opaque, so it is not known to be pure");
-  const ir::KernelFacts& facts = ir::kernel_facts(kernel);
+  const kernel::KernelFacts& facts = kernel::kernel_facts(kernel);
   if (!facts.is_pure()) {
     return no(fmt::format("the kernel calls '{}', which may have effects of its own",
                           facts.unknown_functions.front()));
@@ -249,23 +249,24 @@ void check_supported(const Loop& loop, const Facts& facts) {
       fmt::format("par_loop '{}': the backend cannot run it: {}", ir::name_of(loop), verdict.why));
 }
 
-bool uses_float64(const ir::KernelBody& body) {
+bool uses_float64(const kernel::KernelBody& body) {
   bool found = false;
-  for (const ir::FunctionDef& function : body.functions) {
-    ir::for_each_expr_in(function.body, [&found](const ir::Expr& expr) {
-      found |= expr.type.base == ir::Base::float64 || expr.type.base == ir::Base::complex128;
+  for (const kernel::FunctionDef& function : body.functions) {
+    kernel::for_each_expr_in(function.body, [&found](const kernel::Expr& expr) {
+      found |=
+          expr.type.base == kernel::Base::float64 || expr.type.base == kernel::Base::complex128;
     });
   }
   return found;
 }
 
 /// Copies and additions of whole values are no arithmetic: vectors of two scalars do that.
-bool computes_with_complex(const ir::KernelBody& body) {
+bool computes_with_complex(const kernel::KernelBody& body) {
   bool found = false;
-  for (const ir::FunctionDef& function : body.functions) {
-    ir::for_each_expr_in(function.body, [&found](const ir::Expr& expr) {
-      const auto is_complex = [](const ir::Expr& part) {
-        return part.type.is_scalar() && ir::is_complex(part.type.base);
+  for (const kernel::FunctionDef& function : body.functions) {
+    kernel::for_each_expr_in(function.body, [&found](const kernel::Expr& expr) {
+      const auto is_complex = [](const kernel::Expr& part) {
+        return part.type.is_scalar() && kernel::is_complex(part.type.base);
       };
       const bool touches =
           is_complex(expr) || std::any_of(expr.operands.begin(), expr.operands.end(), is_complex);
@@ -273,21 +274,23 @@ bool computes_with_complex(const ir::KernelBody& body) {
       if (!touches) return;
       found |= std::visit(
           overload{
-              [](const ir::Literal&) { return true; },
-              [](const ir::Name&) { return false; },
-              [](const ir::Unary& node) { return node.op != ir::UnaryOp::dereference; },
-              [](const ir::Binary& node) { return node.op != ir::BinaryOp::comma; },
-              [mixes](const ir::Assign& node) {
-                return mixes || (node.op && *node.op != ir::BinaryOp::add &&
-                                 *node.op != ir::BinaryOp::subtract);
+              [](const kernel::Literal&) { return true; },
+              [](const kernel::Name&) { return false; },
+              [](const kernel::Unary& node) { return node.op != kernel::UnaryOp::dereference; },
+              [](const kernel::Binary& node) { return node.op != kernel::BinaryOp::comma; },
+              [mixes](const kernel::Assign& node) {
+                return mixes || (node.op && *node.op != kernel::BinaryOp::add &&
+                                 *node.op != kernel::BinaryOp::subtract);
               },
-              [](const ir::Ternary&) { return true; },
-              [](const ir::Index&) { return false; },
-              [](const ir::MemberOf&) { return false; },
-              [](const ir::Call& node) { return ir::known_function(node.function) != nullptr; },
-              [](const ir::Cast&) { return true; },
-              [](const ir::SizeOf&) { return false; },
-              [](const ir::InitList&) { return true; },
+              [](const kernel::Ternary&) { return true; },
+              [](const kernel::Index&) { return false; },
+              [](const kernel::MemberOf&) { return false; },
+              [](const kernel::Call& node) {
+                return kernel::known_function(node.function) != nullptr;
+              },
+              [](const kernel::Cast&) { return true; },
+              [](const kernel::SizeOf&) { return false; },
+              [](const kernel::InitList&) { return true; },
           },
           expr.node);
     });
@@ -300,14 +303,14 @@ bool is_deterministic(Strategy strategy) {
 }
 
 /// May @p kernel run on a device?
-Verdict kernel_is_supported(const ir::Kernel& kernel, const Facts& facts) {
+Verdict kernel_is_supported(const kernel::Kernel& kernel, const Facts& facts) {
   if (!kernel.body) {
     return no(
         fmt::format("the kernel is opaque ({}), and a device needs one in C that can be "
                     "translated; run this loop on a backend of the host",
                     kernel.opaque_reason));
   }
-  const ir::KernelFacts& kernel_facts = ir::kernel_facts(kernel);
+  const kernel::KernelFacts& kernel_facts = kernel::kernel_facts(kernel);
   if (!kernel_facts.unknown_functions.empty()) {
     return no(
         fmt::format("the kernel calls '{}', which is not known on a device; correct its name, "

@@ -33,8 +33,8 @@ EXCEPTIONS = {
     "cpp/runtime/timing": "counters without behaviour; tests/cpp/runtime/test_prepared_loop.cpp",
     "cpp/plan/at": "a cast",
     "cpp/base/clock": "a subtraction",
-    "cpp/ir/checked_function": "tests/cpp/ir/test_kernel_checks.cpp",
-    "cpp/ir/checked_values": "tests/cpp/ir/test_kernel_checks.cpp",
+    "cpp/kernel/checked_function": "tests/cpp/kernel/test_checks.cpp",
+    "cpp/kernel/checked_values": "tests/cpp/kernel/test_checks.cpp",
     "cpp/cg/declaration": "tests/cpp/cg/test_declare.cpp",
     "cpp/cg/statement": "tests/cpp/cg/test_schedule.cpp",
     "pyop2cxx/__main__": "tests/python/test_cli.py",
@@ -167,39 +167,38 @@ def test_c_that_is_put_together_is_found(tmp_path: Path, line: str, is_c: bool) 
     assert len(structure.text_breaches(tmp_path)) == is_c
 
 
-def test_a_room_that_grew_too_large_is_found(
+def test_a_package_that_grew_too_large_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(structure, "CODE_LINES", {"loop": 3, "op2": 1})
+    monkeypatch.setattr(structure, "CODE_LINES", 3)
     monkeypatch.setattr(structure, "MODULE_LINES", 9)
     told = '"""Told\n\nin lines."""\n\n# and a remark\nX = """no\ndocstring"""\n'
     write(tmp_path, "pyop2cxx/loop/run.py", told)
     write(tmp_path, "pyop2cxx/loop/checks.py", "y = 1\n")
-    write(tmp_path, "pyop2cxx/op2.py", "z = 1\n")
     assert structure.size_breaches(tmp_path) == []
     write(tmp_path, "pyop2cxx/loop/checks.py", "y = 1\nz = 2\n")
     write(tmp_path, "pyop2cxx/op2.py", "\n" * 10)
     assert structure.size_breaches(tmp_path) == [
         "pyop2cxx/op2.py has 10 lines; at most 9",
-        "pyop2cxx/loop has 4 lines of code; at most 3",
+        "pyop2cxx has 4 lines of code; at most 3",
     ]
-    write(tmp_path, "pyop2cxx/novel/new.py", "y = 1\n")
-    assert "pyop2cxx/novel has 1 lines of code; at most 0" in structure.size_breaches(tmp_path)
 
 
-def test_a_cpp_room_that_grew_too_large_is_found(
+def test_a_sum_of_cpp_code_that_is_too_large_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(structure, "CPP_LINES", {"ir": 3})
+    sums = {"two rooms": (("ir", "kir"), 4), "all rooms": (None, 5)}
+    monkeypatch.setattr(structure, "CPP_LINES", sums)
     write(tmp_path, "cpp/ir/loop.hpp", "// told\n\nint a;  // and why\n  /// of b\nint b;\n")
-    write(tmp_path, "cpp/ir/loop.cpp", "int a;\n")
+    write(tmp_path, "cpp/kir/loop.cpp", "int a;\n")
     write(tmp_path, "cpp/ir/README.md", "text\n")
-    assert structure.cpp_size_breaches(tmp_path) == []
     write(tmp_path, "cpp/ir/deep/er.h", "int c;\n")
     write(tmp_path, "cpp/novel/new.cpp", "int d;\n")
+    assert structure.cpp_size_breaches(tmp_path) == []
+    write(tmp_path, "cpp/kir/loop.cpp", "int a;\nint b;\n")
     assert structure.cpp_size_breaches(tmp_path) == [
-        "cpp/ir has 4 lines of code; at most 3",
-        "cpp/novel has 1 lines of code; at most 0",
+        "cpp/: two rooms have 5 lines of code; at most 4",
+        "cpp/: all rooms have 6 lines of code; at most 5",
     ]
 
 

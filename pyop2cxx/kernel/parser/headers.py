@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.kernel.parser.wire import Expr
 
-# Everything in these that a kernel may use is in this module or in cpp/ir/known_functions.cpp.
+# Everything in these that a kernel may use is in this module or in cpp/kernel/known_functions.cpp.
 KNOWN_HEADERS = frozenset(
     f"{name}.h"
     for name in ("math", "stdint", "stdbool", "string", "complex", "stddef", "float", "limits")

@@ -12,50 +12,51 @@
 namespace op2::cg {
 namespace {
 
-using ir::Base;
-using ir::Expr;
+using kernel::Base;
+using kernel::Expr;
 
-Expr name_of(const std::string& name, ir::Type type) {
-  return {ir::Name{name}, {}, std::move(type), 1};
+Expr name_of(const std::string& name, kernel::Type type) {
+  return {kernel::Name{name}, {}, std::move(type), 1};
 }
 Expr number_literal(const std::string& spelling, Base base = Base::int32) {
-  return {ir::Literal{spelling}, {}, ir::scalar(base), 1};
+  return {kernel::Literal{spelling}, {}, kernel::scalar(base), 1};
 }
 Expr call_of(const std::string& function, std::vector<Expr> arguments, Base result) {
-  return {ir::Call{function}, std::move(arguments), ir::scalar(result), 1};
+  return {kernel::Call{function}, std::move(arguments), kernel::scalar(result), 1};
 }
 Expr entry(Expr array, Expr index) {
-  const ir::Type type = ir::element_of(array.type);
-  return {ir::Index{}, {std::move(array), std::move(index)}, type, 1};
+  const kernel::Type type = kernel::element_of(array.type);
+  return {kernel::Index{}, {std::move(array), std::move(index)}, type, 1};
 }
 Expr set_to(Expr target, Expr value) {
-  const ir::Type type = target.type;
-  return {ir::Assign{}, {std::move(target), std::move(value)}, type, 1};
+  const kernel::Type type = target.type;
+  return {kernel::Assign{}, {std::move(target), std::move(value)}, type, 1};
 }
-ir::Stmt evaluate(Expr value) {
-  return {ir::Evaluate{std::move(value)}, 1};
+kernel::Stmt evaluate(Expr value) {
+  return {kernel::Evaluate{std::move(value)}, 1};
 }
 
-ir::Type array_of(Base base, std::int64_t extent) {
-  ir::Type type = ir::scalar(base);
+kernel::Type array_of(Base base, std::int64_t extent) {
+  kernel::Type type = kernel::scalar(base);
   type.is_const = true;
-  type.derivation = {{.kind = ir::Derivation::Kind::array, .extent = extent}};
+  type.derivation = {{.kind = kernel::Derivation::Kind::array, .extent = extent}};
   return type;
 }
 
-const ir::Type to_numbers = ir::pointer_to(ir::scalar(Base::float64));
+const kernel::Type to_numbers = kernel::pointer_to(kernel::scalar(Base::float64));
 
-ir::FunctionDef function_of(const std::string& name, const std::string& parameter, ir::Body body) {
-  ir::FunctionDef out;
+kernel::FunctionDef function_of(const std::string& name, const std::string& parameter,
+                                kernel::Body body) {
+  kernel::FunctionDef out;
   out.name = name;
-  out.result = ir::scalar(Base::none);
+  out.result = kernel::scalar(Base::none);
   out.parameters = {{parameter, to_numbers, 1}};
   out.body = std::move(body);
   return out;
 }
 
-std::string adapted_text(const ir::KernelBody& body, const Dialect& dialect) {
-  ir::Kernel kernel;
+std::string adapted_text(const kernel::KernelBody& body, const Dialect& dialect) {
+  kernel::Kernel kernel;
   kernel.name = body.entry().name;
   kernel.key = "k";
   kernel.body = body;
@@ -65,27 +66,29 @@ std::string adapted_text(const ir::KernelBody& body, const Dialect& dialect) {
 }
 
 /// `static const double w[2] = {1, 2}; x[0] = w[1];`, and then `inner(w)` if asked for.
-ir::KernelBody with_table(bool passes_it_on) {
-  ir::Variable table{"w", array_of(Base::float64, 2),
-                     Expr{ir::InitList{}, {number_literal("1"), number_literal("2")}, {}, 1}, 1};
+kernel::KernelBody with_table(bool passes_it_on) {
+  kernel::Variable table{
+      "w", array_of(Base::float64, 2),
+      Expr{kernel::InitList{}, {number_literal("1"), number_literal("2")}, {}, 1}, 1};
   const Expr use = name_of("w", table.type);
-  ir::Body body{{ir::Declare{true, {table}}, 1},
-                evaluate(set_to(entry(name_of("x", to_numbers), number_literal("0")),
-                                entry(use, number_literal("1"))))};
+  kernel::Body body{{kernel::Declare{true, {table}}, 1},
+                    evaluate(set_to(entry(name_of("x", to_numbers), number_literal("0")),
+                                    entry(use, number_literal("1"))))};
   if (passes_it_on) body.push_back(evaluate(call_of("inner", {use}, Base::none)));
-  ir::FunctionDef inner = function_of("inner", "y", {});
+  kernel::FunctionDef inner = function_of("inner", "y", {});
   return {{}, {std::move(inner), function_of("k", "x", std::move(body))}};
 }
 
 TEST(Adapt, ATableIsKnownByItsNameAlone) {
-  ir::Variable table{"w", array_of(Base::float64, 2),
-                     Expr{ir::InitList{}, {number_literal("1"), number_literal("2")}, {}, 1}, 1};
+  kernel::Variable table{
+      "w", array_of(Base::float64, 2),
+      Expr{kernel::InitList{}, {number_literal("1"), number_literal("2")}, {}, 1}, 1};
   const Expr call_inner = call_of("inner", {name_of("w", table.type)}, Base::none);
-  const ir::FunctionDef inner =
+  const kernel::FunctionDef inner =
       function_of("inner", "w",
                   {evaluate(set_to(entry(name_of("w", to_numbers), number_literal("0")),
                                    number_literal("3")))});
-  const ir::KernelBody body{{table}, {inner, function_of("k", "x", {evaluate(call_inner)})}};
+  const kernel::KernelBody body{{table}, {inner, function_of("k", "x", {evaluate(call_inner)})}};
   const std::string text = adapted_text(body, opencl_dialect());
   EXPECT_NE(text.find("void inner(double *w) {\n  w[0] = 3;"), std::string::npos) << text;
   EXPECT_NE(text.find("__constant const double w_[2] = {1, 2};"), std::string::npos) << text;
@@ -107,11 +110,12 @@ TEST(Adapt, StaticTablesMoveToFileScope) {
 }
 
 TEST(Adapt, OnlyWhatFitsGoesIntoConstantMemory) {
-  ir::KernelBody body = with_table(false);
-  ir::Variable large = std::get<ir::Declare>(body.functions[1].body.front().node).variables[0];
+  kernel::KernelBody body = with_table(false);
+  kernel::Variable large =
+      std::get<kernel::Declare>(body.functions[1].body.front().node).variables[0];
   large.name = "large";
   large.type = array_of(Base::float64, 8000);
-  ir::Variable first = large;
+  kernel::Variable first = large;
   first.name = "first";
   first.type = array_of(Base::float64, 7600);
   body.tables = {large, first};
@@ -135,15 +139,17 @@ TEST(Adapt, ATableWhoseAddressIsPassedOnIsCopiedWhereItMustBe) {
 }
 
 TEST(Adapt, LanesLookTablesUpWhereTheyAre) {
-  ir::KernelBody body = with_table(false);
-  ir::Body& statements = body.functions[1].body;
+  kernel::KernelBody body = with_table(false);
+  kernel::Body& statements = body.functions[1].body;
   const Expr table = name_of("w", array_of(Base::float64, 2));
   const Expr first = entry(table, number_literal("0"));
-  const Expr address{
-      ir::Unary{ir::UnaryOp::address}, {first}, ir::pointer_to(ir::scalar(Base::float64)), 1};
+  const Expr address{kernel::Unary{kernel::UnaryOp::address},
+                     {first},
+                     kernel::pointer_to(kernel::scalar(Base::float64)),
+                     1};
   Expr found = call_of("op2_lookup_float64x4",
-                       {address, name_of("i", ir::on_lanes(Base::int64, 4))}, Base::float64);
-  found.type = ir::on_lanes(Base::float64, 4);
+                       {address, name_of("i", kernel::on_lanes(Base::int64, 4))}, Base::float64);
+  found.type = kernel::on_lanes(Base::float64, 4);
   statements.push_back(evaluate(found));
   const std::string text = adapted_text(body, opencl_dialect());
   EXPECT_NE(text.find("op2_table_float64x4(&table_w[0], i);"), std::string::npos) << text;
@@ -153,7 +159,7 @@ TEST(Adapt, LanesLookTablesUpWhereTheyAre) {
 }
 
 TEST(Adapt, WordsOfTheDialectAreRenamed) {
-  const ir::KernelBody body{
+  const kernel::KernelBody body{
       {},
       {function_of("max", "global", {}),
        function_of("half", "x",
@@ -177,7 +183,7 @@ TEST(Adapt, WordsOfTheDialectAreRenamed) {
 TEST(Adapt, FunctionsOfAKernelAreNotTakenForThoseOfTheLibrary) {
   for (const std::string name : {"abs", "fabsf", "isnan"}) {
     const Expr call = call_of(name, {name_of("x", to_numbers)}, Base::none);
-    const ir::KernelBody body{
+    const kernel::KernelBody body{
         {}, {function_of(name, "a", {}), function_of("k", "x", {evaluate(call)})}};
     for (const Dialect& dialect : {opencl_dialect(), cuda_dialect()}) {
       const std::string text = adapted_text(body, dialect);
@@ -209,25 +215,27 @@ TEST(Adapt, LibraryCallsGetTheTypesThatCConvertsTo) {
 }
 
 /// The function whose list `{item}` initialises an array of this type.
-std::string text_of_list(ir::Type type, Expr item) {
-  ir::Variable list{"r", std::move(type), Expr{ir::InitList{}, {std::move(item)}, {}, 1}, 1};
-  return adapted_text({{}, {function_of("k", "x", {{ir::Declare{false, {std::move(list)}}, 1}})}},
-                      cuda_dialect());
+std::string text_of_list(kernel::Type type, Expr item) {
+  kernel::Variable list{"r", std::move(type), Expr{kernel::InitList{}, {std::move(item)}, {}, 1},
+                        1};
+  return adapted_text(
+      {{}, {function_of("k", "x", {{kernel::Declare{false, {std::move(list)}}, 1}})}},
+      cuda_dialect());
 }
 
 TEST(Adapt, NumbersOfAListAreConvertedAndPointersAreNot) {
-  ir::Type numbers = array_of(Base::float64, 1);
+  kernel::Type numbers = array_of(Base::float64, 1);
   numbers.is_const = false;
-  const std::string converted = text_of_list(numbers, name_of("n", ir::scalar(Base::int32)));
+  const std::string converted = text_of_list(numbers, name_of("n", kernel::scalar(Base::int32)));
   EXPECT_NE(converted.find("double r[1] = {(double)n};"), std::string::npos) << converted;
-  ir::Type pointers = numbers;
-  pointers.derivation.push_back({.kind = ir::Derivation::Kind::pointer});
+  kernel::Type pointers = numbers;
+  pointers.derivation.push_back({.kind = kernel::Derivation::Kind::pointer});
   const std::string kept = text_of_list(pointers, name_of("x", to_numbers));
   EXPECT_NE(kept.find("double *r[1] = {x};"), std::string::npos) << kept;
 }
 
 TEST(Adapt, CKeepsItsKernels) {
-  const ir::KernelBody body = with_table(true);
+  const kernel::KernelBody body = with_table(true);
   EXPECT_EQ(adapted(body, c_dialect()), body);
 }
 

@@ -11,30 +11,30 @@
 #include "base/overload.hpp"
 #include "cg/dialect.hpp"
 #include "cg/kernel_expressions.hpp"
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 
 namespace op2::cg {
 namespace {
 
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
-using ir::UnaryOp;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::UnaryOp;
 
 Expr variable(const std::string& text) {
-  return {ir::Name{text}, {}, {}, 3};
+  return {kernel::Name{text}, {}, {}, 3};
 }
 Expr unary_expr(UnaryOp op, Expr operand) {
-  return {ir::Unary{op}, {std::move(operand)}, {}, 3};
+  return {kernel::Unary{op}, {std::move(operand)}, {}, 3};
 }
 Expr binary_expr(BinaryOp op, Expr left, Expr right) {
-  return {ir::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
+  return {kernel::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
 }
 Expr assigned(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
-  return {ir::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
+  return {kernel::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
 }
 Expr element_at(const std::string& array, Expr index) {
-  return {ir::Index{}, {variable(array), std::move(index)}, {}, 3};
+  return {kernel::Index{}, {variable(array), std::move(index)}, {}, 3};
 }
 Expr next(const std::string& text) {
   return unary_expr(UnaryOp::post_increment, variable(text));
@@ -42,32 +42,32 @@ Expr next(const std::string& text) {
 
 /// `void f(double complex z, double *d, float complex *p, int i, int place)`, on one line a
 /// statement.
-std::vector<std::string> declared(ir::Body statements) {
-  ir::FunctionDef function;
+std::vector<std::string> declared(kernel::Body statements) {
+  kernel::FunctionDef function;
   function.name = "f";
-  function.result = ir::scalar(Base::none);
-  function.parameters = {{"z", ir::scalar(Base::complex128), 1},
-                         {"d", ir::pointer_to(ir::scalar(Base::float64)), 1},
-                         {"p", ir::pointer_to(ir::scalar(Base::complex64)), 1},
-                         {"i", ir::scalar(Base::int32), 1},
-                         {"place", ir::scalar(Base::int32), 1}};
+  function.result = kernel::scalar(Base::none);
+  function.parameters = {{"z", kernel::scalar(Base::complex128), 1},
+                         {"d", kernel::pointer_to(kernel::scalar(Base::float64)), 1},
+                         {"p", kernel::pointer_to(kernel::scalar(Base::complex64)), 1},
+                         {"i", kernel::scalar(Base::int32), 1},
+                         {"place", kernel::scalar(Base::int32), 1}};
   function.body = std::move(statements);
-  ir::KernelBody body = ir::infer_types({{}, {std::move(function)}});
+  kernel::KernelBody body = kernel::infer_types({{}, {std::move(function)}});
   spell_out_effects(body);
   std::vector<std::string> lines;
-  for (const ir::Stmt& stmt : body.functions.front().body) {
-    if (const auto* declared = std::get_if<ir::Declare>(&stmt.node)) {
+  for (const kernel::Stmt& stmt : body.functions.front().body) {
+    if (const auto* declared = std::get_if<kernel::Declare>(&stmt.node)) {
       lines.push_back(variables_text(*declared, c_dialect(), {}));
-    } else if (const auto* value = std::get_if<ir::Evaluate>(&stmt.node)) {
+    } else if (const auto* value = std::get_if<kernel::Evaluate>(&stmt.node)) {
       lines.push_back(expression_text(value->value, c_dialect(), {}));
-    } else if (const auto* loop = std::get_if<ir::For>(&stmt.node)) {
+    } else if (const auto* loop = std::get_if<kernel::For>(&stmt.node)) {
       lines.push_back(expression_text(*loop->step, c_dialect(), {}));
     }
   }
   return lines;
 }
 std::vector<std::string> declared(Expr expr) {
-  return declared({{ir::Evaluate{std::move(expr)}, 3}});
+  return declared({{kernel::Evaluate{std::move(expr)}, 3}});
 }
 
 using Lines = std::vector<std::string>;
@@ -88,7 +88,7 @@ TEST(ComplexEffects, UnusedValuesAreNotKept) {
   EXPECT_EQ(declared(next("z")), Lines{"z += 1"});
   EXPECT_EQ(declared(binary_expr(BinaryOp::comma, next("i"), next("z"))), Lines{"i++, z += 1"});
   EXPECT_EQ(declared(binary_expr(BinaryOp::comma, next("z"), next("i"))), Lines{"z += 1, i++"});
-  ir::For loop;
+  kernel::For loop;
   loop.step = unary_expr(UnaryOp::post_decrement, variable("z"));
   EXPECT_EQ(declared({{loop, 3}}), Lines{"z -= 1"});
 }

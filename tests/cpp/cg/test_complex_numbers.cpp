@@ -9,59 +9,59 @@
 
 #include "cg/dialect.hpp"
 #include "cg/kernel_expressions.hpp"
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 
 namespace op2::cg {
 namespace {
 
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
 
 Expr named_value(const std::string& text) {
-  return {ir::Name{text}, {}, {}, 3};
+  return {kernel::Name{text}, {}, {}, 3};
 }
 Expr digits(const std::string& spelling) {
-  return {ir::Literal{spelling}, {}, {}, 3};
+  return {kernel::Literal{spelling}, {}, {}, 3};
 }
 Expr binary_of(BinaryOp op, Expr left, Expr right) {
-  return {ir::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
+  return {kernel::Binary{op}, {std::move(left), std::move(right)}, {}, 3};
 }
-Expr unary_of(ir::UnaryOp op, Expr operand) {
-  return {ir::Unary{op}, {std::move(operand)}, {}, 3};
+Expr unary_of(kernel::UnaryOp op, Expr operand) {
+  return {kernel::Unary{op}, {std::move(operand)}, {}, 3};
 }
 Expr cast_to(Base base, Expr operand) {
-  return {ir::Cast{ir::scalar(base)}, {std::move(operand)}, {}, 3};
+  return {kernel::Cast{kernel::scalar(base)}, {std::move(operand)}, {}, 3};
 }
 Expr assignment(Expr target, Expr value, std::optional<BinaryOp> op = {}) {
-  return {ir::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
+  return {kernel::Assign{op}, {std::move(target), std::move(value)}, {}, 3};
 }
 Expr item_at(const std::string& array, Expr index) {
-  return {ir::Index{}, {named_value(array), std::move(index)}, {}, 3};
+  return {kernel::Index{}, {named_value(array), std::move(index)}, {}, 3};
 }
 Expr called(const std::string& function, std::vector<Expr> arguments) {
-  return {ir::Call{function}, std::move(arguments), {}, 3};
+  return {kernel::Call{function}, std::move(arguments), {}, 3};
 }
 
 /// `double complex f(double complex z, double d, float complex s, double complex *p, int i)`.
-ir::KernelBody kernel_of(ir::Body statements) {
-  ir::FunctionDef function;
+kernel::KernelBody kernel_of(kernel::Body statements) {
+  kernel::FunctionDef function;
   function.name = "f";
-  function.result = ir::scalar(Base::complex128);
-  function.parameters = {{"z", ir::scalar(Base::complex128), 1},
-                         {"d", ir::scalar(Base::float64), 1},
-                         {"s", ir::scalar(Base::complex64), 1},
-                         {"p", ir::pointer_to(ir::scalar(Base::complex128)), 1},
-                         {"i", ir::scalar(Base::int32), 1}};
+  function.result = kernel::scalar(Base::complex128);
+  function.parameters = {{"z", kernel::scalar(Base::complex128), 1},
+                         {"d", kernel::scalar(Base::float64), 1},
+                         {"s", kernel::scalar(Base::complex64), 1},
+                         {"p", kernel::pointer_to(kernel::scalar(Base::complex128)), 1},
+                         {"i", kernel::scalar(Base::int32), 1}};
   function.body = std::move(statements);
-  return ir::infer_types({{}, {std::move(function)}});
+  return kernel::infer_types({{}, {std::move(function)}});
 }
 
 /// What an expression becomes.
 std::string made(Expr expr, ComplexBy how = ComplexBy::functions) {
-  ir::KernelBody body = kernel_of({{ir::Evaluate{std::move(expr)}, 3}});
+  kernel::KernelBody body = kernel_of({{kernel::Evaluate{std::move(expr)}, 3}});
   spell_out_complex(body, how);
-  const auto& statement = std::get<ir::Evaluate>(body.functions.front().body.front().node);
+  const auto& statement = std::get<kernel::Evaluate>(body.functions.front().body.front().node);
   const Dialect& dialect = how == ComplexBy::functions ? opencl_dialect() : cuda_dialect();
   return expression_text(statement.value, dialect, {});
 }
@@ -86,13 +86,13 @@ TEST(ComplexNumbers, OperandsBecomeWhatTheResultIs) {
 }
 
 TEST(ComplexNumbers, SubscriptsEitherWay) {
-  EXPECT_EQ(
-      made(unary_of(ir::UnaryOp::minus, {ir::Index{}, {digits("0"), named_value("p")}, {}, 3})),
-      "-p[0]");
-  EXPECT_EQ(
-      made(assignment(named_value("d"), {ir::Index{}, {named_value("i"), named_value("p")}, {}, 3},
-                      BinaryOp::add)),
-      "d = (double)creal(op2_complex128(d, 0) + p[i])");
+  EXPECT_EQ(made(unary_of(kernel::UnaryOp::minus,
+                          {kernel::Index{}, {digits("0"), named_value("p")}, {}, 3})),
+            "-p[0]");
+  EXPECT_EQ(made(assignment(named_value("d"),
+                            {kernel::Index{}, {named_value("i"), named_value("p")}, {}, 3},
+                            BinaryOp::add)),
+            "d = (double)creal(op2_complex128(d, 0) + p[i])");
 }
 
 TEST(ComplexNumbers, WhatNobodyDeclaredIsLeftToTheCompiler) {
@@ -107,7 +107,7 @@ TEST(ComplexNumbers, Comparisons) {
             "op2_complex128_equal(z, op2_complex128(i, 0))");
   EXPECT_EQ(made(binary_of(BinaryOp::not_equal, named_value("z"), named_value("s"))),
             "!op2_complex128_equal(z, op2_complex128_from(s))");
-  EXPECT_EQ(made(unary_of(ir::UnaryOp::logical_not, named_value("s"))),
+  EXPECT_EQ(made(unary_of(kernel::UnaryOp::logical_not, named_value("s"))),
             "!(!op2_complex64_equal(s, op2_complex64(0, 0)))");
   EXPECT_EQ(made(binary_of(BinaryOp::logical_and, named_value("z"), named_value("d")),
                  ComplexBy::operators),
@@ -134,54 +134,55 @@ TEST(ComplexNumbers, Casts) {
 }
 
 TEST(ComplexNumbers, ConjugatesAndUnits) {
-  EXPECT_EQ(made(unary_of(ir::UnaryOp::bit_not, named_value("s"))), "conjf(s)");
-  EXPECT_EQ(made(unary_of(ir::UnaryOp::bit_not, named_value("i"))), "~i");
+  EXPECT_EQ(made(unary_of(kernel::UnaryOp::bit_not, named_value("s"))), "conjf(s)");
+  EXPECT_EQ(made(unary_of(kernel::UnaryOp::bit_not, named_value("i"))), "~i");
   Expr unit = called("complex", {digits("0.0f"), digits("1.0f")});
-  unit.type = ir::scalar(Base::complex64);
-  ir::KernelBody body = kernel_of({{ir::Return{named_value("d")}, 3}});
-  body.functions.front().body.push_back({ir::Evaluate{unit}, 4});
+  unit.type = kernel::scalar(Base::complex64);
+  kernel::KernelBody body = kernel_of({{kernel::Return{named_value("d")}, 3}});
+  body.functions.front().body.push_back({kernel::Evaluate{unit}, 4});
   spell_out_complex(body, ComplexBy::functions);
-  const ir::Body& statements = body.functions.front().body;
-  const auto& returned = std::get<ir::Return>(statements[0].node);
+  const kernel::Body& statements = body.functions.front().body;
+  const auto& returned = std::get<kernel::Return>(statements[0].node);
   EXPECT_EQ(expression_text(*returned.value, opencl_dialect(), {}), "op2_complex128(d, 0)");
-  const auto& evaluated = std::get<ir::Evaluate>(statements[1].node);
+  const auto& evaluated = std::get<kernel::Evaluate>(statements[1].node);
   EXPECT_EQ(expression_text(evaluated.value, opencl_dialect(), {}), "op2_complex64(0.0f, 1.0f)");
 }
 
 TEST(ComplexNumbers, TablesBecomeLocal) {
-  ir::Type type = ir::scalar(Base::complex128);
+  kernel::Type type = kernel::scalar(Base::complex128);
   type.is_const = true;
-  type.derivation = {{.kind = ir::Derivation::Kind::array, .extent = 2}};
-  Expr values{ir::InitList{}, {digits("1"), digits("2.0")}, {}, 1};
-  ir::KernelBody body = kernel_of({{ir::Evaluate{item_at("w", digits("0"))}, 3}});
+  type.derivation = {{.kind = kernel::Derivation::Kind::array, .extent = 2}};
+  Expr values{kernel::InitList{}, {digits("1"), digits("2.0")}, {}, 1};
+  kernel::KernelBody body = kernel_of({{kernel::Evaluate{item_at("w", digits("0"))}, 3}});
   body.tables = {{"w", type, values, 1}, {"unused", type, values, 2}};
-  body = ir::infer_types(std::move(body));
+  body = kernel::infer_types(std::move(body));
   spell_out_complex(body, ComplexBy::functions);
   EXPECT_TRUE(body.tables.empty());
   ASSERT_EQ(body.functions.front().body.size(), 2U);
-  const auto& declared = std::get<ir::Declare>(body.functions.front().body.front().node);
+  const auto& declared = std::get<kernel::Declare>(body.functions.front().body.front().node);
   EXPECT_EQ(variables_text(declared, opencl_dialect(), {}),
             "const double2 w[2] = {op2_complex128(1, 0), op2_complex128(2.0, 0)}");
 }
 
 TEST(ComplexNumbers, CountingIsAssigning) {
-  EXPECT_EQ(made(unary_of(ir::UnaryOp::post_increment, named_value("z"))),
+  EXPECT_EQ(made(unary_of(kernel::UnaryOp::post_increment, named_value("z"))),
             "z = z + op2_complex128(1, 0)");
-  EXPECT_EQ(made(unary_of(ir::UnaryOp::pre_decrement, named_value("s")), ComplexBy::operators),
+  EXPECT_EQ(made(unary_of(kernel::UnaryOp::pre_decrement, named_value("s")), ComplexBy::operators),
             "s = s - (op2_complex64)1");
-  const Expr moving = item_at("p", unary_of(ir::UnaryOp::post_increment, named_value("i")));
+  const Expr moving = item_at("p", unary_of(kernel::UnaryOp::post_increment, named_value("i")));
   EXPECT_EQ(made(assignment(moving, named_value("z"))), "p[i++] = z");
 }
 
 TEST(ComplexNumbers, OfSeveralElementsHaveFunctionsAlready) {
-  const ir::Type lanes = ir::on_lanes(Base::complex128, 4);
-  Expr zero{ir::InitList{}, {{ir::Literal{"0"}, {}, ir::scalar(Base::int32), 3}}, lanes, 3};
-  const ir::Body before{{ir::Declare{false, {{"v", lanes, zero, 3}}}, 3}};
-  ir::KernelBody body{{}, {{"f", ir::scalar(Base::none), {}, before}}};
+  const kernel::Type lanes = kernel::on_lanes(Base::complex128, 4);
+  Expr zero{
+      kernel::InitList{}, {{kernel::Literal{"0"}, {}, kernel::scalar(Base::int32), 3}}, lanes, 3};
+  const kernel::Body before{{kernel::Declare{false, {{"v", lanes, zero, 3}}}, 3}};
+  kernel::KernelBody body{{}, {{"f", kernel::scalar(Base::none), {}, before}}};
   spell_out_complex(body, ComplexBy::functions);
   EXPECT_EQ(body.functions.front().body, before);
   EXPECT_EQ(expression_text(zero, opencl_dialect(), {}), "{0}");
-  zero.type = ir::on_lanes(Base::float64, 4);
+  zero.type = kernel::on_lanes(Base::float64, 4);
   EXPECT_EQ(expression_text(zero, opencl_dialect(), {}), "{((op2_float64x4)(0))}");
 }
 

@@ -3,25 +3,25 @@
 
 #include <gtest/gtest.h>
 
-#include "../ir/ast.hpp"
+#include "../kernel/ast.hpp"
 #include "cg/dialect.hpp"
 #include "cg/kernel_printer.hpp"
 
 namespace op2::cg {
 namespace {
 
-using namespace ir::ast;
-using ir::BinaryOp;
-using ir::Expr;
-using ir::UnaryOp;
+using namespace kernel::ast;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::UnaryOp;
 
 const Expr number_x = at("x", 0);
 const Expr flag = less(at("x", 0), at("y", 0));
 
 /// What the statement becomes of a kernel `k(double *x, double *y)`.
-std::string condition_text(ir::Stmt stmt) {
-  ir::Kernel out;
-  ir::KernelBody body = ir::ast::kernel({std::move(stmt)});
+std::string condition_text(kernel::Stmt stmt) {
+  kernel::Kernel out;
+  kernel::KernelBody body = kernel::ast::kernel_with({std::move(stmt)});
   spell_out_conditions(body);
   out.name = "k";
   out.body = std::move(body);
@@ -57,10 +57,11 @@ TEST(Conditions, WhatIsATruthValueStays) {
 
 TEST(Conditions, OfStatements) {
   EXPECT_EQ(condition_text(branch(number_x, {give()})), "if (x[0] != 0) {\nreturn;\n}\n");
-  EXPECT_EQ(condition_text({ir::While{number_x, {}, false}}), "while (x[0] != 0) {\n}\n");
-  EXPECT_EQ(condition_text({ir::While{number_x, {}, true}}), "do {\n} while (x[0] != 0);\n");
-  EXPECT_EQ(condition_text({ir::For{{}, number_x, std::nullopt, {}}}), "for (; x[0] != 0;) {\n}\n");
-  EXPECT_EQ(condition_text({ir::For{{}, std::nullopt, std::nullopt, {}}}), "for (;;) {\n}\n");
+  EXPECT_EQ(condition_text({kernel::While{number_x, {}, false}}), "while (x[0] != 0) {\n}\n");
+  EXPECT_EQ(condition_text({kernel::While{number_x, {}, true}}), "do {\n} while (x[0] != 0);\n");
+  EXPECT_EQ(condition_text({kernel::For{{}, number_x, std::nullopt, {}}}),
+            "for (; x[0] != 0;) {\n}\n");
+  EXPECT_EQ(condition_text({kernel::For{{}, std::nullopt, std::nullopt, {}}}), "for (;;) {\n}\n");
 }
 
 }  // namespace

@@ -3,17 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include "../ir/ast.hpp"
+#include "../kernel/ast.hpp"
 #include "base/error.hpp"
 
 namespace op2::cg {
 namespace {
 
-using namespace ir::ast;
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
-using ir::UnaryOp;
+using namespace kernel::ast;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
+using kernel::UnaryOp;
 
 const Expr a = name("a");
 const Expr b = name("b");
@@ -57,33 +57,34 @@ TEST(ExpressionText, MixedOperatorsGetTheParenthesesCompilersAskFor) {
 }
 
 TEST(DeclarationText, WorksFromTheInsideOut) {
-  const auto declared = [](const ir::Type& type) {
+  const auto declared = [](const kernel::Type& type) {
     return declaration_text(type, "x", c_dialect());
   };
-  EXPECT_EQ(declared(ir::pointer_to(array(number(), 2))), "double (*x)[2]");
+  EXPECT_EQ(declared(kernel::pointer_to(array(number(), 2))), "double (*x)[2]");
   EXPECT_EQ(declared(array(pointer(), 3)), "double *x[3]");
   EXPECT_EQ(declared(array(array(number(), 4), 3)), "double x[3][4]");
-  EXPECT_EQ(declared(ir::pointer_to(ir::scalar(Base::complex64))), "float _Complex *x");
-  ir::Type fast = ir::pointer_to(ir::scalar(Base::boolean), true);
+  EXPECT_EQ(declared(kernel::pointer_to(kernel::scalar(Base::complex64))), "float _Complex *x");
+  kernel::Type fast = kernel::pointer_to(kernel::scalar(Base::boolean), true);
   fast.derivation.front().is_restrict = true;
   fast.is_const = true;
   EXPECT_EQ(declared(fast), "const _Bool *const __restrict__ x");
   EXPECT_EQ(declaration_text(fast, "x", opencl_dialect(), {.boolean = "bool"}),
             "const bool *const restrict x");
-  EXPECT_EQ(declaration_text(ir::pointer_to(array(number(), 2)), "", c_dialect()), "double (*)[2]");
+  EXPECT_EQ(declaration_text(kernel::pointer_to(array(number(), 2)), "", c_dialect()),
+            "double (*)[2]");
 }
 
 TEST(VariablesText, SharesTheScalar) {
-  const ir::Declare node{
+  const kernel::Declare node{
       .is_static = true,
       .variables = {{.name = "i", .type = whole(), .value = lit("0")},
-                    {.name = "p", .type = ir::pointer_to(whole()), .value = name("q")}}};
+                    {.name = "p", .type = kernel::pointer_to(whole()), .value = name("q")}}};
   EXPECT_EQ(variables_text(node, c_dialect()), "static int i = 0, *p = q");
 }
 
 TEST(DeclarationText, AnUnknownTypeIsOurMistake) {
-  EXPECT_THROW((void)declaration_text(ir::Type{}, "x", c_dialect()), InternalError);
-  EXPECT_THROW((void)declaration_text(ir::on_lanes(ir::Base::unknown, 4), "x", c_dialect()),
+  EXPECT_THROW((void)declaration_text(kernel::Type{}, "x", c_dialect()), InternalError);
+  EXPECT_THROW((void)declaration_text(kernel::on_lanes(kernel::Base::unknown, 4), "x", c_dialect()),
                InternalError);
 }
 

@@ -8,16 +8,16 @@
 #include <utility>
 #include <variant>
 
-#include "../ir/random_expressions.hpp"
+#include "../kernel/random_expressions.hpp"
 
 namespace op2::cg {
 namespace {
 
-using namespace ir::ast;
-using ir::Body;
-using ir::Kernel;
+using namespace kernel::ast;
+using kernel::Body;
+using kernel::Kernel;
 
-Kernel named(ir::KernelBody body, std::string key) {
+Kernel named(kernel::KernelBody body, std::string key) {
   Kernel kernel;
   kernel.name = body.entry().name;
   kernel.parameters = body.entry().parameters;
@@ -33,14 +33,15 @@ std::string printed(const Kernel& kernel, const KernelStyle& style = {}) {
 }
 
 TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
-  const ir::Type constant{.base = ir::Base::float64, .is_const = true, .derivation = {}};
-  const Kernel kernel = named(
-      ir::ast::kernel({function("f", {{"x", pointer()}}, {eval(assign(at("x", 0), name("t")))}),
-                       function("k", {{"x", pointer()}},
-                                {eval(call("f", {name("x")})),
-                                 eval(assign(at("x", 1), call("sqrt", {lit("2.0")})))})},
-                      {{.name = "t", .type = constant, .value = lit("1.0")}}),
-      "k");
+  const kernel::Type constant{.base = kernel::Base::float64, .is_const = true, .derivation = {}};
+  const Kernel kernel =
+      named(kernel::ast::kernel_with(
+                {function("f", {{"x", pointer()}}, {eval(assign(at("x", 0), name("t")))}),
+                 function("k", {{"x", pointer()}},
+                          {eval(call("f", {name("x")})),
+                           eval(assign(at("x", 1), call("sqrt", {lit("2.0")})))})},
+                {{.name = "t", .type = constant, .value = lit("1.0")}}),
+            "k");
   EXPECT_EQ(printed(kernel),
             "double sqrt(double);\n"
             "static const double t = 1.0;\n"
@@ -58,7 +59,7 @@ TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
 
 TEST(KernelPrinter, DefinesMinimaAndMaximaThatAreCalled) {
   const Kernel kernel =
-      named(ir::ast::kernel(
+      named(kernel::ast::kernel_with(
                 {eval(assign(at("x", 0), call("fmin", {at("x", 1), lit("2.0")}))),
                  eval(assign(at("x", 1), call("__builtin_fmaxf", {at("x", 1), at("x", 0)})))}),
             "k");
@@ -80,8 +81,8 @@ TEST(KernelPrinter, DefinesMinimaAndMaximaThatAreCalled) {
 }
 
 TEST(KernelPrinter, PutsABlockAroundWhatHidesTheCounterOfALoop) {
-  const Kernel kernel =
-      named(ir::ast::kernel({loop("i", 2, {declare("i", number()), eval(name("i"))})}), "k");
+  const Kernel kernel = named(
+      kernel::ast::kernel_with({loop("i", 2, {declare("i", number()), eval(name("i"))})}), "k");
   EXPECT_EQ(printed(kernel),
             "static inline void k(double *x, double *y) {\n"
             "  for (int i = 0; i < 2; ++i) {\n"
@@ -94,9 +95,9 @@ TEST(KernelPrinter, PutsABlockAroundWhatHidesTheCounterOfALoop) {
 }
 
 TEST(KernelPrinter, TellsTheCompilerWhatToUnroll) {
-  ir::Stmt steps = loop("i", 10, {eval(assign(at("x", 0), lit("1.0")))});
-  std::get<ir::For>(steps.node).is_unrolled = true;
-  EXPECT_EQ(printed(named(ir::ast::kernel({std::move(steps)}), "k")),
+  kernel::Stmt steps = loop("i", 10, {eval(assign(at("x", 0), lit("1.0")))});
+  std::get<kernel::For>(steps.node).is_unrolled = true;
+  EXPECT_EQ(printed(named(kernel::ast::kernel_with({std::move(steps)}), "k")),
             "static inline void k(double *x, double *y) {\n"
             "  #pragma unroll\n"
             "  for (int i = 0; i < 10; ++i) {\n"
@@ -106,19 +107,20 @@ TEST(KernelPrinter, TellsTheCompilerWhatToUnroll) {
 }
 
 TEST(KernelPrinter, PrintsEveryStatement) {
-  const ir::Expr x = at("x", 0);
-  const Kernel kernel =
-      named(ir::ast::kernel(ir::Body{
-                branch(x, {eval(x)}, {branch(x, {}, {give()})}),
-                loop("i", 2, {{.node = ir::Continue{}}}),
-                {.node = ir::For{}},
-                {.node = ir::While{.condition = assign(x, x), .body = {{.node = ir::Break{}}}}},
-                {.node = ir::While{.condition = x, .body = {}, .is_do = true}},
-                {.node = ir::Switch{.value = lit("1"),
-                                    .cases = {{.label = lit("2"), .body = {{.node = ir::Break{}}}},
-                                              {.label = std::nullopt, .body = {}}}}},
-                {.node = ir::Block{{declare("a", array(number(), 2))}}}}),
-            "k");
+  const kernel::Expr x = at("x", 0);
+  const Kernel kernel = named(
+      kernel::ast::kernel_with(kernel::Body{
+          branch(x, {eval(x)}, {branch(x, {}, {give()})}),
+          loop("i", 2, {{.node = kernel::Continue{}}}),
+          {.node = kernel::For{}},
+          {.node = kernel::While{.condition = assign(x, x), .body = {{.node = kernel::Break{}}}}},
+          {.node = kernel::While{.condition = x, .body = {}, .is_do = true}},
+          {.node =
+               kernel::Switch{.value = lit("1"),
+                              .cases = {{.label = lit("2"), .body = {{.node = kernel::Break{}}}},
+                                        {.label = std::nullopt, .body = {}}}}},
+          {.node = kernel::Block{{declare("a", array(number(), 2))}}}}),
+      "k");
   EXPECT_EQ(printed(kernel),
             "static inline void k(double *x, double *y) {\n"
             "  if (x[0]) {\n"
@@ -149,8 +151,8 @@ TEST(KernelPrinter, PrintsEveryStatement) {
 }
 
 TEST(KernelPrinter, TwoKernelsOfOneNameLiveInOneText) {
-  const Kernel one = named(ir::ast::kernel(ir::Body{eval(at("x", 0))}), "one");
-  const Kernel two = named(ir::ast::kernel(ir::Body{eval(at("x", 1))}), "two");
+  const Kernel one = named(kernel::ast::kernel_with(kernel::Body{eval(at("x", 0))}), "one");
+  const Kernel two = named(kernel::ast::kernel_with(kernel::Body{eval(at("x", 1))}), "two");
   Context context(c_dialect());
   const std::string first = print_kernel(context, one);
   const std::string second = print_kernel(context, two);
@@ -174,7 +176,8 @@ TEST(KernelPrinter, OpaqueTextIsVerbatim) {
 
 TEST(KernelPrinter, MarksLines) {
   const std::string text =
-      printed(named(ir::ast::kernel(ir::Body{eval(at("x", 0), 12)}), "k"), {.line_markers = true});
+      printed(named(kernel::ast::kernel_with(kernel::Body{eval(at("x", 0), 12)}), "k"),
+              {.line_markers = true});
   EXPECT_NE(text.find("#line 12 \"<kernel k>\"\n  x[0];"), std::string::npos);
 }
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ir/lane_functions.hpp"
+#include "kernel/lane_functions.hpp"
 #include "lane_text.hpp"
 
 namespace op2::cg {
@@ -15,41 +15,43 @@ using testing::count;
 using testing::text_of;
 
 /// A kernel for lanes that does nothing but call `function` of as many arguments.
-ir::KernelBody that_calls(const std::string& function, ir::Base base, int lanes, int n_arguments) {
-  const ir::Type type = ir::on_lanes(base, lanes);
-  const ir::Expr value{ir::Name{"x"}, {}, type};
-  const std::string name = ir::name_of({ir::LaneOp::call, base, lanes, function});
-  const ir::Expr call{ir::Call{name}, std::vector(static_cast<std::size_t>(n_arguments), value),
-                      type};
-  return {{}, {{"f", ir::scalar(ir::Base::none), {{"x", type}}, {{ir::Evaluate{call}}}}}};
+kernel::KernelBody that_calls(const std::string& function, kernel::Base base, int lanes,
+                              int n_arguments) {
+  const kernel::Type type = kernel::on_lanes(base, lanes);
+  const kernel::Expr value{kernel::Name{"x"}, {}, type};
+  const std::string name = kernel::name_of({kernel::LaneOp::call, base, lanes, function});
+  const kernel::Expr call{kernel::Call{name},
+                          std::vector(static_cast<std::size_t>(n_arguments), value), type};
+  return {{},
+          {{"f", kernel::scalar(kernel::Base::none), {{"x", type}}, {{kernel::Evaluate{call}}}}}};
 }
 
-std::string functions_of(const ir::KernelBody& body) {
+std::string functions_of(const kernel::KernelBody& body) {
   return text_of(c_dialect(), [&body](Context& context) { define_lanes(context, body); });
 }
 
 TEST(LaneCalls, VectorMathIsCalledWhereTheMachineHasIt) {
-  const std::string wide = functions_of(that_calls("exp", ir::Base::float64, 8, 1));
+  const std::string wide = functions_of(that_calls("exp", kernel::Base::float64, 8, 1));
   EXPECT_EQ(count(wide, "return _ZGVeN8v_exp(a);"), 1) << wide;
   EXPECT_EQ(count(wide, "defined(__AVX512F__)"), 1) << wide;
   EXPECT_EQ(count(wide, "result[lane] = __builtin_exp(a[lane]);"), 1) << wide;
-  EXPECT_EQ(count(functions_of(that_calls("powf", ir::Base::float32, 8, 2)),
+  EXPECT_EQ(count(functions_of(that_calls("powf", kernel::Base::float32, 8, 2)),
                   "return _ZGVdN8vv_powf(a, b);"),
             1);
-  EXPECT_EQ(count(functions_of(that_calls("sin", ir::Base::float64, 16, 1)), "_ZGV"), 0);
-  EXPECT_EQ(count(functions_of(that_calls("tan", ir::Base::float64, 8, 1)), "_ZGV"), 0);
+  EXPECT_EQ(count(functions_of(that_calls("sin", kernel::Base::float64, 16, 1)), "_ZGV"), 0);
+  EXPECT_EQ(count(functions_of(that_calls("tan", kernel::Base::float64, 8, 1)), "_ZGV"), 0);
 }
 
 TEST(LaneCalls, ComplexNumbersAreTwoVectors) {
-  const std::string conjugated = functions_of(that_calls("conj", ir::Base::complex128, 4, 1));
+  const std::string conjugated = functions_of(that_calls("conj", kernel::Base::complex128, 4, 1));
   EXPECT_EQ(count(conjugated, "return (op2_complex128x4){a.re, -a.im};"), 1) << conjugated;
-  const std::string rooted = functions_of(that_calls("csqrt", ir::Base::complex128, 4, 1));
+  const std::string rooted = functions_of(that_calls("csqrt", kernel::Base::complex128, 4, 1));
   EXPECT_EQ(count(rooted, "__builtin_csqrt(__builtin_complex(a.re[lane], a.im[lane]))"), 1)
       << rooted;
 }
 
 TEST(LaneCalls, FunctionsMayTakeIntegers) {
-  ir::KernelBody body = that_calls("ldexp", ir::Base::float64, 4, 2);
+  kernel::KernelBody body = that_calls("ldexp", kernel::Base::float64, 4, 2);
   const std::string text = functions_of(body);
   EXPECT_EQ(count(text, "op2_ldexp_float64x4(op2_float64x4 a, op2_int32x4 b)"), 1) << text;
 }
@@ -57,7 +59,7 @@ TEST(LaneCalls, FunctionsMayTakeIntegers) {
 TEST(LaneCalls, OpenclTakesWholeVectorsWhereItReturnsThem) {
   const auto opencl = [](const std::string& function) {
     return text_of(opencl_dialect(), [&function](Context& context) {
-      define_lanes(context, that_calls(function, ir::Base::float64, 4, 1));
+      define_lanes(context, that_calls(function, kernel::Base::float64, 4, 1));
     });
   };
   EXPECT_EQ(count(opencl("exp"), "return exp(a);"), 1);
@@ -67,7 +69,7 @@ TEST(LaneCalls, OpenclTakesWholeVectorsWhereItReturnsThem) {
 
 TEST(LaneCalls, OpenclCallsComplexFunctionsLaneByLane) {
   const std::string text = text_of(opencl_dialect(), [](Context& context) {
-    define_lanes(context, that_calls("csqrt", ir::Base::complex128, 4, 1));
+    define_lanes(context, that_calls("csqrt", kernel::Base::complex128, 4, 1));
   });
   EXPECT_EQ(count(text, "const double2 value = csqrt((double2)(a.re[lane], a.im[lane]));"), 1)
       << text;

@@ -7,7 +7,7 @@
 
 #include "lane_text.hpp"
 
-#include "ir/kir_dump.hpp"
+#include "kir/dump.hpp"
 
 namespace op2::cg {
 namespace {

@@ -8,8 +8,8 @@
 namespace op2::cg {
 namespace {
 
-const ir::KnownFunction& known(const std::string& name) {
-  const ir::KnownFunction* function = ir::known_function(name);
+const kernel::KnownFunction& known(const std::string& name) {
+  const kernel::KnownFunction* function = kernel::known_function(name);
   EXPECT_NE(function, nullptr) << name;
   return *function;
 }

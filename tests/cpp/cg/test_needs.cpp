@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../lower/loops.hpp"
-#include "ir/kernel_make.hpp"
+#include "kernel/make.hpp"
 
 namespace op2::cg {
 namespace {
@@ -67,12 +67,12 @@ TEST(Needs, BlocksThatAreCountedAndIndicesThatAreFetched) {
 
 TEST(Needs, FunctionsThatMoveMemory) {
   ir::Loop loop = lower::testing::make_loop({direct("x", Access::write, 2)});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   EXPECT_EQ(needs(lower::testing::lowered(loop, Strategy::direct)), Names{"float64"});
-  ir::Body& body = kernel->body->functions.back().body;
+  kernel::Body& body = kernel->body->functions.back().body;
   for (const char* function : {"memset", "__builtin_memcpy"}) {
-    body = {{ir::Evaluate{ir::make::call(function, {})}, lower::testing::some_line}};
-    loop.members[0].kernel = std::make_shared<ir::Kernel>(*kernel);
+    body = {{kernel::Evaluate{kernel::make::call(function, {})}, lower::testing::some_line}};
+    loop.members[0].kernel = std::make_shared<kernel::Kernel>(*kernel);
     EXPECT_EQ(needs(lower::testing::lowered(loop, Strategy::direct)), (Names{"float64", "memory"}));
   }
 }

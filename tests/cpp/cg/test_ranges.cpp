@@ -3,56 +3,56 @@
 
 #include <gtest/gtest.h>
 
-#include "../ir/ast.hpp"
-#include "ir/kernel_types.hpp"
-#include "ir/kernel_walk.hpp"
+#include "../kernel/ast.hpp"
+#include "kernel/types.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::cg {
 namespace {
 
-using namespace ir::ast;
+using namespace kernel::ast;
 
-ir::Expr as_whole(ir::Expr value) {
-  return cast(ir::scalar(ir::Base::int32), std::move(value));
+kernel::Expr as_whole(kernel::Expr value) {
+  return cast(kernel::scalar(kernel::Base::int32), std::move(value));
 }
 
-ir::Expr is(ir::Expr value, const char* constant) {
-  return binary(ir::BinaryOp::equal, std::move(value), lit(constant));
+kernel::Expr is(kernel::Expr value, const char* constant) {
+  return binary(kernel::BinaryOp::equal, std::move(value), lit(constant));
 }
 
-ir::Stmt adds() {
+kernel::Stmt adds() {
   return eval(assign(at("x", 0), lit("1.")));
 }
 
 /// How many numbers are hidden.
-int n_hidden(ir::Body body, bool expects = true) {
-  ir::KernelBody made = ir::infer_types(kernel(std::move(body)));
+int n_hidden(kernel::Body body, bool expects = true) {
+  kernel::KernelBody made = kernel::infer_types(kernel_with(std::move(body)));
   EXPECT_EQ(has_ranges_to_hide(made), expects);
   hide_ranges(made);
   int n = 0;
-  ir::for_each_expr_in(made.entry().body, [&n](const ir::Expr& expr) {
-    const auto* made_call = std::get_if<ir::Call>(&expr.node);
+  kernel::for_each_expr_in(made.entry().body, [&n](const kernel::Expr& expr) {
+    const auto* made_call = std::get_if<kernel::Call>(&expr.node);
     n += made_call != nullptr && made_call->function == hides_range;
   });
   return n;
 }
 
 TEST(Ranges, OfASwitchAreHidden) {
-  ir::Switch node{as_whole(at("y", 0)), {}};
+  kernel::Switch node{as_whole(at("y", 0)), {}};
   node.cases.push_back({lit("0"), {adds()}});
   EXPECT_EQ(n_hidden({{.node = node, .line = 1}}), 1);
 }
 
-ir::Stmt up_to(ir::Expr bound) {
-  ir::Stmt found = loop("j", 2, {adds()});
-  auto& node = std::get_if<ir::For>(&found.node)->condition;
-  node = binary(ir::BinaryOp::less, name("j"), std::move(bound));
+kernel::Stmt up_to(kernel::Expr bound) {
+  kernel::Stmt found = loop("j", 2, {adds()});
+  auto& node = std::get_if<kernel::For>(&found.node)->condition;
+  node = binary(kernel::BinaryOp::less, name("j"), std::move(bound));
   return found;
 }
 
 TEST(Ranges, OfBoundsOfLoopsAreHidden) {
-  const auto low_bits = [](ir::Expr value) {
-    return binary(ir::BinaryOp::bit_and, std::move(value), lit("3"));
+  const auto low_bits = [](kernel::Expr value) {
+    return binary(kernel::BinaryOp::bit_and, std::move(value), lit("3"));
   };
   EXPECT_EQ(n_hidden({up_to(low_bits(as_whole(at("y", 0))))}), 1);
   EXPECT_EQ(n_hidden({loop("i", 4, {up_to(low_bits(name("i")))})}), 1);
@@ -68,10 +68,10 @@ TEST(Ranges, OfSeveralConstantsAreHidden) {
   // `if (n)` compares with 0, `1 == n` is `n == 1`
   EXPECT_EQ(
       n_hidden({branch(as_whole(at("y", 0)), {adds()}),
-                branch(binary(ir::BinaryOp::equal, lit("1"), as_whole(at("y", 0))), {adds()})}),
+                branch(binary(kernel::BinaryOp::equal, lit("1"), as_whole(at("y", 0))), {adds()})}),
       2);
   // inside of each other: the switch's value is itself decided by a number
-  ir::Switch node{ternary(is(as_whole(at("y", 0)), "0"), as_whole(at("y", 1)), lit("2")), {}};
+  kernel::Switch node{ternary(is(as_whole(at("y", 0)), "0"), as_whole(at("y", 1)), lit("2")), {}};
   node.cases.push_back({lit("2"), {adds()}});
   EXPECT_EQ(n_hidden({{.node = node, .line = 1}, branch(is(as_whole(at("y", 1)), "3"), {adds()})}),
             3);
@@ -90,7 +90,7 @@ TEST(Ranges, OfOneConstantAndOfRealNumbersStay) {
 
 // such a loop need not be unrolled
 TEST(Ranges, OfWhatALoopCountsAreHidden) {
-  const auto counted = [](ir::Body body) { return loop("i", 4, std::move(body)); };
+  const auto counted = [](kernel::Body body) { return loop("i", 4, std::move(body)); };
   EXPECT_EQ(n_hidden({counted(
                 {branch(is(name("i"), "0"), {adds()}), branch(is(name("i"), "1"), {adds()})})}),
             2);

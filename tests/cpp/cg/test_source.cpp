@@ -29,7 +29,7 @@ TEST(Source, HoldsKernelsWrappersAndTheLaunch) {
 
 TEST(Source, EveryKernelIsCalledByItsOwnName) {
   kir::Module module = lower::testing::lowered(edge_loop(), Strategy::direct);
-  auto other = std::make_shared<ir::Kernel>(*module.kernels.front());
+  auto other = std::make_shared<kernel::Kernel>(*module.kernels.front());
   other->body->functions.back().name = "other";
   other->name = "other";
   other->key = "other";

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../lower/loops.hpp"
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 
 namespace op2::chain {
 namespace {
@@ -188,8 +188,9 @@ Entry clear(bool looks) {
       });
   std::get<ir::DirectDat>(made.args[1]).access = Access::rw;
   made.set = cells;
-  auto kernel = std::make_shared<ir::Kernel>(*made.members[0].kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));  // or nobody knows what a scalar holds
+  auto kernel = std::make_shared<kernel::Kernel>(*made.members[0].kernel);
+  kernel->body =
+      kernel::infer_types(std::move(*kernel->body));  // or nobody knows what a scalar holds
   made.members[0].kernel = std::move(kernel);
   return entry(std::move(made));
 }

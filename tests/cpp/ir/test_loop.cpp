@@ -13,7 +13,7 @@ namespace op2::ir {
 namespace {
 
 Loop airfoil_like() {
-  auto kernel = std::make_shared<Kernel>();
+  auto kernel = std::make_shared<kernel::Kernel>();
   kernel->name = "res_calc";
   return loop_of(
       kernel,

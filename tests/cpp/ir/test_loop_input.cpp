@@ -3,17 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include "ast.hpp"
+#include "../kernel/ast.hpp"
 
 namespace op2::ir {
 namespace {
 
 Loop loop_of(std::size_t n_parameters) {
-  auto kernel = std::make_shared<Kernel>();
+  auto kernel = std::make_shared<kernel::Kernel>();
   for (std::size_t i = 0; i < n_parameters; ++i) {
-    kernel->parameters.push_back({.name = "x", .type = pointer_to(scalar(Base::float64))});
+    kernel->parameters.push_back({.name = "x", .type = pointer_to(scalar(kernel::Base::float64))});
   }
-  return loop_of(kernel, {}, {}, {});
+  return ir::loop_of(kernel, {}, {}, {});
 }
 
 TEST(LoopInput, ExtentsAccessesAndGlobals) {
@@ -22,7 +22,7 @@ TEST(LoopInput, ExtentsAccessesAndGlobals) {
   loop.args = {IndirectDat{DType::float64, 2, Access::inc, 0, {}},
                DirectDat{DType::float64, 4, Access::write, {}}, GlobalRead{DType::float64, 1, {}}};
   loop.constants = {{"c", DType::float64, 5}};
-  const CheckInput input = check_input(loop);
+  const kernel::CheckInput input = check_input(loop);
   EXPECT_EQ(input.run.extents, (std::vector<std::int64_t>{6, 4, 1}));
   EXPECT_EQ(input.run.uniform, (std::vector<bool>{false, false, true}));
   EXPECT_EQ(input.accesses[0], Access::inc);
@@ -41,7 +41,7 @@ TEST(LoopInput, PartsOfOneParameterAddUp) {
 TEST(LoopInput, HandlesAndLayersAreNotLookedAt) {
   Loop loop = loop_of(2);
   loop.args = {DirectDat{DType::uint64, 0, Access::read, {}}};
-  const CheckInput input = check_input(loop);
+  const kernel::CheckInput input = check_input(loop);
   EXPECT_EQ(input.run.extents, (std::vector<std::int64_t>{-1, -1}));
   EXPECT_FALSE(input.accesses[0]);
   EXPECT_FALSE(input.accesses[1]);

@@ -15,8 +15,8 @@
 namespace op2::ir {
 namespace {
 
-std::shared_ptr<const Kernel> kernel_with(std::string key) {
-  auto kernel = std::make_shared<Kernel>();
+std::shared_ptr<const kernel::Kernel> kernel_with(std::string key) {
+  auto kernel = std::make_shared<kernel::Kernel>();
   kernel->name = "res";
   kernel->key = std::move(key);
   return kernel;
@@ -126,7 +126,7 @@ TEST(Signature, KnowsWhatIsKnownOfValuesAlsoOfOneLoopAlone) {
 TEST(Signature, KnowsTheKernelByItsKeyAlone) {
   // Text, comments and source lines differ; the tokens, and so the key, do not.
   Loop loop = base_loop();
-  auto kernel = std::make_shared<Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   kernel->text = "/* another comment */";
   kernel->flop_count = 12;
   loop.members[0].kernel = kernel;

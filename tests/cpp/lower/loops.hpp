@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "ir/kernel_body.hpp"
-#include "ir/kir_dump.hpp"
-#include "ir/kir_walk.hpp"
 #include "ir/loop.hpp"
+#include "kernel/body.hpp"
+#include "kir/dump.hpp"
+#include "kir/walk.hpp"
 #include "lower/lower.hpp"
 
 /// Small loops made by hand: an argument list, and a kernel whose body does what the accesses say.
@@ -54,49 +54,55 @@ inline NamedArg global_reduce(std::string name, Access access, int dim = 1,
 /// Facts of kernels know an occurrence by its line, so all nodes have one.
 inline constexpr int some_line = 1;
 
-inline ir::Expr name_of_variable(const std::string& name) {
-  return {ir::Name{name}, {}, {}, some_line};
+inline kernel::Expr name_of_variable(const std::string& name) {
+  return {kernel::Name{name}, {}, {}, some_line};
 }
 
-inline ir::Expr literal(const std::string& spelling) {
-  return {ir::Literal{spelling}, {}, {}, some_line};
+inline kernel::Expr literal(const std::string& spelling) {
+  return {kernel::Literal{spelling}, {}, {}, some_line};
 }
 
 /// `name[subscript]`
-inline ir::Expr entry_of(const std::string& name, int subscript) {
-  return {ir::Index{}, {name_of_variable(name), literal(std::to_string(subscript))}, {}, some_line};
+inline kernel::Expr entry_of(const std::string& name, int subscript) {
+  return {
+      kernel::Index{}, {name_of_variable(name), literal(std::to_string(subscript))}, {}, some_line};
 }
 
 /// `if (value < target) target = value;`, or `>`.
-inline ir::Stmt keep_extremum(ir::BinaryOp op, const ir::Expr& target, const ir::Expr& value) {
-  ir::Expr better{ir::Binary{op}, {value, target}, {}, some_line};
-  ir::Expr assign{ir::Assign{}, {target, value}, {}, some_line};
-  return {ir::If{std::move(better), {{ir::Evaluate{std::move(assign)}, some_line}}, {}}, some_line};
+inline kernel::Stmt keep_extremum(kernel::BinaryOp op, const kernel::Expr& target,
+                                  const kernel::Expr& value) {
+  kernel::Expr better{kernel::Binary{op}, {value, target}, {}, some_line};
+  kernel::Expr assign{kernel::Assign{}, {target, value}, {}, some_line};
+  return {kernel::If{std::move(better), {{kernel::Evaluate{std::move(assign)}, some_line}}, {}},
+          some_line};
 }
 
 /// `target = value` or `target += value`, as @p access says, for one component.
-inline ir::Stmt update_statement(Access access, const ir::Expr& target, const ir::Expr& value) {
-  if (access == Access::min) return keep_extremum(ir::BinaryOp::less, target, value);
-  if (access == Access::max) return keep_extremum(ir::BinaryOp::greater, target, value);
-  ir::Assign assign;
-  if (access != Access::write) assign.op = ir::BinaryOp::add;
-  return {ir::Evaluate{ir::Expr{assign, {target, value}, {}, some_line}}, some_line};
+inline kernel::Stmt update_statement(Access access, const kernel::Expr& target,
+                                     const kernel::Expr& value) {
+  if (access == Access::min) return keep_extremum(kernel::BinaryOp::less, target, value);
+  if (access == Access::max) return keep_extremum(kernel::BinaryOp::greater, target, value);
+  kernel::Assign assign;
+  if (access != Access::write) assign.op = kernel::BinaryOp::add;
+  return {kernel::Evaluate{kernel::Expr{assign, {target, value}, {}, some_line}}, some_line};
 }
 
 /// A pure kernel: for every argument that it may write, component c gets @p value of c.
 template <class Value>
-std::shared_ptr<ir::Kernel> kernel_for(const std::string& name, const std::vector<NamedArg>& args,
-                                       const std::vector<ir::MapRef>& maps, const Value& value) {
-  auto kernel = std::make_shared<ir::Kernel>();
-  ir::FunctionDef function;
+std::shared_ptr<kernel::Kernel> kernel_for(const std::string& name,
+                                           const std::vector<NamedArg>& args,
+                                           const std::vector<ir::MapRef>& maps,
+                                           const Value& value) {
+  auto kernel = std::make_shared<kernel::Kernel>();
+  kernel::FunctionDef function;
   function.name = name;
-  function.result = ir::scalar(ir::Base::none);
+  function.result = kernel::scalar(kernel::Base::none);
   const ir::Loop shape = ir::loop_of(nullptr, {}, maps, {});
   for (const NamedArg& named : args) {
-    ir::Type scalar = ir::scalar(ir::base_of(ir::dtype_of(named.arg)));
+    kernel::Type scalar = kernel::scalar(kernel::base_of(ir::dtype_of(named.arg)));
     const Access access = ir::access_of(named.arg);
     scalar.is_const = !writes(access);
-    function.parameters.push_back({named.name, ir::pointer_to(scalar), some_line});
+    function.parameters.push_back({named.name, kernel::pointer_to(scalar), some_line});
     if (!writes(access)) continue;
     for (int c = 0; c < ir::extent_of(shape, named.arg); ++c) {
       function.body.push_back(update_statement(access, entry_of(named.name, c), value(c)));
@@ -104,7 +110,7 @@ std::shared_ptr<ir::Kernel> kernel_for(const std::string& name, const std::vecto
   }
   kernel->name = name;
   kernel->parameters = function.parameters;
-  kernel->body = ir::KernelBody{{}, {std::move(function)}};
+  kernel->body = kernel::KernelBody{{}, {std::move(function)}};
   kernel->key = name;
   return kernel;
 }
@@ -145,7 +151,7 @@ inline ir::Loop make_loop(const std::vector<NamedArg>& args,
 
 /// The same loop with a kernel of which nothing is known.
 inline ir::Loop with_opaque_kernel(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   kernel->body.reset();
   kernel->text = "void res() {}";
   kernel->opaque_reason = "cpp=True";
@@ -155,10 +161,10 @@ inline ir::Loop with_opaque_kernel(ir::Loop loop) {
 
 /// The same loop with a kernel that mentions these Consts.
 inline ir::Loop with_consts(ir::Loop loop, std::vector<ir::ConstRef> constants) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   for (const ir::ConstRef& constant : constants) {
     kernel->body->functions.back().body.push_back(
-        {ir::Evaluate{name_of_variable(constant.name)}, some_line});
+        {kernel::Evaluate{name_of_variable(constant.name)}, some_line});
   }
   loop.members[0].kernel = std::move(kernel);
   loop.constants = std::move(constants);

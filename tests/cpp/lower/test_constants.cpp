@@ -15,7 +15,7 @@ namespace {
 /// `x[0] = gam; x[1] = qinf[3];`
 ir::Loop loop_with_constants() {
   ir::Loop loop = testing::make_loop({testing::direct("x", Access::write, 2)});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   kernel->body->functions.front().body = {
       testing::update_statement(Access::write, testing::entry_of("x", 0),
                                 testing::name_of_variable("gam")),
@@ -27,17 +27,17 @@ ir::Loop loop_with_constants() {
 }
 
 TEST(WithConstants, BindsThemAsHiddenParametersInTheLoopsOrder) {
-  const ir::Kernel kernel = with_constants(loop_with_constants());
-  const std::vector<ir::Parameter>& parameters = kernel.body->entry().parameters;
+  const kernel::Kernel kernel = with_constants(loop_with_constants());
+  const std::vector<kernel::Parameter>& parameters = kernel.body->entry().parameters;
   ASSERT_EQ(parameters.size(), 3U);
-  ir::Type real = ir::scalar(ir::Base::float64);
+  kernel::Type real = kernel::scalar(kernel::Base::float64);
   real.is_const = true;
-  ir::Type single = ir::scalar(ir::Base::float32);
+  kernel::Type single = kernel::scalar(kernel::Base::float32);
   single.is_const = true;
   EXPECT_EQ(parameters[1].name, "gam");
   EXPECT_EQ(parameters[1].type, real);  // one value: by value
   EXPECT_EQ(parameters[2].name, "qinf");
-  EXPECT_EQ(parameters[2].type, ir::pointer_to(single));
+  EXPECT_EQ(parameters[2].type, kernel::pointer_to(single));
 }
 
 TEST(WithConstants, LeavesTheLoopsKernelAsItIs) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ir/kir_verify.hpp"
+#include "kir/verify.hpp"
 #include "loops.hpp"
 #include "lower/passes.hpp"
 

@@ -28,18 +28,20 @@ constexpr ir::Alias r{2, 2};
 
 /// Component c of every argument that may be written gets @p value; through Map 0 to Set 1.
 ir::Loop loop_named(const std::string& name, const std::vector<NamedArg>& args,
-                    const ir::Expr& value) {
+                    const kernel::Expr& value) {
   ir::Loop made =
-      testing::make_loop_of(name, args, {{2, 1}}, [&value](int) { return ir::Expr(value); });
+      testing::make_loop_of(name, args, {{2, 1}}, [&value](int) { return kernel::Expr(value); });
   made.set = 0;
   return made;
 }
 
 /// `work = 2 x[0]`, then `r += y[0]`, both for the same items: `y` is `work`.
 ir::Group double_and_add() {
-  const ir::Expr two{ir::Literal{"2"}, {}, {}, testing::some_line};
-  const ir::Expr doubled{
-      ir::Binary{ir::BinaryOp::multiply}, {two, testing::entry_of("x", 0)}, {}, testing::some_line};
+  const kernel::Expr two{kernel::Literal{"2"}, {}, {}, testing::some_line};
+  const kernel::Expr doubled{kernel::Binary{kernel::BinaryOp::multiply},
+                             {two, testing::entry_of("x", 0)},
+                             {},
+                             testing::some_line};
   return ir::fused(
       {loop_named("twice", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)},
                   doubled),
@@ -101,7 +103,7 @@ TEST(Groups, AValueThatOnlySomeItemsGetIsLoadedFirst) {
 }
 
 TEST(Groups, TheLastMemberThatWritesStores) {
-  const ir::Expr one = testing::literal("1.0");
+  const kernel::Expr one = testing::literal("1.0");
   const ir::Group group = ir::fused(
       {loop_named("a", {direct("y", Access::write, 1, work)}, one),
        loop_named("b", {direct("y", Access::rw, 1, work)}, one),
@@ -117,7 +119,7 @@ TEST(Groups, TheLastMemberThatWritesStores) {
 }
 
 TEST(Groups, MembersThatOnlyReadOneDatReadItInPlace) {
-  const ir::Expr one = testing::literal("1.0");
+  const kernel::Expr one = testing::literal("1.0");
   const ir::Group group = ir::fused(
       {loop_named("a", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)}, one),
        loop_named("b", {direct("x", Access::read, 1, q), direct("z", Access::write, 1, r)}, one)});
@@ -129,7 +131,7 @@ TEST(Groups, MembersThatOnlyReadOneDatReadItInPlace) {
 }
 
 TEST(Groups, IncrementsOfAllMembersAreResolvedTogether) {
-  const ir::Expr one = testing::literal("1.0");
+  const kernel::Expr one = testing::literal("1.0");
   const ir::Group group = ir::fused({loop_named("a", {indirect("y", Access::inc, 0, 1, r)}, one),
                                      loop_named("b", {indirect("y", Access::inc, 0, 1, r)}, one)});
   EXPECT_EQ(ir::why_not_fused(group), "");
@@ -235,7 +237,7 @@ TEST(Groups, OnLanesTargetsTakeTheSumsOfTheirColumns) {
 }
 
 TEST(Groups, OnLanesARefusalNamesTheKernel) {
-  const ir::Expr one = testing::literal("1.0");
+  const kernel::Expr one = testing::literal("1.0");
   const ir::Group group =
       all_typed(ir::fused({loop_named("a", {direct("y", Access::write, 1, work)}, one),
                            loop_named("b", {indirect("z", Access::rw, 0, 1, r)}, one)}));

@@ -122,9 +122,9 @@ TEST(InvertBySlot, RowsOfMatricesAreAddedToBySidesWithAnIncidence) {
 TEST(InvertBySlot, HeavyKernelsNeedFullerColumns) {
   EXPECT_DOUBLE_EQ(least_fill(typed(edge_loop()), {}), 0.75);
   ir::Loop heavy = typed(edge_loop());
-  auto kernel = std::make_shared<ir::Kernel>(*heavy.members[0].kernel);
-  ir::Body& body = kernel->body->functions.front().body;
-  const ir::Body once = body;
+  auto kernel = std::make_shared<kernel::Kernel>(*heavy.members[0].kernel);
+  kernel::Body& body = kernel->body->functions.front().body;
+  const kernel::Body once = body;
   for (int i = 0; i < 40; ++i) body.insert(body.end(), once.begin(), once.end());
   heavy.members[0].kernel = std::move(kernel);
   EXPECT_DOUBLE_EQ(least_fill(heavy, {}), 0.95);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/kir_dump.hpp"
+#include "kir/dump.hpp"
 
 namespace op2::lower {
 namespace {

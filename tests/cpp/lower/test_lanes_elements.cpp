@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/kir_dump.hpp"
+#include "kir/dump.hpp"
 
 namespace op2::lower {
 namespace {

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "../ir/ast.hpp"
+#include "../kernel/ast.hpp"
 
 namespace op2::lower {
 namespace {
 
-using namespace ir::ast;
-using ir::Base;
-using ir::Expr;
+using namespace kernel::ast;
+using kernel::Base;
+using kernel::Expr;
 
 /// The statements' expressions in a kernel of x and y, where `x` and what it flows into vary.
 class LanesExpressions : public ::testing::Test {
@@ -22,14 +22,15 @@ class LanesExpressions : public ::testing::Test {
 
  private:
   Expr made(Expr expr, std::optional<Expr> mask) {
-    const ir::KernelBody body = kernel({declare("s", number(), lit("1.0")),
-                                        declare("i", whole(), lit("1")), eval(std::move(expr))});
+    const kernel::KernelBody body =
+        kernel_with({declare("s", number(), lit("1.0")), declare("i", whole(), lit("1")),
+                     eval(std::move(expr))});
     LaneInstances instances(body);
     const LaneInstance& in = instances.of("k", {true, true}, false);
     LaneExpressions expressions(
         instances, in, values_, [](const LaneInstance& called) { return called.function->name; },
         std::move(mask));
-    const auto& last = std::get<ir::Evaluate>(body.entry().body.back().node);
+    const auto& last = std::get<kernel::Evaluate>(body.entry().body.back().node);
     return expressions.effect(last.value);
   }
 
@@ -37,7 +38,7 @@ class LanesExpressions : public ::testing::Test {
 };
 
 std::string function_of(const Expr& expr) {
-  const auto* call = std::get_if<ir::Call>(&expr.node);
+  const auto* call = std::get_if<kernel::Call>(&expr.node);
   return call == nullptr ? "" : call->function;
 }
 
@@ -59,10 +60,10 @@ TEST_F(LanesExpressions, SubscriptsFromDataPickAndPut) {
 
 TEST_F(LanesExpressions, WhatWasPutIsReadWhereItsValueIsUsed) {
   const Expr place = at(name("x"), cast(whole(), at("x", 1)));
-  const Expr made = retyped(unary(ir::UnaryOp::minus, assign(place, lit("1.0"))));
+  const Expr made = retyped(unary(kernel::UnaryOp::minus, assign(place, lit("1.0"))));
   ASSERT_EQ(made.operands.size(), 1U);
   const Expr& both = made.operands[0];
-  ASSERT_TRUE(std::holds_alternative<ir::Binary>(both.node));
+  ASSERT_TRUE(std::holds_alternative<kernel::Binary>(both.node));
   EXPECT_EQ(function_of(both.operands[0]), "op2_put_float64x4");
   EXPECT_EQ(function_of(both.operands[1]), "op2_pick_float64x4");
 }
@@ -70,18 +71,18 @@ TEST_F(LanesExpressions, WhatWasPutIsReadWhereItsValueIsUsed) {
 TEST_F(LanesExpressions, LanesThatAreOffKeepToTheArray) {
   const Expr made = under_a_mask(at(name("x"), cast(whole(), at("x", 1))));
   ASSERT_EQ(made.operands.size(), 2U);
-  const auto* index = std::get_if<ir::Binary>(&made.operands[1].node);
+  const auto* index = std::get_if<kernel::Binary>(&made.operands[1].node);
   ASSERT_NE(index, nullptr);
-  EXPECT_EQ(index->op, ir::BinaryOp::bit_and);
+  EXPECT_EQ(index->op, kernel::BinaryOp::bit_and);
 }
 
 TEST_F(LanesExpressions, ValuesBeforeCountingAreNotComputedBack) {
-  const auto after = [] { return unary(ir::UnaryOp::post_increment, at("y", 0)); };
+  const auto after = [] { return unary(kernel::UnaryOp::post_increment, at("y", 0)); };
   EXPECT_THROW((void)retyped(assign(name("s"), after())), Refusal);
   EXPECT_EQ(retyped(after()).type.lanes, 4);  // nobody asks for the value
-  EXPECT_EQ(retyped(binary(ir::BinaryOp::comma, name("i"), after())).type.lanes, 4);
-  EXPECT_EQ(retyped(assign(name("s"), unary(ir::UnaryOp::pre_increment, at("y", 0)))).type.lanes,
-            4);
+  EXPECT_EQ(retyped(binary(kernel::BinaryOp::comma, name("i"), after())).type.lanes, 4);
+  EXPECT_EQ(
+      retyped(assign(name("s"), unary(kernel::UnaryOp::pre_increment, at("y", 0)))).type.lanes, 4);
 }
 
 TEST_F(LanesExpressions, RefuseWhatHasNoTypeOnLanes) {

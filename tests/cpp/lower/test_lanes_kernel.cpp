@@ -3,22 +3,23 @@
 
 #include <gtest/gtest.h>
 
-#include "../ir/ast.hpp"
+#include "../kernel/ast.hpp"
 #include "cg/kernel_printer.hpp"
-#include "ir/lane_functions.hpp"
+#include "kernel/lane_functions.hpp"
 #include "loops.hpp"
 
 namespace op2::lower {
 namespace {
 
-using namespace ir::ast;
+using namespace kernel::ast;
 
 /// The retyped kernel as C; what surrounds it is in the text, too.
-std::string text_of(const ir::KernelBody& body, const std::vector<bool>& varies = {true, true}) {
+std::string text_of(const kernel::KernelBody& body,
+                    const std::vector<bool>& varies = {true, true}) {
   const KernelOnLanes made = kernel_on_lanes(body, varies, 4);
   EXPECT_TRUE(made.body) << made.why;
   if (!made.body) return "";
-  ir::Kernel kernel;
+  kernel::Kernel kernel;
   kernel.name = "k";
   kernel.body = made.body;
   kernel.key = "k";
@@ -28,23 +29,24 @@ std::string text_of(const ir::KernelBody& body, const std::vector<bool>& varies 
 }
 
 TEST(LanesKernel, ValuesByElementBecomeVectors) {
-  const std::string text =
-      text_of(kernel({declare("t", number(), mul(lit("2.0"), at("x", 0))),
-                      eval(ir::ast::update(ir::BinaryOp::add, at("y", 1), name("t")))}));
+  const std::string text = text_of(
+      kernel_with({declare("t", number(), mul(lit("2.0"), at("x", 0))),
+                   eval(kernel::ast::update(kernel::BinaryOp::add, at("y", 1), name("t")))}));
   EXPECT_TRUE(testing::contains(text, "op2_float64x4 t = 2.0 * x[0];")) << text;
   EXPECT_TRUE(testing::contains(text, "y[1] += t;")) << text;
 }
 
 TEST(LanesKernel, WhatIsTheSameForAllStaysScalar) {
-  const std::string text = text_of(kernel({eval(assign(at("y", 0), at("x", 0)))}), {false, true});
+  const std::string text =
+      text_of(kernel_with({eval(assign(at("y", 0), at("x", 0)))}), {false, true});
   EXPECT_TRUE(testing::contains(text, "double *x")) << text;
   EXPECT_TRUE(testing::contains(text, "y[0] = (x[0] - (op2_float64x4){0});")) << text;
 }
 
 TEST(LanesKernel, BranchesOnDataBlend) {
-  const std::string text =
-      text_of(kernel({branch(less(at("x", 0), at("x", 1)), {eval(assign(at("y", 0), lit("1.0")))},
-                             {eval(assign(at("y", 0), at("x", 0)))})}));
+  const std::string text = text_of(
+      kernel_with({branch(less(at("x", 0), at("x", 1)), {eval(assign(at("y", 0), lit("1.0")))},
+                          {eval(assign(at("y", 0), at("x", 0)))})}));
   EXPECT_FALSE(testing::contains(text, "if (x")) << text;
   EXPECT_TRUE(testing::contains(text, "op2_mask1 = x[0] < x[1];")) << text;
   EXPECT_TRUE(testing::contains(text, "op2_mask2 = ~op2_mask1;")) << text;
@@ -53,25 +55,26 @@ TEST(LanesKernel, BranchesOnDataBlend) {
 }
 
 TEST(LanesKernel, LibraryFunctionsRunByLane) {
-  const std::string text = text_of(kernel({eval(assign(at("y", 0), call("sqrt", {at("x", 0)})))}));
+  const std::string text =
+      text_of(kernel_with({eval(assign(at("y", 0), call("sqrt", {at("x", 0)})))}));
   EXPECT_TRUE(testing::contains(text, "y[0] = op2_sqrt_float64x4(x[0]);")) << text;
   EXPECT_TRUE(testing::contains(text, "__builtin_sqrt(a[lane])")) << text;
 }
 
 TEST(LanesKernel, SubscriptsFromDataLookUpTables) {
-  ir::Variable table{"table", array(number(), 3), std::nullopt, 0};
+  kernel::Variable table{"table", array(number(), 3), std::nullopt, 0};
   table.type.is_const = true;
-  table.value = ir::Expr{ir::InitList{}, {lit("1.0"), lit("2.0"), lit("3.0")}, {}};
-  const ir::KernelBody body =
-      kernel({function("k", {{"x", pointer()}, {"y", pointer()}},
-                       {eval(assign(at("y", 0), at(name("table"), cast(whole(), at("x", 0)))))})},
-             {table});
+  table.value = kernel::Expr{kernel::InitList{}, {lit("1.0"), lit("2.0"), lit("3.0")}, {}};
+  const kernel::KernelBody body = kernel_with(
+      {function("k", {{"x", pointer()}, {"y", pointer()}},
+                {eval(assign(at("y", 0), at(name("table"), cast(whole(), at("x", 0)))))})},
+      {table});
   EXPECT_TRUE(testing::contains(text_of(body), "op2_lookup_float64x4(&table[0]")) << text_of(body);
 }
 
 TEST(LanesKernel, RefusesWithAReason) {
   const KernelOnLanes made =
-      kernel_on_lanes(kernel({eval(assign(at("y", 0), at("x", 0)))}), {true, false}, 4);
+      kernel_on_lanes(kernel_with({eval(assign(at("y", 0), at("x", 0)))}), {true, false}, 4);
   EXPECT_FALSE(made.body);
   EXPECT_EQ(made.why, "it writes behind an argument that is the same for all elements");
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 #include "loops.hpp"
 #include "lower/lanes_varying.hpp"
 
@@ -73,8 +73,8 @@ TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {
 /// The loop of most tests, with a kernel whose expressions have types.
 ir::Loop typed_edge_loop() {
   ir::Loop loop = edge_loop();
-  auto typed = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
-  typed->body = ir::infer_types(std::move(*typed->body));
+  auto typed = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+  typed->body = kernel::infer_types(std::move(*typed->body));
   loop.members[0].kernel = std::move(typed);
   return loop;
 }

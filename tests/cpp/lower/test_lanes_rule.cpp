@@ -19,9 +19,10 @@ LaneChoice choice(const ir::Loop& loop, std::optional<int> forced, int vector_by
 
 /// An edge loop whose kernel adds a sum of many terms.
 ir::Loop heavy_loop(DType dtype, int n_terms = 100) {
-  ir::Expr value = entry_of("x", 0);
+  kernel::Expr value = entry_of("x", 0);
   for (int i = 0; i < n_terms; ++i) {
-    value = ir::Expr{ir::Binary{ir::BinaryOp::add}, {value, entry_of("x", 1)}, {}, some_line};
+    value = kernel::Expr{
+        kernel::Binary{kernel::BinaryOp::add}, {value, entry_of("x", 1)}, {}, some_line};
   }
   ir::Loop loop = make_loop_of("res",
                                {indirect("x", Access::read, 0, 1, own_data, dtype),

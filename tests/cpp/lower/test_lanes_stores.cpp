@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ir/kir_dump.hpp"
+#include "kir/dump.hpp"
 
 namespace op2::lower {
 namespace {

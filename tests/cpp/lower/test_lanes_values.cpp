@@ -8,9 +8,9 @@
 namespace op2::lower {
 namespace {
 
-using ir::Base;
-using ir::BinaryOp;
-using ir::Expr;
+using kernel::Base;
+using kernel::BinaryOp;
+using kernel::Expr;
 
 const LaneValues values(4, Base::int64);
 
@@ -19,14 +19,14 @@ Expr vector_of(Base base) {
 }
 
 std::string kernel_on_lanes(const Expr& expr) {
-  const auto* call = std::get_if<ir::Call>(&expr.node);
+  const auto* call = std::get_if<kernel::Call>(&expr.node);
   return call == nullptr ? "" : call->function;
 }
 
 TEST(LanesValues, ConvertOnlyWhatHasAnotherType) {
   EXPECT_EQ(values.to(Base::float64, vector_of(Base::float64), true), vector_of(Base::float64));
   const Expr narrow = values.to(Base::float32, vector_of(Base::float64), true);
-  EXPECT_TRUE(std::holds_alternative<ir::Cast>(narrow.node));
+  EXPECT_TRUE(std::holds_alternative<kernel::Cast>(narrow.node));
   EXPECT_EQ(narrow.type, values.vector(Base::float32));
   const Expr one = typed::literal("1", Base::int32);
   EXPECT_EQ(values.to(Base::int32, one, false), one);
@@ -62,7 +62,7 @@ TEST(LanesValues, ComparisonsAreMasksOfTheKernelsWidth) {
   const Expr x = vector_of(Base::float32);
   const Expr less = values.compared(BinaryOp::less, Base::float32, x, x);
   EXPECT_EQ(less.type, values.vector(Base::int64));
-  EXPECT_TRUE(std::holds_alternative<ir::Cast>(less.node));
+  EXPECT_TRUE(std::holds_alternative<kernel::Cast>(less.node));
   EXPECT_EQ(values.mask_for(Base::float32, less).type, values.vector(Base::int32));
   EXPECT_EQ(values.truth(less).type, values.vector(Base::int32));
 }

@@ -13,7 +13,7 @@
 #include "../jit/support.hpp"
 #include "cg/dialect.hpp"
 #include "exec/build.hpp"
-#include "ir/kir_verify.hpp"
+#include "kir/verify.hpp"
 #include "loops.hpp"
 #include "runtime/prepared_loop.hpp"
 
@@ -97,7 +97,7 @@ struct Strip {
 };
 
 /// Component c of what one element adds: every slot and component gets another value.
-ir::Expr share(int c) {
+kernel::Expr share(int c) {
   return testing::literal(std::to_string(1 << c) + ".0");
 }
 

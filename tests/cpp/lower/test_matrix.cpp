@@ -143,7 +143,7 @@ TEST(Matrix, BlocksOfOneTensorAreTakenApartAfterTheCall) {
   ir::MatArg right = matrix(Access::inc);
   right.col_map = 1;
   ir::Loop loop = make_loop({{"A", matrix(Access::inc)}, {"B", right}}, {{2, 0}, {1, 1}});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   kernel->body->functions.back().parameters.pop_back();  // both are one
   loop.members[0].kernel = kernel;
   loop.parameters = {0, 0};

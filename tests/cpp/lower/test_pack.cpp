@@ -216,7 +216,7 @@ TEST(PackNames, ClashWithNothingOfTheWrapper) {
 
 TEST(PackNames, AreNumberedWhereTheKernelHasNone) {
   ir::Loop loop = make_loop({direct("x", Access::read), direct("y", Access::write)});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   kernel->parameters[0].name = "";
   kernel->parameters.pop_back();
   loop.members[0].kernel = kernel;

@@ -12,17 +12,17 @@ namespace {
 constexpr Facts a_processor =
     Facts{.lanes = Lanes::grid}.on(/*is_processor=*/true, /*has_float64=*/true);
 
-ir::Stmt local_array(const std::string& name, std::int64_t extent, bool is_static = false) {
-  ir::Type type = ir::scalar(ir::Base::float64);
-  type.derivation = {{.kind = ir::Derivation::Kind::array, .extent = extent}};
-  return {ir::Declare{is_static, {{name, type, {}, testing::some_line}}}, testing::some_line};
+kernel::Stmt local_array(const std::string& name, std::int64_t extent, bool is_static = false) {
+  kernel::Type type = kernel::scalar(kernel::Base::float64);
+  type.derivation = {{.kind = kernel::Derivation::Kind::array, .extent = extent}};
+  return {kernel::Declare{is_static, {{name, type, {}, testing::some_line}}}, testing::some_line};
 }
 
 /// A direct loop whose kernel has these statements, too.
-ir::Loop loop_with(const ir::Body& more) {
+ir::Loop loop_with(const kernel::Body& more) {
   ir::Loop loop = testing::make_loop({testing::direct("x", Access::rw)});
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
-  ir::Body& body = kernel->body->functions.back().body;
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+  kernel::Body& body = kernel->body->functions.back().body;
   body.insert(body.begin(), more.begin(), more.end());
   loop.members[0].kernel = std::move(kernel);
   return loop;
@@ -42,9 +42,9 @@ int most_lanes(const ir::Loop& loop, const Facts& facts) {
 }
 
 TEST(PrivateBytes, CountsArraysInAllBranchesButNoTables) {
-  const ir::Body nested{
+  const kernel::Body nested{
       local_array("a", 10),
-      {ir::Block{{local_array("b", 5), local_array("c", 1000, /*is_static=*/true)}}, 1}};
+      {kernel::Block{{local_array("b", 5), local_array("c", 1000, /*is_static=*/true)}}, 1}};
   const kir::Module without = made(loop_with({}), a_processor);
   const kir::Module module = made(loop_with(nested), a_processor);
   ASSERT_EQ(module.functions.size(), 1U);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ir/group.hpp"
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 #include "loops.hpp"
 
 namespace op2::lower {
@@ -123,8 +123,8 @@ kir::Module reduced_on_lanes(Strategy strategy, ir::Loop loop, bool deterministi
   options.lanes = 4;
   options.semantics.deterministic = deterministic;
   options.by_slot = by_slot;
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+  kernel->body = kernel::infer_types(std::move(*kernel->body));
   loop.members[0].kernel = std::move(kernel);
   return lowered(loop, strategy, processor, Stage::legalise, options);
 }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "ir/kir_dump.hpp"
+#include "kir/dump.hpp"
 
 namespace op2::lower {
 namespace {

@@ -298,9 +298,9 @@ TEST(Owner, NeedsAPureKernel) {
             "the kernel is opaque, so it is not known to be pure");
   EXPECT_EQ(why_not(Strategy::scratch, with_opaque_kernel(edge_loop())), "");
   ir::Loop printing = edge_loop();
-  auto kernel = std::make_shared<ir::Kernel>(*printing.members[0].kernel);
-  const ir::Expr call{ir::Call{"puts"}, {}, {}, testing::some_line};
-  kernel->body->functions.front().body.push_back({ir::Evaluate{call}, testing::some_line});
+  auto kernel = std::make_shared<kernel::Kernel>(*printing.members[0].kernel);
+  const kernel::Expr call{kernel::Call{"puts"}, {}, {}, testing::some_line};
+  kernel->body->functions.front().body.push_back({kernel::Evaluate{call}, testing::some_line});
   printing.members[0].kernel = kernel;
   EXPECT_EQ(why_not(Strategy::owner, printing),
             "the kernel calls 'puts', which may have effects of its own");

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "ir/kernel_types.hpp"
+#include "kernel/types.hpp"
 #include "loops.hpp"
 
 /// What tests of loops on lanes need besides the loops.
@@ -12,8 +12,8 @@ namespace op2::lower::testing {
 
 /// The loop with the types that the front end would have given its kernel's expressions.
 inline ir::Loop typed(ir::Loop loop) {
-  auto kernel = std::make_shared<ir::Kernel>(*loop.members[0].kernel);
-  kernel->body = ir::infer_types(std::move(*kernel->body));
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+  kernel->body = kernel::infer_types(std::move(*kernel->body));
   loop.members[0].kernel = std::move(kernel);
   return loop;
 }

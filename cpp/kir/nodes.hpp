@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/abi_types.hpp"
+#include "base/access.hpp"
+#include "base/dtype.hpp"
+#include "kernel/body.hpp"
+#include "kernel/rows.hpp"
+
+namespace op2::kir {
+
+/// KernelIR: how a loop is carried out, still without any dialect. Passes in lower/ build and
+/// rewrite it; after `expand` only the nodes that a dialect can print are left (is_expanded).
+
+using abi::Items;
+using abi::Parameter;
+using abi::PlanArray;
+using abi::PlanKind;
+using abi::PlanSpec;
+using abi::Role;
+using abi::ScratchSpec;
+using abi::VariableType;
+
+// ---------------------------------------------------------------------------------- expressions
+
+struct Expr;
+
+struct Integer {
+  std::int64_t value;
+  bool operator==(const Integer&) const = default;
+};
+
+struct Name {
+  std::string name;
+  bool operator==(const Name&) const = default;
+};
+
+/// @brief `array[subscript]`; `subscript` holds one expression.
+struct Element {
+  std::string array;
+  std::vector<Expr> subscript;
+  bool operator==(const Element&) const = default;
+};
+
+/// @brief `array + subscript`: the address handed to a function.
+struct Offset {
+  std::string array;
+  std::vector<Expr> subscript;
+  bool operator==(const Offset&) const = default;
+};
+
+enum class BinaryOp : std::uint8_t { add, subtract, multiply, divide, modulo, less, equal };
+
+struct Binary {
+  BinaryOp op;
+  std::vector<Expr> operands;  // [2]
+  bool operator==(const Binary&) const = default;
+};
+
+/// @brief An index in 64 bits: products of narrow Map entries could overflow.
+struct Widen {
+  std::vector<Expr> operands;  // [1]
+  bool operator==(const Widen&) const = default;
+};
+
+/// @brief The smaller of two index expressions.
+struct Minimum {
+  std::vector<Expr> operands;  // [2]
+  bool operator==(const Minimum&) const = default;
+};
+
+/// @brief `condition ? then : otherwise`; a pointer as condition asks whether it is there.
+struct Select {
+  std::vector<Expr> operands;  // [3]
+  bool operator==(const Select&) const = default;
+};
+
+/// @brief The address `bytes` into the launch's scratch memory.
+struct ScratchAt {
+  std::vector<Expr> bytes;  // [1]
+  bool operator==(const ScratchAt&) const = default;
+};
+
+/// @brief The value that lane `lane` holds, counted within groups of `width` neighbouring lanes.
+/// All lanes of the group must get here.
+struct Shuffle {
+  std::vector<Expr> operands;  // [2] value, lane
+  int width;
+  bool operator==(const Shuffle&) const = default;
+};
+
+/// @brief Scalars from one component to the next of the Dat of argument `argument`, which lies as a
+/// structure of arrays. Only in the launch of a grid.
+struct Stride {
+  int argument;
+  bool operator==(const Stride&) const = default;
+};
+
+/// @brief How many blocks a Launch over `items` work items gets; does not fall as items grow, and
+/// has an upper bound. Only in the launch of a grid.
+struct BlocksFor {
+  std::vector<Expr> items;  // [1]
+  bool operator==(const BlocksFor&) const = default;
+};
+
+/// @brief One lane of a value of vectors: `array[subscript][lane]`.
+struct LaneOf {
+  std::string array;
+  std::vector<Expr> operands;  // [2] subscript, lane
+  bool operator==(const LaneOf&) const = default;
+};
+
+/// @brief What the launch context provides, and in functions that are launched the place of a lane.
+enum class Builtin : std::uint8_t {
+  n_threads,  ///< host: threads of the team
+  block_id,
+  n_blocks,  ///< of this launch
+  lane_id,   ///< within its block
+  n_lanes,   ///< of a block
+  global_id,
+  n_global,  ///< lanes of this launch
+};
+
+struct Expr {
+  std::variant<Integer, Name, Element, Offset, Binary, Widen, Minimum, Select, ScratchAt, Shuffle,
+               BlocksFor, Stride, LaneOf, Builtin>
+      node;
+  bool operator==(const Expr&) const = default;
+};
+
+[[nodiscard]] Expr integer(std::int64_t value);
+[[nodiscard]] Expr name(std::string text);
+[[nodiscard]] Expr element(std::string array, Expr subscript);
+[[nodiscard]] Expr offset(std::string array, Expr subscript);
+[[nodiscard]] Expr builtin(Builtin value);
+[[nodiscard]] Expr scratch_at(Expr bytes);
+[[nodiscard]] Expr widen(Expr narrow);
+[[nodiscard]] Expr minimum(Expr left, Expr right);
+[[nodiscard]] Expr select(Expr condition, Expr then, Expr otherwise);
+[[nodiscard]] Expr shuffle(Expr value, Expr lane, int width);
+[[nodiscard]] Expr blocks_for(Expr items);
+[[nodiscard]] Expr lane_of(std::string array, Expr subscript, Expr lane);
+[[nodiscard]] Expr less(Expr left, Expr right);
+[[nodiscard]] Expr equal(Expr left, Expr right);
+/// Arithmetic folds additions of 0 and multiplications by 0 and 1, so that text stays readable.
+[[nodiscard]] Expr operator+(Expr left, Expr right);
+[[nodiscard]] Expr operator-(Expr left, Expr right);
+[[nodiscard]] Expr operator*(Expr left, Expr right);
+[[nodiscard]] Expr operator/(Expr left, Expr right);
+[[nodiscard]] Expr operator%(Expr left, Expr right);
+
+// ----------------------------------------------------------------------------------- statements
+
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+/// @brief Who runs the iterations: one after the other, or spread over the lanes of the backend.
+enum class Axis : std::uint8_t {
+  serial,
+  thread,  ///< over the threads of a Region
+  grid,    ///< over all lanes of a launch
+  block,   ///< over the blocks of a launch: all lanes of a block run the same iterations
+  lane,    ///< over the lanes of a block
+  vector,  ///< side by side, [0, end) of as many as there are lanes; all lanes must have items
+};
+
+/// @brief How a value enters its target.
+enum class Update : std::uint8_t { set, add, min, max };
+
+/// @brief Why a scatter does not race.
+enum class Sync : std::uint8_t { none, atomic };
+
+/// @brief Whose a variable is: of one lane, or of all lanes of a block.
+enum class Storage : std::uint8_t { lane, block };
+
+struct Decl {
+  VariableType type;
+  std::string name;
+  int extent = 0;                   ///< 0: no array
+  std::vector<Expr> value;          // [0 or 1] initial value; of an array: 0, for all entries
+  Storage storage = Storage::lane;  ///< a block's variables have no initial value
+  bool operator==(const Decl&) const = default;
+};
+
+/// @brief `target = value` or `target += value`; min and max become an If in `expand`.
+struct Assign {
+  Expr target;
+  Update update;
+  Expr value;
+  bool operator==(const Assign&) const = default;
+};
+
+/// @brief `target op= value` for components [0, n), which both say in terms of `c`; becomes a loop
+/// in `expand`.
+struct Copy {
+  static constexpr const char* index = "c";
+  int n;
+  Expr target;
+  Update update;
+  Expr value;
+  bool operator==(const Copy&) const = default;
+};
+
+/// @brief An indivisible update of memory that other lanes may touch.
+struct Atomic {
+  DType dtype;
+  Expr target;
+  Update update;  ///< add, min or max
+  Expr value;
+  bool operator==(const Atomic&) const = default;
+};
+
+/// @brief Call of one of the module's kernels, which the user wrote.
+struct CallUser {
+  std::vector<Expr> arguments;
+  int kernel = 0;  ///< of Module::kernels
+  bool operator==(const CallUser&) const = default;
+};
+
+/// @brief Call of another function of the module.
+struct Call {
+  std::string function;
+  std::vector<Expr> arguments;
+  bool operator==(const Call&) const = default;
+};
+
+/// @brief What a loop over positions says of what is there: the cells of columns of equal height,
+/// column by column, from the bottom to the top. These variables of its body are, if it has them,
+/// `row = index / n_cells` and `level = first_level + (index - row * n_cells)`.
+struct Columns {
+  Expr n_cells;      ///< of a column that are visited
+  Expr first_level;  ///< of the first one of them
+  std::string row;
+  std::string level;
+  std::string element;  ///< which element `row` is: it depends on nothing else in the loop
+  bool operator==(const Columns&) const = default;
+};
+
+struct For {
+  Axis axis;
+  std::string index;
+  Expr begin;
+  Expr end;
+  Block body;
+  DType index_type = DType::int64;
+  int step = 1;
+  std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
+  bool is_rolled = false;      ///< unrolling it would only cost the compiler time
+  int unrolled = 0;            ///< on a grid: so many steps side by side; 0: the compiler's choice
+  std::vector<Columns> columns = {};  // [0 or 1]
+  bool operator==(const For&) const = default;
+};
+
+struct If {
+  Expr condition;
+  Block then;
+  bool operator==(const If&) const = default;
+};
+
+/// @brief Code that a team of threads runs; `For{thread}` inside shares its iterations out and
+/// ends with a barrier. The launch function's variables are the same for all of them.
+struct Region {
+  Block body;
+  bool operator==(const Region&) const = default;
+};
+
+/// @brief All lanes of the block have come here, and see what the others wrote to its variables.
+struct Barrier {
+  bool global_memory = false;  ///< ... and to memory that all blocks share
+  bool operator==(const Barrier&) const = default;
+};
+
+/// @brief The first lane says that its block is done. `flag`, a variable of the block, becomes 1 if
+/// all `n` blocks have said so, else 0; the last one sees what the others' first lanes wrote
+/// before. `counter[0]` is 0 before the launch and after it.
+struct Arrive {
+  std::string flag;
+  std::string counter;
+  Expr n;
+  bool operator==(const Arrive&) const = default;
+};
+
+/// @brief `to[i] = from[begin + i]` for `n` indices that nobody else reads: they need not stay in a
+/// cache. They are one word of memory, as `begin` is a multiple of `n`.
+struct Fetch {
+  DType dtype;
+  std::string to;
+  std::string from;
+  Expr begin;
+  int n;
+  bool operator==(const Fetch&) const = default;
+};
+
+/// @brief How many lanes a Launch gets.
+enum class Grid : std::uint8_t {
+  items,   ///< enough for `items` work items; the function strides, so that any number is right
+  blocks,  ///< `items` blocks
+  single,  ///< one block; `items` is 1
+};
+
+/// @brief Run a function on the device; later launches see what it wrote. Only in Module::launch.
+///
+/// One argument for each parameter: of a pointer the Name of an argv entry or of a Scratch, else an
+/// index expression. Nothing is launched for no items.
+struct Launch {
+  std::string function;
+  Grid grid;
+  Expr items;
+  std::vector<Expr> arguments;
+  bool operator==(const Launch&) const = default;
+};
+
+/// @brief Device memory of `extent` scalars, undefined at first, until the end of the launch. Only
+/// in Module::launch.
+struct Scratch {
+  DType dtype;
+  std::string name;
+  Expr extent;
+  bool is_zero = false;  ///< zero at first, and what a launch leaves there is there at the next
+  bool operator==(const Scratch&) const = default;
+};
+
+/// @brief Where a pack's rows lie: `data[map[element * arity + i] * stride + component + c]`; no
+/// map: `element`; or the rows `entries`. With columns `data[row + (component + c) * columns]`.
+struct Rows {
+  DType dtype;
+  int dim;
+  int arity;
+  std::string data;
+  std::string map;
+  Expr element;
+  std::vector<Expr> entries = {};  ///< [arity] the row's number; empty: the Map's entries in order
+  int stride = 0;                  ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;               ///< of the row, where the scalars begin
+  std::string columns = {};        ///< a number's name; empty: a row's components stand together
+  bool is_shared = false;          ///< data is a variable of the block
+  /// [0 or 1] What `entries[i]` is for each i, if one expression of `i` says it.
+  std::vector<Expr> any_entry = {};
+  /// [arity] How many rows further the entry is with each level; empty: not known.
+  std::vector<std::int64_t> climbs = {};
+  bool operator==(const Rows&) const = default;
+};
+
+/// @brief Load all rows into the private array `pack`.
+struct Gather {
+  std::string pack;
+  Rows rows;
+  bool operator==(const Gather&) const = default;
+};
+
+/// @brief Update all rows from the private array `pack`.
+struct Scatter {
+  std::string pack;
+  Rows rows;
+  Update update;
+  Sync sync;
+  bool operator==(const Scatter&) const = default;
+};
+
+/// @brief Where the entries of an element's tensor lie in a matrix of blocks:
+/// `data[(row_start[row] + position[entry]) * row_dim * col_dim + r * col_dim + c]`.
+struct Entries {
+  DType dtype;
+  int row_arity;
+  int col_arity;
+  int row_dim;  ///< of a block
+  int col_dim;
+  std::string data;
+  std::string row_map;
+  std::string row_start;  ///< first block of each row
+  std::string position;   ///< of each entry of each element: blocks from the start of its row
+  Expr element;
+  std::int64_t dropped = 0;     ///< positions from here on mean "no place"; 0: there are none
+  bool unrolled = false;        ///< positions are given scalar by scalar, not block by block
+  std::vector<Expr> rows = {};  ///< [row_arity] the row entities; empty: entries of row_map
+  bool operator==(const Entries&) const = default;
+};
+
+/// @brief Update a matrix from the element tensor in the private array `pack`, row by row:
+/// shape (row_arity, row_dim, col_arity, col_dim).
+struct MatInsert {
+  std::string pack;
+  Entries entries;
+  Update update;
+  Sync sync;
+  bool operator==(const MatInsert&) const = default;
+};
+
+/// @brief Components [begin, begin + size) of a row, which move as one vector.
+struct RowPiece {
+  int begin;
+  int size;
+};
+/// @brief The widest vectors, of powers of two and at most @p lanes values, that @p dim components
+/// fill one after the other.
+[[nodiscard]] std::vector<RowPiece> row_pieces(int dim, int lanes);
+
+/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`, or if
+/// `data` is empty at the address `starts[lane]`.
+struct LaneRows {
+  std::string pack;  ///< array of lanes
+  Expr at;           ///< position of the row's first component in `pack`
+  DType dtype;
+  int dim;
+  std::string data;
+  std::vector<Expr> starts;  // [lanes]
+  bool operator==(const LaneRows&) const = default;
+};
+
+/// @brief Load the row of each lane: component c of lane l goes to lane l of `pack[at + c]`.
+struct LaneGather {
+  LaneRows rows;
+  int gather_bytes = 0;  ///< of the widest gather instruction to use; 0: whole rows, transposed
+  int unrolled = 16;     ///< vectors of a row up to which each has a statement of its own
+  bool operator==(const LaneGather&) const = default;
+};
+
+/// @brief The way back: `width` components of `pack`, from `at` on, become `rows[lane]`, which hold
+/// the components of one lane each.
+struct LaneTurn {
+  std::string rows;  ///< array of vectors of `width`, one a lane
+  std::string pack;
+  Expr at;
+  VariableType type;  ///< of `pack`
+  int width;
+  bool operator==(const LaneTurn&) const = default;
+};
+
+/// @brief Update the row at `data + start` by `rows[lane]`, as one vector; update is set or add.
+struct LaneStore {
+  std::string data;
+  Expr start;
+  Update update;
+  std::string rows;
+  Expr lane;
+  DType dtype;
+  int width;
+  bool operator==(const LaneStore&) const = default;
+};
+
+/// @brief `sum[c] += pack[c]` lane by lane; lanes from `n_live` on add nothing.
+struct LaneAdd {
+  std::string sum;
+  std::string pack;
+  VariableType type;
+  int extent;
+  Expr n_live;
+  bool operator==(const LaneAdd&) const = default;
+};
+
+/// @brief `sum[c] op= pack[at + c]` on the lanes whose `entries[first + lane]` is not negative.
+struct LaneShare {
+  std::string sum;
+  std::string pack;
+  Expr at;
+  VariableType type;  ///< of both
+  int extent;
+  Update update;  ///< add, min or max
+  std::string entries;
+  DType entry_dtype;
+  Expr first;
+  int unrolled = 16;  ///< up to so many components are one statement each
+  bool operator==(const LaneShare&) const = default;
+};
+
+/// @brief Combine the lanes of `pack[c]`, the first one first, with `data[c]`.
+struct LaneFold {
+  std::string data;
+  std::string pack;
+  VariableType type;
+  int extent;
+  Update update;
+  bool operator==(const LaneFold&) const = default;
+};
+
+struct Stmt {
+  std::variant<Decl, Assign, Copy, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Fetch,
+               Launch, Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore,
+               LaneAdd, LaneShare, LaneFold>
+      node;
+  std::string comment = {};  ///< what this and what follows does, for readers of the text
+  bool operator==(const Stmt&) const = default;
+};
+
+// ------------------------------------------------------------------------------------ functions
+
+/// @brief A function over a range of work items, `name(begin, end, parameters...)`; or one that is
+/// launched on a grid, whose parameters are complete: a range, if it has one, is among them.
+struct Function {
+  std::string name;
+  std::vector<Parameter> parameters;
+  Block body;
+  bool is_kernel = false;  ///< launched from the host
+  int max_lanes = 0;       ///< of a kernel: the most lanes a block may have; 0: any number
+  int least_blocks = 0;    ///< of `max_lanes`: a multiprocessor shall hold so many; 0: any number
+};
+
+struct Module {
+  std::string name;  ///< of the loop, as messages and file names have it
+  /// What `CallUser` calls, ready to be printed: with Consts as parameters, perhaps for several
+  /// elements, one a lane.
+  std::vector<kernel::KernelPtr> kernels;
+  int lanes = 0;                    ///< elements that one call computes side by side; 0: one alone
+  std::vector<Function> functions;  ///< wrappers, callees first
+  std::string launch_name;
+  std::vector<Parameter> argv;  ///< roles data, constant, map, items, plan, in ABI order
+  /// Body of the launch function; argv names are in scope. Where functions are kernels it is not
+  /// printed but evaluated by the runtime, once a plan, and is made of Decl and Assign of index
+  /// values, For{serial}, If, Scratch and Launch; it may read the plan's arrays.
+  Block launch;
+  PlanSpec plan;
+  ScratchSpec scratch;
+  Items items = Items::elements;
+  /// Loops of `kernel` along rows stay loops; 0 steps: none.
+  kernel::RowLimits rows = {};
+};
+
+/// @brief True if the module's functions are launched on a grid.
+[[nodiscard]] bool has_kernels(const Module& module);
+
+/// @brief Whether the launch function opens a team of threads. Then it can also take part in one
+/// that several loops share: base/abi.h, OP2_IN_TEAM.
+[[nodiscard]] bool opens_team(const Module& module);
+
+/// @brief Names that passes give to the local variables of wrappers and launches. A kernel's
+/// functions and parameters must not have them.
+[[nodiscard]] std::span<const std::string_view> local_names();
+
+/// @throws InternalError if @p module has no function of that name.
+[[nodiscard]] const Function& function_of(const Module& module, const std::string& name);
+
+}  // namespace op2::kir
