@@ -7,12 +7,17 @@
 
 namespace op2::runtime {
 
-/// @brief The same program with every -c of 32 bits computed as ~c + 1, or nothing if no sign of
-/// it could be lost.
+/// @brief The program with every -c that CUDA's assembler may get wrong computed as ~c + 1, or
+/// nothing if it has none.
 ///
-/// From compute capability 9.0 on, CUDA's assembler joins two signed minima or maxima into one
-/// instruction of three operands. Up to CUDA 13.3 it forgets there that one of them was negated:
-/// max(a, max(b, -c)) becomes max(a, b, c). It does not see a negation in ~c + 1.
+/// The assembler sees no negation in ~c + 1. Two faults are known:
+/// - `neg.s16`: for GPUs before compute capability 10.0, the assembler extends the operand to 32
+///   bits and negates afterwards. The 16-bit value -32768 then becomes 32768, so
+///   `(uint16_t)(signed char)-v` is 128 instead of 65408 for v = 128.
+/// - `neg.s32`: from compute capability 9.0 on, it joins two signed minima or maxima into one
+///   instruction of three operands and drops a negation: max(a, max(b, -c)) becomes max(a, b, c).
+///
+/// Seen with CUDA 13.0 (tests in tests/cpp/runtime/test_ptx.cpp; measured on an H200).
 /// @param[in] ptx One instruction a line, as NVRTC and NVIDIA's OpenCL print it; nothing is found
 /// in what is not PTX.
 [[nodiscard]] std::optional<std::string> with_signs_kept(std::string_view ptx);

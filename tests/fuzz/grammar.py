@@ -14,10 +14,14 @@ from fuzz.c_types import (
     DOUBLE,
     FLOAT,
     INT,
+    INT8,
+    INT16,
     INTEGERS,
+    LONG,
     REALS,
     TYPES,
     UINT,
+    UINT16,
     CType,
 )
 from fuzz.facts import Facts, whole
@@ -236,7 +240,10 @@ class Grammar:
         if kind < 0.78:
             return make.sign(self.random.choice("-~!"), self.expression(depth - 1))
         if kind < 0.84:
-            return make.cast(self.expression(depth - 1), self.random.choice(TYPES))
+            e = self.expression(depth - 1)
+            if e.type.is_integer and self.chance(0.4):
+                return self._narrowed_negation(e)
+            return make.cast(e, self.random.choice(TYPES))
         if kind < 0.95 or not self.functions:
             return self._of_library(depth)
         return self.called(depth)
@@ -253,6 +260,17 @@ class Grammar:
         if op in ("/", "%") and b.facts.low <= 0:
             b = make.binary("+", make.integer(1), make.binary("&", b, make.integer(7)) or b) or b
         return make.binary(op, a, b)
+
+    def _narrowed_negation(self, e: Expr) -> Expr | None:
+        """Return `-e` in 8 or 16 bits, often the least value, widened again or not."""
+        low = make.binary("&", e, make.integer(255))
+        n_bits = make.integer(self.random.randrange(9))
+        shifted = None if low is None else make.binary("<<", low, n_bits)
+        negated = make.sign("-", shifted or e)
+        narrow = None if negated is None else make.cast(negated, self.random.choice([INT8, INT16]))
+        if narrow is None or self.chance(0.3):
+            return narrow
+        return make.cast(narrow, self.random.choice([UINT16, UINT, INT, LONG]))
 
     def _of_library(self, depth: int) -> Expr | None:
         arg = self.expression(depth - 1)

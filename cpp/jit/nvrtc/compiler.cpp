@@ -31,9 +31,9 @@ int number_of(const std::string& architecture) {
       fmt::format("'{}' is no GPU architecture; they look like 'sm_90'", architecture));
 }
 
-/// Whether NVRTC's assembler forgets signs on GPUs of this architecture; see with_signs_kept().
-bool loses_signs(const Library& library, int architecture) {
-  return architecture >= 90 && std::pair(library.major, library.minor) < std::pair(13, 4);
+/// Whether NVRTC's assembler gets negations wrong; see with_signs_kept().
+bool loses_signs(const Library& library) {
+  return std::pair(library.major, library.minor) < std::pair(13, 4);
 }
 
 std::vector<std::string> default_options(const std::string& target) {
@@ -47,7 +47,7 @@ std::vector<std::string> default_options(const std::string& target) {
 Compiler::Compiler(std::shared_ptr<const Library> library, const std::string& architecture)
     : library_(std::move(library)), target_(architecture) {
   const int wanted = number_of(architecture);
-  loses_signs_ = loses_signs(*library_, wanted);
+  loses_signs_ = loses_signs(*library_);
   const std::vector<int>& known = library_->architectures;
   if (std::ranges::find(known, wanted) != known.end()) return;
   if (wanted < known.front()) {
@@ -69,7 +69,7 @@ std::string Compiler::identity() const {
   key.text(target_);
   for (const std::string& option : default_options(target_)) key.text(option);
   if (loses_signs_ || makes_ptx_)
-    key.text("signs kept");  // unlike what was made before this was known
+    key.text("signs of 16 bits kept");  // earlier programs had the faults
   return key.close().str();
 }
 

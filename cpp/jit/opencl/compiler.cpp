@@ -20,7 +20,7 @@ namespace {
 
 std::string identity_of(const Api& api, const FoundDevice& device) {
   Canonical key;
-  key.open("opencl").text("signs kept");  // unlike what was made before with_signs_kept()
+  key.open("opencl").text("signs of 16 bits kept");  // earlier programs had the faults
   for (const Count property : {query::platform_name, query::platform_version}) {
     key.text(text_of(api, device.platform, property));
   }

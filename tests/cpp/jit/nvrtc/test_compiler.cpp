@@ -68,6 +68,17 @@ extern "C" __global__ void largest(int* x, const int* y, const int* z) {
     EXPECT_EQ(made.substr(1, 3), "ELF");
   }
   EXPECT_EQ(Compiler(library_, "sm_80").compile(extrema, {}).substr(1, 3), "ELF");
+  const std::string narrowed = Compiler(library_, "sm_80")
+                                   .compile(R"(
+extern "C" __global__ void kept(unsigned short* x, const int* y) {
+  x[0] = (unsigned short)(signed char)-y[0];
+}
+)",
+                                            {});
+  if (std::pair(library_->major, library_->minor) < std::pair(13, 4)) {
+    EXPECT_TRUE(contains(narrowed, ".entry kept", "not.b16"));
+    EXPECT_FALSE(contains(narrowed, "neg.s16"));
+  }
 }
 
 TEST_F(NvrtcCompiler, AGpuTooOldForItNeedsAnOlderOne) {
