@@ -41,6 +41,35 @@ def some(rng: np.random.Generator, whole: op2.Set, n: int) -> tuple[op2.Subset, 
 
 
 @case(NO_RACE)
+def narrowed_negations(rng: np.random.Generator) -> Problem:
+    """The least value of a narrow type is its own negation: CUDA's assembler once lost that."""
+    cells = elements()
+    v = rng.choice(np.array([0, 1, 127, 128, 384, -128, 16384, -16384, 32768]), N_ELEMENTS)
+    v = v.astype(np.int32)
+    text = """
+    #include <stdint.h>
+    void narrow(const int *v, uint16_t *a, int *b, long long *c) {
+      const uint16_t bits = (uint16_t)(signed char)-v[0];
+      if (bits > a[0]) a[0] = bits;
+      b[0] = (short)-(v[0] << 1);
+      c[0] = (int8_t)-(v[0] * 3);
+    }
+    """
+    bits = (-v).astype(np.int8).astype(np.uint16)
+    a, b, c = (op2.Dat(cells, dtype=d) for d in (np.uint16, np.int32, np.int64))
+    return Problem(
+        kernel=op2.Kernel(text, "narrow"),
+        iterset=cells,
+        args=(op2.Dat(cells, v.copy())(READ), a(RW), b(WRITE), c(WRITE)),
+        expected=(
+            (a, bits),
+            (b, (-(v * 2)).astype(np.int16).astype(np.int32)),
+            (c, (-(v * 3)).astype(np.int8).astype(np.int64)),
+        ),
+    )
+
+
+@case(NO_RACE)
 def subset_direct(rng: np.random.Generator) -> Problem:
     cells = elements()
     part, numbers = some(rng, cells, 1300)
