@@ -57,7 +57,7 @@ CODE_LINES = 37_400
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 24_400),
-    "all rooms": (None, 52_600),
+    "all rooms": (None, 52_800),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
