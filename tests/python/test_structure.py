@@ -75,6 +75,8 @@ EXCEPTIONS = {
         structure.print_breaches,
         structure.extras_breaches,
         structure.state_breaches,
+        structure.docstring_openings,
+        structure.docstring_prose,
     ],
 )
 def test_the_tree_keeps_the_rule(breaches: Callable[[Path], list[str]]) -> None:
@@ -413,6 +415,74 @@ def test_constants_and_locals_are_no_state(tmp_path: Path) -> None:
     )
     write(tmp_path, "pyop2cxx/kernel.py", text)
     assert structure.state_breaches(tmp_path) == []
+
+
+PROSE = """The share of it.
+
+>>> which = that
+>>> print(which)
+that
+
+Take ``this``, `such` and :func:`what one`::
+
+    it = its
+
+Args:
+    that: The one-based number, in one
+        row.
+    one (int): Its name.
+
+Returns:
+    whole: Nothing.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "pronouns"),
+    [
+        ("Who holds it, and what becomes of that.", 8, 4),
+        ("", 0, 0),
+        ("A 1-based index; it's low-level: It.", 6, 1),
+        (PROSE, 15, 3),
+    ],
+)
+def test_words_and_pronouns_are_counted(text: str, words: int, pronouns: int) -> None:
+    assert structure.prose_words(text) == (words, pronouns)
+
+
+def test_a_docstring_that_opens_with_a_question_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structure, "PROSE_LEFT", {"data": 30.0})
+    write(tmp_path, "pyop2cxx/data/a.py", '"""What."""')
+    text = '"""{}"""\nclass A:\n    """\n    {}\n    """\n    def f(self):\n        """{}"""\n'
+    write(tmp_path, "pyop2cxx/sets/a.py", text.format("Whatever.", "A.", "What may be asked."))
+    assert structure.docstring_openings(tmp_path) == []
+    write(tmp_path, "pyop2cxx/sets/a.py", text.format("What is asked.", "Whether.", "A."))
+    assert structure.docstring_openings(tmp_path) == [
+        "pyop2cxx/sets/a.py:1 opens with 'What'",
+        "pyop2cxx/sets/a.py:3 opens with 'Whether.'",
+    ]
+
+
+def test_a_room_with_too_many_pronouns_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(structure, "PROSE_LEFT", {"data": 30.0, "loop": 20.0})
+    text = 'x = 1\n"""{}"""\ndef f():\n    """{}"""\n    return """it"""\n'
+    nouns = "noun " * 49
+    write(tmp_path, "pyop2cxx/sets/a.py", text.format("it", nouns))
+    write(tmp_path, "pyop2cxx/data/a.py", text.format("it", "noun noun noun"))
+    write(tmp_path, "pyop2cxx/loop/a.py", text.format("it", "noun noun noun"))
+    assert structure.docstring_prose(tmp_path) == [
+        "loop: 25.0 % of the words are pronouns; at most 20.0 %"
+    ]
+    write(tmp_path, "pyop2cxx/sets/b.py", text.format("it", "noun"))
+    write(tmp_path, "pyop2cxx/loop/a.py", text.format("it", nouns))
+    assert structure.docstring_prose(tmp_path) == [
+        "loop has 2.0 % of pronouns; take it off PROSE_LEFT",
+        "sets: 3.8 % of the words are pronouns; at most 3.0 %",
+    ]
 
 
 def test_rooms_whose_tests_run_without_tsan_have_no_threads() -> None:
