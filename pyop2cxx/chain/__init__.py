@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chains: loops that are recorded, understood together, and run as fewer functions."""
+"""Chains: recorded loops, analysed together and run as fewer functions."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that whoever gathers them computes again, so that storing them can wait.
+"""The `recompute` pass: readers recompute a value, so the store can move later.
 
-A loop over a Set makes a value of each entity from others of the same entity; later loops gather it
-through Maps. Whatever stores it comes in between, although nobody else needs it yet. Where readers
-compute the value themselves, from what it is made of, that loop comes after them, and may become
-part of a function that goes over its Set there anyway.
+A loop over a Set computes a value for each entity from other values of the same entity; later loops
+gather the value through Maps. The loop stands between other loops although only the readers need
+the result. Readers that recompute the value from the inputs let the loop run after them, and be
+fused into a function over the same Set.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 class _Rates(NamedTuple):
-    """What the rule counts with, see docs/performance.md.
+    """Rates of the cost model, see docs/performance.md.
 
     Attributes:
-        function_seconds: What one function more takes.
-        bytes_a_second: Gathered, most of which caches hold.
+        function_seconds: Cost of an additional function.
+        bytes_a_second: Gathered bytes, most of them served by caches.
         operations_a_second: Of all threads.
     """
 
@@ -51,8 +51,7 @@ class _Rates(NamedTuple):
 _GPU = _Rates(3.5e-6, 1.4e13, 1e13)
 _HOST = _Rates(1e-6, 2.5e10, 3e9)
 _MOST_PASSED, _MOST_WAYS = 64, 4
-"""A loop goes past so many others at most, and so many Dats are tried one by one, so that the work
-for a long chain stays bounded."""
+"""Bounds on the work for a long chain: loops passed by a moved loop, and Dats tried singly."""
 _WORDS = frozenset(
     """
     static inline const restrict volatile extern void bool _Bool char short int long signed unsigned
@@ -62,12 +61,12 @@ _WORDS = frozenset(
 
 
 class Read(NamedTuple):
-    """A loop that computes what it gathers.
+    """A loop that recomputes gathered values.
 
     Attributes:
-        number: Its number among the loops recorded.
-        n_calls: How often the kernel that makes the values is called for it.
-        row_bytes: What it reads in the place of one value.
+        number: Index of the loop among the recorded loops.
+        n_calls: Number of calls of the maker's kernel.
+        row_bytes: Bytes read in place of a value.
         n_operations: Of all calls.
     """
 
@@ -79,14 +78,14 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A chain in which some loops come later, as others compute again what they make.
+    """A chain with some loops moved later, because others recompute their values.
 
     Attributes:
-        order: The number of each loop, or action, among those recorded.
-        loops: All of them, in this order; None for actions.
-        makers: The numbers of the loops that come later, with those that compute what they make.
-        too_dear: What `explain` says of Dats that take longer to compute again than one function
-            does, so that nobody tried, by their numbers.
+        order: Recorded index of each loop or action.
+        loops: All loops, in the same order; None for actions.
+        makers: Indices of the moved loops, with the recomputing loops.
+        too_dear: Lines of `explain` on Dats not tried, because recomputing takes longer than a
+            function, by index of the loop.
     """
 
     order: list[int]
@@ -96,15 +95,15 @@ class Later:
 
 
 def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Later]:
-    """Return chains in which loops come after others that compute again what they make.
+    """Return chains with loops moved behind readers that recompute their values.
 
     Args:
-        entries: What was recorded.
-        loops: The loops of these; None for actions.
+        entries: The recorded entries.
+        loops: The loops of the entries; None for actions.
 
     Returns:
-        First the one in which all do that can, also if these are none. If they make several Dats,
-        also one for each of the first few Dats.
+        The first chain moves all possible loops, and may equal the recorded chain. If the moved
+        loops make several Dats, a chain for each of the first few Dats follows.
     """
     makers = [
         i
@@ -132,7 +131,7 @@ def _later(
 
 
 def why_stored(loop: ParLoop) -> str:
-    """Say why nobody can compute again what a loop makes; empty: that is possible.
+    """Return the reason why the result of a loop cannot be recomputed; empty: none.
 
     Args:
         loop: The loop.
@@ -201,12 +200,12 @@ def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLo
 
 
 def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
-    """Say whether a loop could compute what it gathers, if its kernel could call the maker's.
+    """Return whether a loop could recompute gathered values by calling another loop's kernel.
 
     Args:
         reader: The loop.
-        maker: That which makes what it gathers.
-        used: The memory that the maker uses.
+        maker: The maker of the gathered values.
+        used: Memory used by the maker.
     """
     if why_alone(reader) or reader._items.extruded or reader._block_size:
         return False
@@ -217,7 +216,7 @@ def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
 
 
 def _own(reader: ParLoop, maker: ParLoop) -> list[Part]:
-    """Return what of a loop is what another one makes."""
+    """Return the arguments of a loop made by another loop."""
     made = _made(maker)
     return [part for part in reader._parts if part.data is made]
 
@@ -236,7 +235,7 @@ def _read(reader: ParLoop, maker: ParLoop, number: int) -> Read:
 
 
 def _text(reader: Kernel, maker: Kernel) -> str | None:
-    """Return both texts as one; None if names would mean something else in there."""
+    """Return both texts joined; None if names would clash."""
     first, second = (_outer_names(one.text) for one in (reader, maker))
     if first is None or second is None:
         return None
@@ -250,7 +249,7 @@ def _text(reader: Kernel, maker: Kernel) -> str | None:
 
 
 def _outer_names(code: str) -> frozenset[str] | None:
-    """Return the names that stand outside of all braces and brackets; None if there are macros."""
+    """Return the names at file scope; None if there are macros."""
     depth, names = 0, set()
     tokens = token_stream(code)
     for before, token in zip(("", *tokens), tokens, strict=False):
@@ -263,13 +262,13 @@ def _outer_names(code: str) -> frozenset[str] | None:
 
 
 def _computing(reader: ParLoop, maker: ParLoop) -> ParLoop | None:
-    """Return the loop that computes what it gathers; None where its kernel cannot."""
+    """Return the recomputing loop; None if the kernel cannot be made."""
     text = _text(reader.kernel, maker.kernel)
     if text is None:
         return None
     try:
         return _computing_by(text, reader, maker)
-    except Op2Error:  # together they ask for what each of them does not, such as more names
+    except Op2Error:  # together they can exceed a limit kept by each, such as the number of names
         return None
 
 
@@ -308,8 +307,7 @@ def _sees_old(maker: ParLoop, made: Part) -> bool:
 
 
 Shape = tuple[tuple[str, str, int, bool], ...]
-"""Of each argument: its C type, how it is used, its values for an element, and whether a Dat has
-them."""
+"""Of each argument: C type, access, values for an element, and whether a Dat holds them."""
 
 
 class _Shapes(NamedTuple):
@@ -328,7 +326,7 @@ def _shape(loop: ParLoop) -> Shape:
 
 @until_exit(256)
 def _kernel(reader: Kernel, maker: Kernel, text: str, shapes: _Shapes) -> Kernel:
-    """Return the kernel that computes what another one gathers, and calls that."""
+    """Return a kernel calling the maker's kernel and then the reader's."""
     name = f"{reader.name}_{maker.name}"
     while name in text:
         name += "_again"
@@ -370,15 +368,15 @@ def _kernel(reader: Kernel, maker: Kernel, text: str, shapes: _Shapes) -> Kernel
     return found.written_here()
 
 
-# ------------------------------------------------------------------------------ whether it pays
+# ------------------------------------------------------------------------------ cost model
 
 
 def seconds_of(found: Later, inverted: Collection[int]) -> float:
-    """Return what it takes to compute values again, by the model.
+    """Return the modelled cost of recomputing values, in seconds.
 
     Args:
-        found: Who computes them.
-        inverted: Places of the loops that are called for each target that they add to.
+        found: The chain and the readers.
+        inverted: Places of the loops called once for each target of an increment.
     """
     seconds = 0.0
     for read in (read for reads in found.makers.values() for read in reads):
@@ -397,11 +395,11 @@ def _seconds(read: Read, n_times: int) -> float:
 
 
 def gained_seconds(n_fewer: int, seconds: float) -> float:
-    """Return what a chain gains by it, by the model; it is worse if that is negative.
+    """Return the modelled gain of a chain in seconds; negative: a loss.
 
     Args:
         n_fewer: How many functions the chain needs less.
-        seconds: What computing values again takes.
+        seconds: Cost of recomputing values.
     """
     return n_fewer * _rates().function_seconds - seconds
 
@@ -419,14 +417,14 @@ def lines_on(
     *,
     is_chosen: bool,
 ) -> dict[int, str]:
-    """Return what `explain` says of each Dat that could be computed again, by its number.
+    """Return the lines of `explain` on recomputable Dats, by index of the loop.
 
     Args:
-        found: Who computes what.
+        found: The chain and the readers.
         loops: The loops as they were recorded.
         n_fewer: How many functions the chain needs less.
-        seconds: What computing values again takes.
-        is_chosen: Whether it is done.
+        seconds: Cost of recomputing values.
+        is_chosen: Whether values are recomputed.
     """
     lines: dict[int, str] = {}
     cost = f"{1e6 * seconds:.1f} us"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A chain and its loops one after the other, from the same values: both must give the same."""
+"""Comparison of a chain with the same loops run in sequence from the same values."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """The first value that differs.
+    """The first differing value.
 
     Attributes:
-        place: Its index in the values.
+        place: Index of the value in the array.
         n: How many differ.
-        allowed: The distance that is allowed in its component.
+        allowed: Allowed distance in the component.
     """
 
     place: tuple[int, ...]
@@ -41,18 +41,18 @@ class _Difference:
 
 
 def run_compared(chain: Compiled, entries: Sequence[Entry]) -> None:
-    """Run the loops one after the other, then the chain from the same values, and compare.
+    """Run the loops in sequence, then the chain from the same values, and compare.
 
-    The loops run first, so that a mistake that check mode finds is reported before the chain meets
-    it. Afterwards all values are those of the chain.
+    The loops run first, so check mode reports a mistake before the chain runs. Afterwards all
+    values come from the chain.
 
     Args:
-        chain: What the entries were compiled to.
-        entries: What was recorded.
+        chain: The compiled entries.
+        entries: The recorded entries.
 
     Raises:
-        ChainError: The chain gives other values than its loops.
-        ExecutionError: Check mode, or the check for NaNs of ``debug``, stops one of the loops.
+        ChainError: The chain gives other values than the loops.
+        ExecutionError: A loop is stopped by check mode, or by the check for NaNs of ``debug``.
     """
     written = _each_once(data for entry in entries for data, writes in entry.touched() if writes)
     before = [_read(data).copy() for data in written]
@@ -71,7 +71,7 @@ def run_compared(chain: Compiled, entries: Sequence[Entry]) -> None:
 
 
 def _each_once(carriers: Iterable[DataCarrier]) -> list[DataCarrier]:
-    """Return objects with memory of their own: for views of a component, what they view."""
+    """Return objects with their own memory: views of a component are replaced by their Dats."""
     found: dict[int, DataCarrier] = {}
     for one in carriers:
         whole = one.parent if isinstance(one, DatView) else one
@@ -105,16 +105,15 @@ def _magnitude(values: Array) -> float:
 def _difference(found: Array, wanted: Array, before: Array, magnitude: float) -> _Difference | None:
     """Compare two results.
 
-    Integers must be equal. Sums of floating-point numbers may be reordered: half of the digits
-    must agree, relative to the largest value of the same data; where sums cancel, so that these
-    values are themselves rounding, they may differ by the rounding of the largest number that the
-    chain handles.
+    Integers must be equal. Sums of floating-point numbers may be reordered: half of the digits must
+    agree, relative to the largest value of the same data. Where sums cancel, values may be rounding
+    errors only: they may differ by the rounding of the largest number in the chain.
 
     Args:
         found: The chain's.
         wanted: The loops'.
-        before: What was there.
-        magnitude: The largest number that the chain handles.
+        before: Values before the run.
+        magnitude: Largest number in the chain.
     """
     if wanted.dtype.kind not in "fc":
         allowed, differs = 0.0, found != wanted
@@ -163,7 +162,7 @@ def _error(
 
 
 def _writers(chain: Compiled, entries: Sequence[Entry], data: DataCarrier) -> list[StepReport]:
-    """Return the functions that write an object, or a view of it."""
+    """Return the functions writing an object, or a view of the object."""
     numbers = {
         i
         for i, number in enumerate(chain.order)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From recorded loops to the functions that are run in their place."""
+"""Compilation of recorded loops to the functions run in their place."""
 
 from __future__ import annotations
 
@@ -32,31 +32,32 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Part
 
 Call = Callable[[], bool | None]
-"""What runs a part of a chain, and may say that values were copied between host and device."""
+"""Runs a part of a chain; may return whether values were copied between host and device."""
 PASSES = (*SCHEDULED, "geometry", "recompute")
 _CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
-"""A loop that does nothing, on the host and on a GPU."""
+"""Cost of an empty loop, on the host and on a GPU."""
 _CACHE_BYTES = 1 << 23
 _CACHE_BYTES_A_SECOND, _MEMORY_BYTES_A_SECOND, _DEVICE_BYTES_A_SECOND = 1e11, 2e10, 3e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepReport:
-    """One function of a chain, for reports.
+    """A function of a chain, for reports.
 
     Attributes:
-        loops: Numbers of the loops that it is made of.
-        inverted: The numbers of the loops that are visited from their targets.
-        renamed: Names of the Dats that it writes into a second buffer.
-        dropped: Names of the Dats that it need not store.
-        zeroed: Names of the Dats that hold zeros before it, and need not be read.
-        redirected: Names of the Dats that are read where they were copied from.
-        corners: Names of Maps of loops that are seen from their targets, each with that of the
-            targets' own Map that its entries are taken from.
-        why_no_corners: Why those of others are not.
-        n_bytes: What it must move.
-        lanes: Elements computed side by side in vectors; 0: one after the other.
-        why_lanes: Why so many, or why none; of a loop that runs alone its own report says it.
+        loops: Indices of the loops.
+        inverted: Indices of the loops visited from their targets.
+        renamed: Names of the Dats written into a second buffer.
+        dropped: Names of the Dats not stored.
+        zeroed: Names of the Dats known to hold zeros before, and not read.
+        redirected: Names of the copied Dats, read from their sources instead.
+        corners: Pairs of names of Maps: the Map of a loop visited from targets, and the targets'
+            own Map supplying the entries.
+        why_no_corners: Reasons for Maps without a pair.
+        n_bytes: Bytes moved, at least.
+        lanes: Elements computed side by side in vectors; 0: no vectors.
+        why_lanes: Reason for the number of lanes; empty for a loop that runs alone and has a report
+            of its own.
     """
 
     loops: tuple[int, ...]
@@ -74,26 +75,26 @@ class StepReport:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Compiled:
-    """A chain that is ready to run. It keeps no data alive but second buffers.
+    """A chain ready to run. Only second buffers are kept alive.
 
     Attributes:
-        steps: What is called, in this order, each for as many functions as stand behind each other;
-            numbers of actions that take Python, and keep data alive.
-        functions: What graphs run instead, in this order: the functions, and numbers of actions;
-            None where something looks at a loop.
-        order: The loops and actions by the numbers that they were recorded with, as passes have put
-            them. Reports and decisions number them in this order.
-        names: Of the loops, in this order.
+        steps: Calls in order, each for a row of adjacent functions; or indices of actions in
+            Python, with their data kept alive.
+        functions: Functions for graphs, in order, and indices of actions; None for a loop under
+            debug or check mode.
+        order: Recorded indices of the loops and actions in the order chosen by passes, used by
+            reports and decisions.
+        names: Names of the loops, in the same order.
         codes: The texts of their kernels, by name.
         reports: Of the steps.
-        decisions: What was tried.
-        left_out: What could be done beyond the passes, and why it is not.
-        eager_bytes: What the loops must move one after the other.
-        is_checked: Whether one of the loops runs in debug or check mode, so that they have to run
-            one after the other, too.
-        n_loops: How many loops of the program it is made of.
-        eager_seconds: What the loops take one after the other, modelled.
-        saved_seconds: How much less that is for the steps.
+        decisions: Decisions of the passes.
+        left_out: Optimisations beyond the passes, with the reasons why they are not applied.
+        eager_bytes: Bytes moved by the loops in sequence.
+        is_checked: Whether a loop runs in debug or check mode, so the loops must also run in
+            sequence.
+        n_loops: Number of the program's loops in the chain.
+        eager_seconds: Modelled time of the loops in sequence.
+        saved_seconds: Modelled time saved by the steps.
     """
 
     steps: tuple[Call | int, ...]
@@ -112,14 +113,14 @@ class Compiled:
 
     @cached_property
     def alone(self) -> tuple[Compiled]:
-        """Nothing but this one, the same object each time."""
+        """The chain alone, the same tuple each time."""
         return (self,)
 
     def run(self, queue: Sequence[Waiting]) -> None:
         """Run all steps, also if the user interrupts the program meanwhile: then they run first.
 
         Args:
-            queue: What was recorded, or the same again.
+            queue: The recorded queue, or an equal queue.
         """
         steps = iter(self.steps)
         try:
@@ -138,18 +139,18 @@ class Compiled:
 
 
 def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -> Compiled:
-    """Find out which loops become one function, and prepare all functions.
+    """Decide how loops are grouped into functions, and prepare all functions.
 
     Args:
-        entries: What was recorded, in its order.
-        passes: Those of `PASSES` that are looked for.
+        entries: The recorded entries, in order.
+        passes: Subset of `PASSES` to apply.
         spares: Second buffers.
     """
     loops = [None if entry.recorded is None else entry.made() for entry in entries]
     for loop in loops:
         if loop is not None:
             checked_epoch(loop)
-    of_program = tuple(loops)  # without those that will stand for actions
+    of_program = tuple(loops)  # without the loops that will replace actions
     keys = [entry.key for entry in entries]
     period = period_of(keys)
     plan = planned(entries, loops, passes, [i // period for i in range(len(keys))])
@@ -194,7 +195,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
 
 
 def _modelled_seconds(n_calls: int, n_bytes: int, *, is_cached: bool) -> float:
-    """Estimate how long loops take whose kernels cost nothing."""
+    """Estimate the time of loops with kernels of no cost, in seconds."""
     device = opened_device()
     if device is not None and not device.info.is_cpu:
         return n_calls * _LAUNCH_SECONDS + n_bytes / _DEVICE_BYTES_A_SECOND
@@ -203,7 +204,7 @@ def _modelled_seconds(n_calls: int, n_bytes: int, *, is_cached: bool) -> float:
 
 
 class _Rows:
-    """What a chain calls, as it grows: tasks that stand behind each other are one row."""
+    """The calls of a chain, built step by step: adjacent tasks form a row."""
 
     def __init__(self) -> None:
         self._calls: list[Call | int] = []
@@ -211,12 +212,12 @@ class _Rows:
         self._lent: list[Lent] = []
 
     def add(self, function: Task | int, entries: Sequence[Entry], order: Sequence[int]) -> None:
-        """Add a function, or an action by its number.
+        """Add a function, or the index of an action.
 
         Args:
-            function: What runs next.
-            entries: What was recorded, as passes have put it.
-            order: The number that each was recorded with.
+            function: The next function.
+            entries: The entries, in the order chosen by passes.
+            order: Recorded index of each entry.
         """
         if isinstance(function, Task):
             self._tasks += [function.prepared, *exchanges(function.exchanged)]
@@ -253,7 +254,7 @@ def _prepared(
     *,
     has_geometry: bool,
 ) -> tuple[Task | int, bool, StepReport]:
-    """Return what runs a step, whether something looks at the loop, and what it is."""
+    """Return the function of a step, whether debug or check mode watches, and the report."""
     loops, built = plan.loops, plan.built
     number = step.loops[0]
     first = loops[number]
@@ -261,7 +262,7 @@ def _prepared(
         n_bytes = 0 if first is None else first.useful_bytes
         return number, False, _report(number, n_bytes)
     if len(step.loops) == 1 and not (step.zeroed or step.dropped):
-        # who compares has run the loop in check mode already
+        # a comparing chain has run the loop in check mode already
         is_checked = first._wants_checks()
         _ = launch_of(first) if is_checked else first._launched()
         is_seen = is_checked or first._run.is_watched or bool(first._effects.ghosts)
@@ -305,9 +306,9 @@ def _prepared(
 def _members(
     step: _core.chain.Step, loops: Sequence[ParLoop | None], spares: Spares
 ) -> tuple[list[ParLoop], dict[int, int]]:
-    """Return the loops of a function, and the place of each by its number.
+    """Return the loops of a function, and the place of each by index.
 
-    In front of those that change values in a second buffer there is one that copies them there.
+    A copy to the second buffer precedes a loop that changes values there.
     """
     members: list[ParLoop] = []
     places: dict[int, int] = {}
@@ -334,9 +335,9 @@ def _first_use(
     places: dict[int, int],
     built: Sequence[symbolic.Symbolic],
 ) -> tuple[int, int]:
-    """Find an argument by the number of its data: the place of its loop, and its own.
+    """Find an argument by the index of the data; return the places of loop and argument.
 
-    What is read elsewhere does not count.
+    Redirected arguments do not count.
     """
     elsewhere = {(one.loop, one.arg) for one in step.redirected}
     for i in step.loops:

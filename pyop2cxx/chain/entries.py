@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a chain records, and which memory it touches."""
+"""Entries of a chain, and the memory touched by them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _FOLLOWED = (Kind.ROWS, Kind.TOTAL, Kind.PLACES)
 
 
 class Recorded:
-    """A loop as a chain knows it, without its data. Equal only to itself.
+    """A recorded loop without data. Equal only to the same object.
 
     Args:
         loop: The loop.
-        make: Makes it anew from arguments; None if whoever records it keeps it.
+        make: Makes the loop from arguments; None if the recorder keeps the loop.
     """
 
     __slots__ = (
@@ -53,7 +53,7 @@ class Recorded:
         built = loop._symbolic()
         data = [] if self.why_eager else [*(p.data for p in loop._parts), *built.constants]
         self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
-        # lists that stay empty while only the library can write: few loops have more to look at
+        # empty unless the program can write: few loops have more to check
         self.views = (
             *(one._out for one in self.lent),
             *(one.others for one in self.lent if one.others),
@@ -66,18 +66,18 @@ def _is_plain_matrix(part: Part) -> bool:
 
 
 def _ghosted(loop: ParLoop) -> tuple[int, ...]:
-    """Return the arguments whose ghosts are out of date as soon as the loop is recorded."""
+    """Return the arguments with ghosts out of date as soon as the loop is recorded."""
     fields: dict[int, Any] = {i: loop.args[i].data.split for i in loop._effects.written}
     return tuple(i for i, found in fields.items() if any(map(has_ghosts, found)))
 
 
 def has_ghosts(carrier: DataCarrier) -> bool:
-    """Say whether an object has values that belong to other processes."""
+    """Return whether an object has values of other processes."""
     return isinstance(carrier, Dat) and carrier._set.size != carrier._set.total_size
 
 
 def _why_eager(loop: ParLoop) -> str:
-    """Say why a loop runs at once, also in a chain; empty: it waits."""
+    """Return the reason why a loop runs at once even in a chain; empty: the loop waits."""
     for part in loop._parts:
         if part.is_of_matrix and not _is_plain_matrix(part):
             return (
@@ -94,30 +94,30 @@ def _why_eager(loop: ParLoop) -> str:
     if loop._strategy or loop._lanes or runtime.device is not None:
         try:
             flow.choose(flow.here(loop._current_request()))
-        except UnsupportedError as error:  # it says so where it is called
+        except UnsupportedError as error:  # the call itself raises the error
             return str(error)
     return ""
 
 
 class Entry:
-    """One thing that a chain will do: a loop with its arguments.
+    """Entry of a chain: a loop with arguments.
 
-    One is made for each call, so it does as little as possible then.
+    Each call makes an entry, so the constructor does as little as possible.
 
     Args:
         recorded: The loop.
-        args: Its arguments.
-        loop: The loop itself, if somebody has it.
+        args: Arguments of the loop.
+        loop: The loop, if already made.
 
     Attributes:
         recorded: As given; None: an `Action`.
         args: As given.
         loop: As given.
-        key: Equal for entries that do the same to the same.
-        action: What is done instead of a loop, such as setting a Global to zero.
-        name: What reports call an action.
-        uses: What an action reads and writes: each with whether it writes.
-        zeroes: Whether an action sets all that it writes to zero.
+        key: Equal for entries with the same effect on the same objects.
+        action: Effect of an entry without a loop, for example setting a Global to zero.
+        name: Name of an action in reports.
+        uses: Objects used by an action, each with whether the action writes.
+        zeroes: Whether an action sets all written values to zero.
     """
 
     __slots__ = ("args", "key", "loop", "recorded")
@@ -137,17 +137,17 @@ class Entry:
         self.loop = loop
 
     def made(self) -> ParLoop:
-        """Return the loop, made anew if nobody has it."""
+        """Return the loop, made again if necessary."""
         if self.loop is not None:
             return self.loop
         assert self.recorded is not None
         assert self.recorded.make is not None
         made = self.recorded.make(*self.args)
-        made._line = self.recorded.line  # where the program wrote it, not where it is needed
+        made._line = self.recorded.line  # the user's line, not the line that needed the loop
         return made
 
     def run(self) -> None:
-        """Do it now and alone; the caller sees to it that no chain records it."""
+        """Run the entry now, alone; the caller must suspend recording."""
         if self.recorded is not None:
             self.made().compute()
         else:
@@ -155,7 +155,7 @@ class Entry:
             self.action()
 
     def touched(self) -> Iterable[tuple[DataCarrier, bool]]:
-        """What it uses, and whether it writes there."""
+        """Objects used, each with whether the entry writes."""
         return (*self.uses, *uses_of(self.args))
 
 
@@ -163,10 +163,10 @@ class Action(Entry):
     """An action of the library.
 
     Args:
-        name: What reports call it.
-        action: What it does.
-        uses: What it reads and writes: each with whether it writes.
-        zeroes: Whether it sets all that it writes to zero.
+        name: Name in reports.
+        action: Carries out the action.
+        uses: Objects used, each with whether the action writes.
+        zeroes: Whether the action sets all written values to zero.
     """
 
     __slots__ = ("action", "name", "uses", "zeroes")
@@ -197,7 +197,7 @@ class Setting(Entry):
 
     Args:
         carrier: The Global.
-        values: What it is set to; nobody else changes them.
+        values: The new values; the caller keeps them unchanged.
     """
 
     __slots__ = ("carrier", "values")
@@ -212,7 +212,7 @@ class Setting(Entry):
 
     @property
     def name(self) -> str:  # type: ignore[override]  # made when somebody asks
-        """What reports call it."""
+        """Name in reports."""
         return f"set {self.carrier._name}"
 
     @property
@@ -226,27 +226,27 @@ class Setting(Entry):
 
 
 def key_of_zero(carrier: DataCarrier) -> int:
-    """Return the key of what sets all values of an object to zero: no number of an object."""
+    """Return the key of setting an object to zero; differs from all keys of objects."""
     return -carrier._uid
 
 
 Waiting = Any
-"""What waits in a queue: an `Entry`; or, as making one takes long, a `ParLoop`, or a Dat or Global
-that is set to zero. Both were recorded before with the same key."""
+"""An element of a queue: an `Entry`, or, since an entry takes long to make, a `ParLoop`, or a Dat
+or Global to be set to zero. The last three were recorded before with the same key."""
 
 
 def entries_of(queue: Sequence[Waiting]) -> list[Entry]:
-    """Return entries of what waits."""
+    """Return the entries of a queue."""
     return [_entry_of(one) for one in queue]
 
 
 def key_of(waiting: Waiting) -> object:
-    """Return what is equal if the same is done to the same."""
+    """Return a key, equal for equal effects on the same objects."""
     return _entry_of(waiting).key
 
 
 def action_of(waiting: Waiting) -> Callable[[], None]:
-    """Return what an action does."""
+    """Return the callable of an action."""
     action = waiting.action if isinstance(waiting, Entry) else waiting.zero
     assert action is not None, "a loop is a function, or a part of one"
     return action
@@ -263,7 +263,7 @@ def _entry_of(waiting: Waiting) -> Entry:
 def span_of(carrier: DataCarrier) -> tuple[int, int]:
     """Return where the host's memory of an object begins and ends.
 
-    What has none yet lies alone, at its negative number.
+    An object without memory gets a separate interval, at the object's negative number.
     """
     buffer = carrier._buffer
     if buffer.n_bytes == 0:
@@ -280,7 +280,7 @@ def meets(entry: Entry, span: tuple[int, int], *, write: bool) -> bool:
 
 
 def ancestors(entries: Sequence[Entry], wanted: set[int]) -> list[int]:
-    """Return entries and all that they depend on, by number, in their order."""
+    """Return entries and all their dependencies, by index, in order."""
     spans = [spans_of(entry.touched()) for entry in entries]
     found = set(wanted)
     for later in range(len(entries) - 1, -1, -1):
@@ -293,14 +293,14 @@ def ancestors(entries: Sequence[Entry], wanted: set[int]) -> list[int]:
 
 
 Span = tuple[tuple[int, int], bool]
-"""Where memory begins and ends, and whether it is written."""
+"""Begin and end of memory, and whether the entry writes there."""
 
 
 def spans_of(uses: Iterable[tuple[DataCarrier, bool]]) -> list[Span]:
-    """Return the memory of what is used.
+    """Return the memory of used objects.
 
     Args:
-        uses: Objects, each with whether it is written.
+        uses: Objects, each with whether written.
     """
     return [(span_of(carrier), writes) for carrier, writes in uses]
 
@@ -309,8 +309,8 @@ def depends(earlier: Sequence[Span], later: Sequence[Span]) -> bool:
     """Say whether the order of two entries matters.
 
     Args:
-        earlier: What one of them uses.
-        later: What the other one uses.
+        earlier: Memory of the first entry.
+        later: Memory of the second entry.
     """
     return any(
         (one_writes or other_writes) and _overlap(one, other)
@@ -324,5 +324,5 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def is_named(carrier: DataCarrier) -> bool:
-    """Say whether kernels use an object by its name, so that no argument tells who does."""
+    """Return whether kernels use an object by name, so no argument shows the use."""
     return isinstance(carrier, Const)

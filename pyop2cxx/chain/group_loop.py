@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several loops that are one function: numbered, generated and bound together."""
+"""Several loops in a single function: numbered, generated and bound together."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class GroupFacts(LoopFacts):
-    """What the text of several loops is chosen by: all of them must fit.
+    """Facts for the text of several loops: all loops must fit.
 
     Args:
-        main: The loop whose elements are counted.
+        main: The loop with the counted elements.
         loops: All loops, in their order.
         parts: Their arguments.
-        dropped: Numbers of Dats whose values are not stored.
-        zeroed: Numbers of Dats whose values are known and not read.
+        dropped: Numbers of Dats not stored.
+        zeroed: Numbers of Dats with known values, not read.
     """
 
     def __init__(
@@ -64,19 +64,19 @@ class GroupFacts(LoopFacts):
         return element, self._main._facts.widths(self._main._symbolic())[1], target
 
     def is_evenly_covered(self, built: symbolic.Symbolic, most_padding: float) -> bool:
-        """Say so of the loop whose incidences come first: those of others are not padded."""
+        """Return the answer of the loop with the first incidences: others are not padded."""
         return self._main._facts.is_evenly_covered(self._main._symbolic(), most_padding)
 
     def shares_targets(self, tuning: _core.Tuning) -> bool:
-        """Say so if it is so of all loops."""
+        """Return whether all loops do."""
         return all(loop._facts.shares_targets(tuning) for loop in self._loops)
 
     def is_scattered(self, tuning: _core.Tuning) -> bool:
-        """Say so if it is so of any of the loops."""
+        """Return whether any loop is."""
         return any(loop._facts.is_scattered(tuning) for loop in self._loops)
 
     def map_facts(self, map_: Map) -> _core.plan.MapFacts:
-        """Degrees as in the loop that writes through a Map, whose rows are its elements."""
+        """Degrees in the writing loop: rows of the Map are elements there."""
         users = [
             (any(part.access != READ for part in through), loop)
             for loop, own in zip(self._loops, self._parts_of_each, strict=True)
@@ -87,7 +87,7 @@ class GroupFacts(LoopFacts):
         return loop._map_facts(map_)
 
     def longest_row(self) -> int:
-        """Return it for the loop whose incidences come first."""
+        """Return the longest row of the loop with the first incidences."""
         return self._main._facts.longest_row()
 
     def index_bytes(self, built: symbolic.Symbolic, most_padding: float) -> int:
@@ -98,7 +98,7 @@ class GroupFacts(LoopFacts):
     def part_elsewhere(
         self, built: symbolic.Symbolic, of_elements: int, of_targets: int
     ) -> float | None:
-        """Return which part of all incidences leads to entries that a target does not lead to.
+        """Return the share of incidences with entries missing in the targets' own Map.
 
         Args:
             built: The symbolic loops.
@@ -125,7 +125,7 @@ class GroupFacts(LoopFacts):
             if any(map_ in part.maps for part in own)
         ]
         if len(users) > 1:
-            return 0  # another loop reads them
+            return 0  # another loop reads the entries
         n_slots: int = users[0]._symbolic().loop.n_slots()
         entry_bytes: int = map_.arity * table_of(map_).index_bytes
         n_elements: int = users[0]._items.n
@@ -133,7 +133,7 @@ class GroupFacts(LoopFacts):
 
     @property
     def useful_bytes(self) -> int:
-        """Bytes that a call must move: not what is handed on from one loop to the next."""
+        """Bytes moved at least, without the values handed on between the loops."""
         made: set[int] = set(self._zeroed)
         read: dict[int, int] = {}
         written: dict[int, int] = {}
@@ -160,13 +160,13 @@ class GroupFacts(LoopFacts):
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """An argument that reads the values of its Dat where they were copied from.
+    """An argument reading values from the source of a copy.
 
     Attributes:
-        loop: Number of its loop in the group.
-        arg: Its own number there.
+        loop: Index of the loop in the group.
+        arg: Index of the argument in the loop.
         data: The Dat to read.
-        from_second: Its second buffer is meant.
+        from_second: Whether the second buffer is read.
     """
 
     loop: int
@@ -177,14 +177,13 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """A function of a chain, which runs without Python.
+    """A function of a chain, run without Python.
 
     Attributes:
         prepared: The function, bound.
-        lent: What a device takes from arrays that the program holds.
-        exchanged: The memory of Dats and of their second buffers, which change places behind it on
-            a device.
-        trades: What does the same on the host.
+        lent: Memory lent by arrays of the program and taken over by a device.
+        exchanged: Memory of Dats and of their second buffers, exchanged after the run on a device.
+        trades: The same exchanges on the host.
     """
 
     prepared: _core.PreparedLoop
@@ -194,27 +193,27 @@ class Task:
 
 
 class GroupLoop:
-    """Loops that a step of a chain makes one function of; to whoever runs it like a `ParLoop`.
+    """The loops of a function of a chain, with the interface of a `ParLoop`.
 
-    It may be one loop only, if that is not to run as it would alone.
+    A single loop is possible, to run differently from a loop alone.
 
     Args:
         loops: In their order.
-        inverted: Which of them are visited from their targets.
-        renamed: Numbers of a loop among these and of its argument that use a second buffer.
-        dropped: The same, of arguments whose values need not be stored.
-        zeroed: The same, of arguments that add to what is known to be zero.
-        redirected: Arguments that read another Dat, of equal values.
+        inverted: Indices of the loops visited from their targets.
+        renamed: Pairs (index of the loop, index of the argument) using a second buffer.
+        dropped: Pairs of arguments without a store.
+        zeroed: Pairs of arguments adding to known zeros.
+        redirected: Arguments that read another Dat with equal values.
         spares: Second buffers.
-        has_geometry: Whether what elements lead to may be taken from what their targets lead to.
+        has_geometry: Whether Map entries of elements may be taken from their targets' own Map.
 
     Attributes:
-        name: The names of its kernels.
-        iterset: The Set of the loop whose elements are counted.
-        is_inverted: Whether one of them is visited from its targets.
-        dropped: Names of the Dats whose values are not stored.
-        zeroed: Names of those that are known to be zero.
-        redirected: Names of those that are read elsewhere.
+        name: Names of the kernels, joined.
+        iterset: The Set of the loop with the counted elements.
+        is_inverted: Whether a loop is visited from the targets.
+        dropped: Names of the Dats not stored.
+        zeroed: Names of the Dats known to be zero.
+        redirected: Names of the Dats read from another Dat.
     """
 
     _block_size = 0
@@ -233,7 +232,7 @@ class GroupLoop:
         *,
         has_geometry: bool = False,
     ) -> None:
-        # where the program wrote it: chains add loops of their own
+        # the user's line: chains add loops of their own
         first = next((loop for loop in loops if not loop.kernel.is_written_here), loops[0])
         self.kernel = first.kernel
         self.name = "_".join(loop.kernel.shown_name for loop in loops)
@@ -277,25 +276,25 @@ class GroupLoop:
 
     @property
     def renamed(self) -> tuple[str, ...]:
-        """Names of the Dats that have a second buffer."""
+        """Names of the Dats with a second buffer; tuple of str."""
         return tuple(dat.name for dat, _ in self._renamed.values())
 
     @property
     def useful_bytes(self) -> int:
-        """Bytes that a call must move."""
+        """Bytes moved by a call, at least."""
         picked = [maps[0] for one, maps in self._looked_at() if not one.why_not]
         return self._facts.useful_bytes - sum(map(self._facts.bytes_of_entries, picked))
 
     @property
     def corners(self) -> tuple[tuple[str, str], ...]:
-        """Names of Maps from elements and of those from targets that have their entries."""
+        """Pairs of names of Maps: from elements, and from the targets supplying the entries."""
         return tuple(
             (maps[0].name, maps[1].name) for one, maps in self._looked_at() if not one.why_not
         )
 
     @property
     def why_no_corners(self) -> tuple[str, ...]:
-        """Why entries of other Maps are not taken from those of targets."""
+        """Reasons why entries of other Maps are not taken from the targets' Maps; tuple of str."""
         return tuple(
             f"entries of {maps[0].name} are not taken from {maps[1].name}: {one.why_not}"
             for one, maps in self._looked_at()
@@ -312,7 +311,7 @@ class GroupLoop:
         return flow.wanted(self._request(self._built, {})).choice
 
     def launched(self) -> Task:
-        """Compile the function and bind it; return what runs it."""
+        """Compile and bind the function; return the task."""
         launch_of(self)
         if runtime.device is None:
             trades = tuple(trader(dat, spare) for dat, spare in self._renamed.values())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The line of a kernel that decides whether loops are combined: where it writes what others use."""
+"""The kernel line preventing a fusion: a write to an argument used by other loops."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ _NAMED = re.compile(r"arg \d+ \('(\w+)'\) of '(\w+)'")
 
 
 def deciding_lines(why: str, codes: Mapping[str, str]) -> list[str]:
-    """Return the lines of kernels that write the arguments which a reason names.
+    """Return the kernel lines writing the arguments named in a reason.
 
     Args:
         why: The reason.
         codes: The texts of kernels, by name.
 
     Returns:
-        One for each argument that is written under its own name: the line's number in the
-        kernel's text and the line.
+        For each argument written by name: the number and the text of the line.
     """
     found = []
     for parameter, kernel in dict.fromkeys(_NAMED.findall(why)):
@@ -48,7 +47,7 @@ def _writing_line(code: str, kernel: str, parameter: str) -> tuple[int, str] | N
 
 
 def _body_of(code: str, kernel: str) -> tuple[int, int]:
-    """Return where a function's body begins and ends in a text; nowhere if it is not there."""
+    """Return the begin and end of a function's body in a text; (0, 0) if absent."""
     head = re.search(rf"\b{kernel}\s*\([^)]*\)\s*\{{", code)
     if head is None:
         return 0, 0

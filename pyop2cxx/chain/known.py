@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The chains that are known, as a tree: what is recorded next leads from one to a longer one."""
+"""The known chains, as a tree: each recorded entry leads to a longer chain."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOST_PREFIXES = 1 << 14
 
 
 class Prefix:
-    """A chain that was recorded so far; recording one more thing leads to the next prefix.
+    """A chain recorded so far; a further entry leads to the next prefix.
 
     Attributes:
-        next: Longer chains, by the key of what is added; see `Entry.key`.
-        compiled: What runs it; None as long as it has not run as a whole.
-        splits: What of it runs for somebody who uses an object: see `Split`.
+        next: Longer chains, by the key of the added entry; see `Entry.key`.
+        compiled: The compiled chain; None before the first complete run.
+        splits: Partial runs, by the used object: see `Split`.
     """
 
     __slots__ = ("compiled", "next", "splits")
@@ -33,13 +33,13 @@ class Prefix:
 
 
 class Split:
-    """What of a chain runs at once, and what goes on waiting.
+    """A chain divided into running and waiting entries.
 
     Attributes:
-        taken: Numbers of the entries that run.
-        left: Of those that wait.
-        taken_prefix: The chain that the first are.
-        left_prefix: That of the others.
+        taken: Indices of the running entries.
+        left: Indices of the waiting entries.
+        taken_prefix: The chain of the former.
+        left_prefix: The chain of the latter.
     """
 
     __slots__ = ("left", "left_prefix", "taken", "taken_prefix")
@@ -55,13 +55,12 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How often chains of a program ran, since it began or called `op2.exit`.
+    """Numbers of runs of chains, since the program began or called `op2.exit`.
 
     Attributes:
-        runs: Chains that ran: at the end of a block, at its bound, or because somebody looked.
-        known: Of these, chains that had run before, so that nothing was found out or compiled.
-        partial: Of the runs, those for somebody who looked at values which needed a part of what
-            waited; the rest went on waiting.
+        runs: Runs: at the end of a block, at the bound, or for a read of values.
+        known: Runs of chains already run before, without analysis or compilation.
+        partial: Runs for a read of values needing a part of the queue only; the rest waited on.
     """
 
     runs: int
@@ -73,9 +72,9 @@ class Prefixes:
     """All chains of a program. When there are too many, all are forgotten.
 
     Attributes:
-        n_runs: Chains that ran.
-        n_new: Of these, chains that were compiled for it.
-        n_partial: Of the runs, those that left a part waiting for which nobody had asked.
+        n_runs: Number of runs.
+        n_new: Number of runs with a compilation.
+        n_partial: Number of runs that left a part of the queue waiting.
     """
 
     def __init__(self) -> None:
@@ -85,11 +84,11 @@ class Prefixes:
         self._n_compiled = 0
 
     def root(self, epoch: int, passes: frozenset[str]) -> Prefix:
-        """Return the chain of nothing.
+        """Return the empty chain.
 
         Args:
-            epoch: That of the options.
-            passes: Those that its chains are compiled with.
+            epoch: Epoch of the options.
+            passes: Passes of the chains.
         """
         key = epoch, passes
         found = self._roots.get(key)
@@ -98,7 +97,7 @@ class Prefixes:
         return found
 
     def after(self, prefix: Prefix, key: object) -> Prefix:
-        """Return that of a chain with one entry more, a new one if it was never recorded."""
+        """Return the chain extended by an entry, made if necessary."""
         found = prefix.next.get(key)
         if found is None:
             found = prefix.next[key] = Prefix()
@@ -108,13 +107,13 @@ class Prefixes:
         return found
 
     def along(self, prefix: Prefix, keys: Iterable[object]) -> Prefix:
-        """Return that of a chain with more entries."""
+        """Return the chain with more entries."""
         for key in keys:
             prefix = self.after(prefix, key)
         return prefix
 
     def note_compiled(self, prefix: Prefix, chain: Compiled) -> None:
-        """Keep what a chain was compiled to."""
+        """Keep a compiled chain."""
         self._n_compiled += 1
         if self._n_compiled > _MOST_CHAINS:
             self._forget()
@@ -126,6 +125,6 @@ class Prefixes:
         return Counts(runs=self.n_runs, known=self.n_runs - self.n_new, partial=self.n_partial)
 
     def _forget(self) -> None:
-        """Begin anew; who stands at a prefix now goes on from there."""
+        """Start an empty tree; holders of a prefix continue from there."""
         self._roots = {}
         self._n_prefixes = self._n_compiled = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The loops of a program under ``init(lazy=True)``: they wait, unless that takes longer."""
+"""The loops of a program under ``init(lazy=True)``: recorded, if recording is faster."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 _N_RUNS = 64
 _FEWEST_RUNS = 8
 _SECONDS = 0.05
-"""It is measured after so many runs of chains that are known, or so many and so many seconds."""
+"""Runs of known chains before a measurement: so many, or so few and so many seconds."""
 _MOST_RUNS = 1 << 10
-"""A turn of the measurement in which the same chain does not come again by then is none."""
+"""Runs before a turn is given up, if the same chain does not come again."""
 _FIRST_REST = 1.0
-"""After so many seconds, and then each time after twice as many, it is measured again."""
+"""Seconds before the first repetition of the measurement; doubled each time."""
 _COUNTING_SECONDS = 6e-7
-"""What counting a loop costs that runs at once while it is measured: loops of 2.7 us took 3.4."""
+"""Cost of counting a loop that runs at once during a measurement: loops of 2.7 us took 3.4."""
 _N_LOOKS = 16
 """The time is asked for when the program has looked at values so often."""
 _NOTHING = (0.0, 0.0, 0.0)
@@ -37,17 +37,15 @@ _FIRST_LOOKS = 1 << 12
 
 
 class LazyChain(Chain):
-    """The loops that a program runs outside of blocks.
+    """The loops of a program outside of blocks.
 
-    Once nothing but known chains has run for a while, loops are by turns recorded and run at once.
-    A turn of recorded loops begins and ends where the same chain has run and the same loops wait,
-    so that it is whole steps of the program; one of loops that run at once is as many loops. If
-    recording does not take less, loops run at once from then on, and nothing is recorded, until
-    the program has run for a while.
+    Once only known chains have run for a while, turns of recorded and of eager loops alternate. A
+    turn of recorded loops begins and ends with the same chain and the same waiting loops, so it
+    spans whole steps of the program; a turn of eager loops has the same number of loops. If
+    recording is not faster, loops run at once, unrecorded, until the program has run for a while.
 
-    With ``init(deterministic=True)`` results must not depend on how long something takes, so the
-    model of blocks decides, and what counts is how many chains have run, and how often the program
-    looks at values.
+    With ``init(deterministic=True)`` results must not depend on time. Then the model of blocks
+    decides, and runs of chains and reads of values are counted instead of seconds.
 
     Args:
         clock: Seconds; None: a `Stopwatch`.
@@ -67,18 +65,18 @@ class LazyChain(Chain):
         self._anchor: tuple[Compiled | None, Prefix] = (None, Prefix())
         self._is_timed = False  # a turn of recorded loops has begun
         self._n_runs = self._n_new = 0
-        self._since = 0.0  # the first of these runs, or the beginning of a rest
+        self._since = 0.0  # start of the runs, or of a rest
         self._n_loops = 0  # of a turn
-        self._n_left = 0  # of a turn of loops that run at once, those still to come
+        self._n_left = 0  # loops left in a turn of eager loops
         self._n_looks = 0
         self._rest = _FIRST_REST
         self._next_trial = 0.0
-        self._balance: Sequence[float] = _NOTHING  # of chains since it was watched
+        self._balance: Sequence[float] = _NOTHING  # of the chains counted so far
         self._n_looks_of_rest = _FIRST_LOOKS
         self._begin(runtime.of(ChainState))
 
     def explain(self) -> Report:
-        """Say what the loops became when they ran last, or why they run when they are called."""
+        """Report the functions of the last run, or the reason why loops run at once."""
         return Report(self._last, self._why, dict(self._refused or {}))
 
     def _begins_with_zeros(self) -> bool:
@@ -95,10 +93,10 @@ class LazyChain(Chain):
     def _is_stale(self) -> bool:
         return self._epoch != runtime.epoch
 
-    # How long it takes
+    # Measurement
 
     def _judge(self, chain: Compiled) -> None:
-        """A chain has run: begin to measure, or go on, if it is one of many that are known."""
+        """A chain has run: begin the measurement, or continue, if only known chains run."""
         if self._is_stale():
             self._epoch, self._rest, self._next_trial = runtime.epoch, _FIRST_REST, 0.0
             self._n_looks_of_rest = _FIRST_LOOKS
@@ -132,11 +130,11 @@ class LazyChain(Chain):
             f"to record these loops costs about {cost:.1f} us each time that they run, and saves "
             f"{saved:.1f} of {eager:.1f}"
         )
-        self.records = False  # the next loop finds that out
-        self.flush()  # what has to come before it
+        self.records = False  # the next loop sees the change
+        self.flush()  # earlier entries first
 
     def _go_on(self, trial: Trial, chain: Compiled) -> None:
-        """A known chain has run while it is measured."""
+        """A known chain has run during the measurement."""
         self._n_loops += chain.n_loops
         if self._anchor != (chain, self._prefix):
             if self._n_runs > _MOST_RUNS:
@@ -166,15 +164,15 @@ class LazyChain(Chain):
     def _begin_turn_at_once(self, trial: Trial) -> None:
         self.records = self._is_timed = False
         self._n_left = self._n_loops
-        self.flush()  # what has to come before, which is not of this turn
+        self.flush()  # earlier entries, not of this turn
         self._n_new = self._known.n_new
         trial.begin_turn()
 
     def _is_recorded_again(self) -> bool:
-        """Count a loop that runs at once; True: the turn was over before it."""
+        """Count a loop run at once; return whether the turn was over before."""
         if get_ident() != self._thread:
             return False
-        if self._is_stale():  # the options have changed
+        if self._is_stale():  # options have changed
             self.records = True
             self._watch()
             return True
@@ -187,7 +185,7 @@ class LazyChain(Chain):
             return False
         trial.end_turn(self._n_loops, self._n_loops * _COUNTING_SECONDS)
         if not trial.is_over:
-            self.records, self._n_runs = True, 0  # a turn begins when all is as it was before
+            self.records, self._n_runs = True, 0  # a turn begins in the state of the last
             return True
         self._trial, self._next_trial = None, self._clock() + self._rest
         self._rest *= 2
@@ -215,7 +213,7 @@ class LazyChain(Chain):
         self._n_looks += 1
         if self._n_looks % _N_LOOKS and not self._is_stale():
             return
-        if runtime.lazy_recorder is not self:  # another thread has switched it off
+        if runtime.lazy_recorder is not self:  # another thread has switched recording off
             runtime.here.resting = None
         elif runtime.recorder is None and self._is_rested():
             self.records, self._why = True, ""
@@ -234,5 +232,5 @@ class LazyChain(Chain):
 
 
 def of_program() -> LazyChain:
-    """Return a chain for the loops that this thread runs outside of blocks."""
+    """Return a chain for this thread's loops outside of blocks."""
     return LazyChain()

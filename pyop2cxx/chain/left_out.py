@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What joins the step before, and what could be done beyond the passes, and why it is not."""
+"""Report: rotations made, and optimisations not applied, with reasons."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 NO_PASSES = {
     "tile": "loops that are not combined run one after the other over all elements",
 }
-"""Names under which somebody may look for a pass, and what there is instead."""
+"""Names of missing passes, with the existing alternative."""
 _OPERATIONS_A_BYTE = 7.0
-"""Of double precision, for each byte that an H200 moves at the same time; processors have fewer."""
+"""Double-precision operations of an H200 for each byte moved; processors have fewer."""
 
 
 class Step(Protocol):
-    """What is asked of a function's report."""
+    """The used part of a function's report."""
 
     @property
     def loops(self) -> tuple[int, ...]:
-        """Numbers of the loops that it is made of."""
+        """Indices of the loops."""
 
     @property
     def inverted(self) -> tuple[int, ...]:
-        """Those that are visited from their targets."""
+        """Indices of the loops visited from their targets."""
 
 
 def lines_on(
@@ -45,15 +45,15 @@ def lines_on(
     decisions: Sequence[_core.chain.Decision],
     tried: Mapping[int, str],
 ) -> tuple[str, ...]:
-    """Return what `explain` says of rotation and of values computed again.
+    """Return the lines of `explain` on rotation and on recomputed values.
 
     Args:
         keys: Of the entries.
-        loops: Those of the program; None for actions.
+        loops: Loops of the program; None for actions.
         reports: The functions.
         names: Of the entries.
-        decisions: What was tried.
-        tried: What is said of Dats that could be computed again, by their numbers.
+        decisions: Decisions of the passes.
+        tried: Lines on recomputable Dats, by index of the loop.
     """
     lines = [*_on_rotation(keys, names, decisions), *tried.values()]
     lines += _on_recomputing(loops, reports, tried)
@@ -105,7 +105,7 @@ def _on_recomputing(
 
 
 def _made(loop: ParLoop) -> list[Part]:
-    """Dats that a loop writes at its own elements, and changes nothing else."""
+    """Dats written at a loop's own elements; empty if the loop changes anything else."""
     if any(part.access not in (READ, WRITE) or part.is_of_matrix for part in loop._parts):
         return []
     return [
@@ -138,11 +138,11 @@ def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
 
 
 class _Costs(NamedTuple):
-    """What it takes to compute values again.
+    """Cost of recomputing values.
 
     Attributes:
-        saved: Bytes that are neither stored nor read.
-        added: Bytes that are read in their place.
+        saved: Bytes neither stored nor read.
+        added: Bytes read in their place.
         n_operations: Of all readers together.
     """
 
@@ -168,13 +168,13 @@ def _costs(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> _Costs:
 
 
 def _read_again(writer: ParLoop, n_calls: int, known: set[int]) -> int:
-    """Return the bytes that a reader reads of what values are made of, beyond what it has."""
+    """Return the bytes of the inputs not read by a reader already."""
     n_bytes, maps = 0, set()
     for part in writer._parts:
         if part.access != READ or part.home is None:
             continue
         row, n_rows = part.dim * part.dtype.itemsize, min(writer._items.n, n_calls)
-        if part.map_ is not None:  # readers have no such Map: it is made, and read for each call
+        if part.map_ is not None:  # readers lack the Map: it is built, and read for each call
             n_rows = min(n_calls * part.map_.arity, part.home.total_size)
             if part.map_ not in maps:
                 maps.add(part.map_)

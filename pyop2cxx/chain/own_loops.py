@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops that chains add to those of the program, so that they become members of functions."""
+"""Loops added by chains to make actions members of functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def zeroing(entry: Entry) -> ParLoop | None:
-    """Return a loop that does what an action does, if that sets a Dat to zero; else None.
+    """Return a loop equivalent to setting a Dat to zero; None for other actions.
 
     Args:
         entry: An action of the library.
@@ -32,16 +32,16 @@ def zeroing(entry: Entry) -> ParLoop | None:
         return None
     if dat.dtype.kind not in "fiu" or not dat.cdim:
         return None
-    dat._allocated("zero")  # no loop that waits has done so where that behind it may not wait
+    dat._allocated("zero")  # a waiting loop has not allocated, and the next loop may run at once
     return ParLoop(_kernel(str(dat.dtype.name), dat.cdim, is_copy=False), dat._set, dat(WRITE))
 
 
 def copying(source: Dat, target: Dat) -> ParLoop:
-    """Return a loop that copies all values of a Dat to one like it.
+    """Return a loop copying all values of a Dat to a similar Dat.
 
     Args:
-        source: What is read.
-        target: What is written.
+        source: The Dat read.
+        target: The Dat written.
     """
     kernel = _kernel(str(source.dtype.name), source.cdim, is_copy=True)
     return ParLoop(kernel, source._set, target(WRITE), source(READ))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How entries repeat."""
+"""Periods of repeating entries."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def period_of(keys: Sequence[object]) -> int:
-    """Return after how many entries the first ones come again; all of them if they do not.
+    """Return the period of a sequence of entries; the length if nothing repeats.
 
     Args:
         keys: Of the entries.
     """
-    border = [0] * len(keys)  # of the first i + 1 the longest beginning that is their end, too
+    border = [0] * len(keys)  # length of the longest proper prefix of the first i + 1 and suffix
     n = 0
     for i in range(1, len(keys)):
         while n and keys[i] != keys[n]:
@@ -26,14 +26,14 @@ def period_of(keys: Sequence[object]) -> int:
 
 
 def whole_periods(keys: Sequence[object]) -> int:
-    """Return how many of some entries are whole repetitions of the first ones.
+    """Return the number of entries in whole repetitions.
 
     Args:
         keys: Of the entries.
 
     Returns:
-        The largest number of entries that is a multiple of the period, if this comes twice at
-        least; all of them if nothing repeats.
+        The largest multiple of the period, if the period occurs at least twice; otherwise the
+        number of all entries.
     """
     period = period_of(keys)
     return len(keys) - len(keys) % period if 0 < 2 * period <= len(keys) else len(keys)

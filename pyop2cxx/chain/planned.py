@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which recorded loops become one function, and in which order all are run."""
+"""The plan of a chain: the grouping of loops into functions, and their order."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parloop import ParLoop
 
 SCHEDULED = ("fuse", "invert", "rename", "drop", "copy", "zero", "rotate")
-"""Passes that look at all loops together."""
+"""Passes over all loops together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Which loops become one function.
+    """The grouping of loops into functions.
 
     Attributes:
-        order: The numbers of the entries, in the order that passes have put them in.
-        loops: Those of the entries in this order; None for actions.
+        order: Recorded indices of the entries, in the order chosen by passes.
+        loops: Loops of the entries in the same order; None for actions.
         built: The loops, numbered together.
         schedule: The functions.
-        of_program: The loops in the order in which they were recorded.
+        of_program: The loops in recorded order.
         n_stored: How many functions there are if nothing is computed again.
-        gained_seconds: By computing values again, by the model.
-        more_seconds: What that takes.
-        tried: What is to be said of values that could be computed again, by the Dat's number.
+        gained_seconds: Modelled gain of recomputing values.
+        more_seconds: Modelled cost of recomputing values.
+        tried: Lines on recomputable values, by index of the loop.
     """
 
     order: list[int]
@@ -69,7 +69,7 @@ def planned(
     passes: frozenset[str],
     repetitions: Sequence[int],
 ) -> Plan:
-    """Group the loops; those that stand for actions take their places in the list."""
+    """Group the loops; loops in place of actions are put into the list."""
     schedule, built = _scheduled(entries, loops, passes, repetitions)
     if "fuse" in passes and _put_zeros_into_loops(entries, loops, schedule):
         schedule, built = _scheduled(entries, loops, passes, repetitions)
@@ -97,7 +97,7 @@ def _better(
     passes: frozenset[str],
     repetitions: Sequence[int],
 ) -> Plan:
-    """Return the plan, or that of a chain that computes values again, if it gains more."""
+    """Return the plan of a chain with recomputed values, if the gain is larger."""
     order = again.order
     schedule, built = _scheduled(
         [entries[i] for i in order], again.loops, passes, [repetitions[i] for i in order]
@@ -123,11 +123,11 @@ def _better(
 
 
 def name_of(entry: Entry, loop: ParLoop | None) -> str:
-    """Return what reports call an entry.
+    """Return the name of an entry in reports.
 
     Args:
-        entry: It.
-        loop: What runs for it; None for an action.
+        entry: The entry.
+        loop: The loop; None for an action.
     """
     if entry.recorded is None:
         return entry.name
@@ -156,10 +156,9 @@ def _scheduled(
 def _put_zeros_into_loops(
     entries: Sequence[Entry], loops: list[ParLoop | None], schedule: _core.chain.Schedule
 ) -> bool:
-    """Make loops of actions that set Dats to zero and are still needed; say if there are any.
+    """Replace actions by loops that set Dats to zero, where needed; return whether there are any.
 
-    So the zeros may be stored by a function that goes over the same Set anyway. Those that nobody
-    needs are left out as they are.
+    A function over the same Set can then store the zeros. Unneeded actions stay, and are left out.
     """
     found = False
     for step in schedule.steps:
@@ -173,7 +172,7 @@ def _put_zeros_into_loops(
 def _numbered(
     entries: Sequence[Entry], loops: Sequence[ParLoop | None], repetitions: Sequence[int]
 ) -> tuple[list[_core.chain.Entry], list[symbolic.Symbolic]]:
-    """Number all loops together, and say of each whether it may join others."""
+    """Number all loops together, and decide whether each may join others."""
     built = symbolic.build_together(
         [
             symbolic.Member(None, [_used(carrier) for carrier, _ in entry.uses], None)
@@ -216,7 +215,7 @@ def _numbered(
 
 
 def _pinned(loops: Sequence[ParLoop | None], built: Sequence[symbolic.Symbolic]) -> list[int]:
-    """Return the Dats whose memory on the host others hold, so that it has to stay theirs."""
+    """Return the Dats with host memory held elsewhere, never to be exchanged."""
     if runtime.device is not None:
         return []
     return sorted(
@@ -231,7 +230,7 @@ def _pinned(loops: Sequence[ParLoop | None], built: Sequence[symbolic.Symbolic])
 
 
 def _used(carrier: DataCarrier) -> Part:
-    """Return what an action uses as an argument, to be numbered."""
+    """Return an object used by an action as an argument, to be numbered."""
     found: Any = carrier
     dim: int = found.cdim
     return Part(

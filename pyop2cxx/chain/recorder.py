@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``with op2.chain():`` loops wait, and run together when somebody looks at what they write."""
+"""``with op2.chain():`` records loops, to run together when results are needed."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ if TYPE_CHECKING:
 _MOST_CALLS = 1024
 _MOST_SHOWN = 64
 _BOUND = 128
-"""So many loops wait at most: what was recorded keeps its data alive."""
+"""Largest number of waiting loops: recorded entries keep their data alive."""
 
 
 _ALL_PASSES = frozenset(PASSES)
 _RUNNING = -1
-"""The thread whose loops are recorded while others run: no thread."""
+"""Thread of a running chain: no thread."""
 _NOWHERE = Prefix()
-"""Where a chain stands that has recorded nothing since it ran last: nothing is known from there."""
+"""Prefix of a chain with an empty queue: has no known successors."""
 
 
 class ChainState(local):
-    """What chains of a thread remember: loops that were checked, chains that were compiled.
+    """Caches of a thread's chains: checked loops and compiled chains.
 
-    Each thread has its own: second buffers serve one chain after the other.
+    Each thread has a separate object, since second buffers serve a single chain at a time.
     """
 
     def __init__(self) -> None:
@@ -90,29 +90,28 @@ class ChainState(local):
 
 
 class Chain(_core.chain.Block):
-    """Loops of a block that wait until their results are needed, and are compiled together.
+    """Loops of a block, waiting until results are needed, and compiled together.
 
-    What is computed is the same as without the block, to rounding. Loops that write what is read
-    through ``data``, ``data_ro`` and the like run first; when the block ends, all that is left.
+    Results equal the results without the block, to rounding. Reading ``data``, ``data_ro`` and the
+    like first runs the loops writing the values; the end of the block runs the rest.
 
     Args:
-        passes: How loops may be combined: 'fuse' (loops over one Set become one function), 'invert'
-            (loops that increment through a Map run over its targets), 'rename' (new values go to
-            a second buffer where old ones are still read), 'drop' (values that are overwritten
-            before they are read are not stored), 'copy' (a Dat that is a copy of another one is
-            read there, and not stored), 'zero' (sums that start where a loop or ``zero()`` left
-            zeros do not read them), 'rotate' (where loops repeat, as those of several time steps,
-            they may join loops of the step before), 'geometry' (what the elements of a loop that
-            runs over its targets lead to is taken from what the targets lead to, as edges have
-            nodes of their cells). None means all of them.
-        bound: How many loops wait at most. Where they repeat, as those of a time loop do that is
-            within the block, whole repetitions of them run then.
-        compare: Whether the loops also run one after the other, from the same values, and a
-            `ChainError` says where the chain computes something else. None means as the option
-            ``debug`` says. In a function of `op2.record` nothing is compared.
+        passes: Allowed transformations: 'fuse' (loops over the same Set become a single function),
+            'invert' (loops that increment through a Map run over the targets), 'rename' (new values
+            go to a second buffer while old values are still read), 'drop' (values overwritten
+            before a read are not stored), 'copy' (a copied Dat is read from the source, and not
+            stored), 'zero' (sums starting from zeros of a loop or of ``zero()`` do not read them),
+            'rotate' (in repeating loops, for example several time steps, loops may join loops of
+            the step before), 'geometry' (in a loop over targets, Map entries of the elements are
+            taken from the targets' own Map, as edges have nodes of their cells). None means all.
+        bound: Largest number of waiting loops. If the loops repeat, for example in a time loop
+            inside the block, whole repetitions run then.
+        compare: Whether the loops also run in sequence from the same values, with a `ChainError`
+            for differing results. None follows the option ``debug``. A function under `op2.record`
+            is never compared.
 
     Raises:
-        UsageError: There is no such pass, or the bound is no positive number.
+        UsageError: A pass is unknown, or the bound is no positive number.
 
     Example:
         >>> from pyop2cxx import op2
@@ -131,13 +130,13 @@ class Chain(_core.chain.Block):
 
     takes_all = False
     records = True
-    # what holds as long as nothing is recorded: a block that runs at once costs next to nothing
+    # defaults while nothing is recorded: a block that runs at once costs almost nothing
     _passes = _ALL_PASSES
-    _passes_number: int  # 0; below: it never runs at once without being asked
-    _code: int  # of the line that opened it last, and where it is there
+    _passes_number: int  # 0; below: never runs at once unasked
+    _code: int  # of the line that opened the block last, with the offset there
     _at: int
-    _is_at_once: bool  # it is open, and is not recorded
-    _was_at_once: bool  # it is, or was when it was open last
+    _is_at_once: bool  # open, and not recorded
+    _was_at_once: bool  # is at once, or was when last open
     _bound = _BOUND
     _compare: bool | None = None
     _thread = 0
@@ -145,11 +144,11 @@ class Chain(_core.chain.Block):
     _known: Prefixes
     _spares: Spares
     _prefix = _NOWHERE
-    _queue: Any = ()  # a list as long as the block is open
+    _queue: Any = ()  # a list while the block is open
     _last: Sequence[Compiled] = ()
     _refused: dict[str, str] | None = None
-    _runner = 0  # the thread that runs what was recorded; 0: none
-    _running: AbstractContextManager[object] = nullcontext()  # of blocks that nobody has opened
+    _runner = 0  # thread that runs the queue; 0: none
+    _running: AbstractContextManager[object] = nullcontext()  # of blocks never opened
     _place: Place | None = None
 
     if TYPE_CHECKING:
@@ -189,7 +188,7 @@ class Chain(_core.chain.Block):
         if compare is not None:
             self._compare = compare
             if compare:
-                self._passes_number = -1  # it is never at once
+                self._passes_number = -1  # never at once
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError("a chain can neither be copied nor pickled; op2.chain() makes another one")
@@ -198,7 +197,7 @@ class Chain(_core.chain.Block):
         return f"<chain: {len(self._queue)} loops wait>"
 
     def _begin_block(self) -> Self:
-        """Begin a block that does not run at once because its line does."""
+        """Begin a block not known to run at once."""
         outer: Any = runtime.here.recorder
         if outer is None and not self._compare and not self._is_at_once:
             state: ChainState = runtime.states.get(ChainState) or runtime.of(ChainState)
@@ -225,7 +224,7 @@ class Chain(_core.chain.Block):
         return self
 
     def _begin(self, state: ChainState) -> None:
-        """Record from now on what this thread runs."""
+        """Start recording loops of the thread."""
         self._thread = get_ident()
         if self._running is Chain._running:
             self._running = RLock()
@@ -239,12 +238,12 @@ class Chain(_core.chain.Block):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End a block that has not run at once."""
+        """End a block not run at once."""
         try:
             with self._running:
                 taken, prefix = self._queue, self._prefix
                 self._queue, self._prefix = (), _NOWHERE  # options may change now
-                if taken:  # also after an error: without the block, these loops had run before it
+                if taken:  # also after an error: without the block, these loops had run
                     self._run(taken, prefix)
         finally:
             self.end()
@@ -256,10 +255,10 @@ class Chain(_core.chain.Block):
             place.judge(self._last)
 
     def _leave(self) -> None:
-        """Let the block around this one record, or the one within it if that is still open.
+        """Restore the outer recorder, or the inner block's if still open.
 
-        Blocks of generators end in any order. `op2.exit()` has forgotten all of them, and another
-        thread does not know this one.
+        Blocks of generators end in any order. `op2.exit()` forgets all blocks, and other threads
+        have recorders of their own.
         """
         outer, self._outer = self._outer, None
         inner: Any = runtime.here.recorder
@@ -271,10 +270,10 @@ class Chain(_core.chain.Block):
                 inner._outer = outer
             inner = further
 
-    # What loops ask
+    # Requests of loops
 
     def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool | None:
-        """Record a loop that was recorded before with the same objects, if there is one."""
+        """Record a loop recorded before with the same objects, if any."""
         if not self.records and not self._is_recorded_again():
             return False
         known: tuple[object, Recorded] | None = runtime.of(ChainState).calls.find(key)
@@ -292,12 +291,12 @@ class Chain(_core.chain.Block):
     def learn(
         self, key: object, kernel: object, loop: ParLoop, make: Callable[..., ParLoop]
     ) -> None:
-        """Remember a loop that is about to be recorded, so that it need not be checked again."""
+        """Remember a loop about to be recorded, to save repeated checks."""
         loop._recorded = Recorded(loop, make)
         runtime.of(ChainState).calls.keep(key, (kernel, loop._recorded))
 
     def takes(self, loop: ParLoop) -> bool:
-        """Record a loop; False: it runs now, and all that it waits for has run."""
+        """Record a loop; False: the loop must run now, and all dependencies have run."""
         recorded: Recorded | None = loop._recorded
         seen = self._prefix
         longer = seen.next.get(recorded)
@@ -313,15 +312,15 @@ class Chain(_core.chain.Block):
         ):
             return self._takes(loop)
         if seen is not self._prefix:
-            return self._takes(loop)  # another thread has just run what was recorded
-        self._prefix = longer  # no thread comes between these two lines
+            return self._takes(loop)  # another thread has just run the queue
+        self._prefix = longer  # no other thread runs between these two lines
         self._queue.append(loop)
         if len(self._queue) >= self._bound:
             self._run_full_queue()
         return True
 
     def _takes(self, loop: ParLoop) -> bool:
-        """Record a loop that was not known to come now."""
+        """Record a loop other than the expected next."""
         if get_ident() != self._thread or (not self.records and not self._is_recorded_again()):
             return False
         recorded: Recorded | None = loop._recorded
@@ -340,7 +339,7 @@ class Chain(_core.chain.Block):
         return True
 
     def takes_zero(self, carrier: Dat | Global) -> bool:
-        """Record that all values of an object are set to zero."""
+        """Record the setting of all values of an object to zero."""
         seen = self._prefix
         longer = seen.next.get(-carrier._uid)
         is_alone = get_ident() == self._thread and not runtime.has_several
@@ -348,7 +347,7 @@ class Chain(_core.chain.Block):
             if get_ident() != self._thread or has_ghosts(carrier):
                 return False
             if not (self._queue or self._begins_with_zeros()):
-                return False  # nothing has to come before it
+                return False  # nothing has to come before
             self._add(Action(f"zero {carrier._name}", carrier.zero, ((carrier, True),), True))
             return True
         self._prefix = longer
@@ -365,22 +364,22 @@ class Chain(_core.chain.Block):
         zeroes: bool = False,
         in_graphs: bool = True,
     ) -> bool:
-        """Record something else that is done to values, in the order of the loops.
+        """Record an action on values, in the order of the loops.
 
         Args:
-            name: What reports call it.
-            action: Does it.
-            *uses: What it reads and writes: each with whether it writes, all of it.
-            zeroes: Whether it sets all that it writes to zero.
-            in_graphs: Whether it may be a part of a graph: what it does is the same each time.
+            name: Name in reports.
+            action: Carries out the action.
+            *uses: Objects used, each with whether the action overwrites all values.
+            zeroes: Whether the action sets all written values to zero.
+            in_graphs: Whether a graph may contain the action: the effect is the same each time.
         """
         if get_ident() != self._thread:
             return False
         if not in_graphs and self.is_of_graph:
             return False
         if any(has_ghosts(carrier) for carrier, _ in uses):
-            return False  # loops that are recorded later say at once that ghosts are out of date
-        # on devices increments may start at zeros that nobody has to store
+            return False  # loops recorded later mark ghosts as out of date at once
+        # on devices increments may start from zeros that need not be stored
         may_begin = self.is_of_graph or (zeroes and runtime.device is not None)
         if not self._queue and not (may_begin and self.records):
             return False
@@ -388,7 +387,7 @@ class Chain(_core.chain.Block):
         return True
 
     def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
-        """Record a copy in its place among the loops; in a graph as a node of its own."""
+        """Record a copy in place among the loops; in a graph as a separate node."""
         if self.is_of_graph and get_ident() == self._thread:
             self.flush()
             return bool(self._outer.takes_copy(source, target, casting))
@@ -398,24 +397,24 @@ class Chain(_core.chain.Block):
             (source, False),
             (target, True),
         )
-        if is_taken:  # loops behind it are asked for numberings when they are called
+        if is_taken:  # later loops check numberings when called
             target._numbering = source._numbering
         return is_taken
 
     def _is_recorded_again(self) -> bool:
-        """Whether loops are recorded from this one on, after some that were not."""
+        """Return whether recording resumes with the present loop."""
         return True
 
     def _begins_with_zeros(self) -> bool:
-        """Whether a chain may begin with zeros: to record them costs less than to store them."""
+        """Return whether a chain may begin with zeros: recording them is cheaper than storing."""
         return True
 
     def takes_values(self, carrier: Global, values: Array) -> bool:
-        """Record that all values of a Global are set, if something has to come before it.
+        """Record new values of a Global, if an entry must come before.
 
         Args:
             carrier: The Global.
-            values: What it is set to; a copy is kept.
+            values: The new values; copied.
         """
         if not self._queue or get_ident() != self._thread or self.is_of_graph:
             return False
@@ -423,22 +422,22 @@ class Chain(_core.chain.Block):
         return True
 
     def settle(self, carrier: DataCarrier, *, write: bool) -> None:
-        """Run what must have run before somebody reads, or writes, values."""
+        """Run all entries needed before values are read or written."""
         if self._runner:
             if self._runner == get_ident():
                 return
             with self._running:
-                pass  # what another thread runs comes first
+                pass  # the run of another thread comes first
         if self._queue:
             self._run_for(carrier, write=write)
         if self.is_of_graph:
             self._outer.settle(carrier, write=write)
 
     def settle_for_other(self, carrier: DataCarrier, *, write: bool) -> None:
-        """Run all that waits, if another thread is about to use values that it uses."""
+        """Run the queue, if another thread is about to use values of the entries."""
         if self._runner and not self.is_of_graph:
             with self._running:
-                pass  # what runs now may use them
+                pass  # the current run may use the values
         if not self._queue:
             return
         span, waiting = span_of(carrier), entries_of([*self._queue])
@@ -446,9 +445,9 @@ class Chain(_core.chain.Block):
             self.flush_for_other()
 
     def flush_for_other(self) -> None:
-        """Run all that waits, in a thread that has not recorded it."""
+        """Run the queue in a thread other than the recording thread."""
         if self.is_of_graph:
-            return  # it will run when the graph is submitted
+            return  # runs when the graph is submitted
         with runtime.at_once(), self._running:
             taken, prefix = self._queue, self._prefix
             self._queue, self._prefix = [], _NOWHERE
@@ -476,13 +475,13 @@ class Chain(_core.chain.Block):
             self._run_part(split)
 
     def _split(self, span: tuple[int, int], *, write: bool) -> Split:
-        """Find what has to run before somebody uses memory."""
+        """Find the entries to run before memory is used."""
         entries = entries_of(self._queue)
         wanted = {i for i, one in enumerate(entries) if meets(one, span, write=write)}
         return self._split_at(ancestors(entries, wanted))
 
     def _run_full_queue(self) -> None:
-        """At the bound whole repetitions run, so that the same chain comes the next time."""
+        """At the bound, run whole repetitions, so the same chain comes next time."""
         with self._running:
             known = self._prefix.splits
             split = known.get(None)
@@ -511,7 +510,7 @@ class Chain(_core.chain.Block):
         )
 
     def flush(self) -> None:
-        """Run all that waits."""
+        """Run all waiting entries."""
         with self._running:
             taken, prefix = self._queue, self._prefix
             self._queue, self._prefix = [], _NOWHERE  # options may change now
@@ -519,13 +518,13 @@ class Chain(_core.chain.Block):
                 self._run(taken, prefix)
 
     def begin_block(self) -> None:
-        """Run all that waits: a block within this one is compiled alone."""
+        """Run all waiting entries: an inner block is compiled alone."""
         self.flush()
 
-    # What users ask
+    # Questions of users
 
     def explain(self) -> Report:
-        """Say what the block's loops became when they ran last, and what was refused and why."""
+        """Report the functions of the last run, and the refused loops with reasons."""
         if self._was_at_once:
             line = self._code, self._at, self._passes_number
             place = runtime.of(ChainState).places.known.get(line)
@@ -535,16 +534,16 @@ class Chain(_core.chain.Block):
 
     @staticmethod
     def pending() -> tuple[str, ...]:
-        """Return the names of the loops that wait now."""
+        """Return the names of the waiting loops; tuple of str."""
         recorder = runtime.recorder
         return () if recorder is None else tuple(recorder.waiting)
 
     @staticmethod
     def explain_lazy() -> Report:
-        """Say what loops became that ran last under ``init(lazy=True)``, outside of blocks.
+        """Report the last functions under ``init(lazy=True)``, outside of blocks.
 
-        Where recording them takes longer than running them at once, that is what they do, and the
-        report says what was measured.
+        If recording takes longer than running at once, loops run at once and the report gives the
+        measurement.
 
         Example:
             >>> from pyop2cxx import op2
@@ -563,7 +562,7 @@ class Chain(_core.chain.Block):
 
     @staticmethod
     def counts() -> Counts:
-        """Return how often chains of this thread ran, all blocks and ``init(lazy=True)`` together.
+        """Return the numbers of runs of chains in the thread, with ``init(lazy=True)``.
 
         Example:
             >>> from pyop2cxx import op2
@@ -582,7 +581,7 @@ class Chain(_core.chain.Block):
 
     @property
     def waiting(self) -> list[str]:
-        """Names of the loops that wait."""
+        """Names of the waiting loops."""
         entries = entries_of(self._queue)
         return [entry.recorded.name if entry.recorded else entry.name for entry in entries]
 
@@ -594,11 +593,11 @@ class Chain(_core.chain.Block):
         return not any(recorded.views) or not Lent.any_held(recorded.lent)
 
     def _waits_compared(self, recorded: Recorded) -> bool:
-        """Debug and check mode look at values before and after a loop, unless it runs twice."""
+        """Debug and check mode inspect values around each loop, unless the loop runs twice."""
         return not recorded.why_eager and self._compares
 
     def _note_refused(self, recorded: Recorded) -> None:
-        """Remember why a loop runs when it is called, the first time in a block."""
+        """Remember why a loop runs at once, for the first time in a block."""
         if self._refused is None:
             self._refused = {}
         if recorded.name not in self._refused:
@@ -606,7 +605,7 @@ class Chain(_core.chain.Block):
 
     @staticmethod
     def _why_not_waiting(recorded: Recorded) -> str:
-        """Say why a loop runs when it is called."""
+        """Return the reason why a loop runs at once."""
         if recorded.why_eager:
             return recorded.why_eager
         if runtime.n_frozen:
@@ -618,7 +617,7 @@ class Chain(_core.chain.Block):
 
     def _add(self, entry: Entry) -> None:
         key, recorded = entry.key, entry.recorded
-        if runtime.has_several:  # what others have recorded was called before
+        if runtime.has_several:  # recorded entries of others were called before
             runtime.settle_others(*entry.touched())
         longer = _NOWHERE
         queue, seen = self._queue, None
@@ -642,22 +641,22 @@ class Chain(_core.chain.Block):
 
     @property
     def _compares(self) -> bool:
-        """Whether loops run one after the other, too."""
+        """Return whether loops also run in sequence."""
         if self.is_of_graph:
             return False
         return bool(runtime.configuration["debug"]) if self._compare is None else self._compare
 
     @property
     def is_of_graph(self) -> bool:
-        """Whether this is a block of a function that is being recorded as a graph."""
+        """Whether the block belongs to a function being recorded as a graph."""
         return self._outer is not None and bool(self._outer.takes_all)
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
-        """Run some of what waits; without an argument `queue` all of it."""
+        """Run a part of the queue; without an argument `queue` all entries."""
         if self.is_of_graph and self._outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
-        thread, self._thread = self._thread, _RUNNING  # what runs is not taken
+        thread, self._thread = self._thread, _RUNNING  # loops of the run are not recorded
         try:
             self._run_now(taken, prefix, queue, self._runner if thread == _RUNNING else thread)
         finally:
@@ -666,7 +665,7 @@ class Chain(_core.chain.Block):
     def _run_now(
         self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting], thread: int
     ) -> None:
-        """Run what was recorded, in this thread, whosever it is."""
+        """Run recorded entries in the present thread, whichever thread recorded them."""
         here, chain = runtime.here, prefix.compiled
         runner, is_inner = self._runner, here.is_running
         self._runner, here.is_running = thread, True
@@ -675,7 +674,7 @@ class Chain(_core.chain.Block):
             if chain is None:
                 try:
                     chain = self._compiled(taken, prefix, queue or taken)
-                except KeyboardInterrupt as error:  # what the program has called runs all the same
+                except KeyboardInterrupt as error:  # called loops run all the same
                     interrupt = error
                     chain = self._compiled(taken, prefix, queue or taken)
             if self._compare or chain.is_checked:
@@ -683,14 +682,14 @@ class Chain(_core.chain.Block):
             else:
                 chain.run(taken)
         except BaseException as error:
-            # one after the other, what comes after a loop that failed would not have run
+            # one after the other, entries behind a failed loop would not have run
             if chain is None or not isinstance(error, KeyboardInterrupt):
                 self._queue, self._prefix = [], _NOWHERE
             raise
         finally:
             self._runner, here.is_running = runner, is_inner
         if not self._last:
-            self._last = chain.alone  # the same each time, so that places need not compare
+            self._last = chain.alone  # the same object each time, so that places compare identities
         elif chain not in self._last:
             self._last = (*self._last[1 - _MOST_SHOWN :], chain)
         if interrupt is not None:
@@ -699,19 +698,19 @@ class Chain(_core.chain.Block):
     def _compiled(
         self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting]
     ) -> Compiled:
-        """Compile loops together; if that fails, run all that come before the one at fault."""
+        """Compile loops together; on failure, run all entries before the failing loop."""
         self._known.n_new += 1
         try:
             chain = compiled(entries_of(taken), self._passes, self._spares)
             self._known.note_compiled(prefix, chain)
-        except Exception as error:  # it may be that a backend or strategy cannot run one of them
+        except Exception as error:  # a backend or strategy may refuse an entry
             together = error
         else:
             return chain
         with runtime.at_once():
             for entry in entries_of(queue):
                 try:
-                    entry.run()  # the one at fault says so
+                    entry.run()  # the entry at fault raises here
                 except UnsupportedError as error:
                     where = entry.made()._line if entry.recorded else ""
                     raise UnsupportedError(f"{error} (made at {where})") from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Why a loop shares no function with others, or is not visited from its targets."""
+"""Reasons why a loop shares no function with others, or is not visited from targets."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _NO_LANES = "lanes=0 was asked for; leave it out"
 
 
 class Visited:
-    """The lists that loops look their elements up in, numbered: equal ones get equal numbers."""
+    """Index lists of visited elements, numbered: equal lists get equal numbers."""
 
     def __init__(self) -> None:
         self._found: list[ParLoop] = []
 
     def number_of(self, loop: ParLoop) -> int:
-        """Return a number from 1; 0 for a loop that looks nothing up.
+        """Return a number from 1; 0 for a loop without an index list.
 
         Args:
-            loop: What visits elements.
+            loop: A loop over elements.
         """
         if not loop._items.tables:
             return 0
@@ -51,7 +51,7 @@ class Visited:
 
 def _is_same(one: ParLoop, other: ParLoop) -> bool:
     if one._items.extruded or other._items.extruded:
-        return one._items is other._items  # each Set keeps those of its regions
+        return one._items is other._items  # each Set keeps the lists of its regions
     if one.iterset is other.iterset:
         return True
     is_alike = one._items.whole is other._items.whole
@@ -68,7 +68,7 @@ def _is_partial(loop: ParLoop) -> bool:
 
 
 def why_alone(loop: ParLoop) -> str:
-    """Say why a loop is no part of others' functions; empty: it may be."""
+    """Return the reason why a loop cannot join other loops; empty: none."""
     if loop.pass_layer_arg:
         return "its kernel is handed the layer; leave out pass_layer_arg if it needs no layer"
     if loop.kernel.core.body is None:
@@ -95,7 +95,7 @@ def why_alone(loop: ParLoop) -> str:
 
 
 def lanes_of(loop: ParLoop) -> int:
-    """Return how many elements of a loop alone are computed side by side; 0: one by one."""
+    """Return the number of lanes of a loop alone; 0: no vectors."""
     choice = flow.choose(_request(loop))
     return choice.options.lanes if choice.strategy != "owner" or choice.options.by_slot else 0
 
@@ -113,7 +113,7 @@ def why_no_lanes(loop: ParLoop, lanes: int) -> str:
 
 
 def why_no_columns(loop: ParLoop, lanes: int) -> str:
-    """Say why as many of the targets that a loop adds to cannot be; empty: they can, or are not."""
+    """Return why as many targets of a loop have no lanes; empty: they have, or there are none."""
     if loop._lanes == 0:
         return _NO_LANES
     request = _request(loop)
@@ -122,14 +122,14 @@ def why_no_columns(loop: ParLoop, lanes: int) -> str:
 
 
 def _without(why: str) -> str:
-    """Return a reason of the rules for single loops, with what to do about it."""
+    """Return a reason of the rules for single loops, with a remedy."""
     return f"{why}; write the kernel without that, or leave the loop alone" if why else ""
 
 
 def why_no_invert(loop: ParLoop) -> str:
-    """Say why a loop is not visited from its targets: the rule for single loops decides.
+    """Return why a loop is not visited from targets: the rule for single loops decides.
 
-    On processors what the sums need not move is less than what computing twice costs
+    On processors the saved traffic of the sums costs less than computing twice
     (docs/performance.md).
     """
     if _is_partial(loop):
@@ -152,10 +152,10 @@ def why_no_invert(loop: ParLoop) -> str:
 
 
 def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
-    """Say why a loop is not visited from its targets where these are visited for another loop.
+    """Return why a loop is not visited from targets already visited for another loop.
 
-    Few elements, such as those at a boundary, are no reason then: without this loop the sums could
-    stay in registers. But a kernel that is called for many targets of an element costs too much.
+    A small number of elements, for example a boundary, is no reason here: without the loop the sums
+    could stay in registers. A kernel called for many targets of an element costs too much.
     """
     if _is_partial(loop):
         return _PARTIAL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What became of a chain, and why."""
+"""Report of the functions of a chain, with reasons."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """What the loops of a chain became. `print` it, or read its attributes.
+    """The functions of a chain's loops. `print` the report, or read the attributes.
 
     Attributes:
-        chains: What ran, each chain once.
-        why_at_once: Why the loops of this block ran when they were called, and `chains` are those
-            of a block before; empty: they did not.
-        refused: Loops that ran when they were called, by name, and why.
+        chains: Chains run, each once.
+        why_at_once: Reason why the loops of the block ran at once; `chains` are then from an
+            earlier block. Empty: the loops were recorded.
+        refused: Loops run at once, by name, with the reason.
     """
 
     def __init__(
@@ -33,22 +33,22 @@ class Report:
 
     @property
     def steps(self) -> tuple[StepReport, ...]:
-        """The functions of the first chain, in the order in which they ran."""
+        """The functions of the first chain, in the order of their run."""
         return self.chains[0].reports if self.chains else ()
 
     @property
     def decisions(self) -> tuple[_core.chain.Decision, ...]:
-        """What was tried for the first chain."""
+        """The decisions of the passes on the first chain."""
         return self.chains[0].decisions if self.chains else ()
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that one run of all chains must move, by the model."""
+        """Bytes moved by a run of all chains, by the model."""
         return sum(step.n_bytes for chain in self.chains for step in chain.reports)
 
     @property
     def eager_bytes(self) -> int:
-        """The same of the loops one after the other."""
+        """Bytes moved by the loops in sequence, by the model."""
         return sum(chain.eager_bytes for chain in self.chains)
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ def _lines(chain: Compiled) -> list[str]:
         f"{chain.eager_bytes / 1e6:.1f} MB to move became {after / 1e6:.1f} MB"
     ]
     lines += [f"  {described(step, chain.names)}" for step in chain.reports]
-    refused: dict[str, None] = {}  # each reason once, in their order
+    refused: dict[str, None] = {}  # each reason once, in order
     for one in chain.decisions:
         if not one.applied:
             refused.setdefault(f"  {_reason(one, chain.names)}")
@@ -78,7 +78,7 @@ def _lines(chain: Compiled) -> list[str]:
 
 
 def described(step: StepReport, names: Sequence[str]) -> str:
-    """Say what a function is made of, in one line.
+    """Return the members of a function, in a line.
 
     Args:
         step: The function.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Second buffers: where a function writes what its own items still read."""
+"""Second buffers: targets of a function with elements still reading the old values."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Spares:
-    """The second buffers of Dats, each made when it is first needed and gone with its Dat."""
+    """Second buffers of Dats, made on first use and dropped with their Dats."""
 
     def __init__(self) -> None:
         self._of: WeakKeyDictionary[Dat, Dat] = WeakKeyDictionary()
 
     def of(self, dat: Dat) -> Dat:
-        """Return the second buffer of a Dat, as a Dat like it."""
+        """Return the second buffer of a Dat, as a similar Dat."""
         found = self._of.get(dat)
         if found is None:
             layout = "soa" if dat._buffer.is_soa else "aos"
@@ -30,17 +30,17 @@ class Spares:
 
 
 def can_trade(dat: Dat) -> bool:
-    """Say whether a Dat may change its memory on the host.
+    """Return whether a Dat may change the memory on the host.
 
-    Others may hold what it has now, and memory on a device may be another library's.
+    The present memory may be held elsewhere, and device memory may belong to another library.
     """
     return type(dat) is Dat and not dat._is_shared and not dat._buffer.has_copies
 
 
 def trader(dat: Dat, spare: Dat) -> Callable[[], None]:
-    """Return what gives a Dat of the host the values that its second buffer was given.
+    """Return a function exchanging the host memory of a Dat with the second buffer.
 
-    The second buffer gets what the Dat had before. It keeps neither alive.
+    The second buffer gets the old values. The function keeps neither alive.
     """
     own, second = ref(dat), ref(spare)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a known chain does in one call, without Python between its loops."""
+"""Calls of a known chain, without Python between the loops."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def row(tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> Callable[[], bool]:
-    """Return what runs tasks one after the other; on a device, enqueues them.
+    """Return a function running tasks in order; on a device, enqueuing them.
 
-    It says whether values were copied between host and device.
+    The function returns whether values were copied between host and device.
 
     Args:
         tasks: In their order.
-        lent: Arrays that a device ends when it takes the values.
+        lent: Arrays with memory taken over by a device.
     """
     return recalling(_core.TaskRow(list(tasks)).run, lent)
 
@@ -34,10 +34,10 @@ def row(tasks: Sequence[_core.GraphTask], lent: Iterable[Lent]) -> Callable[[], 
 def exchanges(
     pairs: Iterable[tuple[_core.Buffer, _core.Buffer]],
 ) -> list[_core.GraphTask]:
-    """Return what lets Buffers and their second ones change places on the device of loops.
+    """Return tasks to exchange Buffers with second buffers on the device of loops.
 
     Args:
-        pairs: Those of Dats, and their second ones.
+        pairs: Buffers of Dats, each with the second buffer.
     """
     device = mirror_of_loops()
     if device is None:
@@ -46,7 +46,7 @@ def exchanges(
 
 
 def mirror_of_loops() -> _core.DeviceMirror | None:
-    """Return what keeps values on the device of loops; None if loops run on the host."""
+    """Return the mirror of values on the device of loops; None if loops run on the host."""
     device = opened_device()
     return None if device is None else device.mirror
 
@@ -58,7 +58,7 @@ def opened_device() -> OpenDevice | None:
 
 
 def task_of(entry: Entry) -> tuple[_core.GraphTask, Lent] | None:
-    """Return what carries out an action without Python, and the arrays that it ends, if it can.
+    """Return the task of an action without Python, and the lent arrays; None if impossible.
 
     Args:
         entry: An action of the library.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blocks by turns recorded and at once: what is faster is measured where they stand."""
+"""Measurements in place: blocks run recorded and at once by turns, and the faster way stays."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _PHASE_SECONDS = 1e-3
 _N_TURNS = 4
 """How often each is measured. The first turn of both compiles, and does not count."""
 LEAST_GAIN = 0.97
-"""Recording must take so much of the time of running at once, or blocks run at once: what it costs
-the host shows less in a turn, before which nothing waits on the device, than in a long run."""
+"""Recording must take at most so large a share of the eager time. A turn starts with an idle
+device, so the host's cost of recording shows less than in a long run."""
 
 
 class Stopwatch:
-    """Seconds: of this thread where it alone computes, so that other programs do not count."""
+    """A clock in seconds: thread time where only the thread computes, free of other programs."""
 
     def __init__(self) -> None:
         self._epoch = -1
         self._now: Callable[[], float] = time.perf_counter
 
     def __call__(self) -> float:
-        """Return them since some moment, which is another one once options have changed."""
+        """Return the seconds since an origin, changed with the options."""
         if self._epoch != runtime.epoch:
             facts = runtime.engine.backend(runtime.backend).facts
             is_alone = runtime.device is None and not facts.threads
@@ -37,11 +37,11 @@ class Stopwatch:
 
 
 class Trial:
-    """A measurement at one line of the program, see `begin_block`; or of a whole program.
+    """A measurement at a line of the program, see `begin_block`; or of a whole program.
 
-    A turn is as many blocks as take a millisecond, with all that the program does between them; a
-    device is waited for between turns only. Of each kind the shortest turn counts, as what the
-    program does now and then, such as output, is in some of them only.
+    A turn takes a millisecond of blocks, with all work of the program between them; devices are
+    synchronised between turns only. The shortest turn of each kind counts, since some turns contain
+    occasional work, for example output.
 
     Args:
         clock: Seconds.
@@ -71,17 +71,17 @@ class Trial:
 
     @property
     def microseconds(self) -> tuple[float, float]:
-        """Of a block, or loop, that is recorded, and of one that runs at once."""
+        """Microseconds of a recorded and of an eager block or loop; pair of float."""
         recorded, at_once = self._shortest
         return 1e6 * recorded, 1e6 * at_once
 
     @property
     def is_at_once(self) -> bool:
-        """Whether it is the turn of what runs at once."""
+        """Whether the current turn runs at once."""
         return self._turn % 2 == 1
 
     def begin_block(self) -> bool:
-        """Note that a block begins now, and say whether it runs at once."""
+        """Note the begin of a block, and return whether to run at once."""
         if self._n_blocks == 0:
             self.begin_turn()
         elif self.is_long_enough():
@@ -91,7 +91,7 @@ class Trial:
         return not self.is_recorded_faster if self.is_over else self.is_at_once
 
     def begin_turn(self) -> None:
-        """Note that a turn begins now."""
+        """Note the begin of a turn."""
         _finish()
         self._start = self._clock()
 
@@ -100,11 +100,11 @@ class Trial:
         return self._clock() - self._start >= _PHASE_SECONDS
 
     def end_turn(self, n: int, beside: float = 0.0) -> None:
-        """Note that a turn ends now, and the next one begins.
+        """Note the end of a turn, and begin the next.
 
         Args:
-            n: How many blocks, or loops, were in it.
-            beside: Seconds that passed because it is measured.
+            n: Number of blocks, or loops, in the turn.
+            beside: Seconds spent on measuring.
         """
         _finish()
         now = self._clock()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a block is worth recording: what saves little, or takes longer, runs at once."""
+"""Decides whether a block is recorded or run eagerly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _BLOCK_SECONDS = 1.5e-6
 _ENTRY_SECONDS = 0.1e-6
-"""What recording costs the host, beyond running loops at once; see docs/performance.md."""
+"""Cost of recording on the host, beyond running loops at once; see docs/performance.md."""
 _SHARE = 0.01
 """Of the time of the loops: losing less is no loss."""
 _N_TRIES = 8
@@ -27,17 +27,17 @@ _N_AT_ONCE = 31
 _MOST_AT_ONCE = (1 << 14) - 1
 _N_BEFORE_TRIAL = 64
 _SECONDS_BEFORE_TRIAL = 0.05
-"""Blocks that take long are measured after so many seconds, but not before `_N_TRIES` of them."""
+"""Slow blocks are measured after so many seconds, but not before `_N_TRIES` runs."""
 _MOST_TRIALS = 4
 _REST = 64
-"""After so many times as many blocks as a measurement took, it is made again."""
+"""Factor between the blocks of a measurement and the blocks until the next measurement."""
 _MOST_PLACES = 256
 _BITS = {name: 1 << i for i, name in enumerate(PASSES)}
 _N_PATIENT = 1 << 12
 
 
 def number_of(passes: frozenset[str]) -> int:
-    """Return what tells passes from others: 0 for all of them."""
+    """Return a number for a set of passes: 0 for all of them."""
     number = (1 << len(PASSES)) - 1
     for name in passes:
         number -= _BITS[name]
@@ -45,10 +45,10 @@ def number_of(passes: frozenset[str]) -> int:
 
 
 def modelled(chains: Iterable[Compiled]) -> tuple[float, float, float]:
-    """Return seconds, by the model: what recording costs, what it saves, and what loops take alone.
+    """Return modelled seconds: cost of recording, saving by recording, and eager time.
 
     Args:
-        chains: What a block became.
+        chains: Chains of the block.
     """
     cost, saved, eager = _BLOCK_SECONDS, 0.0, 0.0
     for chain in chains:
@@ -65,26 +65,26 @@ def pays(cost: float, saved: float, eager: float) -> bool:
 
 @dataclass(slots=True)
 class Place:
-    """A line of the program that opens a block.
+    """A program line with a block.
 
-    A block is recorded until it is known how long its loops take so, and at once. Where the model
-    says that recording does not pay, and where the same chains came many times, both are measured,
-    unless results must not depend on how long something takes.
+    A block is recorded until the recorded and eager times are known. Both are measured where the
+    model predicts a loss, and where the same chains came many times, unless results must not depend
+    on time.
 
     Attributes:
-        code: The function in which it stands.
-        line: What tells it from others: its code, the place there, the passes of its blocks.
+        code: The function of the line.
+        line: Key of the line: code, offset in the code, passes.
         places: All of them.
-        n_lost: How often in a row recording has cost more than it saved, by the model.
+        n_lost: Number of blocks in a row with a loss, by the model.
         n_same: How often in a row the same chains ran.
         since: When they ran first.
-        n_next_at_once: How many that is when recording is next found not to be worth it.
-        epoch: Of the options for which that holds.
-        chains: What the last recorded block became.
+        n_next_at_once: Number of blocks to run at once after the next loss.
+        epoch: Epoch of the options for the numbers.
+        chains: Chains of the last recorded block.
         why: The reason to run blocks at once.
-        trial: What measures here now, or has measured; None: nothing has.
-        n_trials: How many were begun.
-        is_settled: Whether these chains are recorded for good.
+        trial: The present or last measurement; None: none was made.
+        n_trials: Number of measurements begun.
+        is_settled: Whether the chains are recorded for good.
     """
 
     code: CodeType
@@ -107,7 +107,7 @@ class Place:
         return self.places.at_once.left(*self.line)
 
     def is_turn_at_once(self) -> bool:
-        """Say whether the block that begins here now is not recorded because it is measured."""
+        """Return whether the block runs at once because of a measurement."""
         if self.epoch != runtime.epoch or self.trial is None or self.trial.is_over:
             return False
         at_once = self.trial.begin_block()
@@ -116,15 +116,15 @@ class Place:
         return at_once
 
     def judge(self, chains: Sequence[Compiled]) -> None:
-        """Look at what a recorded block became.
+        """Decide by the chains of a recorded block.
 
         Args:
-            chains: What ran, in the order in which it ended.
+            chains: Chains run, in the order of their ends.
         """
         if self.is_settled and chains == self.chains and self.epoch == runtime.epoch:
             return
         if any(chain.is_checked for chain in chains):
-            return  # these loops have to be recorded, to be compared
+            return  # these loops must be recorded, to be compared
         if self.epoch != runtime.epoch:
             self._forget()
         if chains != self.chains:
@@ -135,7 +135,7 @@ class Place:
         if self.trial is None:
             self._judge_by_model(chains)
         elif self.trial.is_over and not self._try():
-            self._run_at_once()  # it was measured so, and these are the same chains
+            self._run_at_once()  # measured already, with the same chains
 
     def _judge_by_model(self, chains: Sequence[Compiled]) -> None:
         cost, saved, eager = modelled(chains)
@@ -154,7 +154,7 @@ class Place:
         self._run_at_once()
 
     def _is_long_enough(self) -> bool:
-        """Whether the same chains came so often that a measurement is worth its time."""
+        """Whether the same chains came often enough for a measurement."""
         if self.n_same >= _N_BEFORE_TRIAL:
             return True
         is_often = self.n_same >= _N_TRIES
@@ -166,18 +166,18 @@ class Place:
         self.is_settled = False
 
     def _run_at_once(self) -> None:
-        """Do that a while, and longer from time to time, as looking again costs something."""
+        """Run the next blocks at once, each time more of them, since each check has a cost."""
         n = self.n_next_at_once
         self.places.at_once.set(*self.line, n, self.epoch)
         self.n_next_at_once = max(n, min(2 * n + 1, _MOST_AT_ONCE))
 
     @property
     def _may_measure(self) -> bool:
-        """Whether results may depend on how long something takes, and it was not tried often."""
+        """Whether results may depend on time, and few measurements were made."""
         return not runtime.configuration["deterministic"] and self.n_trials < _MOST_TRIALS
 
     def _try(self) -> bool:
-        """Measure from the next block on, if that may be; say whether."""
+        """Begin a measurement with the next block, if allowed; return whether."""
         if not self._may_measure or not self.places.may_try(self):
             return False
         self.n_trials += 1
@@ -204,8 +204,8 @@ class Places:
         clock: Seconds; None: a `Stopwatch`.
 
     Attributes:
-        known: By what tells them from others; see `Place.line`.
-        at_once: Which of them run their next blocks at once.
+        known: Places by key; see `Place.line`.
+        at_once: Blocks still to run at once, by place.
     """
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
@@ -219,12 +219,12 @@ class Places:
         """Return the place where a frame is now.
 
         Args:
-            frame: That of the `with` statement.
-            passes: The number of those of the block.
+            frame: Frame of the `with` statement.
+            passes: Number of the block's passes.
         """
         line = id(frame.f_code), frame.f_lasti, passes
         found = self.known.get(line)
-        if found is None:  # the place keeps its code, so that no other gets its id
+        if found is None:  # a place keeps the code object alive, so ids stay unique
             if len(self.known) >= _MOST_PLACES:
                 self.known.clear()
                 self.at_once.clear()
@@ -232,10 +232,11 @@ class Places:
         return found
 
     def may_try(self, place: Place) -> bool:
-        """Say whether a place may measure: one at a time, as their turns would mix.
+        """Return whether a place may measure: single turns only, since turns would mix.
 
         Args:
-            place: Who asks. Who measures and is not met any more makes room after a while.
+            place: The asking block. A measuring block no longer executed gives up the turn after a
+                while.
         """
         other = self._trying
         is_busy = other is not None and other.trial is not None and not other.trial.is_over

@@ -92,7 +92,6 @@ PROSE_LEFT = {
     "algebra": 8.5,
     "backends": 14.5,
     "base": 11.0,
-    "chain": 13.5,
     "data": 8.5,
     "exceptions": 8.0,
     "fem": 9.0,
