@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops that are generated and compiled before the program runs that uses them."""
+"""Loops generated and compiled before the program that uses them runs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The test of a project: a program in C++, and the values that it reads."""
+"""The test of a project: a program in C++, with input values."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def write(
     missing: Sequence[str],
     graphs: Sequence[GraphCheck],
 ) -> None:
-    """Write the program and its values.
+    """Write the program and the input values.
 
     Args:
         folder: Of the project.
-        usual: What all its files are rendered with.
-        recorded: Of each loop its name in C++, the function, its code, and a run.
-        missing: What is not tested, and why.
-        graphs: The graph of the project, if its outcome is known.
+        usual: Context for the rendering of all files.
+        recorded: For each loop the name in C++, the function, the code, and a run.
+        missing: Untested functions, with reasons.
+        graphs: The graph of the project, if the outcome is known.
     """
     (folder / FOLDER).mkdir()
     checks: list[dict[str, object]] = []
     for name, function, compiled, run in recorded:
         backends = dict.fromkeys(code.backend for code in compiled)
-        # chains have the names of all their kernels, which no file may have
+        # the name of a chain joins all names of kernels, and can exceed the limit of file names
         file = name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}_{len(checks)}"
         about = described(name, function, run)
         checks.append({**about, "stored": file, "backends": [*backends]})
@@ -83,7 +83,7 @@ def write(
 
 
 def described(name: str, function: Function, run: Record) -> dict[str, Any]:
-    """Return what a template needs to make the objects of a function, and to call it.
+    """Return the template context for the objects and the call of a function.
 
     Args:
         name: Of the function.
@@ -98,9 +98,9 @@ class GraphCheck:
     """The test of a graph.
 
     Attributes:
-        name: Of its function.
-        backends: Those that it has code for.
-        outcome: By name what one submit makes of its values.
+        name: Name of the function.
+        backends: Backends with code.
+        outcome: Values after one submit, by name.
     """
 
     name: str
@@ -109,12 +109,12 @@ class GraphCheck:
 
 
 class _Check:
-    """The part of the program that is about one function.
+    """The part of the program about a single function.
 
     Args:
         name: Of the function.
         function: The function.
-        run: What it is to repeat.
+        run: The recorded run.
     """
 
     def __init__(self, name: str, function: Function, run: Record) -> None:
@@ -128,7 +128,7 @@ class _Check:
         self._taken = set(self._parameters)
 
     def described(self) -> dict[str, Any]:
-        """Return what a template needs."""
+        """Return the template context."""
         sets = {one._uid: one for each in self._run.objects for one in sets_of(each.thing)}
         with_values = [one for one in self._run.objects if one.before is not None]
         objects = [self._described(one) for one in with_values]
@@ -182,7 +182,7 @@ class _Check:
         return set_type(thing) if is_extruded(thing) else self._types[thing._uid]
 
     def _made_of(self, thing: Any) -> list[str]:
-        """What an object is made of besides its values."""
+        """Return the constructor arguments of an object before the values."""
         sets = [self._name_of(one) for one in homes_of(thing)]
         if not isinstance(thing, Mat):
             return sets

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files by which a program in C++ uses loops: a header, its unit, and the run-time."""
+"""The files for a C++ program with loops: a header, a source file, and the run-time."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def write(
     graph: SavedGraph | None,
     facts: Any,
 ) -> bool:
-    """Write the header, the unit with what it declares, its test, and the run-time's sources.
+    """Write the header, the source file of the declarations, the test, and the run-time's sources.
 
     Args:
         folder: Of the project.
         name: Of the project.
-        entries: Its loops.
-        images: What devices load of them.
-        graph: The graph that they are of; None for no graph.
-        facts: What the manifest says of its file.
+        entries: The loops.
+        images: Images loaded by devices.
+        graph: The graph of the loops; None for no graph.
+        facts: Facts of the manifest about the graph's file.
 
     Returns:
         Whether there is a test.
@@ -142,10 +142,10 @@ def _graph_checks(
 
 
 def runtime_files(*, units: bool = True) -> list[str]:
-    """Return what the run-time is made of: what its first headers include, and their units.
+    """Return the files of the run-time: the headers included by programs, and the source files.
 
     Args:
-        units: Without them: what programs include.
+        units: Whether source files count.
     """
     root, found, waiting = core_folder(), set[str](), [*_FIRST]
     while waiting:
@@ -189,10 +189,10 @@ def _functions(
 ) -> Iterable[tuple[str, str, Function, list[Compiled], Entry]]:
     """Put the backends of each loop together, and give different loops different names.
 
-    Those of one kernel are numbered; those of kernels that only have one name have a part of the
-    text's digest in theirs, which is another one if the text is: programs cannot call one for the
-    other. A function's parameters are called as the first loop's objects; loops with other objects
-    are the same function.
+    Functions of the same kernel are numbered. Kernels with the same name get a part of their text's
+    digest in the name, so programs cannot call the wrong kernel after a change. A function's
+    parameters are named after the first loop's objects; loops with other objects share the
+    function.
     """
     found: dict[tuple[str, Function], list[Compiled]] = {}
     first: dict[tuple[str, Function], tuple[Function, Entry]] = {}
@@ -210,7 +210,7 @@ def _functions(
             wanted += f"_{_core.digest(repr(entry.kernel))[:_KERNEL_DIGITS]}"
         name = unused(wanted, taken)
         taken.add(name)
-        # the first of a backend that suits the mesh is taken: those that know most of it come first
+        # the first code that suits the mesh is taken: special code comes before general code
         yield key[0], name, function, sorted(compiled, key=_knows_less), entry
 
 
@@ -258,7 +258,7 @@ def _what(function: Function) -> str:
 
 
 def _visited(function: Function) -> str:
-    """Return what a loop is made over."""
+    """Return the iteration set of a loop as C++ text."""
     if not function.columns:
         return function.iterset
     region = "op2::Region::interior_facets" if function.facets else function.region

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What devices load of a project: machine code for GPUs, or texts for their drivers."""
+"""Device code of a project: machine code for GPUs, or texts for drivers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FOLDER = "images"
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What a device loads of one loop.
+    """The device code of a loop.
 
     Attributes:
-        symbol: Its name in C.
+        symbol: Name in C.
         content: The bytes.
     """
 
@@ -37,18 +37,18 @@ class Image:
 
 
 def check_gpu(target: str) -> None:
-    """Check that a kind of GPUs is known to the compiler of a backend.
+    """Check that a backend's compiler knows a kind of GPUs.
 
     Args:
         target: "sm_90".
 
     Raises:
-        ToolchainError: There is no compiler, or it makes no code for this kind.
+        ToolchainError: There is no compiler, or no code for the GPU can be made.
     """
     engine = runtime.engine
     for name in runtime.backend_names():
         toolchain = None
-        with suppress(ConfigurationError):  # a plug-in that cannot be loaded makes no code for GPUs
+        with suppress(ConfigurationError):  # a broken plug-in makes no code for GPUs
             toolchain = engine.backend(name).toolchain
         if isinstance(toolchain, DeviceToolchain) and toolchain.compiler_for is not None:
             try:
@@ -58,11 +58,11 @@ def check_gpu(target: str) -> None:
 
 
 def write(folder: Path, entries: Sequence[Entry]) -> list[Image]:
-    """Compile loops for devices, write what these load, and say in the manifest where it is.
+    """Compile loops for devices, write the images, and note the files in the manifest.
 
     Args:
         folder: Of the project, with the texts.
-        entries: All its loops.
+        entries: All loops of the project.
 
     Raises:
         CompilationError: A compiler rejects a loop.
@@ -95,7 +95,7 @@ def _images(folder: Path, entry: Entry) -> list[Image]:
 def _compiled(entry: Entry, target: str) -> bytes:
     toolchain = entry.toolchain
     assert toolchain is not None
-    assert toolchain.compiler_for is not None  # otherwise it has no such target
+    assert toolchain.compiler_for is not None  # otherwise there is no target
     made = runtime.engine.device_service.compile(
         toolchain.compiler_for(target), entry.text, list(entry.flags), _core.__version__
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops of a program as entries of a table: their texts, and what each function takes."""
+"""Loops of a program as entries of a table: texts, and the parameters of each function."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ if TYPE_CHECKING:
 _KEY_DIGITS = 12
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _ONLY_LINKED = ("-l", "-L", "-Wl,")
-_LINKED = (*_ONLY_LINKED, "-fopenmp", "-pthread")  # of flags that the compiler gets, too
+_LINKED = (*_ONLY_LINKED, "-fopenmp", "-pthread")  # also passed to the compiler
 _FOLDERS = ("-I", "-isystem", "-iquote", "-L")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One loop, generated for one backend.
+    """A loop, generated for a backend.
 
     Attributes:
-        description: What a manifest says of it.
-        text: What is compiled.
-        flags: Of the compiler, beyond those that all loops get.
+        description: Entry of the manifest.
+        text: Source text to compile.
+        flags: Compiler flags, beyond the common flags of all loops.
         link_flags: Of the linker, in the user's order: libraries, their folders, files.
-        is_cpp: Whether it is C++.
-        is_verbatim: Whether its kernel is compiled as it is written, with names that others have.
+        is_cpp: Whether the text is C++.
+        is_verbatim: Whether the kernel is compiled as written, with names possibly used by others.
         toolchain: Of a device; None for the host.
-        targets: Kinds of devices that it is compiled for; "" for those that load its text.
-        function: What it is for programs in C++; None if it is nothing there.
-        compiled: What such a function has to know of this code.
-        no_function: Why it is nothing there; empty otherwise.
-        record: What it got and gave in the program, for the project's test; or why that is not
-            known.
-        kernel: What the user's kernel of its name is: text and options; empty for one that
-            pyop2cxx has written, or for several.
+        targets: Kinds of devices to compile for; "" for devices that load the text.
+        function: The function for C++ programs; None if there is none.
+        compiled: Facts about the code for the function.
+        no_function: Reason why there is no function; empty otherwise.
+        record: Input and output of a run in the program, for the project's test; or a reason for
+            having none.
+        kernel: Text and options of the user's kernel of the name; empty for a kernel written by
+            pyop2cxx, or for several kernels.
         line: Where the user made the loop.
-        things: The objects that the function's parameters were in the program.
+        things: The program's objects for the function's parameters.
     """
 
     description: dict[str, Any]
@@ -90,13 +90,13 @@ class Collected:
     """The loops of a program, each once, generated for some backends.
 
     Args:
-        backends: Names; empty means the one that each loop runs on.
-        gpus: Kinds of GPUs that code is compiled for: "sm_90".
+        backends: Names; empty means the backend of each loop.
+        gpus: Kinds of GPUs to compile for: "sm_90".
         records: Whether loops are run for the test of the project.
-        tuned: Whether loops are run in all ways that are possible, for the fastest one.
+        tuned: Whether loops are measured in all possible ways, to choose the fastest.
 
     Raises:
-        UsageError: There is no such backend.
+        UsageError: A backend is unknown.
     """
 
     def __init__(
@@ -122,14 +122,14 @@ class Collected:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Collect the loops that run in a `with` block, those that have run before it, too."""
-        runtime.epoch += 1  # loops that are ready are made ready again
+        """Collect the loops that run in a `with` block, including loops used before."""
+        runtime.epoch += 1  # makes prepared loops prepare again
         before = dict(runtime.engine.measured)
         try:
             with watched(self.note):
                 yield
         finally:
-            runtime.engine.measured = before  # the rest is for who loads the table
+            runtime.engine.measured = before  # further measurements are for users of the table
 
     def note(self, loop: Any) -> None:
         """Collect a loop."""
@@ -139,10 +139,10 @@ class Collected:
                 self._decide(loop, request)
             for kind in _kinds(request):
                 self._add(loop, kind)
-                self._add(loop, general(kind))  # what it knows of this mesh may be all it knows
+                self._add(loop, general(kind))  # the special text may know this mesh only
 
     def _decide(self, loop: Any, request: Request) -> None:
-        """Measure a loop on a backend, and let it be generated as is fastest."""
+        """Measure a loop on a backend, and choose the fastest way for the generation."""
         backend = request.backend.name
         known = (request.loop.signature(), backend)
         if known not in self.decisions:
@@ -150,11 +150,11 @@ class Collected:
             is_known = isinstance(found, Decision)
             self.decisions[known] = found if is_known else f"'{request.name}' on {backend}: {found}"
         found = self.decisions[known]
-        if isinstance(found, Decision):  # anew: the program may have called `op2.exit()`
+        if isinstance(found, Decision):  # again: the program may have called `op2.exit()`
             runtime.engine.measured[found.key] = found.measured
 
     def measurements(self) -> Iterator[str]:
-        """Say what was measured, and what was not."""
+        """Yield the measurements, and the loops without any."""
         for (_, backend), found in self.decisions.items():
             if isinstance(found, Decision):
                 yield f"tuned: '{found.loop}' on {backend}: {found.way}; {found.measured.why}"
@@ -162,7 +162,7 @@ class Collected:
                 yield f"not tuned: {found}"
 
     def not_in_cpp(self) -> Iterator[str]:
-        """Say which loops are no functions of C++, and why: once for each backend and reason."""
+        """Yield the loops without C++ functions, once for each backend and reason."""
         found: dict[tuple[str, str], dict[str, None]] = {}
         counts = Counter(one.description["backend"] for one in self.entries.values())
         for one in self.entries.values():
@@ -178,7 +178,7 @@ class Collected:
             yield f"callable from C++ on {backend}: {which} ({why})"
 
     def tuned(self) -> list[dict[str, Any]]:
-        """Return what a manifest says of the measurements."""
+        """Return the measurements for the manifest."""
         found = self.decisions.values()
         return [one.described() for one in found if isinstance(one, Decision)]
 
@@ -199,7 +199,7 @@ class Collected:
         self.entries[choice.key] = self._with_function(made, loop, request, built)
 
     def _with_function(self, entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
-        """Add what a program in C++ needs to run the loop, and to test it."""
+        """Add the function of a C++ program, and the record for the test."""
         if request.backend.name not in _CPP_BACKENDS:
             names = ", ".join(_CPP_BACKENDS)
             return replace(
@@ -227,11 +227,11 @@ class Collected:
 
 
 _CPP_BACKENDS = ("sequential", "openmp", "opencl", "cuda")
-"""Those of `op2::Backend` in cpp/api/op2.hpp."""
+"""The members of `op2::Backend` in cpp/api/op2.hpp."""
 
 
 def _kinds(request: Request) -> Iterator[Request]:
-    """Yield the request for each kind of devices that a backend runs different texts on."""
+    """Yield the request for each kind of devices with a text of its own on a backend."""
     yield request
     toolchain = request.backend.toolchain
     if isinstance(toolchain, DeviceToolchain) and toolchain.has_processors:
@@ -274,12 +274,12 @@ def _entry(
         description["options"] = " ".join(flags)
     text = str(code)
     if not on_device:
-        # two loops of one kernel are in one library, which CMake makes in another folder
+        # two loops of the same kernel share a library, built by CMake in another folder
         flags = tuple(_placed(flags))
         also = (flag for flag in flags if flag.startswith(_LINKED))
         link_flags = (*also, *_placed(flow.link_flags_of(request)))
         flags = tuple(flag for flag in flags if not flag.startswith(_ONLY_LINKED))
-        if request.kernel.core.body is None:  # its object is changed before it is linked
+        if request.kernel.core.body is None:  # the object file is changed before linking
             flags = (*flags, "-fno-lto")
         text = f"#define {code.symbol} {symbol}\n{text}"
     return Entry(
@@ -296,14 +296,14 @@ def _entry(
 
 
 def _placed(flags: Sequence[str]) -> Iterator[str]:
-    """Yield flags for a compiler that runs elsewhere: with whole paths."""
+    """Yield flags with absolute paths, for a compiler in another folder."""
     for flag, folder in _with_folders(flags):
         place = flag if os.path.isfile(flag) else folder
         yield flag.removesuffix(place) + os.path.abspath(place) if place else flag
 
 
 def _with_folders(flags: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield flags, each with the folder that it names, in one word or by itself; else with ""."""
+    """Yield flags, each with the named folder, in the same word or alone; else with ""."""
     before = ""
     for flag in flags:
         name = next((name for name in _FOLDERS if flag.startswith(name)), "")
@@ -313,26 +313,26 @@ def _with_folders(flags: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _written_by_user(loop: Any) -> tuple[str, ...]:
-    """Return what tells kernels apart that have one name, not how they are laid out."""
+    """Return a key for kernels of equal names, independent of the layout of the text."""
     kernel = loop.kernel
     if kernel.is_written_here or isinstance(loop, GroupLoop):
         return ()
     words = _COMMENT.sub(" ", kernel.shown_code).split()
-    # folders are other ones on another machine, where the names are to be the same
+    # folders differ between machines, but names must not
     named = _with_folders(kernel.core.options)
     options = (flag for flag, folder in named if not folder and flag not in _FOLDERS)
     return (" ".join(words), *options, *kernel.core.headers, *kernel._description.header_contents)
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:
-    """Kinds of devices that code is made for."""
+    """Kinds of devices for the generated code."""
     return ("",) if toolchain.compiler_for is None else gpus
 
 
 def _arguments(
     module: _core.Module, built: Symbolic, parts: Sequence[Part]
 ) -> Iterator[dict[str, Any]]:
-    """Say what each argument of the launch function is."""
+    """Yield a description of each argument of the launch function."""
     for one in _core.arguments_of(module):
         if one["role"] == "data":
             part = parts[one["number"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An example of a program in C++ that uses all loops of a project, on a mesh of no meaning."""
+"""An example program in C++ with all loops of a project, on an artificial mesh."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.functions import Function
 
 PROGRAM = "example.cpp"
-_SIZE = 100  # of a Set of a program in static mode
-_LAYERS = 2  # of columns: one cell
+_SIZE = 100  # of a Set in static mode
+_LAYERS = 2  # of columns: a single cell
 _WIDE = "std::int64_t"
 
 
@@ -37,9 +37,9 @@ def write(
 
     Args:
         folder: Of the project.
-        usual: What all its files are rendered with.
-        functions: Of each loop its name in C++, the function, and the objects that it is about.
-        backend: That it runs on unless it is told another one.
+        usual: Context for the rendering of all files.
+        functions: For each loop the name in C++, the function, and the program's objects.
+        backend: Default backend.
     """
     made = _Example()
     for name, function, things in functions:
@@ -61,7 +61,7 @@ class _Example:
         self._left_out: list[str] = []
 
     def add(self, name: str, function: Function, things: Sequence[Any]) -> None:
-        """Add a loop and what it needs."""
+        """Add a loop and the needed objects."""
         try:
             pairs = {one._uid: pairs_of(one) for one in things if isinstance(one, Mat)}
         except NoRecordError as error:
@@ -74,12 +74,12 @@ class _Example:
         self._loops.append({"name": name, "variable": variable, "parameters": given})
 
     def described(self) -> dict[str, Any]:
-        """Return what the template needs."""
+        """Return the template context."""
         about = {"loops": self._loops, "left_out": self._left_out, "sets": self._sets}
         return {**about, **self._objects}
 
     def _object(self, thing: Any, of_type: str, pairs: Sequence[tuple[Map, Map]]) -> str:
-        """Make an object unless it is made, and return its name."""
+        """Return the name of an object, made if necessary."""
         if thing._uid in self._names:
             return self._names[thing._uid]
         homes = [self._object(one, set_type(one), ()) for one in homes_of(thing)]
@@ -112,7 +112,7 @@ class _Example:
         return name
 
     def _set(self, thing: Set, name: str, homes: Sequence[str]) -> dict[str, str]:
-        """Return what a Set is made of: columns have one cell, so that no Map leads too far."""
+        """Return the declaration of a Set: columns have a single cell, so Maps stay in range."""
         if not isinstance(thing, ExtrudedSet):
             size = thing.size if thing.is_sized else _SIZE
             return {"layers": "", "base": "", "arguments": f"{size}, {json.dumps(thing.name)}"}

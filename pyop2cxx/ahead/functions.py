@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops as functions of C++ that take Sets, Maps, Dats, Mats, Globals, Consts of ``op2.hpp``."""
+"""Loops as C++ functions of Sets, Maps, Dats, Mats, Globals and Consts of ``op2.hpp``."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 REGION = "region"
 MOST_LETTERS = 120
-"""Of names of files: chains have those of all their kernels."""
+"""Limit of file names: the name of a chain joins all names of kernels."""
 _WIDE = 8  # bytes of an entry
 _TYPES = {
-    "bool": "std::uint8_t",  # as which bool is stored
+    "bool": "std::uint8_t",  # storage type of bool
     "float32": "float",
     "float64": "double",
     "complex64": "std::complex<float>",
@@ -64,39 +64,39 @@ _MACROS = re.compile(
     r"|M_[A-Z\d_]+([fl]|f\d+x?)?"
     r"|(OP2|PTHREAD|RENAME|SCHED|SEEK|STA|TIME|TIMER)_[A-Z\d][A-Z\d_]*|SYS_\w+|FOPEN_MAX|[A-Z\d_]+_WIDTH|EHWPOISON"
 )
-"""Of the headers that programs include: a name that is one of them is no name there."""
+"""Macros of headers included by programs: the names cannot be used."""
 
 
 _Path = tuple[int, int, tuple[tuple[int, int, int, int], ...]]
 
 
 class NoFunctionError(Exception):
-    """A loop is about things that the C++ interface does not have; the text says which."""
+    """A loop needs a feature missing in the C++ interface, named by the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A loop of C++, but for its code.
+    """A loop in C++, without the code.
 
     Attributes:
-        name: Of the kernel, as C++ may call it.
-        kernel: Its name for messages.
+        name: Name of the kernel, valid in C++.
+        kernel: Name of the kernel for messages.
         parameters: Type and name of each object, in the order of first use.
-        uses: What is done with each object, for the header.
-        iterset: What the Set or Subset that is visited is called.
-        data: For each argument of the loop the name of its object, and the numbers of the Maps to
-            its rows and to a matrix's columns; -1 for none.
-        maps: Names of the Maps; of that from each column to the entity it stands on the bytes of
-            an entry.
+        uses: Uses of each object, for the header.
+        iterset: Name of the visited Set or Subset.
+        data: For each argument of the loop: name of the object, index of the Map to rows, index of
+            the Map to a matrix's columns; -1 for none.
+        maps: Names of the Maps; for the Map from each column to the base entity, the bytes of an
+            entry.
         constants: Names of the Consts.
-        spaces: For each Map the class of memory that it leads to.
+        spaces: For each Map the number of the memory space of the target.
         index_bytes: Of a Subset's indices, and of lists of columns.
-        slots: Ways by which an element reaches what it writes.
-        columns: Of what kind they are, where an extruded Set is visited: "constant", "variable".
-        periodic: Whether their top is their bottom.
-        facets: Whether pairs of a cell and the one above it are visited.
+        slots: Ways from an element to the written entities.
+        columns: Kind of the columns of an extruded Set: "constant", "variable"; empty: no columns.
+        periodic: Whether the top of the columns is the bottom.
+        facets: Whether pairs of vertically adjacent cells are visited.
         paths: Of each Map arity, width and the entries used: slot, offset, quotient, above.
-        region: What its parameter for the part of each column is called; empty: it has none.
+        region: Name of the parameter for the visited part of each column; empty: none.
     """
 
     name: str
@@ -133,19 +133,19 @@ class Function:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """What C++ has to know of the code of a loop for one backend.
+    """The facts of C++ about a loop's code for a backend.
 
     Attributes:
         backend: The backend.
-        symbol: The function; on a device what the names of its images begin with.
-        executable: What runs it, as canonical text.
+        symbol: Name of the function; on a device, prefix of the names of the images.
+        executable: The executable, as canonical text.
         block_size: Elements of a block; 0 for chosen from the size.
-        injective: For each Map whether the code needs it to lead nowhere twice.
+        injective: For each Map whether the code requires distinct targets.
         position_bytes: Of places in rows of matrices.
-        tuning: Numbers that are not the defaults.
-        images: What devices load: for which kind of them each is, and its name.
+        tuning: Tuning numbers other than the defaults.
+        images: Images for devices: kind of device, and name.
         options: Of the compiler of a device's driver.
-        for_processor: Whether it is for devices that are processors.
+        for_processor: Whether the code is for devices that are processors.
         padded: Whether columns of incidences are padded.
         wide_bytes: Of index arithmetic on a device.
     """
@@ -167,14 +167,14 @@ class Compiled:
 def compiled_of(
     loop: Any, request: Request, symbol: str, about: Mapping[str, Any], targets: Sequence[str]
 ) -> Compiled:
-    """Return what C++ has to know of a loop's code.
+    """Return the facts of C++ about a loop's code.
 
     Args:
         loop: The `ParLoop`.
-        request: What it was generated from.
-        symbol: Its function.
-        about: What the manifest says of it.
-        targets: What devices load: for which kinds of them.
+        request: The request for the generated code.
+        symbol: Name of the function.
+        about: Entry of the manifest.
+        targets: Kinds of devices of the images.
     """
     facts, options = request.backend.facts, request.options
     return Compiled(
@@ -194,15 +194,15 @@ def compiled_of(
 
 
 def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[Any, ...]]:
-    """Return a loop as a function of C++, and the objects that are its parameters.
+    """Return a loop as a function of C++, and the objects for the parameters.
 
     Args:
         loop: The `ParLoop`.
-        built: The same without its data.
-        name: What messages call it.
+        built: The loop without data.
+        name: Name in messages.
 
     Raises:
-        NoFunctionError: The C++ interface does not have what the loop is about.
+        NoFunctionError: A feature of the loop is missing in the C++ interface.
     """
     _check_visited(loop)
     for part in loop._parts:
@@ -245,7 +245,7 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
 
 
 def region_of(loop: Any) -> str:
-    """Return the part of each column that a loop visits, as C++ calls it; empty: no columns."""
+    """Return the visited part of each column, in C++; empty: no columns."""
     items = loop._items
     if not items.extruded:
         return ""
@@ -255,7 +255,7 @@ def region_of(loop: Any) -> str:
 
 
 def _columns(items: Items, taken: Sequence[str]) -> dict[str, Any]:
-    """Return what a function says of the columns that its loop visits."""
+    """Return the facts of a function about the visited columns."""
     whole = items.whole
     if not isinstance(whole, ExtrudedSet):
         return {}
@@ -274,7 +274,7 @@ def _index_bytes(items: Items) -> int:
 
 
 def _paths(built: Symbolic, items: Items) -> tuple[_Path, ...]:
-    """Return which entries of the Maps are used; nothing if it is all in their order."""
+    """Return the used entries of the Maps; empty if all are used in order."""
     rows = [tuple(rows_of(map_, items)) for map_ in built.maps]
     if not any(rows):
         return ()
@@ -285,7 +285,7 @@ def _paths(built: Symbolic, items: Items) -> tuple[_Path, ...]:
 
 
 def _whole(map_: Map) -> Map:
-    """Return the Map whose values a path reads: of some of its entries, the Map itself."""
+    """Return the Map with the values read by a path: for a Map of some entries, the whole Map."""
     while isinstance(map_, EntriesOfMap):
         map_ = map_._map
     return map_
@@ -303,7 +303,7 @@ def _map_numbers(part: Part, built: Symbolic) -> tuple[int, int]:
 
 
 def identifier(name: str) -> str:
-    """Return a name as C++ may call something: other characters, and a name of its own, get _."""
+    """Return a valid name in C++: other characters become _, reserved names get a _ appended."""
     found = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not found or found[0].isdigit():
         found = f"_{found}"
@@ -312,11 +312,11 @@ def identifier(name: str) -> str:
 
 
 def unused(wanted: str, taken: Collection[str]) -> str:
-    """Return a name, with a number behind it if something else is called so.
+    """Return a name, followed by a number if already taken.
 
     Args:
         wanted: The name.
-        taken: Those of others.
+        taken: Names already taken.
     """
     found, number = wanted, 2
     while found in taken:
@@ -369,7 +369,7 @@ def _check_matrix(part: Part) -> None:
 def _check_memory(parts: Sequence[Part]) -> None:
     """The C++ interface takes different objects for different memory.
 
-    What parts of one object share is the same for every object of its kind.
+    Parts of the same object share memory in every object of the kind.
     """
     _, memory = aliases(parts)
     for part, place in zip(parts, memory, strict=True):
@@ -379,7 +379,7 @@ def _check_memory(parts: Sequence[Part]) -> None:
 
 
 def scalar(dtype: Any) -> str:
-    """Return what C++ calls a dtype."""
+    """Return the C++ name of a dtype."""
     return _TYPES.get(dtype.name, f"std::{dtype.name}_t")
 
 
@@ -395,7 +395,7 @@ def object_type(thing: Any) -> str:
     """Return the type of an object of a saved graph.
 
     Raises:
-        NoFunctionError: These have none.
+        NoFunctionError: The object has no type.
     """
     if type(thing) in (Set, Subset, ExtrudedSet):
         return set_type(thing)
@@ -415,7 +415,7 @@ def object_type(thing: Any) -> str:
 
 
 def set_type(one: Set) -> str:
-    """Return the type of a Set, or of a part of one."""
+    """Return the type of a Set, or of a part of a Set."""
     return type(one).__name__
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A saved graph in its folder: the values, and what it is in C++."""
+"""A saved graph in a folder: the values, and the graph in C++."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _MOST_INT64 = 2**63
 
 @dataclass(frozen=True, slots=True)
 class SavedGraph:
-    """A graph that is to be written.
+    """A graph to be written.
 
     Attributes:
-        written: What is written down of it.
-        outcome: By name what one submit makes of its values; or why that is not known.
+        written: The description and the values.
+        outcome: Values after one submit, by name; or a reason why they are unknown.
     """
 
     written: Written
@@ -46,7 +46,7 @@ class SavedGraph:
 
 
 def write_values(folder: Path, written: Written) -> dict[str, Any]:
-    """Write the values, and return what a manifest says of the graph.
+    """Write the values, and return the graph's entry of the manifest.
 
     Args:
         folder: Of the project.
@@ -73,7 +73,7 @@ def read_values(folder: Path, manifest: Mapping[str, Any]) -> list[Array | None]
 
     Args:
         folder: Of the project.
-        manifest: Its manifest.
+        manifest: The manifest of the project.
 
     Raises:
         UsageError: They are missing, of another graph or version, cut short or damaged.
@@ -125,11 +125,11 @@ def read_values(folder: Path, manifest: Mapping[str, Any]) -> list[Array | None]
 def in_cpp(
     saved: SavedGraph, name_of_loop: Callable[[Function, str], str], taken: Iterable[str]
 ) -> tuple[dict[str, Any], Function, Record]:
-    """Return what the templates have to know of a graph, and the graph as a function.
+    """Return the template context of a graph, and the graph as a function.
 
     Args:
         saved: The graph.
-        name_of_loop: Returns the name of a loop's function, by it and its signature.
+        name_of_loop: Returns the name of a loop's function, by function and signature.
         taken: Names of other functions.
     """
     written = saved.written
@@ -167,7 +167,7 @@ def in_cpp(
 
 
 def _function(written: Written) -> tuple[Function, tuple[Any, ...]]:
-    """Return a graph as a function of the objects that its nodes use."""
+    """Return a graph as a function of the objects used by the nodes."""
     used: dict[int, Any] = {}
     for one in written.loops:
         used |= {thing._uid: thing for thing in one.things}
@@ -197,9 +197,9 @@ class _Steps:
     """The statements of a graph's function.
 
     Attributes:
-        names: What objects are called, by their numbers.
-        variable: What the steps are called.
-        loops: Of each loop its variable, its function and what it is given.
+        names: Names of the objects, by uid.
+        variable: Variable of the steps.
+        loops: For each loop the variable, the function and the arguments.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class _Steps:
             self.loops.append({"variable": variable, "function": called, "given": given})
 
     def of(self, nodes: Sequence[Mapping[str, Any]], steps: str) -> list[dict[str, Any]]:
-        """Return what the template makes statements of that add nodes to some steps."""
+        """Return the template context for statements that add nodes to steps."""
         return [one for node in nodes for one in self._node(node, steps)]
 
     def _node(self, node: Mapping[str, Any], steps: str) -> list[dict[str, Any]]:
@@ -267,7 +267,7 @@ class _Steps:
 
 
 def _compared(number: float, dtype: np.dtype[Any]) -> str:
-    """Return a number as NumPy compares it with values of a dtype."""
+    """Return a number in the form compared by NumPy with values of a dtype."""
     if dtype.kind == "f" or (dtype.name == "uint64" and isinstance(number, int)):
         return literal(number, dtype)
     return literal(number, np.dtype(np.int64 if isinstance(number, int) else np.float64))
@@ -277,8 +277,8 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
     """Return a number in C++, to the last bit.
 
     Args:
-        value: The number; a complex one as two.
-        dtype: What it becomes.
+        value: The number; a complex number as two.
+        dtype: Type of the literal.
     """
     if dtype.kind == "c":
         part = np.dtype(np.float32 if dtype.itemsize == np.dtype(np.complex64).itemsize else float)

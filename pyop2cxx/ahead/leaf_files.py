@@ -22,14 +22,14 @@ HEADERS = (f"{FOLDER}/leaves_avail.hpp", f"{FOLDER}/leaves_decl.hpp")
 
 
 def write(folder: Path, listed: Path | None = None) -> list[str]:
-    """Write which leaves there are, their declarations, and a unit for each.
+    """Write the list of leaves, the declarations, and a source file for each leaf.
 
     Args:
         folder: Of the run-time's sources.
-        listed: The list of leaves and types; None means that of the core.
+        listed: The list of leaves and types; None means the list of the core.
 
     Returns:
-        The units, from that folder on.
+        The source files, relative to the folder.
     """
     text = (listed or core_folder() / LIST).read_text()
     version = _core.__version__
@@ -48,7 +48,7 @@ def write(folder: Path, listed: Path | None = None) -> list[str]:
 
 
 def _instances(text: str) -> Iterator[dict[str, str]]:
-    """Yield each leaf with the types that it is compiled for: the product of its axes."""
+    """Yield each leaf with the types to compile: the product of the axes."""
     listed = json.loads(text)
     for leaf, axes in listed["leaves"].items():
         for types in product(*(listed["types"][axis] for axis in axes)):
@@ -56,6 +56,6 @@ def _instances(text: str) -> Iterator[dict[str, str]]:
 
 
 def _file_name(leaf: str, types: str) -> str:
-    """Return a name that says the leaf and its types: ``convert_double_int32``."""
+    """Return a file name made of leaf and types: ``convert_double_int32``."""
     words = re.findall(r"\w+", types.replace("std::", "").replace("_t", ""))
     return "_".join([leaf.lower(), *words])

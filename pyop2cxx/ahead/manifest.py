@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a manifest says of the folder that it is in, for who writes and who loads it."""
+"""The format of the manifest, shared by writers and loaders."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MANIFEST = "manifest.json"
 
 
 def digest_of(file: Path) -> str:
-    """Return the digest of what is in a file."""
+    """Return the digest of the contents of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def measured_of(described: Mapping[str, Any]) -> tuple[str, Measured]:
-    """Return the key of a loop and its measured way, from a manifest.
+    """Return the key of a loop and the measured way, from a manifest.
 
     Raises:
         UsageError: The manifest is damaged.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The user's headers in a project: copied, so that it is built where the user's folders are not.
+"""The user's headers in a project, copied to build where the user's folders are missing.
 
-Texts of parsed kernels hold what their headers declare; kernels that are compiled as they are
-written include them still. Flags lead to the copies, by the folder of the project.
+Texts of parsed kernels contain the declarations of their headers; kernels compiled as written still
+include them. Flags lead to the copies, relative to the project's folder.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def portable(folder: Path, entries: Sequence[Entry]) -> list[Entry]:
 
     Args:
         folder: Of the project.
-        entries: Its loops.
+        entries: The loops.
 
     Returns:
-        The loops, with flags that lead to the copies.
+        The loops, with flags for the copies.
     """
     copies = _Copies(folder)
     return [replace(one, text=copies.text_of(one), flags=copies.flags_of(one)) for one in entries]
 
 
 class _Copies:
-    """Headers of the user, each copied once: folders side by side, what is below them as it is."""
+    """Headers of the user, each copied once: root folders side by side, with unchanged contents."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class _Copies:
         self._read: set[Path] = set()
 
     def text_of(self, entry: Entry) -> str:
-        """Copy what a text includes; return it with paths of copies for whole paths."""
+        """Copy the headers included by a text; return the text with paths of copies."""
         folders = _folders(entry.flags)
         for flag, place in _pairs(entry.flags):
             if flag in _READ and os.path.isfile(place) and not _is_system(Path(place)):
@@ -59,7 +59,7 @@ class _Copies:
         return self._followed(entry.text, None, folders)
 
     def flags_of(self, entry: Entry) -> tuple[str, ...]:
-        """Return the flags, with the places of copies; without folders that nothing is in."""
+        """Return the flags with the places of copies, and without empty folders."""
         found: list[str] = []
         skips = False
         words = list(entry.flags)
@@ -94,7 +94,7 @@ class _Copies:
         return _INCLUDE.sub(place, text)
 
     def _beside(self, file: Path | None) -> Path:
-        """Return the folder that a copy or a source lies in."""
+        """Return the folder of a copy or a source."""
         return self._folder / "src" if file is None else self._place(file).parent
 
     def _place(self, header: Path) -> Path:
@@ -118,7 +118,7 @@ class _Copies:
         target.write_text(text, encoding="utf-8", errors="surrogateescape")
 
     def _target(self, place: Path) -> str | None:
-        """Return where a folder or a header of the user is in the project; None if it is not."""
+        """Return the place of a user's folder or header in the project; None if absent."""
         place = Path(os.path.abspath(place))
         for number, root in enumerate(self._roots):
             if place == root or root in place.parents:
@@ -127,7 +127,7 @@ class _Copies:
 
 
 def _pairs(flags: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each flag that names a place, in one word or in two, with it."""
+    """Yield each flag with a place, in one word or in two, as a pair."""
     for at, word in enumerate(flags):
         flag = next((one for one in (*_SEARCHED, *_READ) if word.startswith(one)), "")
         if flag:

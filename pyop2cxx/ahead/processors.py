@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which instructions compiled loops may have, and which of them this processor lacks."""
+"""Instructions used by compiled loops, compared with the processor's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = {
     "AVX512BF16": "avx512_bf16",
     "AVX512FP16": "avx512_fp16",
 }
-"""What Linux calls some of what compilers define macros for; others have the same name."""
+"""Names in Linux for some macros of compilers; others have equal names."""
 _SAME_NAMES = (
     *("SSSE3", "SSE4_1", "SSE4_2", "POPCNT", "AVX", "AVX2", "FMA", "F16C", "BMI2", "MOVBE"),
     *("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512VBMI", "AVX512IFMA"),
@@ -31,10 +31,10 @@ _SAME_NAMES = (
 
 
 def instructions(macros: str) -> list[str]:
-    """Return the instructions that a compiler uses, beyond those of every processor of its kind.
+    """Return the instructions used by a compiler, beyond the base of the architecture.
 
     Args:
-        macros: What it defines, as ``-dM -E`` prints it.
+        macros: The defined macros, as printed by ``-dM -E``.
 
     Example:
         >>> instructions("#define __AVX2__ 1")
@@ -46,12 +46,12 @@ def instructions(macros: str) -> list[str]:
 
 
 def missing(needed: Sequence[str], cpuinfo: str | None = None) -> list[str]:
-    """Return those of some instructions that this processor does not have.
+    """Return the needed instructions missing in the processor.
 
     Args:
         needed: As `instructions` returns them.
-        cpuinfo: What the system says of the processor; None means that it is asked. Where it names
-            no x86 instructions nothing is known to be missing.
+        cpuinfo: The system's description of the processor; None means ``/proc/cpuinfo``. Nothing is
+            missing if no x86 instructions are listed.
     """
     if cpuinfo is None:
         cpuinfo = _CPUINFO.read_text() if _CPUINFO.is_file() else ""

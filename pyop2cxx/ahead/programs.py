@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Running a user's program in this process, as ``python program.py`` would."""
+"""Running a user's program inside the process, like ``python program.py``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def watched(
     note: Callable[[Any], None], note_graph: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
-    """Call a function with each loop that is generated or made ready to run in a `with` block.
+    """Call a function with each loop generated or made ready in a `with` block.
 
     Args:
-        note: Gets a `ParLoop`, or several loops that a chain has made one of.
-        note_graph: Gets each graph that is instantiated.
+        note: Gets a `ParLoop`, or a group of loops made by a chain.
+        note_graph: Gets each instantiated graph.
     """
     outer, runtime.on_loop = runtime.on_loop, note
     outer_graph, runtime.on_graph = runtime.on_graph, note_graph
@@ -39,12 +39,12 @@ def watched(
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a program has ended.
+    """The end of a program.
 
     Attributes:
-        status: Its exit status.
-        how: What messages say of it; empty if the status is 0.
-        shown: The traceback, or what `sys.exit` was given to print; lines that end.
+        status: Exit status.
+        how: Description for messages; empty for status 0.
+        shown: The traceback, or the text given to `sys.exit`; complete lines.
     """
 
     status: int = 0
@@ -53,16 +53,16 @@ class End:
 
 
 def run_to_the_end(path: str, arguments: Sequence[str], command: str) -> End:
-    """Run a Python program, and say how it has ended, whatever it raises.
+    """Run a Python program, and return the way of the end, whatever is raised.
 
     Args:
         path: The program.
-        arguments: What it finds in `sys.argv` behind its own name.
-        command: Who asks for it, for messages.
+        arguments: `sys.argv` of the program, behind the name.
+        command: The asking command, for messages.
 
     Raises:
-        UsageError: There is no such file.
-        KeyboardInterrupt: The user has interrupted it.
+        UsageError: The file does not exist.
+        KeyboardInterrupt: The user has interrupted the program.
     """
     _check_file(path, command)
     try:
@@ -79,7 +79,7 @@ def run_to_the_end(path: str, arguments: Sequence[str], command: str) -> End:
 
 
 def _of_program(trace: TracebackType | None, path: str) -> TracebackType | None:
-    """Return the frames of a program and of what it has called; all, if none is its own."""
+    """Return the frames of a program and of called functions; all, if the program has none."""
     found = trace
     while found is not None and found.tb_frame.f_code.co_filename != path:
         found = found.tb_next
@@ -96,12 +96,12 @@ def run_program(path: str, arguments: Sequence[str], command: str) -> None:
 
     Args:
         path: The program.
-        arguments: What it finds in `sys.argv` behind its own name.
-        command: Who asks for it, for messages.
+        arguments: `sys.argv` of the program, behind the name.
+        command: The asking command, for messages.
 
     Raises:
-        UsageError: There is no such file.
-        SystemExit: The program has ended with a status that is not 0.
+        UsageError: The file does not exist.
+        SystemExit: The program has ended with a status other than 0.
     """
     _check_file(path, command)
     before = sys.argv, sys.path[:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder with the loops of a program: sources, a manifest, and a library if it is built."""
+"""A folder with the loops of a program: sources, a manifest, and a library if built."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _RELEASE = re.compile(r"\d+(\.\d+){0,2}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """What is written into a folder.
+    """The contents of the folder.
 
     Attributes:
         name: Of the program: of the library, and of the CMake project.
         entries: The loops.
-        release: The version of the library, which is the user's: "1.2.0".
-        archs: What the C compiler's ``-march`` is given, for one library each.
+        release: The user's version of the library: "1.2.0".
+        archs: Values of the C compiler's ``-march``, each for a separate library.
         most: So many loops at most; None means any number.
-        graph: The graph that the loops are of; None for no graph.
-        tuned: What was measured of the loops, for who loads them.
+        graph: The graph of the loops; None for no graph.
+        tuned: Measurements of the loops, for loaders.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Project:
     tuned: Sequence[Mapping[str, Any]] = ()
 
     def write(self, folder: str, *, build: bool) -> Path:
-        """Write all files, into a folder that appears whole or not at all.
+        """Write all files; the folder appears whole or not at all.
 
         Args:
-            folder: It must not exist, be empty, or hold such a project, which is replaced.
+            folder: The folder: missing, empty, or a project to be replaced.
             build: Whether loops for the host are compiled into a library, too.
 
         Returns:
@@ -135,13 +135,13 @@ class Project:
         texts = {name: json.dumps(value, indent=2) for name, value in manifest.items()}
         texts["graph"] = "" if graph is None else json.dumps(graph, indent=2)
         written = [json.dumps(loop, indent=2) for loop in loops]
-        # last: who finds it finds all
+        # last: a visible manifest means a complete folder
         (folder / MANIFEST).write_text(
             render("ahead/manifest.json.j2", {**texts, "loops": written})
         )
 
     def _built(self, folder: Path, on_host: Sequence[Entry], arch: str) -> dict[str, Any]:
-        """Compile the loops for the host for one kind of processor, and describe the library."""
+        """Compile the host's loops for a kind of processor, and describe the library."""
         file = f"lib{self.name}.so" if len(self.archs) == 1 else f"lib{self.name}.{arch}.so"
         instructions = _compile(folder, file, on_host, arch)
         digest = digest_of(folder / file)
@@ -173,12 +173,12 @@ class Project:
 
 
 def check_place(name: str, target: Path, release: str = "0") -> None:
-    """Check what a project is called and where it is to be, which takes no loops.
+    """Check the name and the place of a project, before loops are collected.
 
     Args:
         name: Of the project.
         target: The folder.
-        release: The version of its library.
+        release: The version of the library.
 
     Raises:
         UsageError: The name is no C identifier, the version is none, or the folder is a file or
@@ -203,15 +203,15 @@ def check_place(name: str, target: Path, release: str = "0") -> None:
 
 
 def architectures(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tell what the C compiler's ``-march`` is given from kinds of GPUs.
+    """Split processors for the C compiler's ``-march`` from kinds of GPUs.
 
     Args:
-        named: Separated by commas: "x86-64-v3,x86-64-v4,sm_80,sm_90". Without a processor it is
-            this one.
+        named: Comma-separated: "x86-64-v3,x86-64-v4,sm_80,sm_90". The default processor is the
+            present machine's.
 
     Raises:
-        ToolchainError: There is no compiler for a GPU, or it makes no code for that.
-        UsageError: The C compiler, if there is one, does not know a processor.
+        ToolchainError: There is no compiler for a GPU, or no code for the GPU can be made.
+        UsageError: The C compiler, if present, does not know a processor.
     """
     names = tuple(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
     gpus = tuple(name for name in names if name.startswith("sm_"))
@@ -225,7 +225,7 @@ def architectures(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _check_processor(arch: str) -> None:
-    """Ask the compiler whether it knows a processor; sources can be generated without one."""
+    """Ask the compiler for a processor; without a compiler any processor is accepted."""
     try:
         compiler = runtime.engine.service.compiler(_core.jit.Language.c)
     except ToolchainError:
@@ -242,7 +242,7 @@ def _check_processor(arch: str) -> None:
 
 
 def _replace(temporary: Path, target: Path) -> None:
-    """Put a folder in the place of another one."""
+    """Replace a folder by another."""
     if target.is_dir():
         old = target.with_name(f".{target.name}-{secrets.token_hex(8)}")
         target.rename(old)
@@ -257,7 +257,7 @@ def _replace(temporary: Path, target: Path) -> None:
 
 
 def _factors(loops: Sequence[Mapping[str, Any]]) -> str:
-    """Say what makes loops many."""
+    """Return the factors of a large number of loops."""
     counts = {
         axis: len({loop[field] for loop in loops})
         for axis, field in (
@@ -271,10 +271,10 @@ def _factors(loops: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) -> list[str]:
-    """Compile the loops for the host as they would be at run time, into one library.
+    """Compile the host's loops with the flags of the run time, into a single library.
 
     Returns:
-        The instructions that it may have.
+        The instructions of the library.
     """
     service = runtime.engine.service
     objects = []
@@ -292,7 +292,7 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
                 _hide(made, entry.description["symbol"], language)
             objects.append(made)
     flags = _flags(service.compiler(_core.jit.Language.c), arch)
-    table = str(folder / "table.o")  # of C, also where a compiler of C++ links it
+    table = str(folder / "table.o")  # C, even if a C++ compiler links the object
     command = [*flags, "-c", str(folder / "table.c"), "-o", table]
     service.run(language=_core.jit.Language.c, arguments=command, compiles=True)
     objects.append(table)
@@ -308,13 +308,13 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
 
 
 def _hide(made: str, symbol: str, language: _core.jit.Language) -> None:
-    """Hide all that an object of a kernel defines from linkers, but for the loop's function.
+    """Hide all symbols of a kernel's object from linkers, except the loop's function.
 
-    Other loops have the same functions, or others of their names; of templates and functions that
-    are inline a linker would take one for all. CMakeLists.txt.j2 does the same.
+    Other loops contain the same functions, or others of the same names; a linker would merge inline
+    functions and templates. CMakeLists.txt.j2 does the same.
 
     Args:
-        made: The object, which is replaced.
+        made: The object, to be replaced.
         symbol: The loop's function.
         language: Of the object.
 
@@ -338,7 +338,7 @@ def _hide(made: str, symbol: str, language: _core.jit.Language) -> None:
 
 
 def _asked(arguments: Sequence[str]) -> str:
-    """Return what the C compiler says."""
+    """Return the output of the C compiler."""
     said: str = runtime.engine.service.run(
         language=_core.jit.Language.c, arguments=list(arguments), compiles=False
     )
@@ -357,13 +357,13 @@ _OF_LINKING = ("-shared", "-Wl,-Bsymbolic")
 
 
 def _link_flags(entries: Sequence[Entry]) -> list[str]:
-    """Return the flags that a linker needs, in the order of each kernel, which matters."""
+    """Return the linker flags, in the order of each kernel, since the order matters."""
     groups = dict.fromkeys(entry.link_flags for entry in entries)
     return [flag for group in groups for flag in group]
 
 
 def _for_cmake(flag: str) -> str:
-    """Return a flag as it stands within quotes, as one element of a list."""
+    """Return a flag quoted as an element of a CMake list."""
     rest = flag.partition(HERE)[2] or flag
     start = flag[: len(flag) - len(rest)]
     return start + re.sub(r'([\\"$;])', r"\\\1", rest)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A graph made anew of what was written down: Sets, Maps, Dats, kernels and nodes of its own."""
+"""A graph rebuilt from a description, with new Sets, Maps, Dats, kernels and nodes."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 
 class GraphParts:
-    """The objects of a graph that was written down, and its loops; the graph itself on demand.
+    """The objects and loops of a described graph; the graph is built on demand.
 
     Args:
         description: As `Written.description`.
-        values: Of each object its values; None of a Set. They are not copied.
-        where: Where it was read, for messages.
+        values: Values of each object, not copied; None for a Set.
+        where: Source of the description, for messages.
 
     Attributes:
         things: The objects.
         loops: The loops.
 
     Raises:
-        UsageError: The description says what is not possible.
+        UsageError: The description is invalid.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class GraphParts:
         """Return the graph, ready to run.
 
         Raises:
-            CompilationError: A loop is not there compiled, and the compiler rejects its kernel.
+            CompilationError: A loop has no compiled code, and the compiler rejects the kernel.
         """
         given = self._description
         slots = {self.things[i]._uid: self.things[i] for i in given["slots"]}

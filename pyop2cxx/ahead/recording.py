@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The loops of a block as a folder: `op2.dispatch.record`.
 
-Few programs do that, so nothing of it is imported before.
+Few programs record loops, so the imports wait for the first use.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def recorded(
     tuned: bool,
     build: bool,
 ) -> Iterator[None]:
-    """Write the loops of a `with` block; arguments and errors are those of `dispatch.record`."""
+    """Write the loops of a `with` block; see `dispatch.record` for arguments and errors."""
     check_place(name, as_path(path))
     archs, gpus = architectures(arch)
     collected = Collected(backends, gpus, tuned=tuned)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a loop got and gave in the program that it was generated from, for a project's own test."""
+"""Recorded runs of loops, input and output, for a project's own test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Part
 
 MOST_BYTES = 4 << 20
-"""Of the values of a loop that is recorded: larger meshes test nothing more."""
+"""Largest size of the values of a recorded loop: larger meshes test nothing more."""
 
 
 class NoRecordError(Exception):
@@ -34,12 +34,13 @@ class NoRecordError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Object:
-    """One of the objects of a loop.
+    """An object of a loop.
 
     Attributes:
         thing: The Set, Subset, Map, Dat, Global, Const or Mat.
-        before: Its values; None of a Set, but of columns that differ their layers.
-        after: What the loop made of them; None if it only reads them.
+        before: Values before; for extruded Sets with varying columns, the layers; None for other
+            Sets.
+        after: Values after; None if only read.
     """
 
     thing: Any
@@ -52,10 +53,10 @@ class Record:
     """A run of a loop.
 
     Attributes:
-        things: What the loop is about, in the order of a C++ function's parameters.
-        objects: The same with their values; Maps first, those of Sparsities too, and before them
-            the extruded Sets that they start on.
-        region: The part of each column that was visited, as C++ calls it; empty: no columns.
+        things: The objects of the loop, in the order of the C++ function's parameters.
+        objects: The same objects with values; extruded Sets come first, then Maps, including the
+            Sparsities' Maps.
+        region: The visited part of each column, in C++; empty: no columns.
     """
 
     things: tuple[Any, ...]
@@ -64,15 +65,15 @@ class Record:
 
 
 def record(loop: Any, things: Sequence[Any], region: str = "") -> Record:
-    """Run a loop that is about to run for the first time, and take back what it did.
+    """Run a loop about to run for the first time, and undo the effects.
 
     Args:
-        loop: The `ParLoop`, bound to its data on the host.
-        things: What it is about, in the order of a C++ function's parameters.
+        loop: The `ParLoop`, bound to data on the host.
+        things: The objects of the loop, in the order of the C++ function's parameters.
         region: As of a `Record`.
 
     Raises:
-        NoRecordError: It runs on a device, or its data are of a kind that the test cannot make.
+        NoRecordError: The loop runs on a device, or the test cannot make objects of a kind.
     """
     if runtime.static:
         raise NoRecordError("the program ran in static mode")
@@ -101,10 +102,11 @@ def record(loop: Any, things: Sequence[Any], region: str = "") -> Record:
 
 
 def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
-    """Return the pairs of Maps that a matrix's Sparsity was made from.
+    """Return the pairs of Maps given for a matrix's Sparsity.
 
     Raises:
-        NoRecordError: It was not made from whole Maps alone, or lacks the diagonal of a square one.
+        NoRecordError: The Sparsity has pairs other than whole Maps, or a square matrix lacks the
+            diagonal.
     """
     sparsity = mat.sparsity
     rows, columns = sparsity.dsets
@@ -119,9 +121,9 @@ def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
 
 
 def all_of(things: Sequence[Any]) -> Iterable[Any]:
-    """Return objects with those that they are made of besides Sets that are no columns.
+    """Return objects with all their parts, except Sets without columns.
 
-    What others are made of comes before them: extruded Sets, then Maps.
+    Parts come before the whole: extruded Sets, then Maps.
     """
     maps = [thing for thing in things if isinstance(thing, Map)]
     for thing in things:
@@ -137,10 +139,10 @@ def is_extruded(thing: Any) -> bool:
 
 
 def homes_of(thing: Any) -> list[Set]:
-    """Return the Sets that an object is made of, in the order of its arguments in C++.
+    """Return the Sets of an object, in the order of the constructor's arguments in C++.
 
     Args:
-        thing: A Set, Subset, Map, or what has values.
+        thing: A Set, Subset, Map, or an object with values.
     """
     if isinstance(thing, Subset):
         return [thing.superset]
@@ -154,7 +156,7 @@ def homes_of(thing: Any) -> list[Set]:
 
 
 def sets_of(thing: Any) -> list[Set]:
-    """Return the Sets that an object is made of, what they are made of first; a Set itself, too.
+    """Return the Sets of an object, recursively and parts first; a Set also returns itself.
 
     Args:
         thing: As of `homes_of`.
@@ -164,7 +166,7 @@ def sets_of(thing: Any) -> list[Set]:
 
 
 def n_bytes_of(thing: Any) -> int:
-    """Return the bytes of what an object holds."""
+    """Return the size of an object's values in bytes."""
     if isinstance(thing, Subset):
         return int(thing.owned_indices.nbytes)
     if isinstance(thing, ExtrudedSet):
@@ -175,14 +177,14 @@ def n_bytes_of(thing: Any) -> int:
 
 
 def values_of(thing: Any, part: Part | None = None) -> Array | None:
-    """Return what an object holds now on the host; None for a Set.
+    """Return the present values of an object on the host; None for a Set.
 
     Args:
-        thing: A Set, Subset, Map, or what has values.
-        part: What it is in a loop; None if it is in none.
+        thing: A Set, Subset, Map, or an object with values.
+        part: The loop's argument with the object; None if there is none.
 
     Raises:
-        NoRecordError: They are on a device, or of a kind that C++ cannot make.
+        NoRecordError: The values are on a device, or C++ cannot make objects of the kind.
     """
     if isinstance(thing, Subset):
         return np.array(thing.owned_indices)
@@ -204,7 +206,7 @@ def values_of(thing: Any, part: Part | None = None) -> Array | None:
 
 
 def host_values(data: Any) -> Array:
-    """Return a copy of what an object holds, brought to the host if it is not there."""
+    """Return a copy of an object's values, fetched from the device if necessary."""
     data._on_host(_core.Use.read, "save")
     return _copy_of(data)
 
@@ -215,7 +217,7 @@ def _check_whole(one: Set) -> None:
 
 
 def _copy_of(data: Any) -> Array:
-    """Copy what is in memory without counting as a use of it."""
+    """Copy the memory of an object, without counting as a use."""
     buffer = data._buffer
     if buffer.where == _core.Where.device:
         raise NoRecordError(f"the values of '{data.name}' are on a device")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``graph.save(folder)`` and ``op2.load_graph(folder)``: graphs that outlive their program."""
+"""``graph.save(folder)`` and ``op2.load_graph(folder)``: graphs that outlive a program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyop2cxx.graph.graph import Graph
 
 BACKENDS = ("sequential", "openmp")
-"""Those that the loops of saved graphs are compiled for."""
+"""Backends of the loops of saved graphs."""
 
 
 def save(
@@ -58,21 +58,22 @@ def save(
 def load_graph(
     path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None = None
 ) -> Graph:
-    """Return a graph that `Graph.save` has written, with Sets, Maps, Dats and Globals of its own.
+    """Return a graph written by `Graph.save`, with new Sets, Maps, Dats and Globals.
 
-    They have the values of when it was saved. `Graph.inputs` and `Graph.outputs` have them by name,
-    and `Graph.bind` puts others in their places. Its loops are not compiled, if it was saved for
-    the backend that loops run on. Consts are declared anew, with the values of then.
+    All values are as saved. `Graph.inputs` and `Graph.outputs` return the objects by name, and
+    `Graph.bind` replaces them. Loops saved for the present backend are not compiled. Consts are
+    declared again, with the saved values.
 
     Args:
         path: The folder.
-        library: One that was built from the sources there, by CMake; None means the folder's own.
+        library: A library built from the folder's sources by CMake; None means the folder's own.
 
     Raises:
-        UsageError: There is no such folder, or it is no graph, of another version, cut short or
-            damaged; or the program has a Const of one of the names, of another dim or dtype.
+        UsageError: The folder is missing, contains no graph, belongs to another version, or is cut
+            short or damaged; or the program has a Const of the same name with another dim or dtype.
         ToolchainError: The library cannot be loaded.
-        UnsupportedError: With the option ``eti_only``: it was not saved for this backend.
+        UnsupportedError: With the option ``eti_only``: the graph was not saved for the present
+            backend.
 
     Example:
         >>> import tempfile
@@ -113,7 +114,7 @@ def _entries(written: Written, backends: Sequence[str]) -> list[Entry]:
 
 
 def _made_again(written: Written) -> GraphParts:
-    """Make the graph of what was written down, to be sure that it can be."""
+    """Rebuild the graph from the description, to be sure of a valid file."""
     values = [None if one is None else np.array(one) for one in written.values]
     try:
         return GraphParts(written.description, values, f"graph '{written.graph.name}'")
@@ -122,7 +123,7 @@ def _made_again(written: Written) -> GraphParts:
 
 
 def _outcome(written: Written, parts: GraphParts) -> Mapping[str, Array] | str:
-    """Return what one submit makes of the values, on objects of its own; or why that is unknown."""
+    """Return the values after one submit on new objects; or a reason why they are unknown."""
     n_bytes = sum(0 if one is None else one.nbytes for one in written.values)
     if n_bytes > records.MOST_BYTES:
         return f"its values are {n_bytes / 1e6:.1f} MB"

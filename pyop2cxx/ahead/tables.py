@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loading what was built: loops that are found without a compiler."""
+"""Loading of built libraries: their loops need no compiler."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _SYMBOL = "op2_ahead_v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A library of loops that was loaded.
+    """A loaded library of loops.
 
     Attributes:
-        name: Of the program that it was built from.
+        name: Name of the source program.
         path: Of the library.
-        loops: Names of the kernels, with backend and strategy, one for each loop.
+        loops: Names of kernel, backend and strategy of each loop.
     """
 
     name: str
@@ -41,16 +41,15 @@ class Table:
 
 
 def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None = None) -> Table:
-    """Load loops that ``pyop2cxx build`` has compiled: from now on they are found there.
+    """Load loops compiled by ``pyop2cxx build``: later uses find them there.
 
     Args:
-        path: The folder, or its manifest.
-        library: One that was built from the sources there, by CMake; None means the folder's own.
+        path: The folder, or the manifest.
+        library: A library built from the folder's sources by CMake; None means the folder's own.
 
     Raises:
-        UsageError: There is no such folder, the manifest is damaged or of another version, or the
-            library is not the one that it belongs to, or for other processors. Nothing is loaded
-            then.
+        UsageError: The folder is missing, the manifest is damaged or of another version, or the
+            library belongs to other sources or to other processors. Nothing is loaded then.
         ToolchainError: The library cannot be loaded.
     """
     manifest, folder = read_manifest(as_path(path), "dispatch.load")
@@ -82,7 +81,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     if backends:
         engine.ahead_backend = "openmp" if "openmp" in backends else min(backends)
     engine.ahead_bytes = (manifest["vector_bytes"], manifest["gather_bytes"])
-    runtime.epoch += 1  # loops that are ready look again
+    runtime.epoch += 1  # makes prepared loops prepare again
     return Table(
         name=manifest["name"],
         path=str(file),
@@ -91,7 +90,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
 
 
 def _what_to_do(loops: Sequence[Mapping[str, Any]]) -> str:
-    """Say how a folder without anything compiled gets it."""
+    """Return the way to compile a folder without a library."""
     if any("symbol" in loop for loop in loops) or not loops:
         return "'pyop2cxx build' makes a library"
     backends = ", ".join(dict.fromkeys(loop["backend"] for loop in loops))
@@ -109,7 +108,7 @@ def _library(
         raise UsageError(f"dispatch.load: the library '{file}' is gone; build it again")
     digests = [one["digest"] for one in manifest.get("libraries", ())]
     if library is None and digest_of(file) not in digests:
-        # a library that was cut short would end the process while it is loaded
+        # loading a truncated library would end the process
         raise UsageError(
             f"dispatch.load: '{file}' was changed or cut short after it was built; build it again"
         )
@@ -119,7 +118,7 @@ def _library(
 
 
 def _fitting(libraries: Sequence[Mapping[str, Any]], folder: Path) -> Path:
-    """Return the library with the most instructions of those that this processor has all of."""
+    """Return the library with the most instructions, all supported by the processor."""
     lacking = [processors.missing(one["instructions"]) for one in libraries]
     fitting = [one for one, lack in zip(libraries, lacking, strict=True) if not lack]
     if fitting:
@@ -143,7 +142,7 @@ def _query(loop: Mapping[str, Any]) -> _core.Query:
 
 
 def _device_loop(loop: Mapping[str, Any], folder: Path) -> AheadLoop:
-    """Read what devices load of a loop."""
+    """Read the images of a loop."""
     toolchain = runtime.engine.backend(loop["backend"]).toolchain
     assert isinstance(toolchain, DeviceToolchain)
     programs = {}
@@ -162,14 +161,14 @@ def _device_loop(loop: Mapping[str, Any], folder: Path) -> AheadLoop:
 
 
 def read_manifest(path: Path, what: str) -> tuple[dict[str, Any], Path]:
-    """Return what a manifest says, and its folder.
+    """Return the contents of a manifest, and the folder.
 
     Args:
         path: The folder, or the manifest.
-        what: Who asks, for messages.
+        what: The asking function, for messages.
 
     Raises:
-        UsageError: There is none, or it is damaged, of something else or of another version.
+        UsageError: The manifest is missing, damaged, not a manifest, or of another version.
     """
     file = path / MANIFEST if path.is_dir() else path
     if not file.is_file():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measuring which way of a loop is the fastest, for tables: ``pyop2cxx build --tuned``."""
+"""Measuring the fastest way of a loop, for tables: ``pyop2cxx build --tuned``."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pyop2cxx.pipeline.tuning import Overrides
 
 _ROUNDS = 5
-_SECONDS = 0.004  # of one measurement, if a run takes less
+_SECONDS = 0.004  # of a measurement with several short runs
 _MOST_RUNS = 50
-_GAIN = 0.95  # of the rules' time that another way may take at most
+_GAIN = 0.95  # largest share of the rules' time for a change of the way
 _LANES = (0, 4, 8)
 _BLOCKS = (1024, 16384)
 
@@ -46,17 +46,17 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What was measured of a loop on a backend.
+    """The measurements of a loop on a backend.
 
     Attributes:
-        key: Which loop on which backend, see `flow.measured_key`.
-        loop: Its name.
+        key: Key of loop and backend, see `flow.measured_key`.
+        loop: Name of the loop.
         backend: The backend.
-        way: The fastest way, or that of the rules.
-        usual: What the rules choose.
-        seconds: What a run took, of each way.
+        way: The fastest way, or the rules' choice.
+        usual: The rules' choice.
+        seconds: Seconds of a run, for each way.
         threads: Of the host.
-        elements: That the loop visits.
+        elements: Number of visited elements.
     """
 
     key: str
@@ -70,7 +70,7 @@ class Decision:
 
     @property
     def measured(self) -> Measured:
-        """What `flow.choose` takes."""
+        """The way, for `flow.choose`."""
         own, rules = (1e6 * self.seconds[one] for one in (self.way, self.usual))
         why = f"measured when the table was built, on {self.elements} elements and "
         why += f"{self.threads} threads: {own:.1f} us"
@@ -81,7 +81,7 @@ class Decision:
         )
 
     def described(self) -> dict[str, Any]:
-        """Return what a manifest says."""
+        """Return the entry of the manifest."""
         return {
             "key": self.key,
             "kernel": self.loop,
@@ -95,13 +95,13 @@ class Decision:
 
 
 def decide(loop: Any, backend: str) -> Decision | str:
-    """Measure a loop that has been made ready, and return what is fastest; or why it was not.
+    """Measure a loop already made ready, and return the fastest way; or a reason for none.
 
-    Its data are as before. Ways that take less time than that of the rules by a twentieth count.
+    Data are restored. A way must be faster than the rules' choice by a twentieth.
 
     Args:
         loop: The `ParLoop`.
-        backend: On which it is measured; its device must be there.
+        backend: Backend to measure; the device must be present.
     """
     if isinstance(loop, GroupLoop):
         return "it is several loops of a chain"
@@ -125,7 +125,7 @@ class _Measurement:
 
     Args:
         loop: The `ParLoop`.
-        request: Of it, with all choices left to the rules.
+        request: The request of the loop, with all choices left to the rules.
     """
 
     def __init__(self, loop: Any, request: Request) -> None:
@@ -138,7 +138,7 @@ class _Measurement:
         self._seconds: dict[Way, float] = {}
 
     def decision(self) -> Decision:
-        """Find the fastest strategy, then its lanes, then its sizes of blocks."""
+        """Find the fastest strategy, then the fastest lanes, then the fastest block sizes."""
         key = flow.measured_key(self._request)
         runtime.engine.measured.pop(key, None)
         choice = flow.choose(self._request)
@@ -149,7 +149,7 @@ class _Measurement:
             best = self._best(usual)
             self._measure([best, *others(best)])
         best = self._best(usual)
-        self._seconds |= self._times([usual, best])  # anew: the fastest of many was lucky, too
+        self._seconds |= self._times([usual, best])  # again: the fastest of many was lucky
         if self._seconds[best] > _GAIN * self._seconds[usual]:
             best = usual
         return Decision(
@@ -164,11 +164,11 @@ class _Measurement:
         )
 
     def _best(self, usual: Way) -> Way:
-        """Return the fastest way so far; the rules' of equally fast ones."""
+        """Return the fastest way so far; among equals the rules' choice."""
         return min(self._seconds, key=lambda way: (self._seconds[way], way != usual))
 
     def _strategies(self, usual: Way) -> Iterator[Way]:
-        if usual.strategy == "direct":  # nothing races
+        if usual.strategy == "direct":  # no races
             return
         for strategy in _core.STRATEGIES:
             if strategy != usual.strategy and not flow.why_not(strategy, self._request):
@@ -184,12 +184,12 @@ class _Measurement:
                 yield replace(best, tuning=(("block_elements", size),))
 
     def _measure(self, ways: Iterable[Way]) -> None:
-        """Note what those of some ways take that are possible."""
+        """Note the times of the possible ways."""
         for way, took in self._times([way for way in ways if self._is_possible(way)]).items():
             self._seconds[way] = min(took, self._seconds.get(way, took))
 
     def _times(self, ways: Iterable[Way]) -> dict[Way, float]:
-        """Return what bound ways take. They take turns: a slow moment of the machine meets all."""
+        """Return the times of ways, run by turns: a slow moment of the machine affects all."""
         found = dict.fromkeys(ways, float("inf"))
         for _ in range(_ROUNDS):
             found = {way: min(took, self._timed(self._runs[way])) for way, took in found.items()}
@@ -203,7 +203,7 @@ class _Measurement:
         return True
 
     def _bind(self, way: Way) -> None:
-        """Compile a way and bind it to the data."""
+        """Compile a way and bind the function to the data."""
         if way in self._runs:
             return
         facts = self._request.backend.facts
@@ -219,8 +219,8 @@ class _Measurement:
         self._runs[way] = prepared(self._loop, built, request, executable, self._device)
 
     def _timed(self, run: _core.PreparedLoop) -> float:
-        """Return the seconds of a run, of several if one is short; data are as before."""
-        run.run_saving([])  # makes the plan, and brings what is elsewhere
+        """Return the seconds of a run, averaged over several short runs; data are restored."""
+        run.run_saving([])  # makes the plan, and transfers data
         try:
             once = self._seconds_of(run.run, 1)
             n = min(max(1, round(_SECONDS / max(once, 1e-7))), _MOST_RUNS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A graph as numbers and texts: its objects with their values, its kernels and its nodes."""
+"""A graph as numbers and texts: objects with values, kernels and nodes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class WrittenLoop:
 
     Attributes:
         loop: The loop.
-        function: What it is for programs in C++.
-        things: What that is given.
+        function: The function for C++ programs.
+        things: Arguments of the function.
     """
 
     loop: ParLoop
@@ -57,10 +57,10 @@ class Written:
 
     Attributes:
         graph: The graph.
-        description: What a manifest says of it, but for its file.
-        things: Its objects, each behind those that it is made of.
-        values: Of each its values; None of a Set.
-        loops: Its loops by the numbers that the description gives them.
+        description: Entry of the manifest, without the file.
+        things: Objects, each behind the objects of its constructor.
+        values: Values of each object; None for a Set.
+        loops: Loops, indexed as in the description.
     """
 
     graph: Graph
@@ -74,13 +74,13 @@ def written_down(graph: Graph) -> Written:
     """Return a graph as numbers and texts.
 
     Raises:
-        UnsupportedError: There are nodes, or objects, of which that is not possible: all are named.
+        UnsupportedError: Some nodes or objects cannot be saved: all are named.
     """
     return _Writer(graph).written()
 
 
 class _RefusedError(Exception):
-    """Something cannot be written down; the text says why."""
+    """A node or object cannot be saved; the text gives the reason."""
 
 
 class _Writer:
@@ -189,7 +189,7 @@ class _Writer:
         return written
 
     def _loop(self, loop: ParLoop) -> int:
-        """Return the number of a loop, which several nodes may share."""
+        """Return the number of a loop, possibly shared by several nodes."""
         if id(loop) in self._loops:
             return self._loops[id(loop)]
         if loop._effects.ghosts:
@@ -221,8 +221,8 @@ class _Writer:
         return number
 
     def _argument(self, loop: ParLoop, part: Part) -> list[Any]:
-        """Return an argument: its data, its access, and its Maps."""
-        # what is reached from columns without a Map gets one of its own, and another access
+        """Return an argument: data, access, and Maps."""
+        # a direct access to columns has a Map of its own and another access mode inside the loop
         maps = [] if part.maps and part.maps[0]._is_of_columns else part.maps
         access = loop.args[part.number].access
         return [self._number(part.data), access.name, [self._number(map_) for map_ in maps]]
@@ -230,10 +230,10 @@ class _Writer:
     # Objects
 
     def _number(self, thing: Any) -> int:
-        """Return the number of an object, which is written down when it is first met."""
+        """Return the number of an object, described at the first use."""
         if thing._uid in self._numbers:
             return self._numbers[thing._uid]
-        object_type(thing)  # or there is none in C++
+        object_type(thing)  # raises if C++ has no type
         described = self._object(thing)
         values = _values(thing)
         if values is not None:
@@ -278,7 +278,7 @@ class _Writer:
         return {**usual, "dim": list(thing.dim)}
 
     def _check_memory(self) -> None:
-        """Refuse objects that share memory: each is made anew, with its own."""
+        """Refuse objects with shared memory: loading gives each object separate memory."""
         spans = sorted(
             (*span_of(thing), thing.name) for thing in self._things if hasattr(thing, "_buffer")
         )
@@ -309,7 +309,7 @@ def _values(thing: Any) -> Array | None:
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
     given = kernel._description
-    if any(given.header_contents[1::2]):  # the others are the compiler's
+    if any(given.header_contents[1::2]):  # others come from the compiler
         raise _RefusedError(f"kernel '{kernel.name}' includes headers of the program's own")
     options = {
         name: list(value) if isinstance(value, tuple) else value
@@ -319,7 +319,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
 
 
 def _json(value: Any) -> int | float | Sequence[float]:
-    """Return a number as JSON has it: complex ones as two."""
+    """Return a number for JSON; a complex number as two."""
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, complex):
         return [number.real, number.imag]

@@ -88,7 +88,6 @@ PRONOUNS = {
 PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
 PROSE_LEFT = {
-    "ahead": 14.0,
     "algebra": 8.5,
     "backends": 14.5,
     "base": 11.0,
