@@ -117,7 +117,7 @@ class Function:
     region: str = ""
 
     def unnamed(self) -> Function:
-        """Return it with numbers for what objects are called: loops that differ in it are two."""
+        """Return the function with numbers for objects: equal loops of different objects agree."""
         numbers = {name: str(n) for n, (_, name) in enumerate(self.parameters)}
         return replace(
             self,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file a backend, holding data only; found by listing this folder."""
+"""Backends, a file each, with data only; found by listing the folder."""

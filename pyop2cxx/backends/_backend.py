@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a backend is: facts, a toolchain, a dialect and a template. No behaviour of its own."""
+"""The description of a backend: facts, a toolchain, a dialect and a template. No behaviour."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostToolchain:
-    """A C compiler of this machine.
+    """A C compiler of the host.
 
     Attributes:
-        flags: Compiler flags beyond the ones all host code gets.
-        install: What to install if the flags do not work, for Debian.
+        flags: Compiler flags beyond the common flags of host code.
+        install: Packages to install if the flags do not work, for Debian.
     """
 
     flags: tuple[str, ...] = ()
@@ -28,17 +28,17 @@ class HostToolchain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceToolchain:
-    """Devices of one vendor's interface, and the compiler in this process that serves them.
+    """Devices of a vendor's interface, and the in-process compiler for them.
 
     Attributes:
-        list_devices: What each device says of itself; raises ToolchainError if there is none.
-        open_device: Opens a device by its number in that list.
-        make_compiler: Returns the compiler for a device, by that number and what it says of itself.
-        compiler_for: Returns the compiler for a kind of devices by its name, "sm_90"; none need be
-            there. None: loops compiled ahead of time are texts, which a device's driver compiles.
-        program_of: Makes of a compiler's options and a text what a device loads; None: it does not
-            load texts.
-        has_processors: Whether some of the devices are processors, which run other texts.
+        list_devices: Returns a description of each device; raises ToolchainError if there is none.
+        open_device: Opens a device by index in the list.
+        make_compiler: Returns the compiler for a device, by index and description.
+        compiler_for: Returns the compiler for a kind of devices by name, "sm_90"; no device need be
+            present. None: loops compiled ahead of time are texts, compiled by a device's driver.
+        program_of: Returns a loadable program from a compiler's options and a text; None: texts
+            cannot be loaded.
+        has_processors: Whether some of the devices are processors, with different texts.
         flags: Options of the compiler.
         deterministic_flags: More of them where the same bits are wanted everywhere.
         debug_flags: More of them where faults are looked for.
@@ -60,17 +60,16 @@ class Backend:
     """A way to run loops, as data.
 
     Attributes:
-        name: What `op2.init(backend=...)` calls it.
-        summary: One line for `pyop2cxx info`.
-        facts: What the hardware and its language can do; passes read nothing else.
+        name: Value of `op2.init(backend=...)`.
+        summary: A line for `pyop2cxx info`.
+        facts: Capabilities of the hardware and the language; the only input of passes.
         dialect: The language of the generated text.
         suffix: Of generated files, by the language they are in: of C, and of C++ if the kernel is.
         template: The frame of a generated file.
-        preludes: What a text may need before it, of `_core.needs` and "no_contraction" (no fused
-            a * b + c, for deterministic loops); each has a file of its name beside `template`.
+        preludes: Preludes of a text, from `_core.needs` and "no_contraction" (no fused a * b + c,
+            for deterministic loops); each has a file of the same name beside `template`.
         toolchain: How text becomes code.
-        templates: Folder of its templates, where those of this package are not enough: it is looked
-            into first.
+        templates: Folder of additional templates, searched before the package's own.
     """
 
     name: str

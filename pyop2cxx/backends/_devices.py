@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which devices there are, which one is meant, and what is kept for each that is open."""
+"""Available devices, the choice of a device, and the state of open devices."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class OpenDevice:
     """A device in use.
 
     Attributes:
-        key: Its backend and its number among that backend's devices.
-        info: What it says of itself.
-        device: Its queue and memory.
-        make_compiler: Returns what makes its programs.
-        mirror: Keeps Maps and plans on it.
+        key: Name of the backend, and index among the backend's devices.
+        info: Description by the driver.
+        device: Queue and memory.
+        make_compiler: Returns the compiler.
+        mirror: Keeps Maps and plans on the device.
     """
 
     key: tuple[str, int]
@@ -36,21 +36,21 @@ class OpenDevice:
 
     @property
     def compiler(self) -> _core.DeviceCompiler:
-        """What makes its programs; it is looked for when it is needed, and kept.
+        """The compiler, made on first use and kept.
 
         Raises:
-            ToolchainError: There is none.
+            ToolchainError: The compiler is missing.
         """
         return self.make_compiler()
 
 
 def choose_device(devices: Sequence[_core.DeviceInfo], platform: str, device: str) -> int:
-    """Return the number of the device that the options mean.
+    """Return the index of the device chosen by the options.
 
     Args:
         devices: All there are.
-        platform: Part of the name of its platform; empty means any.
-        device: Its number among `devices`, or part of its name; empty means the first that is not
+        platform: Part of the platform's name; empty means any.
+        device: Index in `devices`, or part of the device's name; empty means the first that is not
             a CPU, else the first.
 
     Raises:
@@ -73,11 +73,12 @@ def choose_device(devices: Sequence[_core.DeviceInfo], platform: str, device: st
 def open_chosen(
     toolchain: DeviceToolchain, platform: str, device: str, coherence: _core.Coherence
 ) -> OpenDevice:
-    """Open the device that the options mean.
+    """Open the device chosen by the options.
 
     Raises:
         ConfigurationError: No device fits.
-        ToolchainError: There is no library, platform or device: what was looked for.
+        ToolchainError: A library, platform or device is missing; the message lists the searched
+            names.
     """
     devices = toolchain.list_devices()
     number = choose_device(devices, platform, device)
@@ -93,10 +94,10 @@ def open_chosen(
 
 
 def describe(info: _core.DeviceInfo) -> str:
-    """Say what a device is in one line.
+    """Return a description of a device in a line.
 
     Args:
-        info: What it says of itself.
+        info: Description by the driver.
     """
     parts = [
         f"{info.name} ({info.platform})",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where NVIDIA's run-time compiler is when it came as a Python package."""
+"""Location of NVIDIA's run-time compiler from a Python package."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pyop2cxx.backends import _toolkit as toolkit
 
 
 def folders() -> list[str]:
-    """Return the folders of installed packages that may hold NVRTC, the newest layout first.
+    """Return folders of installed packages that may contain NVRTC, newest layout first.
 
-    The package ``nvidia-cuda-nvrtc`` puts it into ``nvidia/cu13/lib``, its predecessor
-    ``nvidia-cuda-nvrtc-cu12`` into ``nvidia/cuda_nvrtc/lib``.
+    The package ``nvidia-cuda-nvrtc`` uses ``nvidia/cu13/lib``, the older ``nvidia-cuda-nvrtc-cu12``
+    ``nvidia/cuda_nvrtc/lib``.
 
     Example:
         >>> from pathlib import Path
@@ -26,21 +26,21 @@ def compiler_of(index: int, info: _core.DeviceInfo) -> _core.DeviceCompiler:
 
     Args:
         index: The GPU's number.
-        info: What it says of itself.
+        info: Description by the driver.
 
     Raises:
-        ToolchainError: There is no NVRTC, or it makes no code for this GPU.
+        ToolchainError: NVRTC is missing, or cannot make code for the GPU.
     """
     return compiler(info.capability)
 
 
 def compiler(architecture: str) -> _core.DeviceCompiler:
-    """Return the compiler alone, for which no GPU is needed.
+    """Return the compiler alone, without a GPU.
 
     Args:
-        architecture: Of the GPU that the code is for: ``"sm_90"``.
+        architecture: Architecture of the target GPU: ``"sm_90"``.
 
     Raises:
-        ToolchainError: There is no NVRTC, or it makes no code for this architecture.
+        ToolchainError: NVRTC is missing, or cannot make code for the architecture.
     """
     return _core.cuda.make_compiler(architecture, folders())

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Backends of other packages, which name them as entry points; nothing here has to be changed.
+"""Backends of other packages, found as entry points; no code here changes.
 
-A package that has `pyproject.toml` with ::
+A package with a `pyproject.toml` containing ::
 
     [project.entry-points."pyop2cxx.backends"]
     abacus = "abacus.backend:BACKEND"
 
-has a `Backend` called "abacus" there. Its templates may lie in a folder of its own.
+provides a `Backend` called "abacus". Templates may lie in a folder of the package.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ GROUP = "pyop2cxx.backends"
 
 @cache
 def entry_points() -> dict[str, EntryPoint]:
-    """Return those of all installed packages by name, found once: it takes some milliseconds."""
-    metadata = importlib.import_module("importlib.metadata")  # who has none does not wait for it
+    """Return the entry points of installed packages by name, found once in some milliseconds."""
+    metadata = importlib.import_module("importlib.metadata")  # slow import, avoided if no plug-ins
     return {point.name: point for point in metadata.entry_points(group=GROUP)}
 
 
@@ -35,11 +35,11 @@ def plugged_backend(name: str) -> Backend:
     """Return the backend of another package.
 
     Args:
-        name: One of `entry_points()`.
+        name: A key of `entry_points()`.
 
     Raises:
-        ConfigurationError: What the entry point names cannot be imported, fails while it is, is no
-            `Backend`, or is one of another name.
+        ConfigurationError: The target of the entry point cannot be imported, fails during the
+            import, is no `Backend`, or has another name.
     """
     point = entry_points().get(name)
     if point is None:
@@ -51,7 +51,7 @@ def plugged_backend(name: str) -> Backend:
     of = f"backend '{name}': the entry point '{point.value}' of group '{GROUP}'"
     try:
         found = point.load()
-    except Exception as error:  # whatever their code raises; others list all backends, too
+    except Exception as error:  # any exception of foreign code
         is_missing = isinstance(error, ImportError | AttributeError)
         kind = "" if is_missing else f"{type(error).__name__}: "
         raise ConfigurationError(f"{of} cannot be loaded: {kind}{error}") from error

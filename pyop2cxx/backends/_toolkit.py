@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def folders(part: str) -> list[str]:
-    """Return the folders of installed packages that may hold a part, the newest layout first.
+    """Return folders of installed packages that may contain a part, newest layout first.
 
-    Packages for CUDA 13 and later share ``nvidia/cu13/lib``; before that each had a folder of its
-    own, ``nvidia/cublas/lib``.
+    Packages for CUDA 13 and later share ``nvidia/cu13/lib``; older packages have a folder each,
+    ``nvidia/cublas/lib``.
 
     Args:
-        part: The name of its own folder: "cublas", "cuda_nvrtc".
+        part: Name of the part's folder: "cublas", "cuda_nvrtc".
 
     Example:
         >>> all(Path(folder).is_dir() for folder in folders("cublas"))

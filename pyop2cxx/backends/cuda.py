@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NVIDIA's GPUs, by the CUDA driver and its run-time compiler."""
+"""NVIDIA GPUs, by the CUDA driver and NVRTC."""
 
 from pyop2cxx import _core
 from pyop2cxx.backends import _nvrtc as nvrtc

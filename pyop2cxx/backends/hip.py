@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AMD's GPUs, by HIP and its run-time compiler. Its texts compile; it has never run."""
+"""AMD GPUs, by HIP and hipRTC. Texts compile; the backend has never run."""
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import Backend, DeviceToolchain

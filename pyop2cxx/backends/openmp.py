@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All cores of this machine, by OpenMP."""
+"""All cores of the host, by OpenMP."""
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import Backend, HostToolchain

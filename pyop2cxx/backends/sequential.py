@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One core, one element after the other."""
+"""A single core, element by element."""
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import Backend, HostToolchain

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``with op2.graph() as g:`` loops and their order are written down; nothing runs.
+"""``with op2.graph() as g:`` collects loops and their order; nothing runs.
 
-Two types for two phases, after source document 001: what is built here cannot be run, and what
-`GraphBuilder.instantiate` returns cannot be changed.
+Two types for two phases, after source document 001: a builder cannot be run, and the result of
+`GraphBuilder.instantiate` cannot be changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Successors:
-    """What can be put behind a node, or at the beginning of a graph."""
+    """The nodes that can follow a node, or begin a graph."""
 
     __slots__ = ()
 
@@ -52,12 +52,12 @@ class Successors:
 
         Args:
             kernel: The kernel.
-            iterset: The Set whose entities it is called for.
-            *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+            iterset: The Set of the loop.
+            *args: Arguments for the kernel's parameters: ``dat(access, map)``, ``glob(access)``.
             **options: As for `ParLoop`.
 
         Returns:
-            The node. It never changes.
+            The node, immutable.
 
         Raises:
             GraphClosedError: The graph is not being built.
@@ -73,12 +73,12 @@ class Successors:
         Args:
             kernel: As for `then`.
             iterset: As for `then`.
-            *args: As for `then`; one of them is a Global with INC, MIN or MAX.
+            *args: As for `then`; at least a Global with INC, MIN or MAX.
             **options: As for `ParLoop`.
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: No argument is a Global that is reduced; or as for `ParLoop`.
+            UsageError: No argument is a reduced Global; or as for `ParLoop`.
         """
         if not any(isinstance(arg.data, Global) and arg.access != READ for arg in args):
             raise UsageError(
@@ -90,11 +90,12 @@ class Successors:
     then_parallel_reduce = then_reduce
 
     def then_single(self, kernel: Kernel, *args: Any, **options: Any) -> Node:
-        """Add a kernel that is called once, as a single work item.
+        """Add a kernel called once, as a single work item.
 
         Args:
             kernel: The kernel.
-            *args: One for each parameter of the kernel: Globals, and Dats on one Set of one entity.
+            *args: Arguments for the kernel's parameters: Globals, and Dats on the same Set with a
+                single entity.
             **options: As for `ParLoop`.
 
         Raises:
@@ -118,21 +119,21 @@ class Successors:
         writes: Sequence[DataCarrier] | None = None,
         name: str | None = None,
     ) -> Node:
-        """Add a call of a Python function, which may use all of Python and of this library.
+        """Add a call of a Python function, free to use all of Python and of this library.
 
-        On a device it is called while the loops before it may still run; whatever it reads is
-        waited for.
+        On a device the call happens while earlier loops may still run; reading values waits for
+        them.
 
         Args:
             function: Called without arguments, once a submit.
-            reads: Dats and Globals that it reads.
-            writes: Dats and Globals that it writes. If neither is given, nobody knows what it uses:
-                it must be ordered with all other nodes.
-            name: What messages and pictures call it; None means the function's name.
+            reads: Dats and Globals read by the function.
+            writes: Dats and Globals written by the function. If neither is given, the uses are
+                unknown, and the node must be ordered with all other nodes.
+            name: Name in messages and pictures; None means the function's name.
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: It is no function, or something is neither a Dat nor a Global.
+            UsageError: No function, or data other than Dats and Globals.
         """
         if not callable(function):
             raise UsageError(f"graph: then_host needs a function, got {function!r}")
@@ -153,24 +154,23 @@ class Successors:
         writes: Sequence[Dat | Global] = (),
         name: str | None = None,
     ) -> Node:
-        """Add a call of another library, such as cuBLAS or cuSPARSE, where the values are.
+        """Add a call of another library, for example cuBLAS or cuSPARSE, where the values are.
 
-        The function enqueues the work and waits for nothing. On CUDA it is called while launches
-        are recorded; its work becomes nodes of the graph that is replayed, and the function is not
-        called again as long as no address changes.
+        The function enqueues work without waiting. On CUDA the call happens while launches are
+        recorded; the work becomes nodes of the replayed graph, and the function is not called again
+        unless an address changes.
 
         Args:
             function: Called with a queue and the addresses of `reads` and `writes`, as integers.
-                The queue is a ``cudaStream_t``; on backends of the host, and on OpenCL, it is None,
-                and the addresses are those of the host.
-            reads: Dats and Globals that it reads.
-            writes: Dats and Globals that it writes; it may read them, too.
-            name: What messages and pictures call it; None means the function's name.
+                The queue is a ``cudaStream_t``; on backends of the host, and on OpenCL, the queue
+                is None and the addresses are the host's.
+            reads: Dats and Globals read by the function.
+            writes: Dats and Globals written by the function, possibly also read.
+            name: Name in messages and pictures; None means the function's name.
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: It is no function, or something is neither a Dat nor a Global, or only
-                components of one.
+            UsageError: No function, or data other than whole Dats and Globals.
         """
         if not callable(function):
             raise UsageError(f"graph: then_library needs a function, got {function!r}")
@@ -183,11 +183,12 @@ class Successors:
         return self._place(Captured(str(called), function, reads, writes))
 
     def then_copy(self, source: Any, target: Any, *, casting: str = "fitting") -> Node:
-        """Add a copy of all values into another Dat or Global, converted to its dtype.
+        """Add a copy of all values into another Dat or Global, converted to the target's dtype.
 
         Args:
-            source: What is read.
-            target: What is written: a Dat on the same Set and of the same dim, or a Global.
+            source: The Dat or Global read.
+            target: The Dat or Global written; a Dat on the same Set and of the same dim, or a
+                Global.
             casting: As for `Dat.copy`. Without a conversion nothing waits for the host.
 
         Raises:
@@ -200,10 +201,10 @@ class Successors:
     then_convert = then_copy
 
     def then_fill(self, target: Any, value: float | complex = 0) -> Node:
-        """Add setting all values of a Dat or Global to one number.
+        """Add setting all values of a Dat or Global to a number.
 
         Args:
-            target: What is written.
+            target: The Dat or Global written.
             value: The number. A Dat on a device is set there, and nobody waits.
 
         Raises:
@@ -220,15 +221,15 @@ class Successors:
         return self._place(Fill(target, held[()]))
 
     def then_scan(self, source: Dat, target: Dat) -> Node:
-        """Add an exclusive scan: each entity gets the sum over all entities before it.
+        """Add an exclusive scan: each entity gets the sum over all earlier entities.
 
-        It numbers what entities have, and makes the offsets of sparse rows. It is done by loops
-        over chunks, where loops run: sums of real numbers are rounded in the same way each time,
-        but not as one after the other would be. Between two dtypes NumPy adds up on the host.
+        Scans number the parts of entities, and make the offsets of sparse rows. Loops over chunks
+        compute the sums on the device of loops: sums of real numbers are rounded in the same way
+        each time, but differently from a sequential sum. Between two dtypes NumPy sums on the host.
 
         Args:
-            source: What is summed, component by component; the owned entities are.
-            target: What is written, on the same Set and of the same dim.
+            source: Values to sum, component by component, over owned entities.
+            target: Target on the same Set and of the same dim.
 
         Raises:
             GraphClosedError: The graph is not being built.
@@ -242,14 +243,14 @@ class Successors:
     then_parallel_scan = then_scan
 
     def then_graph(self, graph: Graph) -> Node:
-        """Add all nodes of another graph, as one node.
+        """Add all nodes of another graph, as a single node.
 
         Args:
-            graph: The graph; it may be submitted alone as well.
+            graph: The graph; submitting the graph alone stays possible.
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: It is no `Graph`.
+            UsageError: Not a `Graph`.
         """
         if not isinstance(graph, Graph):
             raise UsageError(
@@ -258,10 +259,10 @@ class Successors:
         return self._place(Inner(graph.name, graph._nodes))
 
     def while_(self, condition: Condition, *, most: int) -> WhileBuilder:
-        """Add nodes that are run again as long as a condition holds.
+        """Add nodes repeated as long as a condition holds.
 
-        Use it in a ``with`` statement, whose variable gets the nodes. What is behind them follows
-        the statement: ``loop.node.then(...)``.
+        Use in a ``with`` statement, with the builder of the body as the variable. Later nodes
+        follow the statement: ``loop.node.then(...)``.
 
         Args:
             condition: A comparison of a Global: ``residual > tolerance``. Looked at before each
@@ -270,7 +271,7 @@ class Successors:
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: It is no condition, or `most` is no positive number.
+            UsageError: No condition, or `most` is no positive number.
 
         Example:
             >>> from pyop2cxx import op2
@@ -294,9 +295,9 @@ class Successors:
 
 
 class Node(Successors):
-    """A node of a graph that is being built, or several that are waited for together.
+    """A node of a graph under construction, or several nodes to wait for together.
 
-    It refers to the graph without keeping it alive, and is of no use once that is built.
+    The node does not keep the graph alive, and is of no use once the graph is built.
     """
 
     __slots__ = ("__weakref__", "_builder", "_name", "_numbers")
@@ -308,7 +309,7 @@ class Node(Successors):
 
     @property
     def name(self) -> str:
-        """What messages and pictures call it."""
+        """Name in messages and pictures."""
         return self._name
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -333,13 +334,13 @@ class Node(Successors):
 
 @ends_tracebacks("instantiate")
 class GraphBuilder(Successors):
-    """A graph that is being built: loops, and which of them wait for which.
+    """A graph under construction: loops and their dependencies.
 
-    ``node.then(...)`` adds a node that runs after this one, ``when_all(a, b).then(...)`` one that
-    runs after all of several; nodes that are added to the builder itself wait for nothing.
+    ``node.then(...)`` adds a node behind another, ``when_all(a, b).then(...)`` a node behind
+    several; nodes added to the builder wait for nothing.
 
     Args:
-        name: What messages and pictures call it; None means 'graph'.
+        name: Name in messages and pictures; None means 'graph'.
 
     Example:
         >>> from pyop2cxx import op2
@@ -395,17 +396,17 @@ class GraphBuilder(Successors):
 
     @property
     def name(self) -> str:
-        """What messages and pictures call it."""
+        """Name in messages and pictures."""
         return self._name
 
     par_loop = Successors.then
 
     def when_all(self, *nodes: Node) -> Node:
-        """Return what comes behind all of several nodes: ``g.when_all(a, b).then(...)``.
+        """Return the place behind several nodes: ``g.when_all(a, b).then(...)``.
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: There are none, or one is of another graph.
+            UsageError: No nodes, or a node of another graph.
         """
         self._check_open("when_all")
         numbers: dict[int, None] = {}
@@ -420,14 +421,14 @@ class GraphBuilder(Successors):
         return Node(self, tuple(numbers), "+".join(node.name for node in nodes))
 
     def slot(self, data: Any) -> Any:
-        """Say that another Dat or Global may take the place of this one; see `Graph.bind`.
+        """Let another Dat or Global replace the given object; see `Graph.bind`.
 
         Returns:
-            What was given.
+            The given object.
 
         Raises:
             GraphClosedError: The graph is not being built.
-            UsageError: It is neither a Dat nor a Global.
+            UsageError: Neither a Dat nor a Global.
         """
         self._check_open("slot")
         if not isinstance(data, (Dat, Global)):
@@ -439,16 +440,15 @@ class GraphBuilder(Successors):
         """Return the graph, compiled and ready to run.
 
         Args:
-            on_race: What to do about two nodes that nothing orders although one writes what the
-                other one uses: ``"error"``; ``"serialise"``, they run in the order in which they
-                were written; ``"ignore"``, their order does not matter. Sums into the same values
-                are no race, nor are minima or maxima.
-            to_save: Whether it is meant for `Graph.save`, so that what cannot be saved is refused
-                now.
+            on_race: Treatment of unordered nodes with conflicting uses of the same data:
+                ``"error"``; ``"serialise"``, to run them in the order of the program; ``"ignore"``,
+                if their order does not matter. Sums into the same values are no race, nor are
+                minima or maxima.
+            to_save: Whether the graph is meant for `Graph.save`, to refuse unsavable nodes now.
 
         Raises:
-            GraphClosedError: It was instantiated before, is not built yet, or was given up.
-            GraphRaceError: There are such nodes.
+            GraphClosedError: The graph was instantiated before, is not built yet, or was given up.
+            GraphRaceError: Unordered nodes conflict.
             UnsupportedError: As for `Graph.save`, with `to_save`.
             CompilationError: The compiler rejects a kernel.
         """
@@ -485,7 +485,7 @@ class GraphBuilder(Successors):
     def _loop(
         self, kernel: Kernel, iterset: Set, args: tuple[Any, ...], options: dict[str, Any]
     ) -> LoopOperation:
-        """Return a loop; the same again for the same objects, which needs no checks then."""
+        """Return a loop; for the same objects the same loop, without further checks."""
         try:
             key = (
                 id(kernel),
@@ -502,10 +502,10 @@ class GraphBuilder(Successors):
 
 
 class WhileBuilder(GraphBuilder):
-    """Nodes that are run again as long as a condition holds, while they are being added.
+    """The body of a ``while_``, under construction.
 
     Attributes:
-        node: The node that all of this is, once the block has ended.
+        node: The node of the whole repetition, once the block has ended.
     """
 
     def __init__(
@@ -539,18 +539,18 @@ def create_graph(
     on_race: str = "error",
     to_save: bool = False,
 ) -> Graph:
-    """Build a graph in a function, which is called once, now.
+    """Build a graph in a function, called once, now.
 
     Args:
         closure: Gets the beginning of the graph, and adds nodes: ``root.then(...)``.
-        name: What messages and pictures call it.
+        name: Name in messages and pictures.
         on_race: As for `GraphBuilder.instantiate`.
         to_save: As for `GraphBuilder.instantiate`.
 
     Raises:
         GraphRaceError: As for `GraphBuilder.instantiate`.
         UnsupportedError: As for `Graph.save`, with `to_save`.
-        UsageError: It is no function.
+        UsageError: Not a function.
 
     Example:
         >>> from pyop2cxx import op2

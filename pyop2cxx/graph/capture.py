@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``op2.record(step)``: a graph of what a function does, with the order that its data demand."""
+"""``op2.record(step)``: a graph of a function's loops, ordered by data dependences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Capture:
     """Takes loops instead of running them, while a function is recorded.
 
-    It stands where a chain stands: see `pyop2cxx.runtime.seams.Recorder`.
+    A capture takes the place of a chain: see `pyop2cxx.runtime.seams.Recorder`.
     """
 
     takes_all = records = is_of_graph = True
@@ -40,7 +40,7 @@ class Capture:
 
     @property
     def waiting(self) -> list[str]:
-        """Names of what was recorded."""
+        """Names of the recorded operations."""
         return [one.operation.name for one in self.operations]
 
     def takes(self, loop: Any) -> bool:
@@ -51,14 +51,14 @@ class Capture:
         return True
 
     def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
-        """Say that no loop is known: each gets its own place."""
+        """Return False: each loop gets a separate place."""
         return False
 
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
         """Remember nothing."""
 
     def takes_zero(self, carrier: Any) -> bool:
-        """Record that all values of an object are set to zero."""
+        """Record the setting of all values of an object to zero."""
         return self.takes_action(f"zero {carrier.name}", carrier.zero, (carrier, True), zeroes=True)
 
     def takes_action(
@@ -69,7 +69,7 @@ class Capture:
         zeroes: bool = False,
         in_graphs: bool = True,
     ) -> bool:
-        """Record what the library does to values itself, such as setting them to zero."""
+        """Record an action of the library on values, for example setting them to zero."""
         if not in_graphs or not self._is_own_thread():
             return False
         written = [data for data, writes in uses if writes]
@@ -81,24 +81,24 @@ class Capture:
         return True
 
     def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
-        """Record a copy, of what is there at each submit."""
+        """Record a copy of the values present at each submit."""
         if not self._is_own_thread():
             return False
         self._add(Copy(source, target, casting))
         return True
 
     def takes_values(self, carrier: Any, values: Any) -> bool:
-        """Set them now: what they are set to is not the same at each submit."""
+        """Set the values now: they differ between submits."""
         return False
 
     def settle_for_other(self, carrier: Any, *, write: bool) -> None:
-        """Leave it: what is recorded runs when the graph is submitted, not now."""
+        """Do nothing: recorded loops run when the graph is submitted."""
 
     def flush_for_other(self) -> None:
-        """Leave it, too."""
+        """Do nothing."""
 
     def settle(self, carrier: Any, *, write: bool) -> None:
-        """Refuse what would happen once, now, instead of at each submit."""
+        """Refuse an effect now that would be missing at each submit."""
         if not self._is_own_thread():
             return
         if write:
@@ -111,7 +111,7 @@ class Capture:
         self._looks.note_read(carrier)
 
     def begin_block(self) -> None:
-        """Let a chain begin: what it compiles together is taken whole."""
+        """Let a chain begin: the block is recorded as a whole."""
 
     def takes_block(self, entries: Sequence[Entry], passes: frozenset[str]) -> bool:
         """Record the loops of a chain, to be compiled together when the graph is."""
@@ -120,7 +120,7 @@ class Capture:
         return True
 
     def flush(self) -> None:
-        """Refuse what wants all loops to have run."""
+        """Refuse operations that need all loops to have run."""
         if self._is_own_thread():
             raise UsageError(
                 f"record: '{self._name}' does something that all loops before it must have run "
@@ -140,21 +140,21 @@ class Capture:
 def record(step: Callable[[], object], *, name: str | None = None, to_save: bool = False) -> Graph:
     """Record the loops of a function, and return them as a graph.
 
-    The function is called once, now; its loops do not run. Each waits for those before it whose
-    results it needs: loops over other data, sums into the same values, and readers may change
-    places. What the function does besides loops happens once.
+    The function is called once, now; the loops do not run. Each loop waits for earlier loops with
+    needed results: loops over other data, sums into the same values, and readers are unordered. All
+    other effects of the function happen once.
 
     Args:
-        step: A function without arguments that calls `par_loop` and ``ParLoop.compute``; ``zero``,
-            and copies between Dats of one dtype, are recorded too. The loops of
-            ``with op2.chain():`` in it are one node, which runs what the chain makes of them.
-        name: What messages and pictures call it; None means the function's name.
-        to_save: Whether it is meant for `Graph.save`, so that what cannot be saved is refused now.
+        step: A function without arguments, calling `par_loop` and ``ParLoop.compute``; ``zero``,
+            and copies between Dats of equal dtype, are recorded too. The loops of a block
+            ``with op2.chain():`` become a single node with the chain's functions.
+        name: Name in messages and pictures; None means the function's name.
+        to_save: Whether the graph is meant for `Graph.save`, to refuse unsavable nodes now.
 
     Raises:
         UnsupportedError: As for `Graph.save`, with `to_save`.
-        UsageError: The function reads what its loops write, before or after them, changes values
-            outside of loops, or changes options.
+        UsageError: The function reads values written by the loops, before or after them, changes
+            values outside of loops, or changes options.
         CompilationError: The compiler rejects a kernel.
 
     Example:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chains as nodes of graphs: loops that are compiled together, and then run many times."""
+"""Chains as nodes of graphs: loops compiled together, and run many times."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ChainOperation(Operation):
     """Loops of a chain.
 
     Args:
-        entries: What the chain recorded, in its order.
-        passes: What the chain looks for.
+        entries: The recorded entries, in order.
+        passes: Passes of the chain.
     """
 
     def __init__(self, entries: Sequence[Entry], passes: frozenset[str]) -> None:
@@ -46,7 +46,7 @@ class ChainOperation(Operation):
         self._fills: list[Fill] = []
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
-        """What its loops and actions use."""
+        """Uses of the loops and actions."""
         for entry in self._entries:
             if entry.loop is None:
                 for data, writes in entry.uses:
@@ -62,14 +62,14 @@ class ChainOperation(Operation):
 
     @property
     def loops(self) -> list[ParLoop]:
-        """Its loops."""
+        """The loops."""
         return [entry.loop for entry in self._entries if entry.loop is not None]
 
     def tasks(self) -> Sequence[_core.GraphTask] | None:
-        """Compile the chain, and return its functions, and what sets values to zero.
+        """Compile the chain, and return the functions, and tasks for zeroing.
 
-        Behind a function that writes into second buffers there is a task for each of them, by
-        which it and its Dat change places.
+        A function with second buffers is followed by tasks to exchange each with the Dat's own
+        buffer.
 
         Raises:
             CompilationError: The compiler rejects a kernel.
@@ -90,20 +90,20 @@ class ChainOperation(Operation):
         return found or None
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """Those of what sets values to zero, and of matrices that are assembled."""
+        """Notes of zeroing, and of assembled matrices."""
         for fill in self._fills:
             yield from fill.notes()
         for arg in self._assembled():
             yield partial(note_assembly, arg)
 
     def _assembled(self) -> Iterator[Any]:
-        """The arguments that are matrices."""
+        """The matrix arguments."""
         for entry in self._entries:
             if entry.recorded is not None:
                 yield from (entry.args[i] for i in entry.recorded.assembled)
 
     def lent(self) -> Iterator[Lent]:
-        """Those of its functions, and of what sets values to zero."""
+        """Lent memory of the functions, and of zeroing."""
         assert self._chain is not None
         for one in self._chain.functions:
             if isinstance(one, Task):
@@ -112,7 +112,7 @@ class ChainOperation(Operation):
             yield from fill.lent()
 
     def prepared(self) -> Callable[[int], None]:
-        """Return what runs the chain some times, if something in it needs Python."""
+        """Return a callable running the chain n times, if a step needs Python."""
         entries, chain = self._entries, self._chain
         assert chain is not None, "tasks() is asked first"
 
@@ -126,14 +126,14 @@ class ChainOperation(Operation):
 
 
 def _fill(entry: Entry) -> Fill | None:
-    """Return what an action does, if it sets all values of one object to zero."""
+    """Return the fill of an action, if all values of a single object are set to zero."""
     if not entry.zeroes or len(entry.uses) != 1:
         return None
     return Fill(entry.uses[0][0], 0)
 
 
 def _own(entry: Entry) -> Entry:
-    """Return an entry with a loop that belongs to the graph alone."""
+    """Return an entry with a loop owned by the graph."""
     if entry.recorded is None:
         return entry
     loop = own_copy(entry.made())

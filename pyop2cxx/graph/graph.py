@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A graph that is ready to run: it cannot be changed, only submitted."""
+"""A graph ready to run: immutable, only submitted."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _NOTE_LETTERS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """Whether it pays to run a piece of a graph as one, as measured.
+    """Measured gain of running a piece of a graph as a unit.
 
-    On a device that is one recording; on ``openmp`` one parallel region that loops share.
+    A unit is a recording on a device, and a parallel region shared by loops on ``openmp``.
 
     Attributes:
-        alone_ms: Milliseconds of a submit, loop by loop; None if that was not measured yet.
-        as_one_ms: The same, all as one in one order.
-        side_by_side_ms: The same, with loops that nothing orders side by side; None if there are
-            none, or that was not measured yet.
-        several_ms: The same, where several submits that are asked for at once are one; None before.
-        kept: What is done from now on: ``"as one"``, ``"side by side"``, ``"loop by loop"`` or
-            ``"several as one"``; ``"undecided"`` while the first three are still measured.
+        alone_ms: Milliseconds of a submit, loop by loop; None before the measurement.
+        as_one_ms: The same for the whole piece in a single order.
+        side_by_side_ms: The same with unordered loops side by side; None without such loops, or
+            before the measurement.
+        several_ms: The same for several submits requested together and run as one; None before.
+        kept: The chosen way: ``"as one"``, ``"side by side"``, ``"loop by loop"`` or
+            ``"several as one"``; ``"undecided"`` during the measurement of the first three.
     """
 
     alone_ms: float | None
@@ -71,24 +71,25 @@ class Replay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphStats:
-    """What a graph is made of, and how often it ran.
+    """Size of a graph, and numbers of runs.
 
     Attributes:
         nodes: Nodes.
-        edges: Pairs of nodes of which one waits for the other.
+        edges: Dependences: pairs of nodes.
         levels: Nodes on the longest path.
-        segments: Pieces that run without Python between them: calls on the host separate them.
-        submits: How often it was submitted.
-        instantiations: How often its loops were made ready: once, and after each change of options.
-        instantiate_ms: Milliseconds that the last time took, compilers included.
-        backend: What its loops run on.
-        replays: For each segment that can run as one, whether that pays: as a recording of a
+        segments: Pieces without Python inside, separated by calls on the host.
+        submits: Number of submits.
+        instantiations: Number of preparations of the loops: once, and after each change of options.
+        instantiate_ms: Milliseconds of the last preparation, including compilers.
+        backend: Backend of the loops.
+        replays: For each segment that can run as a unit, the measured gain: as a recording of a
             device, or in shared parallel regions of ``openmp``. Empty elsewhere, and before a try.
-        not_replayed: For each segment of loops on a device that the last submit launched one by
-            one, why, and what to do: too large scratch memory, too few launches. Empty where single
+        not_replayed: For each segment on a device launched loop by loop in the last submit, the
+            reason and a remedy: too large scratch memory, too few launches. Empty if single
             launches were measured to be faster.
-        regions: For each segment on ``openmp``, how many loops share parallel regions, or why none.
-        repeats: For each ``while_``, whether the host or the device repeats it.
+        regions: For each segment on ``openmp``, the number of loops in shared parallel regions, or
+            a reason for none.
+        repeats: For each ``while_``, whether the host or the device repeats the body.
     """
 
     nodes: int
@@ -109,8 +110,8 @@ class GraphStats:
 class Graph:
     """Loops with their order, compiled, checked for races and bound to their data.
 
-    `GraphBuilder.instantiate` makes one. It keeps its Dats alive. It uses the values that Dats,
-    Globals and Consts have when it is submitted.
+    `GraphBuilder.instantiate` makes a graph. Dats stay alive with the graph. A submit uses the
+    present values of Dats, Globals and Consts.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class Graph:
         self._n_submits = 0
         self._n_instantiations = 0
         self._lock = threading.Lock()
-        self._submitting = 0  # the thread that is
+        self._submitting = 0  # submitting thread
         if to_save:
             check_can_be_saved(self)
         self._prepare()
@@ -149,48 +150,48 @@ class Graph:
 
     @property
     def name(self) -> str:
-        """What messages and pictures call it."""
+        """Name in messages and pictures."""
         return self._name
 
     @property
     def native(self) -> tuple[int, ...]:
-        """Addresses of the ``CUgraphExec`` of each piece that a GPU replays as one.
+        """Addresses of the ``CUgraphExec`` of each piece replayed by a GPU; tuple of int.
 
-        Empty before the second submit, and on backends that have no such thing: they call the bound
-        loops one after the other.
+        Empty before the second submit, and on other backends: they call the bound loops in
+        sequence.
         """
         return self._program.native
 
     @property
     def data(self) -> dict[str, Any]:
-        """What its nodes use: Dats, Globals, Consts and Mats by their names.
+        """Dats, Globals, Consts and Mats of the nodes, by name.
 
-        Of several of one name the second is called ``name_2``.
+        The second object of the same name is called ``name_2``.
         """
         return data_of(self._nodes)
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """Those of `data` whose values a submit depends on."""
+        """The part of `data` with values needed by a submit."""
         needed = needed_by(self._nodes)
         return {name: data for name, data in self.data.items() if data._uid in needed}
 
     @property
     def outputs(self) -> dict[str, Any]:
-        """Those of `data` that a submit changes."""
+        """The part of `data` changed by a submit."""
         changed = changed_by(self._nodes)
         return {name: data for name, data in self.data.items() if data._uid in changed}
 
     def submit(self, n: int = 1) -> None:
-        """Run all nodes, each behind those that it waits for. On a device they are enqueued.
+        """Run all nodes, each behind its dependencies. On a device they are enqueued.
 
         Args:
-            n: How often, one after the other.
+            n: Number of runs, in sequence.
 
         Raises:
-            GraphClosedError: Loops run on another backend now than when it was instantiated.
+            GraphClosedError: The backend of loops is not the backend of the instantiation.
             HaloFrozenError: A Dat's frozen halo was promised another access.
-            ExecutionError: A loop failed; the nodes behind it did not run.
+            ExecutionError: A loop failed; later nodes did not run.
             UsageError: n is not a positive number; or a function of the graph submits the graph.
         """
         if not isinstance(n, int) or isinstance(n, bool) or n < 1:
@@ -209,12 +210,12 @@ class Graph:
                 self._submitting = 0
 
     def wait(self) -> None:
-        """Wait until everything that was submitted is done.
+        """Wait until all submitted work is done.
 
-        Reading values waits for them by itself.
+        Reading values waits for the writing loops automatically.
 
         Raises:
-            ExecutionError: A loop has failed; the message names it.
+            ExecutionError: A loop has failed; the message names the loop.
         """
         for opened in runtime.engine.devices:
             opened.device.finish()
@@ -222,16 +223,16 @@ class Graph:
     def bind(self, replaced: Mapping[Any, Any]) -> Graph:
         """Return the same graph with other Dats or Globals in the places of slots.
 
-        It is remembered: asked for again with the same objects, it is the same graph.
+        Results are kept: the same objects give the same graph again.
 
         Args:
-            replaced: For slots of `GraphBuilder.slot`, or their names in `data`, what takes their
-                places: of the same kind, Set, dim and dtype. A slot may be given itself, or take
-                another slot's place.
+            replaced: For slots of `GraphBuilder.slot`, or their names in `data`, the replacements:
+                of the same kind, Set, dim and dtype. A slot may be given unchanged, or replace
+                another slot.
 
         Raises:
-            UsageError: Something is no slot, does not fit, or a function of the program uses it.
-            GraphRaceError: What takes the places makes two nodes a race.
+            UsageError: An object is no slot, does not fit, or is used by a function of the program.
+            GraphRaceError: The replacements make two nodes a race.
         """
         new: dict[int, Any] = {}
         named = self.data if any(isinstance(old, str) for old in replaced) else {}
@@ -265,23 +266,22 @@ class Graph:
         arch: str = "native",
         build: bool = True,
     ) -> None:
-        """Write the graph to a folder: its loops compiled, its meshes, and the values of now.
+        """Write the graph to a folder: compiled loops, meshes, and the present values.
 
-        `op2.load_graph` reads it; nothing is compiled then. The folder is a project of CMake, too,
-        for programs in C++; see the chapter about graphs.
+        `op2.load_graph` reads the folder without compiling. The folder is also a CMake project for
+        programs in C++; see the chapter about graphs.
 
         Args:
-            path: The folder. It must not exist, be empty, or hold such a project, which is
-                replaced.
+            path: The folder: missing, empty, or a project to be replaced.
             name: Of the project, a C identifier; None means the graph's name.
-            backends: What its loops are compiled for: ``"sequential"``, ``"openmp"`` or both; empty
-                means the one that the graph runs on, ``"openmp"`` if that is a device.
-            arch: What the C compiler's ``-march`` is given.
+            backends: Backends to compile for: ``"sequential"``, ``"openmp"`` or both; empty means
+                the graph's backend, or ``"openmp"`` for a device.
+            arch: Value of the C compiler's ``-march``.
             build: Whether loops are compiled now. Sources are written in any case.
 
         Raises:
-            UnsupportedError: A node, or what it uses, cannot be saved: the message names all of
-                them. Nothing is written.
+            UnsupportedError: Nodes or their data cannot be saved: the message names all of them.
+                Nothing is written.
             UsageError: The name is no C identifier, or the folder holds something else.
             CompilationError: The compiler rejects a loop.
         """
@@ -290,7 +290,7 @@ class Graph:
         )
 
     def stats(self) -> GraphStats:
-        """Say what it is made of, and how often it ran."""
+        """Size of the graph, and numbers of runs."""
         levels = _core.graph.levels([_core.graph.Node(after, []) for after in self._edges])
         return GraphStats(
             nodes=len(self._nodes),
@@ -312,7 +312,7 @@ class Graph:
         return pictures.dot(self._name, self._labels(), self._edges)
 
     def to_svg(self) -> str:
-        """Return a picture of the graph, as SVG, and below it how often it ran and how."""
+        """Return a picture of the graph as SVG, with numbers of runs and timings below."""
         return pictures.svg(self._name, self._labels(), self._edges, self._notes())
 
     def _repr_svg_(self) -> str:
@@ -412,7 +412,7 @@ def _check_fits(name: str, old: Any, data: Any) -> None:
 
 
 def _checked(name: str, nodes: Sequence[Placed], on_race: str) -> list[list[int]]:
-    """Return what each node waits for, after races were looked for."""
+    """Return the dependencies of each node, after a check for races."""
     edges = [list(one.after) for one in nodes]
     if on_race == "ignore":
         return edges
@@ -448,7 +448,7 @@ def _message(
 
 
 def _what_of(operation: Operation) -> str:
-    """Return how a node uses its data, for pictures."""
+    """Return a node's uses of data, for pictures."""
     if isinstance(operation, (While, Inner)):
         return f"{len(operation.body)} nodes"
     uses: dict[str, str] = {}

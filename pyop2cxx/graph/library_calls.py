@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes that the library has functions for, such as scans, and calls of other libraries."""
+"""Nodes for functions of the library, for example scans, and calls of other libraries."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class Fill(HostCall):
-    """Setting all values to one number.
+    """Setting all values to the same number.
 
     Args:
-        target: What is set: a Dat or a Global; a Mat to 0 only.
+        target: A Dat or a Global; a Mat to 0 only.
         value: The number.
-        name: What messages call it; None means 'set' and the target's name.
+        name: Name in messages; None means 'set' and the target's name.
     """
 
     def __init__(self, target: Any, value: Any, name: str | None = None) -> None:
@@ -39,7 +39,7 @@ class Fill(HostCall):
         super().__init__(name or f"set {target.name}", fill, [], [target])
 
     def task(self) -> _core.GraphTask | None:
-        """Return one command: zeros, or a few numbers."""
+        """Return a single command: zeros, or a few numbers."""
         target = self.target
         if not is_plain(target):
             return None
@@ -60,7 +60,7 @@ class Fill(HostCall):
         self.target.halo_valid = True
 
     def lent(self) -> Iterator[Lent]:
-        """That of the target, on a device."""
+        """Lent memory of the target, on a device."""
         return _lent_of(self.target)
 
     def bound(self, replaced: Replaced) -> Operation:
@@ -74,8 +74,8 @@ class Copy(HostCall):
     """A copy of all values into another Dat or Global.
 
     Args:
-        source: What is read.
-        target: What is written.
+        source: The Dat or Global read.
+        target: The Dat or Global written.
         casting: As for `Dat.copy`.
     """
 
@@ -88,7 +88,7 @@ class Copy(HostCall):
         super().__init__(f"copy {source.name} to {target.name}", copy, [source], [target])
 
     def task(self) -> _core.GraphTask | None:
-        """Return one command; None if values are converted, or lie differently."""
+        """Return a single command; None if values are converted, or differ in layout."""
         source, target = self.source, self.target
         if source is target or not (is_plain(source) and is_plain(target)):
             return None
@@ -100,7 +100,7 @@ class Copy(HostCall):
         return _core.graph.CopyTask(mirror_of_loops(), target._buffer, source._buffer)
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """A Dat has values in the numbers that the other one's have."""
+        """A Dat takes over the source's numbering."""
         if isinstance(self.target, Dat):
             yield self._note
 
@@ -109,7 +109,7 @@ class Copy(HostCall):
         self.target.halo_valid = self.source.halo_valid
 
     def lent(self) -> Iterator[Lent]:
-        """Those of both, on a device."""
+        """Lent memory of both, on a device."""
         yield from _lent_of(self.source)
         yield from _lent_of(self.target)
 
@@ -125,10 +125,9 @@ class Scan(HostCall):
     """Exclusive sums over a Set.
 
     Args:
-        source: What is summed.
-        target: What is written.
-        may_compile: Whether loops may be compiled for it on the host; where loops run on a device,
-            they may.
+        source: Values to sum.
+        target: Target of the sums.
+        may_compile: Whether loops may be compiled for the scan on the host; on a device always.
     """
 
     def __init__(self, source: Dat, target: Dat, *, may_compile: bool = True) -> None:
@@ -146,7 +145,7 @@ class Scan(HostCall):
         self._loops: Any = None
 
     def tasks(self) -> Sequence[_core.GraphTask] | None:
-        """Return loops that do it; None where none may be compiled, and where dtypes differ."""
+        """Return the loops of the scan; None if compiling is not allowed, or dtypes differ."""
         source, target = self.source, self.target
         may_compile = self._may_compile or mirror_of_loops() is not None
         if not may_compile or not (is_plain(source) and is_plain(target)):
@@ -164,11 +163,11 @@ class Scan(HostCall):
             self._loops = scan_loops(source, target)
             tasks = [LoopOperation(loop).task() for loop in self._loops.loops]
         except UnsupportedError:
-            return None  # such as float64 on a device that has none
+            return None  # for example, no float64 on the device
         return None if None in tasks else [task for task in tasks if task is not None]
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """The sums have the numbers that the values have."""
+        """The sums take over the source's numbering."""
         yield self._note
 
     def _note(self) -> None:
@@ -176,7 +175,7 @@ class Scan(HostCall):
         self.target.halo_valid = True
 
     def lent(self) -> Iterator[Lent]:
-        """Those of both, on a device."""
+        """Lent memory of both, on a device."""
         yield from _lent_of(self.source)
         yield from _lent_of(self.target)
 
@@ -189,13 +188,13 @@ class Scan(HostCall):
 
 
 class Captured(HostCall):
-    """A call of somebody else's library, by a function that enqueues it on a queue.
+    """A call of another library, by a function that enqueues the work.
 
     Args:
-        name: What messages call it.
+        name: Name in messages.
         function: Takes a queue and addresses.
-        reads: What it reads.
-        writes: What it writes.
+        reads: Dats and Globals read.
+        writes: Dats and Globals written.
     """
 
     def __init__(
@@ -209,7 +208,7 @@ class Captured(HostCall):
         super().__init__(name, self._on_host, reads, writes)
 
     def task(self) -> _core.GraphTask | None:
-        """Return the call; None where a device has no queue that libraries know."""
+        """Return the call; None if the device has no queue known to libraries."""
         mirror = mirror_of_loops()
         if mirror is not None and not _core.graph.QueueTask.is_possible(mirror):
             return None
@@ -231,18 +230,18 @@ class Captured(HostCall):
         _core.graph.LoopGraph([_core.graph.Step([], self._task(None))]).submit(1)
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """Ghosts of what it writes are out of date."""
+        """Ghosts of the written Dats are out of date."""
         for data in self.writes:
             if isinstance(data, Dat) and data.dataset.set.halo is not None:
                 yield partial(setattr, data, "halo_valid", False)
 
     def lent(self) -> Iterator[Lent]:
-        """Those of all values, on a device."""
+        """Lent memory of all values, on a device."""
         for data in (*self.reads, *self.writes):
             yield from _lent_of(data)
 
     def bound(self, replaced: Replaced) -> Operation:
-        """Return the same call, which gets the addresses of other data."""
+        """Return the same call with the addresses of other data."""
         if not self._is_met(replaced):
             return self
         ends = ([replaced.get(one._uid, one) for one in of] for of in (self.reads, self.writes))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that the host reads while a graph is written down, and that the graph changes.
+"""Host reads during recording of values changed by the graph.
 
-A read happens once, when the graph is made; the nodes that follow from the value are the same at
-each submit. So a value that was read must not be written by the graph, before the read or after it.
+A read happens once, during the recording; nodes depending on the value are the same at each submit.
+A value read by the host must therefore not be written by the graph, before or after the read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Looks:
-    """What the host has read, and what nodes write, since the recording began.
+    """Host reads, and writes of nodes, since the recording began.
 
     Args:
         what: The recording, for messages: ``record: 'step'``.
@@ -30,13 +30,13 @@ class Looks:
         self._written: dict[int, tuple[Any, str, str]] = {}
 
     def note_read(self, carrier: Any) -> None:
-        """Remember that the host reads values.
+        """Remember a read of values by the host.
 
         Args:
-            carrier: What has the values.
+            carrier: The object with the values.
 
         Raises:
-            UsageError: A node that was added before writes them.
+            UsageError: An earlier node writes the values.
         """
         if carrier._uid in self._read:
             return
@@ -47,14 +47,14 @@ class Looks:
         self._read[carrier._uid] = carrier, line
 
     def note_operation(self, operation: Operation, line: str) -> None:
-        """Remember what a node writes.
+        """Remember the writes of a node.
 
         Args:
-            operation: What the node does.
-            line: Where the program wrote it.
+            operation: Operation of the node.
+            line: Line of the program.
 
         Raises:
-            UsageError: The host has read values that the node writes.
+            UsageError: The host has read values written by the node.
         """
         written = [data for data, access in operation.uses() if access != READ]
         for data in written:
@@ -74,7 +74,7 @@ class Looks:
 
 
 def _share_memory(one: Any, other: Any) -> bool:
-    """Say whether two objects with values are one, or lie in the same memory."""
+    """Return whether two objects with values are the same, or share memory."""
     if one is other:
         return True
     if not (hasattr(one, "_buffer") and hasattr(other, "_buffer")):

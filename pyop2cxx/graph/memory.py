@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which nodes of a graph use the same memory."""
+"""Numbers for the memory used by the nodes of a graph."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _EVERYTHING = 0
 
 
 def numbered(nodes: Sequence[Placed]) -> tuple[list[_core.graph.Node], Mapping[int, str]]:
-    """Return the nodes without their data, and what messages call each number of memory.
+    """Return the nodes without data, and the names of each number of memory for messages.
 
-    Dats that share memory have one number, also if they only share it with a third one. A node of
-    which nobody knows what it uses meets all others.
+    Dats with shared memory have the same number, also if shared with a third Dat only. A node with
+    unknown uses conflicts with all others.
     """
-    operations = {id(one.operation): one.operation for one in nodes}  # nodes may share one
+    operations = {id(one.operation): one.operation for one in nodes}  # nodes may share an operation
     uses_of = {key: list(operation.uses()) for key, operation in operations.items()}
     data = {carrier._uid: carrier for uses in uses_of.values() for carrier, _ in uses}
     numbers = _by_memory(data.values())
@@ -42,7 +42,7 @@ def numbered(nodes: Sequence[Placed]) -> tuple[list[_core.graph.Node], Mapping[i
 
 
 def _by_memory(data: Iterable[Any]) -> dict[int, int]:
-    """Return a number for each object, by its own; equal for those whose memory overlaps."""
+    """Return a number for each object, by uid; equal for objects with overlapping memory."""
     spans = sorted((_span(carrier), carrier._uid) for carrier in data)
     numbers: dict[int, int] = {}
     number, end = _EVERYTHING, None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a graph uses, by name: which values a submit depends on, and which it changes."""
+"""Data of a graph by name, with the inputs and outputs of a submit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def data_of(nodes: Iterable[Placed]) -> dict[str, Any]:
-    """Return what nodes use, in the order of first use, by names of which each is there once."""
+    """Return the data of nodes, in the order of first use, by unique names."""
     found: dict[str, Any] = {}
     for data in _used(nodes).values():
         name, number = data.name, 2
@@ -27,14 +27,14 @@ def data_of(nodes: Iterable[Placed]) -> dict[str, Any]:
 
 
 def changed_by(nodes: Iterable[Placed]) -> set[int]:
-    """Return the numbers of what nodes change."""
+    """Return the uids of data changed by nodes."""
     return {data._uid for one in nodes for data, access in one.operation.uses() if access != READ}
 
 
 def needed_by(nodes: Iterable[Placed]) -> set[int]:
-    """Return the numbers of what has to have values before nodes run.
+    """Return the uids of data with values needed before nodes run.
 
-    Not those are of which the first node that uses them sets all values.
+    Data overwritten as a whole by the first using node are not needed.
     """
     met: set[int] = set()
     needed: set[int] = set()
@@ -52,7 +52,7 @@ def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
         if isinstance(operation, Inner):
             _look(operation.body, met, needed)
             continue
-        if isinstance(operation, While):  # which may run not at all
+        if isinstance(operation, While):  # may run no pass
             needed.update(data._uid for data in operation.condition.data if data._uid not in met)
             inside = set(met)
             _look(operation.body, inside, needed)
@@ -67,7 +67,7 @@ def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
 
 
 def _set_whole(operation: Operation) -> set[int]:
-    """Return the numbers of what an operation gives all values without looking at them."""
+    """Return the uids of data overwritten by an operation without being read."""
     if isinstance(operation, (Copy, Fill, Scan)):
         made = {operation.target._uid}
         return made if getattr(operation, "source", None) is not operation.target else set()

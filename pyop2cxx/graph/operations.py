@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the nodes of a graph do: loops, calls on the host, and loops around other nodes."""
+"""Operations of nodes: loops, calls on the host, and repetitions of other nodes."""
 
 from __future__ import annotations
 
@@ -27,46 +27,46 @@ if TYPE_CHECKING:
 
 
 class Operation:
-    """What one node does.
+    """Operation of a node.
 
     Attributes:
-        name: What messages and pictures call it.
-        is_known: Whether `uses` is all that it reads and writes.
+        name: Name in messages and pictures.
+        is_known: Whether `uses` lists all reads and writes.
     """
 
     name: str
     is_known: bool = True
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
-        """What it reads and writes."""
+        """Data read or written, with the access."""
         raise NotImplementedError
 
     def bound(self, replaced: Replaced) -> Operation:
-        """Return the same with other data; itself if it uses none of what is replaced.
+        """Return the operation with other data; the same object if no data are replaced.
 
         Raises:
-            UsageError: It cannot be made with other data.
+            UsageError: The operation cannot be made with other data.
         """
         raise NotImplementedError
 
     def task(self) -> _core.GraphTask | None:
-        """Return what carries it out where loops run, without Python; None if that takes Python.
+        """Return the task without Python, for the device of loops; None if Python is needed.
 
-        What stands behind each other and has a task is one piece, which a GPU can replay as one.
+        Adjacent operations with tasks form a piece, possibly replayed by a GPU as a unit.
         """
         return None
 
     def tasks(self) -> Sequence[_core.GraphTask] | None:
-        """Return what carries it out, if that is several tasks, one after the other."""
+        """Return the tasks of the operation, if there are several, in order."""
         task = self.task()
         return None if task is None else (task,)
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """What is called after a submit that ran the task."""
+        """Callables for after a submit of the task."""
         return iter(())
 
     def lent(self) -> Iterator[Lent]:
-        """What a device's task takes from arrays that the program holds."""
+        """Memory of the program's arrays taken over by a device's task."""
         return iter(())
 
     def _is_met(self, replaced: Replaced) -> bool:
@@ -74,7 +74,7 @@ class Operation:
 
 
 class LoopOperation(Operation):
-    """A parallel loop that belongs to the graph alone.
+    """A parallel loop owned by the graph.
 
     Args:
         loop: The loop.
@@ -88,7 +88,7 @@ class LoopOperation(Operation):
                 part.data._allocated("graph")
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
-        """What the arguments and the kernel's Consts say."""
+        """Uses by the arguments, and the kernel's Consts."""
         yield from uses_of(self.loop)
 
     def bound(self, replaced: Replaced) -> Operation:
@@ -96,7 +96,7 @@ class LoopOperation(Operation):
         return LoopOperation(with_data(self.loop, replaced)) if self._is_met(replaced) else self
 
     def task(self) -> _core.GraphTask | None:
-        """Return the loop, compiled and bound; None if something looks at it when it runs."""
+        """Return the loop, compiled and bound; None if checks inspect the loop at run time."""
         loop = self.loop
         if loop._epoch != runtime.epoch:
             loop._prepare()
@@ -104,7 +104,7 @@ class LoopOperation(Operation):
         return None if is_seen else loop._prepared
 
     def notes(self) -> Iterator[Callable[[], None]]:
-        """Mark ghosts that are out of date, and Mats that were assembled."""
+        """Mark ghosts as out of date, and Mats as assembled."""
         loop = self.loop
         for i in loop._effects.written:
             for dat in _fields(loop.args[i]):
@@ -114,25 +114,25 @@ class LoopOperation(Operation):
             yield partial(loop._run.note_assembly, loop.args)
 
     def lent(self) -> Iterator[Lent]:
-        """Those of its arguments and Consts."""
+        """Lent memory of the arguments and Consts."""
         yield from self.loop._lent
 
 
 def _fields(arg: Any) -> Iterable[Any]:
-    """Return the Dats that an argument is made of."""
+    """Return the Dats of an argument."""
     found: Iterable[Any] = arg.data.split
     return found
 
 
 def own_copy(loop: ParLoop) -> ParLoop:
-    """Return a loop that is not touched by what the program does to the given one."""
+    """Return a loop independent of the program's changes to the given loop."""
     found = copy.copy(loop)
     found._epoch = -1
     return found
 
 
 def uses_of(loop: ParLoop) -> Iterator[tuple[Any, Access]]:
-    """What a loop reads and writes: its arguments, and the Consts that its kernel names."""
+    """Data read and written by a loop: arguments, and Consts named in the kernel."""
     for part in loop._parts:
         yield part.data, part.access
     for constant in loop._symbolic().constants:
@@ -140,7 +140,7 @@ def uses_of(loop: ParLoop) -> Iterator[tuple[Any, Access]]:
 
 
 def with_data(loop: ParLoop, replaced: Replaced) -> ParLoop:
-    """Return a loop of its own, with other data in the places of some."""
+    """Return an independent loop, with some data replaced."""
     found = own_copy(loop)
     for i, arg in enumerate(loop.args):
         data: Any = arg.data
@@ -150,13 +150,13 @@ def with_data(loop: ParLoop, replaced: Replaced) -> ParLoop:
 
 
 class HostCall(Operation):
-    """A function that is called between loops, on the host.
+    """A function called between loops, on the host.
 
     Args:
         name: Used in messages.
         call: The function.
-        reads: What it reads; with `writes` None if nobody knows.
-        writes: What it writes.
+        reads: Data read; with `writes` None if unknown.
+        writes: Data written.
     """
 
     def __init__(
@@ -173,11 +173,11 @@ class HostCall(Operation):
         self._uses += [(data, WRITE) for data in writes or ()]
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
-        """What was said when the node was made."""
+        """The uses given at construction."""
         yield from self._uses
 
     def bound(self, replaced: Replaced) -> Operation:
-        """Return the call, if it uses none of the data."""
+        """Return the same call, if no data of the call are replaced."""
         if self.is_known and not self._is_met(replaced):
             return self
         raise UsageError(
@@ -188,12 +188,12 @@ class HostCall(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An operation and its place in a graph.
+    """An operation, placed in a graph.
 
     Attributes:
-        operation: What the node does.
-        after: Numbers of the nodes that it waits for.
-        line: Where the program wrote it.
+        operation: Operation of the node.
+        after: Numbers of the nodes to wait for.
+        line: Line of the program.
     """
 
     operation: Operation
@@ -202,18 +202,18 @@ class Placed:
 
 
 def bound_nodes(nodes: Sequence[Placed], replaced: Replaced) -> list[Placed]:
-    """Return nodes with other data; those that share an operation share the new one, too."""
+    """Return nodes with other data; shared operations stay shared."""
     operations = {id(one.operation): one.operation for one in nodes}
     new = {key: operation.bound(replaced) for key, operation in operations.items()}
     return [Placed(new[id(one.operation)], one.after, one.line) for one in nodes]
 
 
 class While(Operation):
-    """Nodes that are run again as long as a condition holds.
+    """Nodes repeated as long as a condition holds.
 
     Args:
         condition: Looked at before each pass.
-        body: The nodes, each behind those that it waits for.
+        body: The nodes, each behind its dependencies.
         most: So many passes at most.
     """
 
@@ -225,7 +225,7 @@ class While(Operation):
         self.is_known = all(one.operation.is_known for one in body)
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
-        """What the condition and the body use."""
+        """Uses of the condition and the body."""
         for data in self.condition.data:
             yield data, READ
         for one in self.body:
@@ -240,11 +240,11 @@ class While(Operation):
 
 
 class Inner(Operation):
-    """All nodes of another graph, as one node.
+    """All nodes of another graph, as a single node.
 
     Args:
-        name: Of that graph.
-        body: Its nodes.
+        name: Name of the other graph.
+        body: Nodes of the other graph.
     """
 
     def __init__(self, name: str, body: Sequence[Placed]) -> None:
@@ -253,7 +253,7 @@ class Inner(Operation):
         self.is_known = all(one.operation.is_known for one in body)
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
-        """What its nodes use."""
+        """Uses of the nodes."""
         for one in self.body:
             yield from one.operation.uses()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes that run again as long as a condition holds: by the host, or by the device itself."""
+"""Nodes repeated as long as a condition holds, by the host or by the device."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Passes:
-    """The segment of a program that a ``while_`` is.
+    """The segment of a ``while_``.
 
     Args:
         condition: Asked before each pass.
-        body: What runs in each.
+        body: The body of a pass.
         most: So many passes at most.
     """
 
@@ -38,23 +38,23 @@ class Passes:
 
     @property
     def native(self) -> tuple[int, ...]:
-        """Addresses of what is replayed: all passes as one, or the pieces of each."""
+        """Addresses of replayed graphs: all passes as a unit, or a pass's pieces; tuple of int."""
         address = self._device.native if self._device is not None else 0
         return (address,) if address else self._body.native
 
     @property
     def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
-        """What was measured of the pieces of a pass."""
+        """Measurements of the pieces of a pass."""
         return self._body.trials
 
     @property
     def not_replayed(self) -> tuple[str, ...]:
-        """Why pieces of a pass that the host repeats were not replayed."""
+        """Reasons why pieces of a pass repeated by the host were not replayed; tuple of str."""
         return () if self._device is not None and self._device.native else self._body.not_replayed
 
     @property
     def repeats(self) -> tuple[Repeats, ...]:
-        """Who repeats the body, and those of ``while_`` in it."""
+        """Repetitions by host or device, of the body and of every inner ``while_``."""
         why = self._device.why_not if self._device is not None else self._why
         trial = self._device.trial if self._device is not None else None
         kept = BY_HOST if why or trial is None else UNDECIDED
@@ -70,7 +70,7 @@ class Passes:
         return (own, *self._body.repeats)
 
     def __call__(self, n: int) -> None:
-        """Run it, n times."""
+        """Run n times."""
         for _ in range(n):
             self._once()
 
@@ -80,7 +80,7 @@ class Passes:
             self._by_host(self._most)
             return
         n_done = 0
-        if not self._has_run:  # the first pass makes plans, and brings values there
+        if not self._has_run:  # the first pass makes plans, and transfers values
             n_done = self._by_host(1)
             self._has_run = n_done > 0
             if not n_done or self._most == 1:
@@ -89,7 +89,7 @@ class Passes:
             self._by_host_measured(device, self._most - n_done)
 
     def _by_host(self, most: int) -> int:
-        """Run passes as long as the host finds that the condition holds, and count them."""
+        """Run passes as long as the condition holds on the host, and return their number."""
         for i in range(most):
             if not self._condition:
                 return i
@@ -107,7 +107,7 @@ class Passes:
         device.note_host(time.perf_counter_ns() - start, n_passes)
 
     def _by_device(self, device: _core.graph.DeviceWhile, n_done: int) -> bool:
-        """Let the device run all passes that are left, and say whether it does."""
+        """Let the device run the remaining passes, and return whether possible."""
         has_copied = device.run(n_done, self._most)
         if has_copied is None:
             return False
@@ -121,7 +121,7 @@ class Passes:
 def _by_device(
     condition: Condition, piece: Piece | None
 ) -> tuple[_core.graph.DeviceWhile | None, str]:
-    """Return what lets a device repeat a piece, or why it cannot."""
+    """Return the device's repetition of a piece, or a reason for none."""
     if piece is None:
         return None, "something in it needs Python"
     is_less = condition.sign in ("<", "<=")
@@ -137,17 +137,18 @@ def _by_device(
 
 
 def _side(side: Any, other: Any) -> _core.graph.ConditionSide:
-    """Return a side of a condition as a device has it: as the host would compare it."""
+    """Return a side of a condition for a device, in the dtype compared on the host."""
     if isinstance(side, Global):
         return _core.graph.ConditionSide(side._buffer, side.dtype.name)
     return _core.graph.ConditionSide(_number(side, other.dtype))
 
 
 def _number(number: Any, dtype: np.dtype[Any]) -> float:
-    """Return a number as NumPy compares it with one of a dtype.
+    """Return a number in the form compared by NumPy with values of a dtype.
 
     Raises:
-        UnsupportedError: float64, in which devices compare, does not hold it.
+        UnsupportedError: The number is not representable in float64, used by devices for
+            comparisons.
     """
     if dtype.kind == "f":
         return float(dtype.type(0) + number)

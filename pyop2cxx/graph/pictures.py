@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of graphs: for Graphviz, and as SVG without it."""
+"""Pictures of graphs: for Graphviz, and as SVG without Graphviz."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def dot(name: str, labels: Sequence[tuple[str, str]], edges: Sequence[Sequence[i
 
     Args:
         name: Of the graph.
-        labels: For each node its name, and what it does.
-        edges: For each node those that it waits for.
+        labels: Name and operation of each node.
+        edges: Dependencies of each node.
     """
     lines = [f"digraph {_quoted(name)} {{", "  node [shape=box, fontname=sans];"]
     for i, (title, detail) in enumerate(labels):
@@ -47,8 +47,8 @@ def svg(
 
     Args:
         name: Of the graph.
-        labels: For each node its name, and what it does.
-        edges: For each node those that it waits for.
+        labels: Name and operation of each node.
+        edges: Dependencies of each node.
         notes: Lines below.
     """
     levels = _core.graph.levels([_core.graph.Node(after, []) for after in edges])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a graph calls one after the other at a submit, and what is known of it afterwards."""
+"""Pieces of a graph called in sequence at a submit, with their measurements."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _BATCH = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """Who repeats the nodes of a ``while_``, and what was measured of it.
+    """Repetitions of a ``while_`` by host or device, with measurements.
 
     Attributes:
-        condition: What is asked before each pass.
-        host_ms: Milliseconds of a pass that the host's loop runs; None if that was not measured.
-        device_ms: The same, of a pass that the device repeats by itself.
-        kept: Who does it from now on: ``"by the host"`` or ``"by the device"``; ``"undecided"``
-            while both are still measured.
-        why: Why the device cannot do it; empty as long as it may.
+        condition: The condition of a pass.
+        host_ms: Milliseconds of a pass in the host's loop; None if not measured.
+        device_ms: Milliseconds of a pass repeated by the device; None if not measured.
+        kept: The chosen way: ``"by the host"`` or ``"by the device"``; ``"undecided"`` during the
+            measurement.
+        why: Reason why the device cannot repeat the body; empty if possible.
     """
 
     condition: str
@@ -53,12 +53,12 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regions:
-    """Parallel regions of ``openmp`` that several loops of a piece share.
+    """Parallel regions of ``openmp`` shared by several loops of a piece.
 
     Attributes:
         regions: How many a submit opens.
-        loops: Loops in them that a team of threads carried out.
-        others: Loops, fills and copies in them that one thread did while the others waited.
+        loops: Loops inside carried out by a team of threads.
+        others: Loops, fills and copies inside carried out by a single thread.
         why: Why there are none; empty if there are some.
     """
 
@@ -75,15 +75,15 @@ class Regions:
 
 
 class Piece:
-    """Operations that run without Python between them.
+    """Operations run without Python in between.
 
     Args:
         steps: Their tasks with their order.
-        operations: The same, those within other graphs, too.
+        operations: The operations, including operations of inner graphs.
 
     Attributes:
         steps: As given.
-        name: What it does.
+        name: Description of the piece.
     """
 
     def __init__(self, steps: Sequence[_core.graph.Step], operations: Sequence[Operation]) -> None:
@@ -98,25 +98,25 @@ class Piece:
 
     @property
     def native(self) -> tuple[int, ...]:
-        """Address of the recording that the last run enqueued, if there is one."""
+        """Address of the recording enqueued by the last run, if any; tuple of int."""
         address = self._graph.native
         return (address,) if address else ()
 
     @property
     def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
-        """What was measured of running them as one, if anything was."""
+        """Measurement of running the piece as a unit, if any; tuple."""
         trial = self._graph.trial
         return (trial,) if trial.as_one else ()
 
     @property
     def not_replayed(self) -> tuple[str, ...]:
-        """Why the last run was not replayed; nothing if it was, or that was measured not to pay."""
+        """Reason why the last run was not replayed; empty if replayed, or measured slower."""
         why = self._graph.why_not
         return (f"{self.name}: {why}",) if why else ()
 
     @property
     def regions(self) -> tuple[Regions, ...]:
-        """What shared parallel regions in the last run; nothing where loops have no teams."""
+        """Shared parallel regions of the last run; empty without teams of threads."""
         report = self._graph.report
         if not (report.n_regions or report.why):
             return ()
@@ -136,7 +136,7 @@ class Piece:
         self.finish(has_copied)
 
     def finish(self, has_copied: bool) -> None:
-        """Do what only Python can after the tasks have run, whoever ran them.
+        """Do the work in Python after a run of the tasks.
 
         Args:
             has_copied: Whether values were copied between host and devices.
@@ -149,12 +149,12 @@ class Piece:
 
 
 class Program:
-    """Nodes that are ready to run, in an order in which each is behind those that it waits for.
+    """Nodes ready to run, each behind its dependencies.
 
     Args:
-        segments: What is called, with how often it is to run.
-        loops: All loops, those of inner segments too.
-        n_inner: Segments inside of these.
+        segments: Callables taking the number of runs.
+        loops: All loops, including loops of inner segments.
+        n_inner: Number of inner segments.
     """
 
     def __init__(
@@ -172,14 +172,14 @@ class Program:
 
     @property
     def native(self) -> tuple[int, ...]:
-        """Addresses of what the driver of a device replays, one for each piece it recorded."""
+        """Addresses of pieces recorded by a device's driver; tuple of int."""
         return tuple(
             address for segment in self._segments for address in getattr(segment, "native", ())
         )
 
     @property
     def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
-        """What was measured of each piece that could run as one."""
+        """Measurements of pieces that could run as a unit; tuple."""
         return tuple(
             trial for segment in self._segments for trial in getattr(segment, "trials", ())
         )
@@ -193,17 +193,17 @@ class Program:
 
     @property
     def regions(self) -> tuple[Regions, ...]:
-        """What shared parallel regions in each piece that has teams of threads."""
+        """Shared parallel regions of each piece with teams of threads; tuple."""
         return tuple(one for segment in self._segments for one in getattr(segment, "regions", ()))
 
     @property
     def repeats(self) -> tuple[Repeats, ...]:
-        """Who repeats the body of each ``while_``."""
+        """Repetitions of each ``while_`` by host or device; tuple."""
         return tuple(one for segment in self._segments for one in getattr(segment, "repeats", ()))
 
     @property
     def only_piece(self) -> Piece | None:
-        """The piece that all of this is; None if there are several, or something needs Python."""
+        """The only piece; None for several pieces, or if a step needs Python."""
         first = self._segments[0] if len(self._segments) == 1 else None
         return first if isinstance(first, Piece) else None
 

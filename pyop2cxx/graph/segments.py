@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From nodes to what is called one after the other at a submit."""
+"""Segments of a graph: callables run in sequence at a submit."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class _Maker:
         self.n_inner = 0
         self._steps: list[_core.graph.Step] = []
         self._in_steps: list[Operation] = []
-        self._tasks: dict[int, Any] = {}  # of operations
+        self._tasks: dict[int, Any] = {}  # by operation
 
     def add(self, nodes: Iterable[Placed]) -> None:
-        places: dict[int, int] = {}  # of nodes, among the steps since the last call on the host
+        places: dict[int, int] = {}  # of nodes, in the steps since the last host call
         for number, one in enumerate(nodes):
             operation = one.operation
             after = [places[before] for before in one.after if before in places]
@@ -72,7 +72,7 @@ class _Maker:
                 raise UnsupportedError(f"graph: '{operation.name}' is no kind of node")
 
     def _note(self, loops: Iterable[ParLoop]) -> None:
-        """Remember loops that others run, to be checked with all others before a submit."""
+        """Remember loops run by others, for checks before a submit."""
         self.loops |= {id(loop): loop for loop in loops}
 
     def end_sequence(self) -> None:
@@ -96,7 +96,7 @@ class _Maker:
         return _core.graph.Step(after, [_core.graph.Step([], first), *behind])
 
     def _is_step(self, operation: Operation) -> bool:
-        """Say whether an operation runs without Python, and get its task."""
+        """Return whether an operation runs without Python, and get the task."""
         if isinstance(operation, Inner):
             return all([self._is_step(one.operation) for one in operation.body])
         if id(operation) not in self._tasks:
@@ -105,7 +105,7 @@ class _Maker:
 
 
 class _Watched:
-    """A loop that something looks at: it runs alone, by way of Python."""
+    """A loop inspected by checks: runs alone, in Python."""
 
     def __init__(self, loop: ParLoop) -> None:
         self._loop = loop

@@ -89,12 +89,10 @@ PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
 PROSE_LEFT = {
     "algebra": 8.5,
-    "backends": 14.5,
     "base": 11.0,
     "data": 8.5,
     "exceptions": 8.0,
     "fem": 9.0,
-    "graph": 13.5,
     "interop": 8.5,
     "io": 7.5,
     "kernel": 10.5,
