@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parallel loops over unstructured meshes: record once in Python, run on any backend.
 
-Start with ``from pyop2cxx import op2``. What `op2` has can be imported from here, too.
+Start with ``from pyop2cxx import op2``. All names of `op2` can be imported from here, too.
 """
 
 import importlib
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def _refuse_subinterpreters() -> None:
-    """Raise in an interpreter that is not the process' first one, where the import would hang."""
+    """Raise in an interpreter other than the process' first, where the import would hang."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # since Python 3.13, and before
         if importlib.util.find_spec(name) is not None:
             interpreters = importlib.import_module(name)
@@ -31,7 +31,7 @@ __all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Find all of `op2`, as ``pyop2`` has it; folders and modules come first."""
+    """Find all names of `op2`, as in ``pyop2``; folders and modules come first."""
     is_module = importlib.util.find_spec(f"{__name__}.{name}") is not None
     if name.startswith("_") or is_module:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

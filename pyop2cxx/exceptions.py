@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every exception pyop2cxx raises, in five families, and PyOP2's own classes below them.
 
-Each class also derives from the built-in that PyOP2's users already catch, so that
+Each class also derives from the built-in exception already caught by PyOP2's users, so
 ``except ValueError`` and ``except MapValueError`` both work.
 """
 
@@ -21,19 +21,19 @@ class Op2Error(Exception):
 
 
 class UsageError(Op2Error, ValueError):
-    """The caller is wrong: a bad value, or objects that do not belong together."""
+    """The caller is wrong: a bad value, or unrelated objects used together."""
 
 
 class UnsupportedError(Op2Error, NotImplementedError):
-    """The backend or the strategy cannot do what was asked."""
+    """The backend or the strategy does not support a request."""
 
 
 class ToolchainError(Op2Error, RuntimeError):
     """A compiler or another outside tool is missing or failed.
 
     Attributes:
-        command: The command line that was run, empty if none could be.
-        stderr: What it printed.
+        command: The command line, empty if none could be run.
+        stderr: Output of the command.
         source_path: The generated source, kept for inspection; empty if there is none.
     """
 
@@ -47,7 +47,7 @@ class CompilationError(ToolchainError):
 
 
 class ExecutionError(Op2Error, RuntimeError):
-    """A loop failed while it ran."""
+    """A loop failed during a run."""
 
 
 class CheckError(ExecutionError):
@@ -55,11 +55,11 @@ class CheckError(ExecutionError):
 
     Attributes:
         loop: The kernel's name.
-        line: Of the kernel; 0 if it is not about one.
-        argument: The number of the argument; -1 if it is about none.
-        element: The first one, in the order of the Set; -1 if it is about none.
-        check: What was watched: ``"bounds"``, ``"made"``, ``"races"``, ...
-        value: The index or value that was found.
+        line: Line of the kernel; 0 if unrelated to a line.
+        argument: Number of the argument; -1 if unrelated to an argument.
+        element: The first element, in the order of the Set; -1 if unrelated to an element.
+        check: The watched property: ``"bounds"``, ``"made"``, ``"races"``, ...
+        value: The wrong index or value.
     """
 
     loop: str = ""
@@ -71,16 +71,16 @@ class CheckError(ExecutionError):
 
 
 class ChainError(ExecutionError):
-    """A chain computes something else than its loops one after the other; see `op2.chain`.
+    """A chain gives other results than the loops in sequence; see `op2.chain`.
 
     Attributes:
         loops: Names of the chain's loops.
         data: The name of the Dat or Global.
-        element: The first one that differs; -1 of a Global.
+        element: The first differing element; -1 for a Global.
         component: Of the element, or of the Global.
         value: The chain's.
-        expected: That of the loops one after the other.
-        passes: What made the functions that write there.
+        expected: The value of the loops in sequence.
+        passes: Passes applied to the writing functions.
     """
 
     loops: tuple[str, ...] = ()
@@ -97,11 +97,11 @@ class OutOfMemoryError(ExecutionError, MemoryError):
 
 
 class InternalError(Op2Error, RuntimeError):
-    """pyop2cxx is wrong. Please report it with the message."""
+    """A bug in pyop2cxx. Please report the message."""
 
 
 class StaticModeError(UsageError):
-    """Something that needs data or a device was used under ``init(static=True)``."""
+    """A request under ``init(static=True)`` needs data or a device."""
 
 
 class GraphRaceError(UsageError):
@@ -109,7 +109,7 @@ class GraphRaceError(UsageError):
 
 
 class GraphClosedError(UsageError, RuntimeError):
-    """A graph that is being built was used after that, or one that is built as if it were not."""
+    """A graph under construction was used after its end, or a built graph was extended."""
 
 
 class TransferError(UsageError):
@@ -121,23 +121,23 @@ class ConfigurationError(UsageError, RuntimeError):
 
 
 class UnknownBackendError(ConfigurationError, ImportError):
-    """There is no backend of this name."""
+    """The backend does not exist."""
 
 
 class NoDataError(UsageError, RuntimeError):
-    """Data were asked for that were never given."""
+    """Data were requested, but never given."""
 
 
 class HaloFrozenError(UsageError, RuntimeError):
-    """A frozen halo is frozen again, or used with another access; or one not frozen is unfrozen."""
+    """A frozen halo is frozen again or used with another access, or another halo is unfrozen."""
 
 
 class MissingExtraError(UsageError, ImportError):
-    """An optional package is needed that is not installed; the message names the extra."""
+    """A needed optional package is not installed; the message names the extra."""
 
 
 class ContractError(UsageError, AssertionError):
-    """An argument breaks the contract where PyOP2 has an ``assert``: Set sizes that do not grow."""
+    """An argument breaks a contract asserted by PyOP2: Set sizes that do not grow."""
 
 
 class SparsityShapeError(UsageError, RuntimeError):
@@ -145,7 +145,7 @@ class SparsityShapeError(UsageError, RuntimeError):
 
 
 class AssemblyStateError(UsageError, RuntimeError):
-    """A matrix is asked for what it can say only once it is assembled, or as a whole."""
+    """A matrix is not yet assembled, or is mixed, and cannot answer."""
 
 
 class SolverOptionError(UsageError, RuntimeError):
@@ -153,11 +153,11 @@ class SolverOptionError(UsageError, RuntimeError):
 
 
 class ConvergenceError(ExecutionError):
-    """A solver stopped before it had reached its tolerance.
+    """A solver stopped before reaching the tolerance.
 
     Attributes:
         reason: Why, in PETSc's words.
-        history: Norms of the residual, the first one before the first step.
+        history: Norms of the residual; the first before the first step.
     """
 
     reason: str = ""
@@ -165,7 +165,7 @@ class ConvergenceError(ExecutionError):
 
 
 class NonUniqueNameError(UsageError):
-    """Two Consts have one name, so that kernels could not tell them apart.
+    """Two Consts have the same name, so kernels could not tell them apart.
 
     Also spelled `Const.NonUniqueNameError`, as in PyOP2.
     """
@@ -175,7 +175,7 @@ class NonUniqueNameError(UsageError):
 
 
 class DataTypeError(UsageError, TypeError):
-    """The dtype of the data is not one a Dat can hold."""
+    """The dtype of the data is not supported by Dats."""
 
 
 class DimTypeError(UsageError, TypeError):
@@ -203,11 +203,11 @@ class SizeTypeError(UsageError, TypeError):
 
 
 class SubsetIndexOutOfBounds(UsageError, TypeError):
-    """An index of a Subset lies outside its superset."""
+    """An index of a Subset lies outside the superset."""
 
 
 class SparsityTypeError(UsageError, TypeError):
-    """Something other than a Sparsity was given where one is needed."""
+    """Something other than a Sparsity was given where a Sparsity is needed."""
 
 
 class MapTypeError(UsageError, TypeError):
@@ -215,7 +215,7 @@ class MapTypeError(UsageError, TypeError):
 
 
 class DataSetTypeError(UsageError, TypeError):
-    """Something other than a DataSet or Set was given where one is needed."""
+    """Something other than a DataSet or Set was given where either is needed."""
 
 
 class MatTypeError(UsageError, TypeError):
@@ -239,7 +239,7 @@ class IndexValueError(UsageError):
 
 
 class ModeValueError(UsageError):
-    """The access mode is not allowed for this kind of argument."""
+    """The access mode is not allowed for the kind of argument."""
 
 
 class IterateValueError(UsageError):
@@ -247,11 +247,11 @@ class IterateValueError(UsageError):
 
 
 class SetValueError(UsageError):
-    """The Set is not the one this needs."""
+    """The Set is not the expected Set."""
 
 
 class MapValueError(UsageError):
-    """The Map does not lead where this needs, or has no values."""
+    """The Map does not lead to the expected Set, or has no values."""
 
 
 class CachingError(UsageError):
@@ -259,37 +259,37 @@ class CachingError(UsageError):
 
 
 class HashError(CachingError):
-    """A result cannot be kept under this key."""
+    """A result cannot be kept under the given key."""
 
 
 class UnknownTagError(UsageError, KeyError):
-    """A part of a mesh is asked for by a name that no part has."""
+    """A part of a mesh was requested by a name that no part has."""
 
     def __str__(self) -> str:
-        return ValueError.__str__(self)  # a KeyError shows its message quoted
+        return ValueError.__str__(self)  # a KeyError shows a quoted message
 
 
 class MeshFileError(UsageError):
-    """A file holds no mesh that can be read; the message says what is wrong in it."""
+    """A file contains no readable mesh; the message gives the fault."""
 
 
 class StoredFileError(UsageError):
-    """A file of saved objects is damaged, or holds other objects than those asked for."""
+    """A file of saved objects is damaged, or contains other objects than requested."""
 
 
 class SparsityFormatError(UsageError):
-    """The Sparsity has a format this operation does not work on."""
+    """The Sparsity has a format unsupported by the operation."""
 
 
 class KernelWarning(UserWarning):
-    """A kernel does something its access descriptors do not allow for."""
+    """A kernel breaks its access descriptors."""
 
 
 def user_stacklevel() -> int:
-    """Return the `stacklevel` with which a function that the caller calls warns of the user's line.
+    """Return the `stacklevel` for a warning at the user's line.
 
     Returns:
-        For ``warnings.warn`` in a function that the caller of this one calls directly.
+        For ``warnings.warn`` in a function called directly by the caller of `user_stacklevel`.
     """
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None:
@@ -303,8 +303,7 @@ def user_line() -> str:
     """Return ``file:line`` of the innermost frame outside pyop2cxx, for messages.
 
     Returns:
-        The line of the user's program that led here; empty where there is none, as in a callback
-        from C++.
+        The innermost line of the user's program; empty if there is none, as in a callback from C++.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

@@ -101,7 +101,7 @@ _LATE = {
     "reports.progress": ("progress",),
     "reports.timings": ("timings",),
 }
-"""Names that few programs use, by their modules: imported when they are first asked for."""
+"""Rarely used names, by module: imported on first use."""
 _PLACES = {
     name.rpartition(" ")[2]: (f"pyop2cxx.{module}", name.partition(" ")[0])
     for module, names in _LATE.items()
@@ -121,7 +121,7 @@ exit = runtime.exit
 initialised = runtime.initialised
 backend = runtime.use_backend
 
-runtime.follow_lazy()  # the environment may say so
+runtime.follow_lazy()  # the environment may ask for lazy loops
 
 debug = runtime.logger.debug
 info = runtime.logger.info
@@ -132,13 +132,13 @@ set_log_level = runtime.set_log_level
 
 
 MPI: Any
-"""mpi4py's ``MPI`` where it is installed; else what programs of one process need of it."""
+"""mpi4py's ``MPI`` if installed; else a replacement for programs of a single process."""
 COMM_WORLD: Any
 """The communicator of all processes, ``MPI.COMM_WORLD``."""
 
 
 def __getattr__(name: str) -> Any:
-    """Find `MPI`, `COMM_WORLD` and what is imported late when they are first asked for."""
+    """Find `MPI`, `COMM_WORLD` and lazily imported names on first use."""
     if name in ("MPI", "COMM_WORLD"):
         return getattr(communicators, name)
     module, attribute = _PLACES.get(name, ("", ""))
@@ -153,7 +153,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what is imported late, too."""
+    """List lazily imported names, too."""
     return sorted({*globals(), *__all__})
 
 

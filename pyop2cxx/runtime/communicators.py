@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communicators, checked. Programs run in one process, so far.
+"""Communicators, checked. Programs run in a single process so far.
 
-With mpi4py, `MPI` is its module and `COMM_WORLD` its communicator; without it both are of this
-module, and of one process. A Set or Global that is given a communicator of several processes
-refuses it, rather than computing on one part of the mesh; and one that is given none refuses sums
-where MPI runs several, which would be those of one part.
+With mpi4py, `MPI` is the module and `COMM_WORLD` the communicator; otherwise both come from this
+module, for a single process. A Set or Global with a communicator of several processes is refused,
+since only a part of the mesh would be computed; without a communicator, sums are refused if MPI
+runs several processes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _SUPPLIED = ("MPI", "COMM_WORLD", "COMM_SELF")
 
 
 class PyOP2CommError(UsageError):
-    """A communicator is not one that can be used here."""
+    """A communicator cannot be used here."""
 
 
 class OneProcess:
-    """A communicator of this process alone, where there is no mpi4py.
+    """A communicator of this process alone, without mpi4py.
 
-    It has mpi4py's methods for Python objects. Equal to every other one.
+    The methods are mpi4py's for Python objects. All instances are equal.
 
     Example:
         >>> comm = OneProcess()
@@ -50,38 +50,38 @@ class OneProcess:
         return 1
 
     def Dup(self) -> OneProcess:
-        """Return this communicator: nothing could tell two apart."""
+        """Return the same communicator: duplicates would be indistinguishable."""
         return self
 
     def Free(self) -> None:
         """Do nothing."""
 
     def barrier(self) -> None:
-        """Do nothing: nobody else is waited for."""
+        """Do nothing: there are no other processes."""
 
     Barrier = barrier
 
     def bcast(self, found: Result, root: int = 0) -> Result:
-        """Return what was given."""
+        """Return the argument."""
         self._check_root(root)
         return found
 
     def allreduce(self, found: Result, op: Any = None) -> Result:
-        """Return what was given."""
+        """Return the argument."""
         return found
 
     def reduce(self, found: Result, op: Any = None, root: int = 0) -> Result:
-        """Return what was given."""
+        """Return the argument."""
         self._check_root(root)
         return found
 
     def gather(self, found: Result, root: int = 0) -> list[Result]:
-        """Return what was given, in a list of one."""
+        """Return the argument in a list of length 1."""
         self._check_root(root)
         return [found]
 
     def allgather(self, found: Result) -> list[Result]:
-        """Return what was given, in a list of one."""
+        """Return the argument in a list of length 1."""
         return [found]
 
     def _check_root(self, root: int) -> None:
@@ -99,11 +99,11 @@ class OneProcess:
 
 
 ALONE = OneProcess()
-"""The communicator of what this package makes for itself."""
+"""The communicator of the package's own objects."""
 
 
 def __getattr__(name: str) -> Any:
-    """Find mpi4py when it is first asked for: importing it starts MPI."""
+    """Import mpi4py on first use, since the import starts MPI."""
     if name not in _SUPPLIED:
         raise AttributeError(f"module 'pyop2cxx.runtime.communicators' has no attribute '{name}'")
     try:
@@ -120,7 +120,7 @@ def as_comm(comm: Any, what: str) -> Any:
     """Return a communicator, of however many processes, or None.
 
     Raises:
-        PyOP2CommError: It has no size: it is no communicator.
+        PyOP2CommError: The object has no size, so is no communicator.
     """
     if comm is not None and not isinstance(getattr(comm, "size", None), int):
         raise PyOP2CommError(
@@ -131,11 +131,11 @@ def as_comm(comm: Any, what: str) -> Any:
 
 
 def checked_comm(comm: Any, what: str) -> Any:
-    """Return a communicator that an object is given, or None.
+    """Return the communicator given to an object, or None.
 
     Raises:
-        PyOP2CommError: It is no communicator.
-        UnsupportedError: It is of several processes.
+        PyOP2CommError: Not a communicator.
+        UnsupportedError: A communicator of several processes.
     """
     if as_comm(comm, what) is not None and comm.size != 1:
         raise UnsupportedError(
@@ -147,7 +147,7 @@ def checked_comm(comm: Any, what: str) -> Any:
 
 
 def n_processes() -> int:
-    """Return how many processes MPI runs this program in, if the program has started it; else 1."""
+    """Return the number of MPI processes, if the program has started MPI; else 1."""
     for name in _MPI_MODULES:
         module = sys.modules.get(name)
         if module is not None:
@@ -156,12 +156,12 @@ def n_processes() -> int:
 
 
 def check_alone(comm: Any, what: str, member: str) -> None:
-    """Refuse what would be this process's own where several work on one mesh.
+    """Refuse a result of this process alone, if several processes share a mesh.
 
     Args:
-        comm: What the object was given; None says nothing of other processes.
+        comm: The object's communicator; None says nothing of other processes.
         what: The object, for the message.
-        member: What was asked of it.
+        member: The requested member.
 
     Raises:
         UnsupportedError: Nothing was given, and MPI runs several processes.
@@ -175,13 +175,13 @@ def check_alone(comm: Any, what: str, member: str) -> None:
 
 
 def comm_of(comm: Any, what: str) -> Any:
-    """Return the communicator of an object: what it was given, or the world if that is one process.
+    """Return the communicator of an object: the given, or the world of a single process.
 
     Raises:
         UnsupportedError: Nothing was given, and MPI runs several processes.
     """
     if comm is not None:
         return comm
-    world = __getattr__("COMM_WORLD")  # which starts MPI
+    world = __getattr__("COMM_WORLD")  # starts MPI
     check_alone(None, what, "comm")
     return world

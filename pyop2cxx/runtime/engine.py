@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What loops share while a program runs: compile service, dispatcher, plans, timings."""
+"""Services shared by loops: compile service, dispatcher, plans, timings."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ LoopKind: TypeAlias = tuple[str, str, str]
 """The names of a kernel, a backend and a strategy."""
 _COMPILE_TIMEOUT_SECONDS = 600.0
 _MOST_SIZES = 32
-"""Of a kind of loops, that have counters of their own."""
+"""Number of sizes with separate counters, for each kind of loops."""
 _MOST_COPY_BYTES = 1 << 28
 _N_COPIES = 4
 _PROBE = "int op2_probe(void) { return 0; }\n"
 
 
 class Bounded(OrderedDict[Any, Any]):
-    """A dictionary that forgets what was used longest ago.
+    """A dictionary that drops the least recently used entries.
 
     Args:
-        most: How many entries it holds.
+        most: Number of entries.
     """
 
     def __init__(self, most: int) -> None:
@@ -56,14 +56,14 @@ class Bounded(OrderedDict[Any, Any]):
         self._most = most
 
     def find(self, key: object) -> Any:
-        """Return the value and mark it as used, or None."""
+        """Return the value and mark the entry as used, or None."""
         value = self.get(key)
         if value is not None:
-            # each call of a remembered loop comes here, and suppress() costs a tenth of it
+            # each call of a known loop comes here, and suppress() costs a tenth of the call
             try:  # noqa: SIM105
                 self.move_to_end(key)
             except KeyError:
-                pass  # another thread has just dropped it
+                pass  # another thread has just dropped the key
         return value
 
     def made(self, key: object, make: Callable[[], Any]) -> Any:
@@ -75,7 +75,7 @@ class Bounded(OrderedDict[Any, Any]):
         return value
 
     def keep(self, key: object, value: object) -> None:
-        """Store a value as the one used last."""
+        """Store a value as the most recently used."""
         self[key] = value
         with contextlib.suppress(KeyError):
             self.move_to_end(key)
@@ -84,30 +84,30 @@ class Bounded(OrderedDict[Any, Any]):
 
 
 class Engine:
-    """The services behind loops. One for each Runtime.
+    """The services behind loops. Each Runtime has an Engine.
 
     Attributes:
         coherence: The Runtime's.
-        dispatcher: Finds Executables, and who does operations of algebra.
-        operations: Carries these out.
-        jit_table: The dispatcher's provider of what was compiled here.
-        ahead: The provider of what was compiled before; asked once a table is loaded.
-        ahead_loops: Loops of tables for devices, by the key of their text: each is loaded when a
-            device first runs it.
+        dispatcher: Finds Executables, and chooses libraries for operations of algebra.
+        operations: Carries out operations of algebra.
+        jit_table: The dispatcher's provider of loops compiled in this process.
+        ahead: The provider of loops compiled before; asked once a table is loaded.
+        ahead_loops: Loops of tables for devices, by the key of their text: each is loaded on its
+            first run on a device.
         ahead_lanes: Of tables, how many lanes were chosen, and why, by digests of keys of `lanes`.
-        measured: What was measured to be the fastest way of loops, by `flow.measured_key`.
-        ahead_bytes: Widths of vectors and of gathers that its loops were chosen for.
-        ahead_backend: What its loops are for: 'openmp' if some are.
+        measured: Measured fastest ways of loops, by `flow.measured_key`.
+        ahead_bytes: Widths of vectors and of gathers assumed by the loaded loops, in bytes.
+        ahead_backend: Backend of the loaded loops: 'openmp' if some are for it.
         n_tables: How many of them were loaded.
         expected: Whether loops must be known, within `op2.dispatch.expect`.
         plans: Plans by the maps they were derived from.
         texts: Generated texts by their key.
-        lanes: Lowering options with the number of lanes, and why, by what the rules go by.
-        compiling: Says on a terminal which loop is being compiled.
+        lanes: Lowering options with the number of lanes and a reason, by the input of the rules.
+        compiling: Shows on a terminal the loop being compiled.
         loops: Prepared loops by the identities of their arguments; hold no data.
-        timings: What loops have cost, by name, backend and strategy.
-        sparsities: Sparsities by what they were made from, while they are in use.
-        numbers: Globals that algebra on devices puts numbers into, by dtype and use.
+        timings: Costs of loops, by name, backend and strategy.
+        sparsities: Sparsities by the arguments of their construction, while in use.
+        numbers: Globals for numbers of algebra on devices, by dtype and use.
         scalars: Sets of as many entities as Globals have values.
         n_generated: Texts generated so far, as opposed to found in `texts`.
     """
@@ -116,7 +116,7 @@ class Engine:
         self._configuration = configuration
         self.coherence = coherence
         self._service: tuple[tuple[str, str, str], _core.jit.Service] | None = None
-        self._available: tuple[set[int], int] | None = None  # CPUs, and threads at once
+        self._available: tuple[set[int], int] | None = None  # CPUs, and number of threads at once
         self._device_service: tuple[str, _core.DeviceService] | None = None
         self._devices: dict[tuple[str, str, str], OpenDevice] = {}
         self._opening = threading.Lock()
@@ -181,10 +181,10 @@ class Engine:
         return self._device_service[1]
 
     def device(self, backend: Backend) -> OpenDevice:
-        """Return the device that the options mean, opening it on first use.
+        """Return the device chosen by the options, opened on first use.
 
         Raises:
-            ConfigurationError: There is no such device.
+            ConfigurationError: The device does not exist.
             ToolchainError: There is no library, platform or device at all.
         """
         toolchain = backend.toolchain
@@ -193,7 +193,7 @@ class Engine:
         key = (backend.name, str(options["platform"]), str(options["device"]))
         found = self._devices.get(key)
         if found is None:
-            with self._opening:  # two of one device would not know each other's memory
+            with self._opening:  # two of the same would not know each other's memory
                 found = self._devices.get(key)
                 if found is None:
                     found = open_chosen(toolchain, key[1], key[2], self.coherence)
@@ -204,12 +204,12 @@ class Engine:
 
     @property
     def devices(self) -> tuple[OpenDevice, ...]:
-        """The devices that are open."""
+        """The open devices."""
         with self._opening:
             return tuple(self._devices.values())
 
     def copy_rate(self, opened: OpenDevice) -> float:
-        """Return the bytes a second that a copy within a device reads and writes, measured once."""
+        """Return the bytes read and written per second by a copy within a device, measured once."""
         found = self._copy_rates.get(opened.key)
         if found is None:
             n_bytes = min(_MOST_COPY_BYTES, opened.info.memory_bytes // 16)
@@ -218,11 +218,11 @@ class Engine:
         return found
 
     def chosen_device(self, backend: Backend) -> OpenDevice | None:
-        """Return the device that loops of this backend run on, opened; None if that is the host."""
+        """Return the device for loops of a backend, opened; None for the host."""
         return self.device(backend) if isinstance(backend.toolchain, DeviceToolchain) else None
 
     def backend(self, name: str) -> Backend:
-        """Return the backend of this name, reading its file on first use."""
+        """Return the backend of a name; the backend's file is read on first use."""
         if name not in self._backends:
             if is_backend(name):
                 found = importlib.import_module(f"pyop2cxx.backends.{name}").BACKEND
@@ -232,9 +232,9 @@ class Engine:
         return self._backends[name]
 
     def lacks(self, backend: Backend) -> str:
-        """Say what the C compiler lacks for a backend of the host; empty: nothing.
+        """Return the feature missing in the C compiler for a backend of the host; empty: none.
 
-        It compiles, links and loads an empty function once; later the cache answers.
+        An empty function is compiled, linked and loaded once; later the cache answers.
         """
         assert isinstance(backend.toolchain, HostToolchain)
         flags = list(backend.toolchain.flags)
@@ -251,13 +251,13 @@ class Engine:
         language: _core.jit.Language = _core.jit.Language.c,
         files: Sequence[str] = (),
     ) -> _core.jit.Loaded:
-        """Compile a text and load it, or find it in the cache: the way of all that is not ahead.
+        """Compile a text and load the library, or find the library in the cache.
 
         Args:
             text: C or C++.
-            flags: Options besides those that all texts get.
-            language: Which of them.
-            files: Names and digests of what the compiler reads with it.
+            flags: Options beyond the common options of all texts.
+            language: Language of the text.
+            files: Names and digests of additional files read by the compiler.
 
         Raises:
             CompilationError: The compiler rejects the text.
@@ -267,10 +267,10 @@ class Engine:
 
     @property
     def vectors(self) -> Any:
-        """Who sums up and adds vectors on the host: the core, or what may ask a library, too.
+        """Vector operations on the host: the core, or an object that may ask a library.
 
         Raises:
-            ToolchainError: The option `blas` names a file that is no such library.
+            ToolchainError: The option `blas` names a file other than a BLAS library.
         """
         wanted = self._configuration["blas"]
         if not self.asks_libraries:
@@ -281,13 +281,13 @@ class Engine:
 
     @property
     def asks_libraries(self) -> bool:
-        """Whether algebra may be left to the libraries that the option `blas` means."""
+        """Whether algebra may use the libraries of the option `blas`."""
         return bool(self._configuration["blas"]) and self.operations.asks_libraries
 
     def device_libraries(self, backend: Backend) -> DeviceLibraries | None:
-        """Return those for the device that loops run on; None if none are to be asked.
+        """Return the libraries for the device of loops; None if none may be asked.
 
-        Only 'auto' means them: a path is that of a library for the host.
+        Only 'auto' includes them: a path is a library for the host.
         """
         if self._configuration["blas"] != "auto" or not self.asks_libraries:
             return None
@@ -300,9 +300,9 @@ class Engine:
 
     @property
     def vector_bytes(self) -> int:
-        """Bytes of the widest vectors that the C compiler makes for this machine; 0: unknown.
+        """Bytes of the widest vectors of the C compiler for this machine; 0: unknown.
 
-        Without a compiler, those of the table that was loaded.
+        Without a compiler, the value of the loaded table.
         """
         if self._configuration["eti_only"]:
             return self.ahead_bytes[0]
@@ -325,15 +325,15 @@ class Engine:
         try:
             return self.service.compiler(_core.jit.Language.c)
         except ToolchainError:
-            return None  # whoever needs the compiler says so
+            return None  # later uses of the compiler raise
 
     @property
     def n_threads(self) -> int:
-        """Threads of one loop: as configured, or all that this process may use."""
+        """Threads of a loop: as configured, or all threads available to the process."""
         return int(self._configuration["threads"]) or self._available_threads()
 
     def _available_threads(self) -> int:
-        """Read the control groups' files only where the CPUs of this process are others."""
+        """Read the control groups' files only if the process's CPUs have changed."""
         cpus = os.sched_getaffinity(0)
         if self._available is None or self._available[0] != cpus:
             self._available = (cpus, _core.available_threads())
@@ -345,7 +345,7 @@ class Engine:
         return tuple(shlex.split(text)) if text else ()
 
     def timing(self, kind: LoopKind, n_elements: int) -> _core.Timing:
-        """Return the counters that loops of a kind over as many elements share."""
+        """Return the counters shared by loops of a kind and size."""
         key = self.timing_key(kind, n_elements)
         if key not in self.timings:
             self.timings[key] = _core.Timing(self.coherence.trace)
@@ -354,8 +354,8 @@ class Engine:
     def timing_key(self, kind: LoopKind, n_elements: int) -> tuple[LoopKind, int]:
         """Return the key in `timings` of loops over as many elements.
 
-        Sizes have counters of their own, up to a number of them: a part of a Set may change at each
-        step. Later ones share those of sizes within a factor of two, under a negative number.
+        Each size has separate counters, up to a limit, since a part of a Set may change at each
+        step. Further sizes share counters within a factor of two, under a negative number.
         """
         key = (kind, n_elements)
         n_known = sum(other == kind for other, _ in self.timings)
@@ -364,12 +364,12 @@ class Engine:
         return (kind, -n_elements.bit_length())
 
     def remember_text(self, key: str, text: Any) -> None:
-        """Keep a generated text for the next loop that needs it."""
+        """Keep a generated text for later loops."""
         self.n_generated += 1
         self.texts.keep(key, text)
 
     def tell_notices(self) -> None:
-        """Turn what the compile service has to say into warnings."""
+        """Turn notices of the compile service into warnings."""
         notices = self.service.take_notices() if self._service else []
         if self._device_service is not None:
             notices += self._device_service[1].take_notices()

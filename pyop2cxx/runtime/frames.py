@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames around generated code. A template and its context must match both ways.
 
-A process with nothing new to generate starts without Jinja2, and so does one that compiles its
-first loop for the host: importing Jinja2 takes as long as all else that is done for its text. The
-template for it lies beside itself as `tools/make_frames.py` prepared it: filled by Jinja2, with a
-gap ``@key@`` for each value. A line whose value is a list stands once for each of its entries.
+A process without new texts starts without Jinja2, as does a process compiling its first loop for
+the host: importing Jinja2 takes as long as all other work on a text. `tools/make_frames.py`
+prepares the template for the first loop: a file beside the template, filled by Jinja2, with a gap
+``@key@`` for each value. A line with a list as value is repeated for each entry.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _GAP = re.compile(r"@(\w+)@")
 
 
 def folders_of(backend: Backend) -> tuple[Path, ...]:
-    """Where templates of a backend are looked for before this package's own: the user's first."""
+    """Folders searched for templates of a backend before the package's own, the user's first."""
     users = runtime.configuration["templates"]
     folders = (Path(users).resolve() if users else None, backend.templates)
     return tuple(folder for folder in folders if folder is not None)
 
 
 def identified(folder: Path) -> str:
-    """Return a digest of the templates in a folder of others, which may change in between.
+    """Return a digest of the templates in an external folder, which may change in between.
 
-    It is of their names below the folder and of what they hold, not of where the folder is or when
-    they were written: tables of loops are found by it on other machines.
+    The digest covers names below the folder and contents, not the folder's place or times of
+    change: tables of loops use the digest on other machines.
 
     Raises:
-        ConfigurationError: It is gone, or a file there cannot be read.
+        ConfigurationError: The folder is gone, or a file cannot be read.
     """
     below = [path for path in folder.rglob("*") if path.is_dir()]
     try:
@@ -80,16 +80,16 @@ def render(template: str, context: Mapping[str, object], folders: tuple[Path, ..
 
     Args:
         template: Path below the template folder.
-        context: Exactly the keys that the template names.
-        folders: Of others, where templates are looked for first. Theirs need not use all keys; they
-            can extend this package's, as "pyop2cxx/host/translation_unit.j2".
+        context: Values for exactly the keys named in the template.
+        folders: External folders, searched first. External templates need not use all keys, and can
+            extend the package's own, as "pyop2cxx/host/translation_unit.j2".
 
     Returns:
         The text of the file.
 
     Raises:
         ConfigurationError: A template in `folders` is not written well, or names another key.
-        InternalError: A key is missing, or one is given that the template does not use.
+        InternalError: A key is missing, or is not used by the template.
     """
     if folders:
         return str(seams.templates().fill_theirs(template, context, folders))
@@ -108,7 +108,7 @@ def render(template: str, context: Mapping[str, object], folders: tuple[Path, ..
 
 @cache
 def _prepared(template: str) -> str:
-    """Return one of our templates with gaps; "": there is none, or of an older template."""
+    """Return a package's template with gaps; "" if missing, or made of an older template."""
     file = (template_folder() / template).with_suffix(".frame")
     if not file.is_file():
         return ""
@@ -118,15 +118,15 @@ def _prepared(template: str) -> str:
 
 
 def digest_of_sources(sources: Sequence[str]) -> str:
-    """Return a digest of what some of our templates hold; paths below the template folder."""
+    """Return a digest of the contents of some of the package's templates."""
     return str(_core.digest(repr([(template_folder() / name).read_text() for name in sources])))
 
 
 def fill_gaps(prepared: str, context: Mapping[str, object]) -> str:
-    """Return what Jinja2 makes of the template, from the template with gaps.
+    """Return the same text as Jinja2, from the template with gaps.
 
     Args:
-        prepared: As `pyop2cxx.runtime.templates.with_gaps` makes it, without the first two lines.
+        prepared: Result of `pyop2cxx.runtime.templates.with_gaps`, without the first two lines.
         context: A value for each gap: a string, or a list of strings.
     """
     lines = []
@@ -143,11 +143,11 @@ def fill_gaps(prepared: str, context: Mapping[str, object]) -> str:
 def render_once(template: str, context: Mapping[str, object]) -> str:
     """Fill a frame, or take the text from the cache directory.
 
-    For texts that every process needs before it knows whether there is anything to generate.
+    For texts needed by every process before the need for any generation is known.
 
     Args:
-        template: As of `render`; it includes only templates of its own folder.
-        context: As of `render`; its `repr` says all of it.
+        template: As for `render`; includes only templates of the same folder.
+        context: As for `render`; the `repr` must be complete.
 
     Returns:
         As `render`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries of others that algebra may be left to."""
+"""External libraries for algebra."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 def host_vectors(wanted: str, resolver: _core.Operations) -> _core.Vectors | None:
-    """Open the library that the option `blas` means; None if 'auto' finds none.
+    """Open the library of the option `blas`; None if 'auto' finds none.
 
     Args:
         wanted: The option's value, not empty.
-        resolver: Decides between it and the core.
+        resolver: Decides between the library and the core.
 
     Raises:
-        ToolchainError: It names a file that is no such library.
+        ToolchainError: The named file is no BLAS library.
     """
     if wanted != "auto":
         return _core.Vectors([wanted], resolver)
@@ -37,7 +37,7 @@ def host_vectors(wanted: str, resolver: _core.Operations) -> _core.Vectors | Non
 
 
 class DeviceLibraries:
-    """cuBLAS and cuSPARSE for one GPU, each opened when first asked for.
+    """cuBLAS and cuSPARSE for a GPU, each opened on first use.
 
     Args:
         device: The GPU.

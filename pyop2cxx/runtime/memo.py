@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is remembered until `op2.exit`, and then forgotten, so that nothing is kept alive by it."""
+"""Caches cleared by `op2.exit`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound="Callable[..., object]")
 def until_exit(most: int) -> Callable[[F], F]:
     """Remember results of a function, as `functools.lru_cache` does, but not beyond `op2.exit`.
 
-    For what holds Kernels or other objects of a program. What is made of texts alone may stay.
+    For results holding Kernels or other objects of a program. Results made of texts alone may stay.
 
     Args:
         most: How many results.
@@ -33,7 +33,7 @@ def until_exit(most: int) -> Callable[[F], F]:
 
 
 class Memo(Bounded):
-    """What hangs on an object and holds loops or memory of a device, until `op2.exit`.
+    """A cache owned by an object, for loops or device memory, cleared by `op2.exit`.
 
     Args:
         most: How many entries.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operations of algebra: who can do them, who does, and how often and how long that was."""
+"""Chooses the library for vector operations, and counts calls and time."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: What a library may be added for: see `Library`.
+#: : Operations open to added libraries: see `Library`.
 REPLACEABLE = ("zero", "copy", "assign", "+", "-", "*", "/", "axpy", "dot")
 _BUILTIN, _LOOP = "builtin", "loop"
 
 
 class Library(Protocol):
-    """Somebody else who can do operations on values of the host.
+    """An added library for operations on values of the host.
 
-    What is given for an operation: an array for ``"zero"``; two of one shape, the one written
-    first, for ``"copy"``; an array, an index and what it is set to for ``"assign"``; the operation,
-    result, both operands and a number of threads for ``"+" "-" "*" "/"``; factor, `x`, `y` and
-    threads for ``"axpy"``; `x`, `y`, whether `y` is conjugated, and threads for ``"dot"``. Operands
-    of the last three kinds have `address`, `n`, `dtype`, and `stride`, the scalars from one value
-    to the next; 0: one value stands for all.
+    Arguments of an operation: an array for ``"zero"``; two arrays of equal shape, target first, for
+    ``"copy"``; an array, an index and the new values for ``"assign"``; the operation, result, both
+    operands and a number of threads for ``"+" "-" "*" "/"``; factor, `x`, `y` and threads for
+    ``"axpy"``; `x`, `y`, whether `y` is conjugated, and threads for ``"dot"``. Operands of the last
+    three kinds have `address`, `n`, `dtype`, and `stride`, the number of scalars between values; 0:
+    a single value stands for all.
 
     Attributes:
-        name: What reports and reasons call it.
-        operations: Those that it has.
+        name: Name in reports and reasons.
+        operations: The supported operations.
     """
 
     name: str
     operations: Collection[str]
 
     def why_not(self, operation: str, *given: Any) -> str:
-        """Say why it cannot do it with these values; empty: it can."""
+        """Return the reason why the library cannot handle the values; empty: none."""
 
     def perform(self, operation: str, *given: Any) -> Any:
-        """Do it; return the sum of ``"dot"``."""
+        """Carry out the operation; return the sum of ``"dot"``."""
 
 
 class Offer(NamedTuple):
-    """A library that is there and has an operation.
+    """An available library with an operation.
 
     Attributes:
-        library: What reasons begin with.
-        file: What reports call it.
-        veto: Why it cannot do it with these values; empty: it can.
-        perform: Does it.
+        library: Name in reasons.
+        file: Name in reports.
+        veto: Reason why the library cannot handle the values; empty: none.
+        perform: Carries out the operation.
     """
 
     library: str
@@ -62,7 +62,7 @@ class Offer(NamedTuple):
 
 
 class Operations:
-    """Lets whoever can do an operation at the least cost do it; counts and measures all of them.
+    """Chooses the cheapest provider of an operation; counts and measures all operations.
 
     Safe to use from several threads.
 
@@ -85,7 +85,7 @@ class Operations:
         """Ask a library from now on.
 
         Raises:
-            UsageError: It has an operation that nobody may replace, or none.
+            UsageError: An operation of the library is not replaceable, or there is none.
         """
         unknown = sorted(set(library.operations) - set(REPLACEABLE))
         if unknown or not library.operations:
@@ -103,17 +103,17 @@ class Operations:
         return self.libraries and not self._configuration["deterministic"]
 
     def asks_added(self, operation: str) -> bool:
-        """Whether libraries that were added are asked for an operation."""
+        """Whether added libraries are asked for an operation."""
         return operation in self._added and self.asks_libraries
 
     def done(self, operation: str, dtype: Any, function: Callable[..., T], *given: Any) -> T:
-        """Carry out an operation that the core has ready code for.
+        """Carry out an operation with ready code in the core.
 
         Args:
-            operation: What it is called in reports.
-            dtype: Of its values.
+            operation: Name in reports.
+            dtype: Dtype of the values.
             function: The core's.
-            *given: What that takes; see `Library`.
+            *given: Arguments of the function; see `Library`.
         """
         if operation in self._added and self.asks_libraries:
             return self._asked(operation, dtype, function, given)
@@ -123,7 +123,7 @@ class Operations:
         return found
 
     def note(self, operation: str, dtype: Any, nanoseconds: int) -> None:
-        """Count an operation that the core has just carried out, and how long that took."""
+        """Count an operation just carried out by the core, with the time."""
         key = operation, dtype
         count = self._builtin.get(key)
         if count is None:
@@ -148,10 +148,10 @@ class Operations:
     def resolved(
         self, what: tuple[str, str, int], offers: Sequence[Offer], own: Callable[[], Any]
     ) -> Any:
-        """Do an operation on the host the way that was found to cost less.
+        """Carry out an operation on the host in the cheapest measured way.
 
         Args:
-            what: The operation, its dtype, and the size that its cost depends on.
+            what: The operation, the dtype, and the size determining the cost.
             offers: Of libraries.
             own: The core's way.
         """
@@ -164,20 +164,20 @@ class Operations:
         offer: Offer,
         by_loop: Callable[[], bool],
     ) -> bool:
-        """Do one on a device, by a library or by a loop, which is resolved as other loops are.
+        """Carry out an operation on a device, by a library or by a loop.
 
         Args:
-            device: Where the values are. Calls that are measured wait for it.
+            device: Device of the values. Measured calls wait for the device.
             what: As for `resolved`.
             offer: The library's.
-            by_loop: Does it by a loop; returns whether that was possible.
+            by_loop: Carries out the operation by a loop; returns whether possible.
 
         Returns:
-            Whether it was done.
+            Whether the operation was carried out.
         """
         place = hex(id(device))
         done = self._measured(what, [offer], by_loop, _LOOP, place, device.finish)
-        if done is False and not offer.veto:  # the loop needs what there is not, say a compiler
+        if done is False and not offer.veto:  # the loop lacks a resource, say a compiler
             self._measured(what, [offer], None, "", place)
             return True
         return done is not False
@@ -194,13 +194,13 @@ class Operations:
         asked = [offer[:3] for offer in offers]
         decision = self._resolver.decide(*what, place, asked, own_name)
         function = offers[decision.which].perform if decision.which < len(offers) else own
-        assert function is not None  # or nobody would have been chosen
+        assert function is not None  # otherwise no choice exists
         if decision.is_measured and wait is not None:
             wait()
         start = perf_counter_ns()
         found = function()
         if function is own and own_name == _LOOP and found is False:
-            return False  # nothing was done
+            return False  # nothing done
         if decision.is_measured and wait is not None:
             wait()
         self._resolver.done(decision, perf_counter_ns() - start)

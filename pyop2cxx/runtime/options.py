@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of pyop2cxx: one table that says each one's type, default and meaning.
+"""The options of pyop2cxx: a table of type, default and meaning.
 
-Every option is also an environment variable, ``PYOP2CXX_`` and the option's name in capitals.
-What a program sets wins over the environment, and the environment over the default.
+Every option is also an environment variable, ``PYOP2CXX_`` and the option's name in capitals. The
+program wins over the environment, and the environment over the default.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _TRUE_WORDS = ("1", "true", "yes", "on")
 _FALSE_WORDS = ("0", "false", "no", "off", "")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _FLAGS = ("cflags", "cxxflags", "ldflags")
-_OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # which `logging` knows, too
+_OTHER_LEVELS = {"WARN": "WARNING", "FATAL": "CRITICAL"}  # also known to `logging`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One row of the table.
+    """A row of the table.
 
     Attributes:
         name: The key of `op2.configuration` and the keyword of `op2.init`.
-        type: What a value must be: `bool`, `int` (never negative) or `str`.
+        type: Type of the value: `bool`, `int` (never negative) or `str`.
         default: The value where neither the program nor the environment says otherwise.
         choices: The values there are; empty where any value of the type will do.
-        help: One sentence for the documentation and for messages.
-        warning: What a program is told that sets it to something else than the default.
+        help: A sentence for the documentation and for messages.
+        warning: Warning for programs that set another value than the default.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Option:
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets this option."""
+        """The environment variable of the option."""
         return _PREFIX + self.name.upper()
 
 
@@ -198,18 +198,17 @@ OPTIONS: tuple[Option, ...] = (
 
 
 class Configuration(MutableMapping[str, Any]):
-    """The options and their values: a dictionary that checks what is put into it.
+    """The options and their values: a dictionary with checked assignment.
 
     Nothing is changed unless every value given is right, so a caught error leaves the old state.
 
     Args:
-        backends: Says which backends there are, when a backend is chosen; None means those of this
-            package.
-        near: Some of them, which take less time to find and are looked at first.
+        backends: Returns the backends, when a backend is chosen; None means the package's own.
+        near: Returns some of them faster, to be searched first.
 
     Attributes:
         before_change: Called before values change.
-        on_change: Called with the names of the options whose values did change.
+        on_change: Called with the names of the changed options.
 
     Example:
         >>> options = Configuration(lambda: ("sequential",))
@@ -256,20 +255,19 @@ class Configuration(MutableMapping[str, Any]):
         return f"Configuration({self._values!r})"
 
     def update(self, *others: Any, **options: Any) -> None:
-        """Set several options, or none of them if one is wrong."""
+        """Set several options, or none if a value is wrong."""
         self.reconfigure(**dict(*others, **options))
 
     def reconfigure(self, **options: Any) -> None:
-        """Set several options, or none of them if one is wrong.
+        """Set several options, or none if a value is wrong.
 
-        An unknown option is kept for the program, as PyOP2 keeps it; nothing here reads it.
+        An unknown option is kept for the program, as PyOP2 does; no code here reads the value.
 
         Raises:
             ConfigurationError: A value is of a wrong type or unknown.
 
-        Warns:
-            UserWarning: An option is unknown, or is PyOP2's and does nothing here that a program
-                would rely on.
+        Warns: UserWarning: An option is unknown, or belongs to PyOP2 and has no effect here
+        although a program would rely on an effect.
         """
         known = {name: value for name, value in options.items() if self._is_known(name)}
         checked: dict[str, Any] = {name: self._checked(name, known[name]) for name in known}
@@ -282,12 +280,12 @@ class Configuration(MutableMapping[str, Any]):
         self._replace(checked)
 
     def _told(self, checked: Mapping[str, Any]) -> list[str]:
-        """Return options of which a program is told what they do."""
+        """Return the options with a warning about their effect."""
         asked = (self._options[name] for name in checked)
         return [o.name for o in asked if o.warning and checked[o.name] != o.default]
 
     def check_names(self, names: Iterable[str]) -> None:
-        """Check that there are options of these names.
+        """Check the names of options.
 
         Raises:
             ConfigurationError: An option is unknown.
@@ -296,13 +294,13 @@ class Configuration(MutableMapping[str, Any]):
             self._option(name)
 
     def reset(self, environment: Mapping[str, str] | None = None) -> None:
-        """Return every option to what the environment says, else to its default.
+        """Reset every option to the environment's value, else to the default.
 
         Args:
             environment: Read instead of `os.environ`.
 
         Raises:
-            ConfigurationError: A variable has a value that its option cannot take.
+            ConfigurationError: A variable has a wrong value for the option.
         """
         found = os.environ if environment is None else environment
         self._foreign = {}
@@ -324,7 +322,7 @@ class Configuration(MutableMapping[str, Any]):
         return self._options[name]
 
     def _is_known(self, name: str) -> bool:
-        """Say whether there is an option of this name; PyOP2's are looked up when first needed."""
+        """Return whether an option exists; PyOP2's are looked up on first use."""
         if name not in self._options:
             self._options |= {o.name: o for o in seams.older_options() if o.name == name}
         return name in self._options
@@ -368,12 +366,12 @@ class Configuration(MutableMapping[str, Any]):
 
 
 def _normalised(option: Option, value: object) -> object:
-    """Return the spelling that is kept: numbers of devices, paths and log levels have others."""
+    """Return the canonical spelling: numbers of devices, paths and log levels have several."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
         if option.name == "device":
             return str(number)
-        if option.name == "debug":  # PyOP2 once had levels of it
+        if option.name == "debug":  # PyOP2 once had levels of debugging
             return number > 0
         return logging.getLevelName(number) if option.name == "log_level" else number
     if isinstance(value, os.PathLike):

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is found by name when first needed, as backends are.
+"""Lazy imports: services of higher layers, and rarely used modules, loaded on first use.
 
-What lower rooms ask of higher ones: nobody has to announce itself, so a program that imports one
-room alone meets no gap. And what few programs need, of the room that asks: it takes no time when
-the package is imported.
+Lower layers call higher layers only here. No registration is needed, so importing a single room
+leaves no gap. Rarely used modules of a layer take no time when the package is imported.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 class DeviceAlgebra(Protocol):
     """Algebra where the values are on a device; see `pyop2cxx.algebra.on_devices`.
 
-    What returns False or None could not be done there.
+    A result False or None means an operation impossible on the device.
     """
 
     def is_at(self, *operands: object, write: bool = True) -> bool:
@@ -46,7 +45,7 @@ class DeviceAlgebra(Protocol):
         """Copy values."""
 
     def n_unfit(self, source: Any, target: Any, subset: Any) -> int | None:
-        """Count the values to copy that another dtype does not hold."""
+        """Count the values of a copy not representable in the other dtype."""
 
     def zero(self, target: Any, subset: Any) -> bool:
         """Set values to zero."""
@@ -70,11 +69,12 @@ class MatrixProducts(Protocol):
 
 
 class Recorder(Protocol):
-    """Takes loops that are to run later; see `pyop2cxx.chain.recorder`.
+    """Records loops for a later run; see `pyop2cxx.chain.recorder`.
 
     Attributes:
-        takes_all: Whether it takes everything, also what is done to matrices: nothing runs now.
-        records: Whether it takes loops now, and does not only count them.
+        takes_all: Whether all operations are recorded, including operations on matrices: nothing
+            runs now.
+        records: Whether loops are recorded now, not only counted.
     """
 
     takes_all: bool
@@ -82,30 +82,30 @@ class Recorder(Protocol):
 
     @property
     def is_of_graph(self) -> bool:
-        """Whether what it takes becomes a graph, which runs when it is submitted."""
+        """Whether the recorded loops become a graph, run when submitted."""
 
     def begin_block(self) -> None:
-        """Get ready for a block within this one that records its own loops."""
+        """Prepare for an inner block with a recorder of its own."""
 
     @property
     def waiting(self) -> list[str]:
-        """Names of the loops that wait."""
+        """Names of the waiting loops."""
 
     def takes(self, loop: Any) -> bool:
-        """Record a loop; False: it runs now."""
+        """Record a loop; False: the loop must run now."""
 
     def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool | None:
-        """Record a loop that was recorded before with the same objects.
+        """Record a loop recorded before with the same objects.
 
         Returns:
-            Whether it was recorded; None: it is known, and runs now, after all that waited.
+            Whether the loop was recorded; None: known, but to run now, after the waiting loops.
         """
 
     def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
-        """Remember a loop that is about to be recorded."""
+        """Remember a loop about to be recorded."""
 
     def takes_zero(self, carrier: Any) -> bool:
-        """Record that all values of an object are set to zero."""
+        """Record the setting of all values of an object to zero."""
 
     def takes_action(
         self,
@@ -115,45 +115,45 @@ class Recorder(Protocol):
         zeroes: bool = False,
         in_graphs: bool = True,
     ) -> bool:
-        """Record something else that is done to values."""
+        """Record another action on values."""
 
     def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
-        """Record that all values of a Dat are copied into another one of the same dtype."""
+        """Record a copy of all values of a Dat into another of the same dtype."""
 
     def takes_values(self, carrier: Any, values: Any) -> bool:
-        """Record that all values of a Global are set."""
+        """Record new values of a Global."""
 
     def settle(self, carrier: Any, *, write: bool) -> None:
-        """Run what must have run before somebody reads, or writes, values."""
+        """Run all entries needed before values are read or written."""
 
     def flush(self) -> None:
-        """Run all that waits."""
+        """Run all waiting entries."""
 
     def settle_for_other(self, carrier: Any, *, write: bool) -> None:
-        """Run what must have run before another thread reads, or writes, values."""
+        """Run all entries needed before another thread reads or writes values."""
 
     def flush_for_other(self) -> None:
-        """Run all that waits, in a thread that has not recorded it."""
+        """Run all waiting entries, in a thread other than the recording thread."""
 
 
 class Looks(Protocol):
-    """Remembers what the host reads while a graph is written down; see `pyop2cxx.graph.looks`."""
+    """Remembers host reads while a graph is recorded; see `pyop2cxx.graph.looks`."""
 
     def note_read(self, carrier: Any) -> None:
-        """Remember that values are read."""
+        """Remember a read of values."""
 
 
 class LazyRecorder(Recorder, Protocol):
-    """Takes all loops of a program, as long as that pays; see `pyop2cxx.chain.lazy`."""
+    """Records all loops of a program, if recording pays; see `pyop2cxx.chain.lazy`."""
 
     def end(self) -> None:
         """Take nothing any more."""
 
     def note_look(self) -> None:
-        """Note that values are looked at, or a loop gets ready to run, while loops run at once."""
+        """Note a read of values, or the preparation of a loop, while loops run at once."""
 
     def explain(self) -> Any:
-        """Say what the loops became, or why they run at once."""
+        """Report the functions of the loops, or the reason why they run at once."""
 
 
 class Conventions(Protocol):
@@ -163,87 +163,87 @@ class Conventions(Protocol):
 
 
 def new_recorder() -> LazyRecorder:
-    """Return what records the loops of a whole program."""
+    """Return the recorder for the loops of a whole program."""
     found = importlib.import_module("pyop2cxx.chain.lazy").of_program()
     return cast("LazyRecorder", found)
 
 
 def ahead_recording(path: str, **options: Any) -> AbstractContextManager[None]:
-    """Return what writes the loops of a block to a folder."""
+    """Return the context that writes the loops of a block to a folder."""
     recording = importlib.import_module("pyop2cxx.ahead.recording")
     return cast("AbstractContextManager[None]", recording.recorded(path, **options))
 
 
 @cache
 def device_algebra() -> DeviceAlgebra:
-    """Return who computes with values on devices."""
+    """Return the module of algebra on devices."""
     return cast("DeviceAlgebra", importlib.import_module("pyop2cxx.algebra.on_devices"))
 
 
 def reduced(dat: Any, what: str) -> Any:
-    """Return the sum, least or greatest values of a Dat on a device; None if it cannot."""
+    """Return the sum, minimum or maximum of a Dat on a device; None if impossible."""
     return importlib.import_module("pyop2cxx.algebra.reductions").reduced(dat, what)
 
 
 @cache
 def matrix_sums() -> MatrixSums:
-    """Return who adds matrices on devices."""
+    """Return the module of matrix sums on devices."""
     return cast("MatrixSums", importlib.import_module("pyop2cxx.algebra.mat_sums"))
 
 
 @cache
 def matrix_products() -> MatrixProducts:
-    """Return who multiplies matrices on devices."""
+    """Return the module of matrix products on devices."""
     return cast("MatrixProducts", importlib.import_module("pyop2cxx.algebra.mat_products"))
 
 
 def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
-    """Set (``=``) or add to (``+=``) values of a matrix on its device."""
+    """Set (``=``) or add to (``+=``) values of a matrix on a device."""
     importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
 
 
 def ufcx() -> Any:
-    """Return who reads what FFCx writes."""
+    """Return the reader of FFCx output."""
     return importlib.import_module("pyop2cxx.kernel.ufcx")
 
 
 def templates() -> Any:
-    """Return who fills templates; what is known from an earlier run needs none."""
+    """Return the module of templates; not needed for texts known from earlier runs."""
     return importlib.import_module("pyop2cxx.runtime.templates")
 
 
 def parser() -> Any:
-    """Return who parses kernels; one that is known from an earlier run needs none."""
+    """Return the kernel parser; not needed for kernels known from earlier runs."""
     return importlib.import_module("pyop2cxx.kernel.parser.parse")
 
 
 def macros() -> Any:
-    """Return who carries out directives of the preprocessor where there is no compiler."""
+    """Return the preprocessor for use without a compiler."""
     return importlib.import_module("pyop2cxx.kernel.parser.macros")
 
 
 def preprocessor() -> Any:
-    """Return who asks the compiler to carry out directives; most kernels have none."""
+    """Return the preprocessor by compiler; most kernels have no directives."""
     return importlib.import_module("pyop2cxx.kernel.parser.by_compiler")
 
 
 def interpolate(given: Any, function: Any) -> Any:
-    """Interpolate into a function of finite elements, and return that."""
+    """Interpolate into a function of finite elements, and return the function."""
     return importlib.import_module("pyop2cxx.fem.interpolation").interpolate(given, function)
 
 
 def ufl_domain(mesh: Any) -> Any:
-    """Return a mesh as UFL sees it."""
+    """Return the UFL domain of a mesh."""
     return importlib.import_module("pyop2cxx.fem.domain").domain_of(mesh).ufl
 
 
 def petsc_build() -> Any:
-    """Return how kernels that call PETSc are compiled; None if it is not installed."""
+    """Return the compiler settings for kernels that call PETSc; None if not installed."""
     return importlib.import_module("pyop2cxx.interop.petsc_build").build()
 
 
 def python_loop(*args: Any, **options: Any) -> Any:
-    """Return a loop whose kernel is a Python function."""
+    """Return a loop with a Python function as kernel."""
     return importlib.import_module("pyop2cxx.loop.python_loop").PythonLoop(*args, **options)
 
 
@@ -253,18 +253,18 @@ def explained(*args: Any) -> Any:
 
 
 def checked_run(loop: Any) -> Any:
-    """Return what runs a loop in check mode."""
+    """Return the run of a loop in check mode."""
     return importlib.import_module("pyop2cxx.loop.check_mode").CheckedRun(loop)
 
 
 def watched_arguments(loop: Any, *, debug: bool, checked: bool) -> Any:
-    """Return what looks at a loop's arguments before and after a run, in debug or check mode."""
+    """Return the checks of a loop's arguments around a run, in debug or check mode."""
     found = importlib.import_module("pyop2cxx.loop.value_checks")
     return found.WatchedArguments(loop, debug=debug, checked=checked)
 
 
 def facts(what: Any) -> tuple[str, list[tuple[str, str]]]:
-    """Return a title and rows that say what an object is."""
+    """Return a title and rows that describe an object."""
     found = importlib.import_module("pyop2cxx.reports.showing").facts(what)
     return cast("tuple[str, list[tuple[str, str]]]", found)
 
@@ -275,7 +275,7 @@ def small_picture(of: Any) -> str:
 
 
 def scan_loops(source: Any, target: Any) -> Any:
-    """Return what computes exclusive sums by loops; see `pyop2cxx.algebra.scans`."""
+    """Return the loops of an exclusive sum; see `pyop2cxx.algebra.scans`."""
     return importlib.import_module("pyop2cxx.algebra.scans").ScanLoops(source, target)
 
 
@@ -291,7 +291,7 @@ def check_can_be_saved(graph: Any) -> None:
 
 @cache
 def older_options() -> tuple[Any, ...]:
-    """Return options that PyOP2's programs set and that mean nothing here."""
+    """Return options set by PyOP2's programs that have no effect here."""
     if importlib.util.find_spec("pyop2cxx.pyop2") is None:
         return ()
     found = importlib.import_module("pyop2cxx.pyop2.configuration").PYOP2_OPTIONS
@@ -300,10 +300,10 @@ def older_options() -> tuple[Any, ...]:
 
 @cache
 def conventions() -> Conventions:
-    """Return who adapts kernels of PyOP2's older conventions.
+    """Return the adapter for kernels of PyOP2's older conventions.
 
     Raises:
-        UnsupportedError: This installation is without them.
+        UnsupportedError: The installation lacks them.
     """
     try:
         found = importlib.import_module("pyop2cxx.pyop2.conventions.adapt")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How objects show themselves in notebooks and at IPython's prompt; `repr` stays PyOP2's."""
+"""Display of objects in notebooks and at IPython's prompt; `repr` stays PyOP2's."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pyop2cxx.runtime import seams
 
 
 class Shown:
-    """Objects that show what they are as a table; see `pyop2cxx.reports.showing`."""
+    """Objects displayed as a table of facts; see `pyop2cxx.reports.showing`."""
 
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
-        """Return a title, and what there is to know: rows of a name and a text."""
+        """Return a title, and rows of name and text."""
         return seams.facts(self)
 
     def _picture(self) -> str:
@@ -41,7 +41,7 @@ class Shown:
 
 
 class Told:
-    """Objects whose `str` is made to be read: notebooks and IPython's prompt show that."""
+    """Objects with a readable `str`, displayed by notebooks and IPython's prompt."""
 
     __slots__ = ()
 
@@ -53,12 +53,12 @@ class Told:
 
 
 class Tabled(Told):
-    """Told objects that are tables: notebooks show them as such."""
+    """Told objects with rows: notebooks display a table."""
 
     __slots__ = ()
 
     def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
-        """Return a caption, the rows, of which the first has the titles, and what stands below."""
+        """Return a caption, the rows, headed by the titles, and the text below."""
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -38,14 +38,14 @@ T = TypeVar("T")
 
 
 class Here(threading.local):
-    """What a thread has for itself.
+    """The state of a thread.
 
     Attributes:
-        recorder: Takes its loops, to run later; None: they run now.
-        resting: The recorder of a program whose loops wait outside of blocks, too, while it lets
-            those of this thread run at once because this takes less time.
-        looks: Remembers the values that the thread reads while it writes a graph down.
-        is_running: Whether it runs now what a chain has recorded.
+        recorder: Records the thread's loops for a later run; None: they run now.
+        resting: The recorder of a program under ``lazy``, while the thread's loops run at once
+            because recording takes longer.
+        looks: Remembers values read by the thread while recording a graph.
+        is_running: Whether the thread is running recorded entries of a chain.
     """
 
     recorder: Recorder | None = None
@@ -55,31 +55,30 @@ class Here(threading.local):
 
 
 class Runtime:
-    """All state that outlives a call.
+    """All state outliving a call.
 
     Attributes:
         configuration: The options.
         logger: The logger 'pyop2cxx'.
-        epoch: Grows whenever an option, the backend or the named constants change. What was
-            derived from them, such as a prepared loop, is stale once it has grown.
-        static: Whether text is generated but nothing runs: the option of that name.
+        epoch: Grows with each change of an option, the backend or the named constants. Derived
+            objects, for example prepared loops, are then stale.
+        static: Whether text is generated without running: the option of the same name.
         has_renumbered: Whether a Set was renumbered; until then loops need not look.
-        n_frozen: Dats whose halos are frozen: while there are none, loops need not look.
-        program_options: Names of the program's own options, which `init` is handed with its own.
+        n_frozen: Number of Dats with frozen halos: zero saves loops a check.
+        program_options: Names of the program's own options, passed to `init` with the package's.
         coherence: Keeps values the same on the host and on devices.
-        ended: Arrays, by their `id`, that values were made of without a copy, and that nobody may
-            write to while a device has the values.
-        here: What each thread has for itself.
-        recorders: For each thread that has one, what takes its loops, to run later; see
-            `pyop2cxx.chain`.
-        has_several: Whether several threads have had one at a time; stays so until `exit`, so that
-            no thread can miss another one.
-        said: What was logged and is not logged again.
-        lazy_recorder: The one of a program whose loops wait outside of blocks, too.
-        states: What `of` has made.
-        on_loop: Called with each ParLoop that is generated or prepared to run, if there is one.
-        on_graph: Called with each Graph that is instantiated, if there is one.
-        backend_folder: Each file in it whose name has no leading underscore is a backend.
+        ended: Arrays, by `id`, whose memory values took over without a copy, and which must not be
+            written while a device has the values.
+        here: The state of each thread.
+        recorders: Recorders by thread; see `pyop2cxx.chain`.
+        has_several: Whether several threads have had a recorder at the same time; true until
+            `exit`, so that no thread can miss another.
+        said: Log messages not to be repeated.
+        lazy_recorder: The recorder of a program under ``lazy``.
+        states: Objects made by `of`.
+        on_loop: Called with each ParLoop generated or prepared to run, if set.
+        on_graph: Called with each instantiated Graph, if set.
+        backend_folder: Each file without a leading underscore is a backend.
     """
 
     def __init__(self) -> None:
@@ -100,11 +99,11 @@ class Runtime:
         self.coherence = _core.Coherence()
         self.ended: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._device: _core.Device | None = None
-        self._device_epoch = -1  # it was asked for then
+        self._device_epoch = -1  # epoch of the last request
         self.backend_folder = BACKENDS
         self._uids = itertools.count(1)
         self._backends: list[str] = []
-        self._usual_backend = ""  # where nothing is chosen; empty: not known yet
+        self._usual_backend = ""  # default backend; empty: not known yet
         self._constants: dict[str, Any] = {}
         self._tables: WeakSet[Any] = WeakSet()
         self._clears: list[Callable[[], None]] = []
@@ -123,19 +122,19 @@ class Runtime:
     def engine(self) -> Engine:
         """The services behind loops, made when the first loop needs them."""
         if self._engine is None:
-            with self._making:  # of several threads that run the first loops, one makes it
+            with self._making:  # several threads may run the first loops
                 if self._engine is None:
                     self._engine = Engine(self.configuration, self.coherence)
                     self._exit_at_exit()
         return self._engine
 
     def of(self, kind: type[T]) -> T:
-        """Return the one object of a class until `exit`, made when first asked for.
+        """Return the only object of a class until `exit`, made on first use.
 
-        So each room can declare the state that it needs.
+        Rooms can thus declare state of their own.
 
         Args:
-            kind: A class that is made without arguments.
+            kind: A class with a constructor without arguments.
         """
         found: T | None = self.states.get(kind)
         if found is None:
@@ -143,21 +142,21 @@ class Runtime:
         return found
 
     def next_uid(self) -> int:
-        """Return a number that no other object of this process has or will have.
+        """Return a number unique in the process.
 
-        An `id` is used again once its object is gone; loops are remembered by these instead.
+        An `id` is reused once an object is gone, so loops are remembered by uid.
         """
         return next(self._uids)
 
     # Life
 
     def init(self, *, comm: Any = None, **options: Any) -> None:
-        """Set options, or none of them if one is wrong. May be called again, or not at all.
+        """Set options, or none if a value is wrong. May be called again, or not at all.
 
         Args:
-            comm: A communicator, as PyOP2 takes it: of one process, so far.
-            **options: See the table `pyop2cxx.runtime.options.OPTIONS`. Those that the program
-                declared for itself on `pyop2cxx.pyop2.utils.parser` are passed over.
+            comm: A communicator, as in PyOP2: of a single process, so far.
+            **options: See the table `pyop2cxx.runtime.options.OPTIONS`. Options declared by the
+                program on `pyop2cxx.pyop2.utils.parser` are ignored.
 
         Raises:
             ConfigurationError: An option is unknown or has a wrong type or an unknown value.
@@ -176,7 +175,7 @@ class Runtime:
 
     @property
     def recorder(self) -> Recorder | None:
-        """What takes the loops of this thread; None: they run now."""
+        """The recorder of the thread's loops; None: they run now."""
         return self.here.recorder
 
     @recorder.setter
@@ -191,12 +190,12 @@ class Runtime:
 
     @property
     def writes_graph(self) -> bool:
-        """Whether this thread writes a graph down: what it reads is read once, and not again."""
+        """Whether the thread records a graph: reads happen once only."""
         here = self.here
         return here.looks is not None or (here.recorder is not None and here.recorder.is_of_graph)
 
     def settle(self) -> None:
-        """Run all loops that chains have recorded and not yet run."""
+        """Run all loops recorded by chains and not yet run."""
         own = self.here.recorder
         if own is not None:
             own.flush()
@@ -205,28 +204,28 @@ class Runtime:
 
     @property
     def others_record(self) -> bool:
-        """Whether chains of other threads may have loops that wait."""
+        """Whether chains of other threads may have waiting loops."""
         return len(self.recorders) > (self.here.recorder is not None)
 
     def settle_others(self, *uses: tuple[Any, bool]) -> None:
-        """Run what other threads have recorded of some values, before these are used here.
+        """Run entries recorded by other threads that use the given values.
 
         Args:
-            *uses: What has values, and whether they are written.
+            *uses: Objects with values, each with whether written.
         """
         for other in self._others():
             for carrier, write in uses:
                 other.settle_for_other(carrier, write=write)
 
     def _others(self) -> list[Recorder]:
-        """Return the chains of other threads, unless this one is running a chain."""
+        """Return the chains of other threads, unless the thread is running a chain."""
         if self.here.is_running:
             return []
         own = get_ident()
         return [other for ident, other in list(self.recorders.items()) if ident != own]
 
     def is_first(self, what: str) -> bool:
-        """Say whether something is to be logged that is logged once in a process."""
+        """Return whether a message is logged for the first time in the process."""
         is_new = what not in self.said
         self.said.add(what)
         return is_new
@@ -235,7 +234,7 @@ class Runtime:
     def at_once(self) -> Iterator[None]:
         """Run the loops of a `with` block when they are called, also within a chain.
 
-        What the chain has recorded of their arguments must have run.
+        Recorded entries using their arguments must have run.
         """
         here = self.here
         recorder, resting = here.recorder, here.resting
@@ -246,11 +245,11 @@ class Runtime:
             self.recorder, here.resting = recorder, resting
 
     def exit(self) -> None:
-        """Forget what `init` and `Const` set, and all that was remembered of loops.
+        """Forget the options of `init`, all `Const` objects, and all caches of loops.
 
         The environment's options hold again. No table keeps a Set, Dat, Kernel or device alive;
-        those that the program still holds may be used as before. Called when the process ends, if
-        it used anything that has to be left in order. Loops that wait in a chain run first.
+        objects still held by the program stay usable. Called at the end of the process, if
+        resources must be released in order. Waiting loops of chains run first.
         """
         self.settle()
         for what in self.coherence.written_in_vain():
@@ -271,14 +270,14 @@ class Runtime:
             clear()
         self.epoch += 1
         self.configuration.reset()
-        self.follow_lazy()  # also if the option is what it was before
+        self.follow_lazy()  # also if the option has the same value as before
 
     @staticmethod
     def warn_of_vain_write(what: str) -> None:
-        """Warn of values that nobody asks for any more, and that loops have not seen.
+        """Warn of written values never seen by loops.
 
         Args:
-            what: Whose they are.
+            what: The object with the values.
         """
         warnings.warn(
             f"{what}: somebody wrote into its values on the host after a device had taken them, "
@@ -289,10 +288,10 @@ class Runtime:
         )
 
     def forget_at_exit(self, remembered: Bounded | Callable[[], None]) -> None:
-        """Let `exit` clear what holds objects of a program; see `pyop2cxx.runtime.memo`.
+        """Let `exit` clear a cache of a program's objects; see `pyop2cxx.runtime.memo`.
 
         Args:
-            remembered: A table, which is not kept alive; or what clears a table of a module.
+            remembered: A table, not kept alive; or a function clearing a table of a module.
         """
         if isinstance(remembered, Bounded):
             self._tables.add(remembered)
@@ -309,7 +308,7 @@ class Runtime:
         return self._initialised
 
     def set_log_level(self, level: str | int) -> None:
-        """Set the level of the logger 'pyop2cxx' by its name or number."""
+        """Set the level of the logger 'pyop2cxx' by name or number."""
         self.configuration["log_level"] = level
 
     def _options_changed(self, names: frozenset[str]) -> None:
@@ -328,7 +327,7 @@ class Runtime:
         self.coherence.watch_all(options["check"] or options["debug"])
 
     def follow_lazy(self) -> None:
-        """Let all loops wait, or no longer, as the option 'lazy' says; blocks stay as they are."""
+        """Start or stop recording all loops, following the option 'lazy'; blocks stay."""
         lazy = self.lazy_recorder
         if self.configuration["lazy"]:
             if lazy is None and self.recorder in (None, self._ended_recorder):
@@ -336,7 +335,7 @@ class Runtime:
                 self.recorder = self.lazy_recorder
         elif lazy is not None:
             self.settle()
-            lazy.end()  # it may be another thread's, which keeps it
+            lazy.end()  # may be another thread's recorder, kept there
             if self.recorder is lazy:
                 self.recorder = None
             self.lazy_recorder = self.here.resting = None
@@ -344,7 +343,7 @@ class Runtime:
 
     def _apply_log_level(self) -> None:
         self.logger.setLevel(self.configuration["log_level"])
-        # Python's handler of last resort drops what is below a warning
+        # Python's handler of last resort drops messages below a warning
         if not self.logger.isEnabledFor(logging.INFO) or self.logger.hasHandlers():
             return
         self.logger.addHandler(logging.StreamHandler())
@@ -354,7 +353,7 @@ class Runtime:
     def backend_names(self) -> tuple[str, ...]:
         """Return the backends there are, sorted; some may lack their compiler or device.
 
-        Those of other packages are among them, but for what is called as one of this package.
+        Backends of other packages are included; the package's own win over equal names.
         """
         return tuple(sorted({*self._own_backends(), *entry_points()}))
 
@@ -363,17 +362,17 @@ class Runtime:
 
     @property
     def backend(self) -> str:
-        """The name of the backend that loops run on now."""
+        """The name of the present backend of loops."""
         if self._backends:
             return self._backends[-1]
         return str(self.configuration["backend"]) or self.usual_backend
 
     @property
     def usual_backend(self) -> str:
-        """The backend of programs that choose none: `openmp`, if the C compiler has OpenMP.
+        """The default backend: `openmp`, if the C compiler supports OpenMP.
 
-        With `init(static=True)` nothing can be lacking. With `init(eti_only=True)` no compiler may
-        be asked: it is what the loaded tables are for.
+        With `init(static=True)` nothing can be missing. With `init(eti_only=True)` no compiler may
+        be asked: the backend of the loaded tables is used.
         """
         if self.configuration["eti_only"]:
             return self.engine.ahead_backend
@@ -389,10 +388,10 @@ class Runtime:
     def use_backend(self, name: str) -> Iterator[None]:
         """Run the loops of a `with` block on another backend. Blocks may be nested.
 
-        The choice holds for the whole process, not for one thread.
+        The choice holds for the whole process, not for a single thread.
 
         Raises:
-            UnknownBackendError: There is no such backend.
+            UnknownBackendError: The backend does not exist.
 
         Example:
             >>> from pyop2cxx import op2
@@ -417,10 +416,10 @@ class Runtime:
 
     @property
     def device(self) -> _core.Device | None:
-        """The device that loops run on now, opened; None if they run on the host.
+        """The present device of loops, opened; None for the host.
 
         Raises:
-            ConfigurationError: There is no such device.
+            ConfigurationError: The device does not exist.
             ToolchainError: There is no library, platform or device at all.
         """
         if self._device_epoch != self.epoch:
@@ -432,11 +431,11 @@ class Runtime:
     # Static mode
 
     def require_running(self, owner: str, member: str) -> None:
-        """Refuse what only a program that runs loops can answer.
+        """Refuse a request that needs running loops.
 
         Args:
-            owner: The object, as it should be called in the message: ``Dat 'q'``.
-            member: What was asked of it.
+            owner: The object in messages: ``Dat 'q'``.
+            member: The requested member.
 
         Raises:
             StaticModeError: Under ``init(static=True)``.
@@ -447,7 +446,7 @@ class Runtime:
                 "text; guard this line, or run without static=True"
             )
 
-    # Constants that kernels use by their bare names
+    # Constants used by kernels by bare name
 
     @property
     def constants(self) -> Mapping[str, Any]:
@@ -458,7 +457,7 @@ class Runtime:
         """Make a Const known to kernels.
 
         Raises:
-            NonUniqueNameError: Another Const has its name.
+            NonUniqueNameError: Another Const has the same name.
         """
         if constant.name in self._constants:
             other = self._constants[constant.name]
@@ -471,7 +470,7 @@ class Runtime:
         self.epoch += 1
 
     def remove_constant(self, constant: Any) -> None:
-        """Make a Const unknown to kernels compiled from now on; harmless if it already is."""
+        """Make a Const unknown to kernels compiled from now on; harmless if already unknown."""
         known = self._constants.get(constant.name)
         if known is not None and known is constant:
             del self._constants[constant.name]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What takes long to find out and is the same in every process, kept in the cache directory.
+"""Results that take long to compute and are equal in every process, kept in the cache directory.
 
-The first loop of a process whose object is on disk would otherwise spend most of its time on
-importing the parser of kernels, on parsing, on compiling templates, and on printing its text.
+The first loop of a process with its object on disk would otherwise spend most of the time importing
+the kernel parser, parsing, compiling templates, and printing text.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 
 def remembered(kind: str, key: object, make: Callable[[], bytes]) -> bytes:
-    """Return what `make` returns, from the cache directory if it is known there.
+    """Return the result of `make`, from the cache directory if known there.
 
     Args:
-        kind: A short name for such entries; the suffix of their files.
-        key: Everything the bytes depend on. It is compared in full, by its `repr`.
-        make: Finds the bytes out. What it raises is raised here, each time.
+        kind: A short name for the kind of entry; suffix of the files.
+        key: All input of the result, compared in full by `repr`.
+        make: Computes the bytes. Errors are raised each time.
     """
     if runtime.static:
-        return make()  # whoever only wants text is not asked for a cache directory
+        return make()  # static programs need no cache directory
     service = runtime.engine.service
     whole = repr(key)
     known = service.recall(kind, whole)
@@ -43,13 +43,13 @@ def remembered(kind: str, key: object, make: Callable[[], bytes]) -> bytes:
 
 @cache
 def installed(package: str) -> str:
-    """Identify an installed package without importing it.
+    """Identify an installed package without importing.
 
     Returns:
         The `stamp` of its folder; empty if there is none.
     """
     found = _core.jit.stamp_of_package(_places(tuple(sys.path)), package)
-    if found:  # in a hundredth of the time that asking the finders takes
+    if found:  # in a hundredth of the time of asking the finders
         return found
     spec = importlib.util.find_spec(package)
     return "" if spec is None else stamp(spec.submodule_search_locations or ())
@@ -61,10 +61,9 @@ def _places(entries: tuple[object, ...]) -> list[bytes]:
 
 
 def stamp(folders: Iterable[str | Path]) -> str:
-    """Identify what lies in some folders, not below them.
+    """Identify the files in some folders, not below them.
 
     Returns:
-        A digest of name, size and time of change of each file. This is what Python's own cache of
-        compiled modules goes by.
+        A digest of name, size and time of change of each file, as in Python's own cache of modules.
     """
     return _core.jit.stamp_of([*map(os.fsencode, folders)])

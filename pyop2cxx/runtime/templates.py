@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Templates of Jinja2, and which keys they take; imported by `pyop2cxx.runtime.frames` when needed.
+"""Jinja2 templates and their keys; imported by `pyop2cxx.runtime.frames` when needed.
 
-What Jinja2 makes of a template is kept in the cache directory: the first loop of a process would
-otherwise spend most of its time here.
+Compiled templates are kept in the cache directory: the first loop of a process would otherwise
+spend most of the time here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from jinja2.bccache import Bucket
 
-# What every first loop on the host needs; the others are filled where Jinja2's 20 ms do not count.
+# Needed by every first loop on the host; elsewhere Jinja2's 20 ms do not matter.
 PREPARED = ("host/translation_unit.j2",)
 _NEEDED = ("headers", "preludes", "kernels", "wrappers", "launch")
 _N_LINES, _TELLING = 3, 10
@@ -37,11 +37,11 @@ LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
 
 class _Compiled(jinja2.BytecodeCache):
-    """Compiled templates in the cache directory; a bucket's checksum is its template's."""
+    """Compiled templates in the cache directory; a bucket's checksum is the template's."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         if runtime.static:
-            return  # whoever only wants text is not asked for a cache directory
+            return  # static programs need no cache directory
         found = runtime.engine.service.recall("template", _bucket_key(bucket))
         if found is not None:
             bucket.bytecode_from_string(found)
@@ -78,7 +78,7 @@ def _environment(folders: tuple[Path, ...] = ()) -> jinja2.Environment:
 
 @cache
 def keys(template: str) -> frozenset[str]:
-    """Return what one of our templates takes, with those that it extends or includes.
+    """Return the keys of a package's template, including extended and included templates.
 
     Args:
         template: Path below the template folder.
@@ -88,14 +88,14 @@ def keys(template: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """What a template says of itself.
+    """The outline of a template.
 
     Attributes:
-        names: What it takes.
-        parents: Templates that it extends or includes.
-        extended: The one that it extends; "": none.
-        blocks: All that it has.
-        outer: Those that stand in no other one.
+        names: The keys.
+        parents: Extended and included templates.
+        extended: The extended template; "": none.
+        blocks: All blocks.
+        outer: Blocks not nested in others.
     """
 
     names: frozenset[str]
@@ -139,19 +139,19 @@ def _keys(template: str, environment: jinja2.Environment) -> frozenset[str]:
 
 
 def fill(template: str, context: Mapping[str, object]) -> str:
-    """Return the text of one of our templates with these values."""
+    """Return the text of a package's template with the given values."""
     return _environment().get_template(template).render(context)
 
 
 def with_gaps(template: str) -> str:
-    """Return one of our templates as `pyop2cxx.runtime.frames` fills it without Jinja2.
+    """Return a package's template with gaps, for `pyop2cxx.runtime.frames` without Jinja2.
 
     Returns:
-        The licence line, what it was made of with a digest, and the text with gaps.
+        The licence line, the sources with a digest, and the text with gaps.
 
     Raises:
-        InternalError: The template does more with a value than to put it into the text, or each
-            entry of it into a line.
+        InternalError: The template does more than inserting a value into the text, or each entry
+            into a line.
     """
     sources, lists = [template], set()
     for source in sources:  # grows
@@ -177,16 +177,16 @@ def _tree(template: str) -> nodes.Template:
 
 
 def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Path, ...]) -> str:
-    """Return the text of a template that others may have written.
+    """Return the text of a possibly external template.
 
     Args:
         template: Path below the folders.
-        context: What a template may use.
-        folders: Where it is looked for before our own.
+        context: Values available to the template.
+        folders: Folders searched before the package's own.
 
     Raises:
-        ConfigurationError: It is not written well, fails, or names another key, or a block that the
-            template which it extends has not, or leaves out what loops need.
+        ConfigurationError: The template has a syntax error, fails, names an unknown key or a block
+            missing in the extended template, or leaves out parts needed by loops.
     """
     environment = _environment(folders)
     where = f"template '{template}' (from {', '.join(map(str, folders))})"
@@ -209,14 +209,14 @@ def fill_theirs(template: str, context: Mapping[str, object], folders: tuple[Pat
         raise ConfigurationError(f"{where} is not UTF-8: {error}") from error
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
-    except Exception as error:  # of what the template computes
+    except Exception as error:  # of the template's code
         lines = [at.lineno for at in traceback.extract_tb(error.__traceback__) if at.lineno]
         kind = type(error).__name__
         raise ConfigurationError(f"{where}, line {lines[-1]}: {kind}: {error}") from error
 
 
 def _check_parents(template: str, environment: jinja2.Environment, above: tuple[str, ...]) -> None:
-    """Raise a ConfigurationError if a template needs itself, or replaces what there is not."""
+    """Raise a ConfigurationError if a template needs itself, or replaces an unknown block."""
     if template in above:
         ours = template.removeprefix("pyop2cxx/")
         raise ConfigurationError(
@@ -240,9 +240,9 @@ def _check_parents(template: str, environment: jinja2.Environment, above: tuple[
 
 
 def _check_all_is_there(template: str, text: str, context: Mapping[str, object]) -> None:
-    """Raise a ConfigurationError if what compilers and the run-time need is not in a text.
+    """Raise a ConfigurationError if a text lacks parts needed by compilers and the run-time.
 
-    Templates may change lines: a part is there if one of its longest lines is.
+    Templates may change lines: a part counts as present if a long line of the part is present.
     """
     left_out = []
     for key in _NEEDED:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors are shown at the user's line, without the frames between it and what found out.
+"""Errors shown at the user's line, without frames of the package.
 
-The option ``full_tracebacks``, or ``debug``, keeps all of it.
+The option ``full_tracebacks``, or ``debug``, keeps all frames.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 def shorten(error: Op2Error) -> None:
-    """Let go of the frames of an error that was caught where the user called.
+    """Drop the frames of an error caught at the user's call.
 
-    It is to be raised by its name then: a bare ``raise`` of Python 3.10 would bring them back.
+    The error must then be raised by name: a bare ``raise`` of Python 3.10 would restore the frames.
     """
     options = runtime.configuration
     if not (options["full_tracebacks"] or options["debug"]):
@@ -30,10 +30,10 @@ def shorten(error: Op2Error) -> None:
 
 
 def ends_tracebacks(*names: str) -> Callable[[Class], Class]:
-    """Return a decorator of a class that users see.
+    """Return a decorator for classes of the public interface.
 
     Args:
-        *names: Methods whose errors end there; not those that are called for each loop that runs.
+        *names: Methods that shorten errors; not methods called for each run of a loop.
     """
 
     def decorated(cls: Class) -> Class:
@@ -49,7 +49,7 @@ def ends_tracebacks(*names: str) -> Callable[[Class], Class]:
 
 
 def ends_traceback(function: Function) -> Function:
-    """Let the errors of a function that users call end there."""
+    """Shorten the errors of a function called by users."""
     return cast("Function", _ending(function))
 
 
