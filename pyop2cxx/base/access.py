@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a loop uses an argument, and which ways each kind of argument allows."""
+"""Access modes of arguments, and the modes allowed for each kind of argument."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyop2cxx.exceptions import ModeValueError
 
 
 class Access(IntEnum):
-    """How a kernel uses an argument. The numeric values are those of PyOP2.
+    """The access of a kernel to an argument. The numeric values are PyOP2's.
 
     Example:
         >>> Access("READ")
@@ -19,17 +19,17 @@ class Access(IntEnum):
     READ = 1
     """Read; the kernel must not write."""
     WRITE = 2
-    """Written whole; what was there is not seen."""
+    """Written whole; the old values are not seen."""
     RW = 3
     """Read and written."""
     INC = 4
-    """Added to; elements that share a target add up."""
+    """Added to; contributions of elements with the same target are summed."""
     MIN = 5
-    """The smallest of what was there and what elements give."""
+    """The minimum of the old value and the elements' values."""
     MAX = 6
-    """The largest of what was there and what elements give."""
+    """The maximum of the old value and the elements' values."""
 
-    # IntEnum prints its number from Python 3.11 on, and its name before
+    # IntEnum prints the number from Python 3.11 on, and the name before
     __str__ = Enum.__str__
 
     @classmethod
@@ -56,25 +56,25 @@ DAT_ACCESSES = frozenset(Access)
 GLOBAL_ACCESSES = frozenset({READ, INC, MIN, MAX})
 CONSTANT_ACCESSES = frozenset({READ})
 ORDERED_ACCESSES = frozenset({MIN, MAX})
-"""These compare, which complex numbers do not."""
+"""Accesses with comparisons, undefined for complex numbers."""
 
 
 def checked_access(
     access: object, allowed: frozenset[Access], is_complex: bool, what: str
 ) -> Access:
-    """Return an access, once it is known to suit an argument.
+    """Return an access, checked for an argument.
 
     Args:
-        access: What the user gave.
-        allowed: The accesses that this kind of argument takes.
+        access: The user's value.
+        allowed: The accesses allowed for the kind of argument.
         is_complex: Whether the argument's values are complex.
-        what: The argument, as messages should call it: ``Dat 'q'``.
+        what: The argument in messages: ``Dat 'q'``.
 
     Returns:
-        The access, also where it was given by its number or name.
+        The access, also for a number or a name.
 
     Raises:
-        ModeValueError: There is no such access, or it is not allowed here.
+        ModeValueError: The access does not exist, or is not allowed here.
     """
     mode = Access(access)  # type: ignore[arg-type]  # anything else than an Access is refused here
     if mode not in allowed:

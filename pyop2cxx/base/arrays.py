@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what users pass into what the types hold: names, dims, dtypes, arrays."""
+"""Conversion of users' input to names, dims, dtypes and arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DTYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float32", "float64", "complex64", "complex128"),
 )
-"""The dtypes that kernels can work on."""
+"""The dtypes supported by kernels."""
 
 MOST_INT32 = 2**31 - 1
 """The largest arity, and the most values of an entity."""
@@ -54,8 +54,8 @@ def is_integer(value: object) -> TypeGuard[int]:
 
 
 def several(given: Any) -> tuple[Any, ...]:
-    """Return one number or several as a tuple; a string is one thing."""
-    # the first question to an abstract class asks all its subclasses: a tenth of a millisecond
+    """Return a number or several as a tuple; a string counts as one."""
+    # the first isinstance of an abstract class asks all subclasses: a tenth of a millisecond
     is_one = isinstance(given, int | str)
     is_several = isinstance(given, tuple | list) or (not is_one and isinstance(given, Iterable))
     return tuple(given) if is_several else (given,)
@@ -65,12 +65,12 @@ def as_name(name: object, kind: str, default: str) -> str:
     """Return the name of an object.
 
     Args:
-        name: What the user gave, None for the default.
+        name: The user's name, None for the default.
         kind: The class, for the message.
-        default: The name of an object that was given none.
+        default: The default name.
 
     Raises:
-        NameTypeError: The name is not a string, or one that UTF-8 or C cannot hold.
+        NameTypeError: The name is not a string, or cannot be held by UTF-8 or C.
     """
     if name is None or name == "":
         return default
@@ -89,8 +89,8 @@ def as_dim(dim: object, kind: str) -> tuple[int, ...]:
         kind: The class, for the message.
 
     Raises:
-        DimTypeError: It is neither, an entry is negative, or the values of an entity are more than
-            int32 counts.
+        DimTypeError: Not an integer or a tuple of integers, an entry is negative, or an entity has
+            more values than int32 can count.
     """
     entries = several(dim)
     if not all(is_integer(entry) and entry >= 0 for entry in entries):
@@ -109,8 +109,8 @@ def as_zeros(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Array:
     """Return an array of zeros.
 
     Args:
-        shape: Its shape.
-        dtype: Its dtype.
+        shape: Shape of the array.
+        dtype: Dtype of the array.
         what: The object, for the message.
 
     Raises:
@@ -127,7 +127,7 @@ def as_copy(values: Array, what: str) -> Array:
 
     Args:
         values: The array.
-        what: The object that the copy is for or of, for the message.
+        what: The object of the copy, for the message.
 
     Raises:
         OutOfMemoryError: There is not as much memory.
@@ -145,19 +145,19 @@ def _copied(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 class _Memory(np.ndarray[tuple[int], np.dtype[np.uint8]]):
-    """The bytes below an array that begins at a cache line, and a few more."""
+    """The bytes of an array aligned to a cache line, with a few bytes more."""
 
 
 def _aligned(make: Callable[..., Array], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """Return an array that begins at a cache line: the widest vectors are loaded best from there.
+    """Return an array aligned to a cache line, the best alignment for the widest vectors.
 
-    Large ones of NumPy begin 16 bytes behind a page. Less than a page is left to NumPy: it stays in
-    the nearest cache.
+    NumPy places large arrays 16 bytes behind a page. Arrays smaller than a page are left to NumPy,
+    and stay in the nearest cache.
 
     Args:
         make: `numpy.zeros` or `numpy.empty`.
-        shape: Its shape.
-        dtype: Its dtype.
+        shape: Shape of the array.
+        dtype: Dtype of the array.
     """
     n_bytes = prod(shape) * dtype.itemsize
     if n_bytes < _PAGE:
@@ -165,7 +165,7 @@ def _aligned(make: Callable[..., Array], shape: tuple[int, ...], dtype: np.dtype
     memory = make(n_bytes + _CACHE_LINE, np.uint8).view(_Memory)
     begin = -address_of(memory) % _CACHE_LINE
     values = memory[begin : begin + n_bytes].view(dtype).reshape(shape)
-    # NumPy lets parts of an array hold what owns its memory, but looks no further than a memoryview
+    # NumPy lets views hold the owner of the memory, but looks no further than a memoryview
     return np.asarray(memoryview(values))  # type: ignore[arg-type]  # an array is a buffer
 
 
@@ -175,19 +175,19 @@ def _is_aligned(values: Array) -> bool:
 
 
 def owner_of(values: Array) -> object:
-    """Return what parts of an array hold: itself, or what owns its memory."""
+    """Return the object held by views of an array: the array, or the owner of the memory."""
     return values if values.base is None or _is_aligned(values) else values.base
 
 
 def is_own_memory(owner: object) -> bool:
-    """Say whether what `owner_of` found is an array of NumPy's memory, not of somebody else's."""
+    """Return whether a result of `owner_of` is an array in NumPy's own memory."""
     return isinstance(owner, np.ndarray) and (owner.flags.owndata or _is_aligned(owner))
 
 
 def is_shared(holder: dict[str, Any]) -> bool:
     """Say whether others hold the memory of the array ``holder["_values"]``.
 
-    Memory that is not NumPy's own, such as a file's or another library's, counts as held.
+    Memory of a file or of another library counts as held.
     """
     if not is_own_memory(owner_of(holder["_values"])):
         return True
@@ -195,7 +195,7 @@ def is_shared(holder: dict[str, Any]) -> bool:
 
 
 def n_holders(holder: dict[str, Any]) -> int:
-    """Return how many references there are to what owns the array ``holder["_values"]``."""
+    """Return the number of references to the owner of the array ``holder["_values"]``."""
     owner = owner_of(holder["_values"])
     return sys.getrefcount(owner)
 
@@ -209,10 +209,10 @@ def _too_large(shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> OutOf
 
 
 def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
-    """Return the core's name for a dtype; of bool it is that of uint8."""
+    """Return the core's name for a dtype; for bool the name of uint8."""
     if isinstance(dtype, str):
         return _core.dtype_from_name(dtype)
-    # NumPy makes a dtype's name up anew each time, in a score of calls
+    # NumPy builds a dtype's name anew each time, in a score of calls
     found = _OF_CORE.get(dtype)
     return _core.dtype_from_name(dtype.name) if found is None else found
 
@@ -223,14 +223,14 @@ def c_name(dtype: np.dtype[Any] | str) -> str:
 
 
 def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
-    """Return a dtype that kernels can work on.
+    """Return a dtype supported by kernels.
 
     Args:
-        dtype: Anything that NumPy takes for one.
+        dtype: Any value accepted by NumPy as a dtype.
         what: The object, for the message: ``Dat 'q'``.
 
     Raises:
-        DataTypeError: It is not a dtype, or not one of `DTYPES`.
+        DataTypeError: Not a dtype, or missing in `DTYPES`.
     """
     try:
         found = np.dtype(dtype)
@@ -247,28 +247,28 @@ def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
 
 
 def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:
-    """Return data as an array that C can work on: the user's own memory if it fits, else a copy.
+    """Return data as an array usable in C: the user's own memory if suitable, else a copy.
 
-    Memory fits if it has the dtype, is contiguous in C order, aligned and writeable.
+    Suitable memory has the right dtype and is contiguous in C order, aligned and writeable.
 
     Args:
-        data: An array, or anything that NumPy can make one of.
+        data: An array, or any input of NumPy's array constructor.
         dtype: The dtype wanted; None for the data's own.
-        shape: The shape wanted; data of another shape but the same number of values are taken
-            in C order, unless that would scatter the values of an entity: see `require_order`.
+        shape: The wanted shape; data of another shape with equal size are taken in C order, unless
+            the values of an entity would be scattered: see `require_order`.
         what: The object, for the message: ``Dat 'q' on Set 'cells'``.
 
     Returns:
-        Shape `shape`; it shares memory with `data` if that fits.
+        Shape `shape`; shares memory with suitable `data`.
 
     Raises:
-        DataTypeError: The dtype is not one of `DTYPES`.
+        DataTypeError: The dtype is missing in `DTYPES`.
         DataValueError: The data are not numbers, do not convert or are of another number.
     """
     wanted = None if dtype is None else as_dtype(dtype, what)
     found = _converted(data, wanted, what)
     if wanted is None:
-        as_dtype(found.dtype, what)  # raises if kernels cannot work on it
+        as_dtype(found.dtype, what)  # raises if unsupported by kernels
     count = prod(shape)
     if found.size != count:
         raise DataValueError(
@@ -283,10 +283,10 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
 
 
 def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:
-    """Refuse values whose last axis counts the entities, where the first one should.
+    """Refuse values with the entities on the last axis instead of the first.
 
-    Taken in C order they would be mixed up: (2, 5) for (5, 2) is a transpose. Flat values, and
-    those whose first axes together count the entities, such as a grid of them, are taken.
+    In C order they would be mixed up: (2, 5) for (5, 2) is a transpose. Accepted are flat values,
+    and values whose first axes together count the entities, as on a grid.
 
     Args:
         given: The shape of the values; as many as `shape` has.
@@ -312,7 +312,7 @@ def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], 
         DataTypeError, DataValueError: As `as_array`.
         OutOfMemoryError: There is not as much memory as the values need.
     """
-    # what most data are is asked first: the question for a Number asks all its subclasses once
+    # the common case first: isinstance of Number asks all subclasses once
     is_number = not isinstance(data, np.ndarray | list) and isinstance(data, Number | np.generic)
     if not is_number or prod(shape) == 1:
         return as_array(data, dtype, shape, what)
@@ -323,10 +323,10 @@ def as_values(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], 
 
 
 def refuse_gradients(data: object, what: str) -> None:
-    """Refuse a tensor that requires gradients.
+    """Refuse a tensor with gradients.
 
     Raises:
-        DataValueError: It does.
+        DataValueError: The tensor requires gradients.
     """
     if getattr(data, "requires_grad", False) is True:
         raise DataValueError(
@@ -336,33 +336,33 @@ def refuse_gradients(data: object, what: str) -> None:
 
 
 def plain_array(data: Any, what: str, *advice: str) -> Array:
-    """Return data as an array of NumPy's, without a copy where that is possible.
+    """Return data as an array of NumPy's, without a copy where possible.
 
-    Every array that a program gives comes in through here.
+    Every array given by a program comes in through here.
 
     Args:
-        data: An array of any library in the host's memory, or anything that NumPy can make one of.
+        data: An array of any library in host memory, or any input of NumPy's array constructor.
         what: The object, for messages.
         *advice: For masked values, as of `require_unmasked`.
 
     Raises:
-        DataValueError: Values are masked; or a tensor requires gradients, which no loop follows.
+        DataValueError: Values are masked; or a tensor requires gradients, not followed by loops.
     """
     refuse_gradients(data, what)
     require_unmasked(data, what, *advice)
     only_dlpack = hasattr(data, "__dlpack__") and not hasattr(data, "__array__")
     found: Array = np.from_dlpack(data) if only_dlpack else np.asanyarray(data)
     if type(found) is not np.ndarray:
-        require_unmasked(found, what, *advice)  # what its `__array__` returned
+        require_unmasked(found, what, *advice)  # the result of `__array__`
         found = np.asarray(found)
     return found
 
 
 def checked_copying(copy: object, what: str) -> bool | None:
-    """Return what a constructor's `copy` says.
+    """Return a checked `copy` argument of a constructor.
 
     Raises:
-        DataValueError: It is none of True, False and None.
+        DataValueError: Not True, False or None.
     """
     if copy is None or isinstance(copy, bool):
         return copy
@@ -370,11 +370,11 @@ def checked_copying(copy: object, what: str) -> bool | None:
 
 
 def why_copied(data: Any, values: Array) -> str:
-    """Say why an array that was made of data is not their memory; nothing if it is.
+    """Return why an array made of data does not share their memory; empty: shared.
 
     Args:
         data: As `plain_array` takes them.
-        values: What was made of them.
+        values: The array made of the data.
     """
     if not isinstance(data, np.ndarray) and not hasattr(data, "__dlpack__"):
         return f"a {type(data).__name__} is no array whose memory could be used"
@@ -389,16 +389,16 @@ def why_copied(data: Any, values: Array) -> str:
 
 
 def refuse_copy(data: Any, values: Array, copy: bool | None, what: str) -> Array:
-    """Return values made of data, as a copy if that is asked for.
+    """Return values made of data, as a copy if requested.
 
     Args:
         data: As `plain_array` takes them.
-        values: What was made of them.
-        copy: True for memory of its own, False for that of the data, None for either.
+        values: The array made of the data.
+        copy: True for separate memory, False for the data's memory, None for either.
         what: The object, for the message.
 
     Raises:
-        DataValueError: A copy is not wanted, but the values are one.
+        DataValueError: A copy is not wanted, but necessary.
     """
     if copy is False and (reason := why_copied(data, values)):
         raise DataValueError(
@@ -411,7 +411,7 @@ def refuse_copy(data: Any, values: Array, copy: bool | None, what: str) -> Array
 
 
 def _numbers_of(found: Array, what: str) -> Array:
-    """Return what Python objects are as numbers, in NumPy's dtype for these."""
+    """Return Python objects as numbers, in NumPy's dtype for them."""
     numbers = [as_number(value, what) for value in found.flat]
     for value, number in zip(found.flat, numbers, strict=True):
         if number is None:
@@ -439,7 +439,7 @@ def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array
 
 
 def _loss(found: Array, dtype: np.dtype[Any]) -> str:
-    """Say what a conversion would lose beyond digits after the point; nothing if empty."""
+    """Return the loss of a conversion beyond rounding; empty: none."""
     if found.dtype.kind == "c" and dtype.kind != "c":
         return "they are complex; pass their real part"
     if found.size == 0 or np.can_cast(found.dtype, dtype):
@@ -462,7 +462,7 @@ def address_of(array: Array) -> int:
 
 
 def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: str) -> Array:
-    """Answer NumPy's ``__array__`` protocol for an object that holds these values.
+    """Answer NumPy's ``__array__`` protocol for an object with the given values.
 
     Raises:
         DataValueError: Another dtype is wanted, but no copy.
@@ -475,7 +475,7 @@ def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: st
 
 
 def spread(values: Any, fields: Iterable[Any]) -> None:
-    """Copy an array of one dimension into others, of any shapes, that together hold as many.
+    """Copy a flat array into other arrays, of any shapes and the same total size.
 
     Args:
         values: Of NumPy or CuPy.
@@ -490,7 +490,7 @@ def spread(values: Any, fields: Iterable[Any]) -> None:
 def distinct(values: Array) -> Array:
     """Return the different numbers of an array, ascending.
 
-    As `np.unique` does, which loads ``numpy.ma`` first: a tenth of the time to a first matrix.
+    Like `np.unique`, but without loading ``numpy.ma``: a tenth of the time to a first matrix.
 
     Args:
         values: Of any shape.
@@ -503,13 +503,13 @@ def distinct(values: Array) -> Array:
 
 
 def distinct_numbers(values: Array) -> tuple[Array, Array]:
-    """Return the different numbers of an array, ascending, and which of them each value is.
+    """Return the different numbers of an array, ascending, and the index of each value.
 
     Args:
         values: Of any shape.
 
     Returns:
-        Shape (n_different,); and int64 indices into it, of the shape of `values`.
+        Shape (n_different,); and int64 indices into the first, of the shape of `values`.
     """
     flat = values.reshape(-1)
     order = np.argsort(flat, kind="stable")

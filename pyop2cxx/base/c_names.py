@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names that a kernel's text has without declaring them, so that nothing else may have them."""
+"""Names known in a kernel's text without a declaration, and therefore reserved."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TYPE_NAMES = {
     **{f"int_least{bits}_t": f"int{bits}" for bits in (8, 16, 32, 64)},
     **{f"uint_least{bits}_t": f"uint{bits}" for bits in (8, 16, 32, 64)},
 }
-"""Type names in one word, and the scalar each is. `long` has 64 bits wherever we run."""
+"""Type names of a single word, with the scalar type. `long` always has 64 bits."""
 
 _TOP = {8: "127", 16: "32767", 32: "2147483647", 64: "9223372036854775807L"}
 _FULL = {8: "255", 16: "65535", 32: "4294967295u", 64: "18446744073709551615UL"}
@@ -91,9 +91,9 @@ MACROS: dict[str, dict[str, str]] = {
     },
     "petsc.h": {"PETSC_PI": "3.14159265358979323846"},
 }
-"""Macros that stand for a literal, by the header of C's, or PETSc's, that has them."""
+"""Macros for literals, by the header of C or PETSc."""
 LITERALS = {name: value for macros in MACROS.values() for name, value in macros.items()}
-"""The macros of all headers that stand for a literal."""
+"""The macros of all headers for literals."""
 NEAREST_MINIMUM = {
     f"{name}_MIN": f"{name}_MAX"
     for name in (
@@ -103,7 +103,7 @@ NEAREST_MINIMUM = {
 }
 """C spells a minimum as -max - 1."""
 OTHER_CONSTANTS = frozenset({"NULL", "INFINITY", "HUGE_VAL", "HUGE_VALF", "NAN", "_Complex_I", "I"})
-"""Macros that stand for more than a literal; `I` only where numbers are complex."""
+"""Macros for more than a literal; `I` only if numbers are complex."""
 LONG_DOUBLES = {
     **{
         f"LDBL_{name}": f"__LDBL_{name}__"
@@ -115,18 +115,18 @@ LONG_DOUBLES = {
     **{"LDBL_TRUE_MIN": "__LDBL_DENORM_MIN__", "LDBL_HAS_SUBNORM": "__LDBL_HAS_DENORM__"},
     "DECIMAL_DIG": "__DECIMAL_DIG__",
 }
-"""Macros of <float.h> that differ between processors, and the compilers' names for them."""
+"""Macros of <float.h> with values depending on the processor, and the compilers' names for them."""
 INTEGER_SUFFIXES = {
     **{f"INT{bits}_C": "L" if bits == 64 else "" for bits in (8, 16, 32, 64)},
     **{f"UINT{bits}_C": {32: "U", 64: "UL"}.get(bits, "") for bits in (8, 16, 32, 64)},
     **{"INTMAX_C": "L", "UINTMAX_C": "UL"},
 }
-"""Macros of <stdint.h> that make a literal of a type, and what they put behind it."""
+"""Macros of <stdint.h> for typed literals, with the appended suffix."""
 CLASSIFICATIONS = (
     *("isnan", "isinf", "isfinite", "signbit", "fpclassify", "isnormal", "isgreater"),
     *("isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered"),
 )
-"""Macros of <math.h> that are called like functions, with any real type."""
+"""Macros of <math.h> with the syntax of functions, for any real type."""
 _KEYWORDS = frozenset(
     (
         *("alignas", "alignof", "asm", "auto", "break", "case", "char", "const", "constexpr"),
@@ -137,20 +137,21 @@ _KEYWORDS = frozenset(
         "offsetof",
     )
 )
-"""Of C23; some compilers have these in older C, too. `offsetof` looks like one to the grammar."""
+"""Of C23; some compilers have them in older C, too. `offsetof` looks like a keyword to the grammar.
+"""
 _PREDEFINED = frozenset({"linux", "unix", "i386"})
-"""What GNU's compilers replace by 1, on some machines."""
+"""Names replaced by 1 in GNU's compilers, on some machines."""
 
 _RESERVED = re.compile(r"_[A-Z_]\w*")
 
 
 def is_word(name: str) -> bool:
-    """Say whether no function can have a name: keywords, what compilers replace, and `main`."""
+    """Return whether no function can have a name: keywords, replaced names, and `main`."""
     return (name in _KEYWORDS and name != "offsetof") or name in _PREDEFINED | {"_Bool", "main"}
 
 
 def owner_of(name: str) -> str | None:
-    """Say whose a name is in C, so that no value of a program can bear it; None: nobody's.
+    """Return the owner of a name in C, which no value of a program can have; None: free.
 
     Names of functions can be borne: a variable `y0` hides the function.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python's garbage collector, which need not look through what lives until the program ends."""
+"""Python's garbage collector, kept from searching objects that live until the program ends."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Let no cycles be collected within, if they were before, nor looked for among what was made.
+    """Disable the collector in a block, if enabled, and exempt the objects made there.
 
-    Classes and functions that a package makes while it is imported stay, and Python would look
-    through all that NumPy and UFL made, too: a quarter of the time of importing ``pyop2cxx.fem``.
-    At the end all objects count as old, as if a whole collection had been made and kept them:
-    else Python would look through the new ones at once.
+    Classes and functions made during an import stay, and Python would search all objects of NumPy
+    and UFL, too: a quarter of the time of importing ``pyop2cxx.fem``. At the end all objects count
+    as old, as after a full collection; otherwise Python would search the new objects at once.
 
     Yields:
         Nothing.
@@ -29,7 +28,7 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():  # what the user has frozen stays so
+            if not gc.get_freeze_count():  # objects frozen by the user stay frozen
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

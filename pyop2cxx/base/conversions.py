@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which values another dtype holds; digits are rounded, and cut off where it has integers."""
+"""Values representable in another dtype; digits are rounded, and cut off for integers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 CASTINGS = ("fitting", "unsafe")
-"""What `Dat.copy` takes for its `casting`."""
+"""Values of `casting` in `Dat.copy`."""
 
 _SUMS = ("+", "-", "axpy", "maxpy")
-_ENDS_OF_FLOATS = {4: 3.4028235677973366e38}  # from here on they round to infinity
+_ENDS_OF_FLOATS = {4: 3.4028235677973366e38}  # larger values round to infinity
 
 
 class Limits(NamedTuple):
-    """Values of one dtype that another one holds.
+    """Values of a dtype representable in another.
 
     Attributes:
         low: The lowest.
-        end: Above the highest: the first that does not fit.
-        is_open: Infinities and NaNs fit, too, and values below `low` are those above `end` negated.
+        end: Above the highest: the first value that does not fit.
+        is_open: Infinities and NaNs fit, too, and values below `low` are the negated values above
+            `end`.
     """
 
     low: int | float
@@ -41,9 +42,9 @@ class Limits(NamedTuple):
 
 
 def limits(source: np.dtype[Any], target: np.dtype[Any]) -> Limits | None:
-    """Return which values of one dtype another one holds; None if it holds all of them.
+    """Return the values of a dtype representable in another; None for all of them.
 
-    Real numbers hold no complex ones: who converts refuses these whatever their values.
+    Complex numbers are never real: conversions refuse them for any value.
     """
     if np.can_cast(source, target, "safe") or (source.kind == "c" != target.kind):
         return None
@@ -58,7 +59,7 @@ def limits(source: np.dtype[Any], target: np.dtype[Any]) -> Limits | None:
 
 
 def common_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype that values are combined in: C's, but narrow integers count as int64."""
+    """Return the dtype for combining values: C's, but narrow integers count as int64."""
     return _common_of(dtypes)
 
 
@@ -72,14 +73,14 @@ def _common_of(dtypes: tuple[np.dtype[Any], ...]) -> np.dtype[Any]:
 
 
 def exact_dtype(target: np.dtype[Any], *operands: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the dtype for results that values of another dtype may not hold; else None.
+    """Return an intermediate dtype for results not representable in a target dtype; else None.
 
     Integers wrap where they are combined with integers, as in C and in NumPy. Real results for
     integers, and all results for truth values, are computed first and converted afterwards.
 
     Args:
-        target: Of the values that get the results.
-        operands: Of what is combined.
+        target: Dtype of the target values.
+        operands: Dtypes of the operands.
     """
     if target.kind not in "iub":
         return None
@@ -92,20 +93,19 @@ def exact_dtype(target: np.dtype[Any], *operands: np.dtype[Any]) -> np.dtype[Any
 def as_number(value: object, what: str) -> Array | None:
     """Return a number of any library as an array without dimensions.
 
-    Integers of up to 64 bits keep all digits. What is no number of Python or NumPy, such as a
-    fraction, a decimal or a scalar of an array library, becomes an integer if it is one, else the
-    nearest float64.
+    Integers of up to 64 bits keep all digits. Numbers of other types, for example fractions,
+    decimals or scalars of an array library, become integers if whole, else the nearest float64.
 
     Args:
         value: Anything.
         what: The object and the operation, for the message.
 
     Returns:
-        One value of dtype int64, uint64 or of a dtype of real or complex numbers that kernels can
-        work on; None of what is no single number.
+        A value of dtype int64, uint64 or of a real or complex dtype supported by kernels; None for
+        an object other than a single number.
 
     Raises:
-        DataTypeError: A number that has no value, such as a masked one.
+        DataTypeError: A number without a value, for example masked.
         DataValueError: A number beyond the range of float64.
     """
     if isinstance(value, str | bytes) or getattr(value, "ndim", False):
@@ -126,7 +126,7 @@ def as_number(value: object, what: str) -> Array | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a number as one of Python's or NumPy's; other objects may stay what they are."""
+    """Return a number of Python's or NumPy's; other objects may stay unchanged."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         return _plain(value.item())
     if isinstance(value, np.ndarray | np.generic | float | complex):
@@ -151,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def _usual(found: Array, what: str) -> Array:
-    """Return a number in a dtype that kernels can work on, in this machine's byte order."""
+    """Return a number in a dtype supported by kernels, in the machine's byte order."""
     kind, n_bytes = found.dtype.kind, found.dtype.itemsize
     if kind == "b":
         return found.astype(np.int64)
@@ -175,12 +175,12 @@ def require_unmasked(
     Args:
         data: Anything; of lists the entries are looked at.
         what: The object, for the message.
-        advice: What to pass, for the message.
+        advice: The recommended argument, for the message.
 
     Raises:
         DataValueError: A value is masked.
     """
-    masked = sys.modules.get("numpy.ma")  # loading this module takes a while
+    masked = sys.modules.get("numpy.ma")  # loading the module takes a while
     if masked is None:
         return
     if isinstance(data, list | tuple):
@@ -198,11 +198,11 @@ def require_unmasked(
 
 
 def first_unfit(values: Array, target: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first value that a dtype does not hold; None if it holds all."""
+    """Return the index of the first value not representable in a dtype; None if all are."""
     known = limits(values.dtype, target)
     if known is None or values.size == 0:
         return None
-    if values.dtype == np.float16:  # whose comparisons with large numbers overflow
+    if values.dtype == np.float16:  # comparisons of float16 with large numbers overflow
         values = values.astype(np.float32)
     unfit = _unfit(values, known)
     if not unfit.any():
@@ -211,9 +211,9 @@ def first_unfit(values: Array, target: np.dtype[Any]) -> tuple[int, ...] | None:
 
 
 def holds(target: np.dtype[Any], number: Array) -> bool:
-    """Say whether a dtype holds a number, an array of one value; of a complex one, its real part.
+    """Return whether a dtype holds a number, an array of a single value; complex by its real part.
 
-    That is what becomes of a complex number where values are real.
+    A complex number becomes its real part in real values.
     """
     known = limits(number.dtype if target.kind == "c" else number.real.dtype, target)
     if known is None:
@@ -226,18 +226,18 @@ def holds(target: np.dtype[Any], number: Array) -> bool:
 
 
 def check_held(target: np.dtype[Any], number: Array, operation: str, what: str) -> None:
-    """Check that a dtype holds a number that values are changed by.
+    """Check that a dtype holds a number combined with values.
 
-    What is added may also be what is held once it is negated: an unsigned Dat can lose one.
+    A summand may also be representable once negated: an unsigned Dat can be decremented.
 
     Args:
         target: The dtype of the values.
-        number: An array of one value.
-        operation: What is done with it: ``+``, ``axpy``.
+        number: An array of a single value.
+        operation: The operation with the number: ``+``, ``axpy``.
         what: The object, for the message.
 
     Raises:
-        DataValueError: It does not, so that results would be others than the operation says.
+        DataValueError: The number does not fit, so results would be wrong.
     """
     if number.dtype == target or target.kind == "b" or holds(target, number):
         return
@@ -250,7 +250,7 @@ def check_held(target: np.dtype[Any], number: Array, operation: str, what: str) 
 
 
 def range_of(dtype: np.dtype[Any]) -> str:
-    """Return which numbers a dtype holds, for messages."""
+    """Return the range of a dtype, for messages."""
     if dtype.kind in "iu":
         low, high = _range(dtype)
         return f"{low} to {high}"
@@ -262,7 +262,7 @@ def check_casting(casting: object, what: str) -> None:
     """Check the `casting` of a copy.
 
     Raises:
-        DataValueError: It is none of `CASTINGS`.
+        DataValueError: Not a member of `CASTINGS`.
     """
     if casting not in CASTINGS:
         raise DataValueError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one place where optional packages are imported, when they are first needed."""
+"""The only imports of optional packages, on first use."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ EXTRAS: Mapping[str, str] = {
     "basix": "fem",
     "ffcx": "fem",
 }
-"""The optional packages, and the extra of pyop2cxx that installs each."""
+"""The optional packages, and the extra of pyop2cxx installing each."""
 
 
 def load(module: str, needed_for: str) -> Any:
     """Import an optional module.
 
     Args:
-        module: Its dotted name; the package it lies in is a key of `EXTRAS`.
-        needed_for: What the user asked for, for the message.
+        module: Dotted name of the module; the package is a key of `EXTRAS`.
+        needed_for: The user's request, for the message.
 
     Returns:
         The module.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: The package is not installed.
     """
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        # A broken installation names another package than the one asked for: not ours to hide.
+        # A broken installation names another package than requested, and must not be hidden.
         if error.name is None or error.name.partition(".")[0] != package:
             raise
         raise missing(package, needed_for) from None
 
 
 def missing(package: str, needed_for: str) -> MissingExtraError:
-    """Return the error that says what to install.
+    """Return an error that names the extra to install.
 
     Args:
         package: A key of `EXTRAS`.
-        needed_for: What the user asked for.
+        needed_for: The user's request.
     """
     return MissingExtraError(
         f"{needed_for} needs {package}, which is not installed; "
@@ -73,12 +73,12 @@ def missing(package: str, needed_for: str) -> MissingExtraError:
 
 
 def installed() -> dict[str, bool]:
-    """Say of each optional package whether it could be imported, without importing it."""
+    """Return whether each optional package could be imported, without importing."""
     return {package: is_installed(package) for package in EXTRAS}
 
 
 def is_installed(package: str) -> bool:
-    """Say whether a package could be imported, without importing it.
+    """Return whether a package could be imported, without importing.
 
     Args:
         package: A key of `EXTRAS`.

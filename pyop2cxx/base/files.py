@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that appear whole or not at all."""
+"""Files written whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     """Return the place of a file.
 
     Args:
-        path: Its name.
+        path: Name of the file.
 
     Raises:
-        UsageError: Files cannot be called so: it has a NUL or a lone surrogate.
+        UsageError: The name has a NUL or a lone surrogate.
     """
     return Path(check_text(os.fspath(path), "the name of a file"))
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary file beside ``path`` that takes its place once the block has succeeded.
+    """Return a temporary file, to replace ``path`` once the block has succeeded.
 
-    It lies in the same directory because only a rename within one file system is atomic. If the
-    block raises, the temporary file is removed and ``path`` stays as it was.
+    Both lie in the same directory, because only a rename within a file system is atomic. If the
+    block raises, the temporary file is removed and ``path`` stays unchanged.
 
     Args:
         path: The file to write.
 
     Yields:
-        The file to write to instead; it exists and is empty.
+        The file to write to instead; exists and is empty.
 
     Raises:
         UsageError: Files cannot be called so.
@@ -54,7 +54,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = as_path(path)
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(8)}{target.suffix}")
-    # Exclusively, so that nothing else of that name is ever written to or removed.
+    # Exclusively, so no other file of the same name is ever written to or removed.
     os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects that stay what they were made with."""
+"""Objects with fixed constructor arguments."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pyop2cxx.exceptions import UsageError
 
 
 class Fixed:
-    """An object whose constructor's arguments cannot be assigned afterwards: nothing would notice.
+    """An object whose constructor's arguments cannot be assigned: no user of them would notice.
 
     Classes set `_is_made` at the end of their constructors, and change their objects by
     ``__dict__`` from there on.
     """
 
     _free: ClassVar[frozenset[str]] = frozenset()
-    """Of the arguments those that can be assigned, because what reads them reads them anew."""
+    """Assignable arguments, read anew at each use."""
     _is_made = False
     _what: str
     """The object, for messages."""

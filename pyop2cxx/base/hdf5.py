@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HDF5 files are looked through by another process first: damaged ones hang or crash libhdf5."""
+"""HDF5 files are checked by another process first: damaged files hang or crash libhdf5."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 _SECONDS = 20
 _BYTES_A_SECOND = 20_000_000
 _MOST_PACKED = 1000
-"""How many times smaller than its values a dataset may be in a file."""
+"""Largest ratio of a dataset's values to their stored bytes."""
 _MOST_READ = 1_000_000_000
-"""Bytes of a dataset in pieces up to which it is read for a trial."""
+"""Largest dataset in chunks read for a trial, in bytes."""
 
 
 def what_is_wrong(path: str | os.PathLike[str], purpose: str) -> str:
-    """Look through an HDF5 file, in a process that may hang or crash instead of this one.
+    """Check an HDF5 file in a separate process, since the check may hang or crash.
 
-    Links to other files, values in other files and links in a circle are refused, so that reading
-    ends and reads this file alone. Datasets must be as large as the file can hold.
+    Links to other files, values in other files and circular links are refused, so reading ends and
+    stays within the file. Datasets must not be larger than the file can hold.
 
     Args:
         path: The file.
-        purpose: What h5py is needed for, for the message if it is not installed.
+        purpose: The use of h5py, for the message if not installed.
 
     Returns:
-        What is wrong; empty if nothing is.
+        The fault; empty if none.
 
     Raises:
         MissingExtraError: h5py is not installed.
@@ -50,14 +50,14 @@ def what_is_wrong(path: str | os.PathLike[str], purpose: str) -> str:
 
 
 def _elsewhere(ask: Callable[[], str], seconds: int) -> tuple[str, int]:
-    """Return a function's answer from a process that ends in that time, and its status."""
+    """Return a function's answer from a process with a time limit, and the status."""
     read, write = os.pipe()
     with warnings.catch_warnings():
-        # only HDF5 is used after the fork, and h5py holds its lock over it
+        # the child uses only HDF5, and h5py holds a lock over the fork
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        faulthandler.disable()  # what crashes here is told by the other process
+        faulthandler.disable()  # the parent process reports crashes
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)
         try:

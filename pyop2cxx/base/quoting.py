@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The user's text in messages, with a caret under the place that it is about, and in HTML."""
+"""The user's text in messages, with a caret below a place, and in HTML."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ _IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;",
 
 
 def in_html(text: str) -> str:
-    """Return a text so that HTML and SVG show it as it is, also in an attribute.
+    """Return a text escaped for HTML and SVG, also in attributes.
 
-    As ``html.escape``, whose package loads tables of a thousand names while we are imported.
+    Like ``html.escape``, but that module loads tables of a thousand names.
     """
     return text.translate(_IN_HTML)
 
 
 def quoted(text: str, line: int, column: int = 0) -> str:
-    """Return a line of a text with its number, and a caret below.
+    """Return a line of a text with the number, and a caret below.
 
     Args:
         text: The whole text.
         line: From 1.
-        column: From 1; 0 if it is not known, for no caret.
+        column: From 1; 0 if unknown, without a caret.
 
     Returns:
-        One or two lines; empty if the text has no such line.
+        The lines; empty if the text has no line of the number.
     """
     lines = text.splitlines()
     if not 1 <= line <= len(lines):
@@ -34,22 +34,22 @@ def quoted(text: str, line: int, column: int = 0) -> str:
     margin = f"  {line} | "
     if column < 1:
         return margin + shown
-    # tabs stay tabs, so that the caret stands below whatever a tab is worth
+    # tabs stay tabs, so the caret is placed right for any width of tabs
     blanks = "".join(c if c == "\t" else " " for c in shown[: column - 1].ljust(column - 1))
     return f"{margin}{shown}\n{'| '.rjust(len(margin))}{blanks}^"
 
 
 def check_text(text: str, what: str, error: type[UsageError] = UsageError) -> str:
-    """Return a name or text that files, compilers and C++ can hold.
+    """Return a name or text accepted by files, compilers and C++.
 
     Args:
         text: The name or text.
-        what: What it is, for the message.
+        what: Description of the text, for the message.
         error: The class to raise.
 
     Raises:
-        UsageError: It has a NUL, which ends strings of C, or half of a surrogate pair, which UTF-8
-            has no bytes for.
+        UsageError: The text has a NUL, the end of C strings, or half of a surrogate pair, without
+            bytes in UTF-8.
     """
     if "\0" in text:
         shown = _around(text, text.index("\0"))

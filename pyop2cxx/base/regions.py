@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cells of a column a loop over an extruded Set visits."""
+"""Parts of columns visited by loops over extruded Sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyop2cxx.exceptions import IterateValueError
 
 
 class IterationRegion(IntEnum):
-    """Which cells of each column of an extruded Set a loop visits. Numeric values are PyOP2's.
+    """Cells visited in each column of an extruded Set. Numeric values are PyOP2's.
 
     Example:
         >>> IterationRegion("TOP")
@@ -21,11 +21,11 @@ class IterationRegion(IntEnum):
     TOP = 2
     """The highest cell."""
     INTERIOR_FACETS = 3
-    """Pairs of a cell and the one above it."""
+    """Pairs of vertically adjacent cells."""
     ALL = 4
     """All cells."""
 
-    # IntEnum prints its number from Python 3.11 on, and its name before
+    # IntEnum prints the number from Python 3.11 on, and the name before
     __str__ = Enum.__str__
 
     @classmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line on the terminal while something takes long: what it is, and for how many seconds."""
+"""A progress line on the terminal during long operations: text and seconds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SECONDS = 1.0
-"""What takes less shows nothing."""
+"""Shorter operations show nothing."""
 _BAR = 20
 """Characters of a bar."""
 _EVERY = 0.2
-"""Seconds after which the line is written anew."""
+"""Seconds between updates of the line."""
 
 
 def is_seen() -> bool:
@@ -29,14 +29,14 @@ def is_seen() -> bool:
 
 @contextmanager
 def waiting(what: str, since: float | None = None) -> Iterator[Callable[[str], None]]:
-    """Say on a terminal what a block is at, from its second second on; nothing is left of it.
+    """Show a block's activity on a terminal from the second second on, erased at the end.
 
     Args:
-        what: What it is at, such as ``reading plate.msh``.
-        since: When that began, by `time.monotonic`; None means now.
+        what: The activity, as ``reading plate.msh``.
+        since: Begin of the activity, by `time.monotonic`; None means now.
 
     Yields:
-        What takes another text in place of `what`, such as ``compiling 3 of 5``.
+        A callable to replace the text, as by ``compiling 3 of 5``.
     """
     if not is_seen():
         yield _unseen
@@ -51,14 +51,14 @@ def waiting(what: str, since: float | None = None) -> Iterator[Callable[[str], N
 
 @contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Say as `waiting` does what a block is at, and how much of it is done, with a bar.
+    """Show a block's activity like `waiting`, with a bar of the completed share.
 
     Args:
-        what: What it is at.
-        total: How much there is to do, in any unit, such as bytes.
+        what: The activity.
+        total: Amount of work, in any unit, for example bytes.
 
     Yields:
-        What takes how much more has been done.
+        A callable for the amount completed since its last call.
     """
     done = 0
     with waiting(_with_bar(what, 0.0)) as say:
@@ -77,11 +77,11 @@ def _with_bar(what: str, share: float) -> str:
 
 
 def _unseen(_: str) -> None:
-    """Take a text that nobody sees."""
+    """Ignore a text."""
 
 
 class _Line(Thread):
-    """Writes what something is at as long as it takes."""
+    """Writes the line until stopped."""
 
     def __init__(self, what: str, since: float) -> None:
         super().__init__(daemon=True)
@@ -109,7 +109,7 @@ class _Line(Thread):
         self._write(f"\r{'':{width}}\r")
 
     def _columns(self) -> int:
-        """Return how many characters fit on a line of the terminal without filling it."""
+        """Return the number of characters that fit on a line of the terminal, minus one."""
         with suppress(OSError, ValueError):  # a stream without a file
             return max(1, os.get_terminal_size(self._stream.fileno()).columns - 1)
         return 79
@@ -121,10 +121,10 @@ class _Line(Thread):
 
 
 class Series:
-    """Things of one kind that may each be short, and take long one soon after the other.
+    """Short operations of the same kind in quick succession, long together.
 
     Args:
-        what: What is done to them, such as ``compiling``.
+        what: The activity, as ``compiling``.
     """
 
     def __init__(self, what: str) -> None:
@@ -134,7 +134,7 @@ class Series:
 
     @contextmanager
     def one(self, name: str) -> Iterator[None]:
-        """Say what a block does as `waiting` does, from the second second of the series on.
+        """Show a block's activity like `waiting`, from the second second of the series on.
 
         Args:
             name: Of the thing.

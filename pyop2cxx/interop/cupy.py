@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _Shown:
-    """What CuPy asks for the memory, and keeps alive with its array."""
+    """The object passed to CuPy for the memory, kept alive by CuPy's array."""
 
     def __init__(self, shared: _core.exchange.SharedArray) -> None:
         self._shared = shared
@@ -35,10 +35,10 @@ def is_possible() -> bool:
 def array(carrier: Any, *, write: bool) -> Any:
     """Return the values of owned entities on the device, moved there if need be.
 
-    Loops so far are done. Whoever writes finishes before loops run again; see `finish`.
+    Loops so far are done. A writer must call `finish` before loops run again.
 
     Args:
-        carrier: A Dat, a Global or a Mat that is not mixed.
+        carrier: A Dat, a Global or a Mat, not mixed.
         write: Whether the values will be changed.
 
     Raises:
@@ -49,7 +49,7 @@ def array(carrier: Any, *, write: bool) -> Any:
 
 
 def vector(dat: Any) -> Any:
-    """Return a copy of the values of all fields, on the device, as one array of CuPy."""
+    """Return a copy of the values of all fields, on the device, as a single array of CuPy."""
     cupy = extras.load("cupy", f"Dat '{dat.name}' as an array of CuPy")
     return cupy.concatenate([array(part, write=False).reshape(-1) for part in dat.split])
 
@@ -61,19 +61,19 @@ def put(dat: Any, found: Any) -> None:
 
 
 def finish() -> None:
-    """Wait for what CuPy computes, so that loops find it."""
+    """Wait for CuPy's computations, before loops use the results."""
     extras.load("cupy", "waiting for it").cuda.get_current_stream().synchronize()
 
 
 def matrix(mat: Any, *, write: bool) -> Any:
     """Return a matrix as ``cupyx.scipy.sparse.csr_matrix``, with ghosts.
 
-    It shares the values of a Mat whose blocks are single values, if loops run on the CUDA device;
-    what has blocks is sorted into a copy there. From other places the values are copied.
+    Values are shared for a Mat of scalar blocks on the CUDA device of loops; larger blocks are
+    sorted into a copy there. From other places the values are copied.
 
     Args:
         mat: The matrix.
-        write: Whether what is shared will be changed.
+        write: Whether shared values will be changed.
 
     Raises:
         MissingExtraError: CuPy is not installed.
@@ -105,14 +105,14 @@ def _index(sparsity: Any) -> tuple[Any, Any, Any]:
 
 
 def _scalars(sparsity: Any) -> tuple[Array, Array, Array | None]:
-    """Return the CSR index of single values, int32, and where each lies among those of blocks."""
+    """Return the CSR index of scalars, int32, and the place of each among the blocks' values."""
     ((row_dim, col_dim),) = sparsity.dims[0]
     offset, columns = sparsity.rowptr, sparsity.colidx
     if row_dim * col_dim == 1:
         return offset.astype(np.int32), columns.astype(np.int32), None
     n_blocks = np.diff(offset)
     rows = np.concatenate([[0], np.cumsum(np.repeat(n_blocks * col_dim, row_dim))])
-    # of each scalar row its blocks, of each block one row
+    # for each scalar row the blocks, for each block a row
     first = np.repeat(offset[:-1], row_dim)
     counts = np.repeat(n_blocks, row_dim)
     starts = np.cumsum(counts) - counts

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Memory shared with other array libraries: DLPack, ``__cuda_array_interface__``, NumPy.
 
-Whoever takes memory of a device finds all loops before done: the host waits for them. Memory that
-is taken from others is ordered by their own rules into the stream that loops use, so that loops
-find it written.
+Before device memory is handed out, the host waits for all loops so far. Memory taken over is
+ordered by the other library's rules into the stream of loops, so that loops read finished values.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
 HOST = (1, 0)
 """DLPack's name for the host."""
 
-_ON_HOST = (1, 3)  # 3: memory that CUDA has pinned
+_ON_HOST = (1, 3)  # 3: memory pinned by CUDA
 _CUDA_TYPES = (2, 13)  # 13: managed memory
 _LEGACY_STREAM = 1
-_ALIGNMENT = 16  # which kernels rely on
+_ALIGNMENT = 16  # assumed by kernels
 
 
 def place_of(device: _core.Device | None) -> tuple[int, int]:
-    """Return a device as DLPack calls it; the host if other libraries cannot reach its memory.
+    """Return a device in DLPack's terms; the host if other libraries cannot reach the memory.
 
     Args:
-        device: The device that loops run on; None means the host.
+        device: The device of loops; None means the host.
     """
     if device is None:
         return HOST
@@ -45,7 +44,7 @@ def dense_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the strides, in items, of an array in C order without gaps.
 
     Args:
-        shape: Its shape.
+        shape: Shape of the array.
 
     Example:
         >>> dense_strides((5, 3, 2))
@@ -59,8 +58,8 @@ def host_capsule(values: Array, max_version: tuple[int, int] | None, *, copy: bo
 
     Args:
         values: The values.
-        max_version: The newest version of DLPack that the consumer reads.
-        copy: True for memory that is not shared.
+        max_version: The newest version of DLPack readable by the consumer.
+        copy: True for separate memory.
     """
     shown = values.copy() if copy else values
     if max_version is not None and np.lib.NumpyVersion(np.__version__) >= "2.1.0":
@@ -73,7 +72,7 @@ def device_capsule(array: _core.exchange.SharedArray, max_version: tuple[int, in
 
     Args:
         array: The memory.
-        max_version: The newest version of DLPack that the consumer reads.
+        max_version: The newest version of DLPack readable by the consumer.
     """
     versioned = max_version is not None and max_version[0] >= 1
     return _core.exchange.to_capsule(array, versioned)
@@ -83,7 +82,7 @@ def cuda_interface(array: _core.exchange.SharedArray) -> dict[str, Any]:
     """Return the dictionary of ``__cuda_array_interface__``, version 3.
 
     Args:
-        array: The memory; no loop that is still running uses it.
+        array: The memory; no running loop uses any of the values.
     """
     dtype = np.dtype(array.dtype)
     return {
@@ -97,7 +96,7 @@ def cuda_interface(array: _core.exchange.SharedArray) -> dict[str, Any]:
 
 
 def on_a_device(data: object) -> bool:
-    """Say whether an object holds its values on a device, in one of the protocols' ways."""
+    """Return whether an object holds values on a device, by any of the protocols."""
     if isinstance(data, np.ndarray | list | tuple | int | float | complex):
         return False
     if hasattr(data, "__dlpack_device__"):
@@ -116,16 +115,16 @@ def taken(
     """Take over memory on a device, without a copy.
 
     Args:
-        data: An object for which `on_a_device` holds.
-        device: The device that loops run on; None means the host.
+        data: An object accepted by `on_a_device`.
+        device: The device of loops; None means the host.
         shape: The shape wanted; other shapes with as many values will do.
         what: The object, for messages: ``Dat 'q'``.
         copy: True is refused.
 
     Raises:
-        UsageError: The memory is not on that device.
-        DataValueError: The tensor requires gradients, or a copy is wanted; or the values are of
-            another number, read-only, or not one after the other.
+        UsageError: The memory is on another device.
+        DataValueError: The tensor requires gradients, or a copy is wanted; or the values have
+            another size, are read-only, or not contiguous.
     """
     if copy:
         raise DataValueError(
@@ -196,7 +195,7 @@ def _from_cuda(data: Any, device: _core.Device | None, what: str) -> _core.excha
 
 
 def _stream(device: _core.Device | None) -> int:
-    """Return the stream in which others must have written before loops read."""
+    """Return the stream of foreign writes that loops must wait for."""
     assert device is not None
     return _core.exchange.place_of(device).stream or _LEGACY_STREAM
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PETSc's view of Mats and Dats, through petsc4py where it is installed; no values are copied."""
+"""PETSc views of Mats and Dats through petsc4py, without copies."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def matrix(mat: Any) -> Any:
     """Return a PETSc matrix over the values of a Mat.
 
     Args:
-        mat: Its dtype is PETSc's scalar type. A mixed one gives a nest of its blocks; if its
-            Sparsity is not nested, a copy of them in one matrix.
+        mat: A Mat of PETSc's scalar type. A mixed Mat gives a nest of the blocks; with a Sparsity
+            not nested, a copy of all blocks in a single matrix.
 
     Returns:
         AIJ by ``MatCreateSeqAIJWithArrays``, sharing the values; of square blocks, BAIJ with a copy
@@ -75,14 +75,14 @@ def operator(
     dtype: np.dtype[Any],
     what: str,
 ) -> Any:
-    """Return a PETSc matrix without entries, a shell, whose products a function computes.
+    """Return a PETSc matrix without entries, a shell with products by a function.
 
     Args:
-        multiply: Takes the values of a vector, shape (shape[1],), read-only, and returns those of
-            the product, shape (shape[0],).
+        multiply: Takes the values of a vector, shape (shape[1],), read-only, and returns the values
+            of the product, shape (shape[0],).
         shape: Numbers of rows and columns.
         dtype: PETSc's scalar type.
-        what: What messages call it.
+        what: Name in messages.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -98,7 +98,7 @@ def operator(
 
 
 class _Products:
-    """What PETSc asks for the products of a matrix."""
+    """Context of PETSc's shell matrix."""
 
     def __init__(self, multiply: Callable[[npt.NDArray[Any]], npt.ArrayLike]) -> None:
         self._multiply = multiply
@@ -109,10 +109,10 @@ class _Products:
 
 
 def _end(products: ref[_Products], handle: int, library: str) -> None:
-    """Take Python from a matrix that outlives the program, in its last moments.
+    """Detach Python from a matrix outliving the program, in the program's last moments.
 
-    The matrix owns its products. If a solver still holds it, petsc4py frees both while modules are
-    torn down, and then crashes (3.18.5). A matrix of another type asks nothing of Python.
+    The matrix owns the products. If a solver still holds the matrix, petsc4py frees both while
+    modules are torn down, and then crashes (3.18.5). A matrix of another type does not call Python.
     """
     if products() is not None:
         ctypes.CDLL(library).MatSetType(ctypes.c_void_p(handle), b"shell")
@@ -123,15 +123,16 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
     """Return a PETSc vector over the values of a Dat's owned entities, or of a Global.
 
     Args:
-        data: A Dat, a Global or a MixedDat; its dtype is PETSc's scalar type. A MixedDat's fields
-            are copied, one after the other, and copied back if they may be changed.
-        read: Whether the values are looked at. If not, a MixedDat's vector shows what its last one
-            ended with.
-        write: Whether they may be changed. A Dat's version grows only if PETSc says they were.
+        data: A Dat, a Global or a MixedDat, of PETSc's scalar type. A MixedDat's fields are copied,
+            in sequence, and copied back if they may be changed.
+        read: Whether the values are read. If not, a MixedDat's vector starts with the final values
+            of the last vector.
+        write: Whether the values may be changed. A Dat's version grows only for changes known to
+            PETSc.
 
     Yields:
-        The vector, until the context ends. Then each use of it raises ContractError, and what PETSc
-        still holds of it, as a KSP does of its solution, has a copy of the values.
+        The vector, until the context ends. Later uses raise ContractError, and PETSc objects still
+        holding the vector, for example a KSP with a solution, keep a copy of the values.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -162,10 +163,10 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
 
 
 def _detach(petsc: Any, vector: Any) -> None:
-    """End a vector over memory that is not its own.
+    """End a vector over borrowed memory.
 
-    A destroyed one would be an address of zero, which PETSc reads (3.18). An empty one is refused
-    by what compares sizes.
+    A destroyed vector would be a null pointer, read by PETSc (3.18). An empty vector is refused by
+    checks of sizes.
     """
     if vector.refcount > 1:
         vector.placeArray(vector.getArray(readonly=True).copy())
@@ -175,7 +176,7 @@ def _detach(petsc: Any, vector: Any) -> None:
 
 @lru_cache(maxsize=1)
 def _kinds(vec: type) -> tuple[type, type]:
-    """Return the class of vectors in their contexts, and that of vectors whose context has ended.
+    """Return the class of vectors in their contexts, and the class of vectors after their contexts.
 
     Args:
         vec: PETSc's class.

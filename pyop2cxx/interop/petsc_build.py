@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kernel that calls PETSc is compiled with, where petsc4py and PETSc's headers are."""
+"""Compiler settings for kernels that call PETSc, from petsc4py and PETSc's headers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pyop2cxx.base import extras
 
 
 class Build(NamedTuple):
-    """How to compile with PETSc.
+    """Settings for compiling with PETSc.
 
     Attributes:
-        include_dirs: Where its headers are, and MPI's.
+        include_dirs: Folders of the headers of PETSc and MPI.
         ldargs: For the link.
     """
 
@@ -27,7 +27,7 @@ class Build(NamedTuple):
 
 @lru_cache(maxsize=1)
 def build() -> Build | None:
-    """Find PETSc as petsc4py was built with it; None if it or its headers are not installed."""
+    """Find the PETSc of petsc4py; None if PETSc or its headers are not installed."""
     if not extras.installed()["petsc4py"]:
         return None
     config = extras.load("petsc4py", "a kernel that calls PETSc").get_config()
@@ -49,7 +49,7 @@ def build() -> Build | None:
 
 
 def _wrapped(compiler: str) -> list[str]:
-    """Ask MPI's compiler, if that is what PETSc was built with, for what it adds."""
+    """Return the flags added by MPI's compiler, if PETSc was built with that compiler."""
     if "mpi" not in compiler:
         return []
     try:
@@ -61,5 +61,5 @@ def _wrapped(compiler: str) -> list[str]:
             timeout=20,
         )
     except (OSError, subprocess.SubprocessError):
-        return []  # the compiler will say what it misses
+        return []  # the compiler will report missing headers
     return shlex.split(asked.stdout)
