@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops that differ from one that has run in their data only: bound, and not analysed again."""
+"""Loops that differ from an earlier loop in data only: bound without a new analysis."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_KINDS = 1024
 
 
 class _Pattern(NamedTuple):
-    """A loop that has run, without its data."""
+    """A loop already run, without data."""
 
     what: str
     effects: Effects
@@ -36,13 +36,13 @@ class _Pattern(NamedTuple):
 
 
 class Alike:
-    """Loops that have run, by what they have in common with others: all but the data."""
+    """Loops already run, by all properties except data."""
 
     def __init__(self) -> None:
         self._known = Bounded(_MOST_KINDS)
 
     def keep(self, key: object, loop: Any) -> None:
-        """Remember a loop that has run, if others can be made of it.
+        """Remember a loop already run, if others can be made from it.
 
         Args:
             key: Of `key_of`.
@@ -58,7 +58,7 @@ class Alike:
         self._known.keep(key, (loop._written_kernel, pattern))
 
     def find(self, key: object, kernel: Kernel, args: Sequence[Any]) -> Run | None:
-        """Return what runs a loop, of which only the data are new; None if there is no such.
+        """Return the run of a loop with only new data; None if there is none.
 
         Args:
             key: Of `key_of`.
@@ -85,7 +85,7 @@ class Alike:
 
 
 def key_of(options: tuple[object, ...], args: Sequence[Any]) -> tuple[object, ...] | None:
-    """Return what decides how a loop runs besides its data; None if its data do, too.
+    """Return the properties of a loop without data as a key; None if the run depends on data, too.
 
     Args:
         options: All but the arguments.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Subscripts of a kernel that leave their arrays whatever the data: errors of every loop."""
+"""Kernel subscripts out of range for any data: errors of every loop."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def check_bounds(
     stacklevel: int,
     strict: bool,
 ) -> None:
-    """Check all subscripts of a kernel whose values are known against what the loop passes.
+    """Check all kernel subscripts with known values against the sizes passed by the loop.
 
     Args:
-        kernel: Of the loop; nothing is known of an opaque one.
-        loop: Says how much is behind each parameter.
-        arguments: What each parameter gets, for messages: ``"Dat 'q'"``.
+        kernel: The loop's kernel; opaque kernels are not checked.
+        loop: Gives the number of values behind each parameter.
+        arguments: Argument of each parameter, for messages: ``"Dat 'q'"``.
         what: The loop, for messages.
-        stacklevel: Of the warning, so that it names the user's call.
-        strict: Raise what would be a warning.
+        stacklevel: Level of the warning, to show the user's call.
+        strict: Raise an error instead of a warning.
 
     Raises:
-        UsageError: A subscript leaves its array. Under a condition that is the same for all
-            elements, such as on a Const, that is a warning instead.
+        UsageError: A subscript leaves its array. Under a condition equal for all elements, for
+            example on a Const, a warning is given instead.
 
     Warns:
         KernelWarning: As said above.
@@ -58,10 +58,10 @@ def check_bounds(
 
 
 class Given:
-    """What a loop passes, compared by value.
+    """The input of a loop's checks, compared by value.
 
     Args:
-        given: What it passes.
+        given: The input.
         code: Of the kernel: equal kernels may have other lines.
     """
 
@@ -83,18 +83,18 @@ def _found(core: _core.Kernel, key: Given) -> list[_core.OutOfBounds]:
 
 
 def line_of(text: str, line: int) -> str:
-    """Return a line of a kernel, without the blanks around it; nothing if it is not the user's."""
+    """Return a line of a kernel, stripped; empty for lines outside of the user's text."""
     lines = text.splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
 def as_written(name: str, text: str, line: int) -> str:
-    """Return a variable as a kernel writes it: ``v_x``, made of a structure, is its ``v.x``.
+    """Return a variable as written in a kernel: ``v_x``, made of a structure, as ``v.x``.
 
     Args:
         name: In the kernel without structures; a member's may end with more underscores.
         text: Of the kernel.
-        line: Where it was used.
+        line: Line of the use.
     """
     if re.search(rf"\b{re.escape(name)}\b", text):
         return name
@@ -103,7 +103,7 @@ def as_written(name: str, text: str, line: int) -> str:
     written = rf"\b{of_a_member.join(parts)}\b"
     for where in (line_of(text, line), text):
         for found in re.finditer(written, where):
-            if not found.group().isidentifier():  # a name of its own is another variable
+            if not found.group().isidentifier():  # an identifier is another variable
                 return found.group()
     return name
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Other data for arguments of a loop, by name: ``loop(h=tensor, out=tensor)``.
 
-What was found out about a loop holds for all data of the same kinds, as long as the same arguments
-share memory. So such data are checked, and bound; nothing is analysed or compiled.
+The analysis of a loop holds for all data of the same kinds, as long as the same arguments share
+memory. New data are checked and bound, without analysis or compilation.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Shared:
-    """An array in the place of a Dat or Global, for a run: its memory is used as it is.
+    """An array in place of a Dat or Global, for a single run, used without a copy.
 
     Args:
         array: The array.
@@ -59,7 +59,7 @@ class Shared:
         self.n_bytes = array.nbytes
 
     def buffer(self) -> _core.Buffer:
-        """Return the memory as loops take it."""
+        """Return the memory as a Buffer for loops."""
         found = _core.Buffer(runtime.coherence, "an array", False, 1, self.array.itemsize)
         found.reset(self.address, self.n_bytes, False)
         return found
@@ -67,10 +67,10 @@ class Shared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """An argument of a loop, and what may be bound to it.
+    """An argument of a loop, and the objects it accepts.
 
     Attributes:
-        arg: The argument as the loop has it.
+        arg: The argument in the loop.
         what: The argument, for messages.
         is_written: Whether the loop writes the values.
         shape: Of arrays; None where only objects of the library can be bound.
@@ -83,18 +83,18 @@ class Slot:
 
     @property
     def data(self) -> Any:
-        """What the loop has there."""
+        """The loop's own data."""
         return self.arg.data
 
     def taken(self, value: Any) -> Any:
-        """Return what is bound: an object of the library, or an array that shares its memory.
+        """Return the bound object: an object of the library, or an array sharing memory.
 
         Args:
-            value: An object like the loop's own, or one that holds one as its `dat`; an array of
-                NumPy, or of another library that speaks DLPack.
+            value: An object like the loop's own, or an object holding such a one as `dat`; an array
+                of NumPy, or of another library supporting DLPack.
 
         Raises:
-            UsageError, DataTypeError, DataValueError, MapValueError: It does not fit.
+            UsageError, DataTypeError, DataValueError, MapValueError: The value does not fit.
         """
         if type(value) is not np.ndarray:
             held = getattr(value, "dat", value)
@@ -106,7 +106,7 @@ class Slot:
 
     def _checked_object(self, value: Any) -> Any:
         old = self.data
-        like = Dat if isinstance(old, Dat) else type(old)  # a component is a Dat of one value
+        like = Dat if isinstance(old, Dat) else type(old)  # a component is a Dat of a single value
         if not isinstance(value, like) or kind_of(value) != kind_of(old):
             dtype, dim = kind_of(old)
             raise UsageError(
@@ -152,7 +152,7 @@ class Slot:
         return array
 
     def wrapped(self, value: Any) -> Any:
-        """Return an object of the library that has the memory of an array."""
+        """Return an object of the library in the memory of an array."""
         old = self.data
         if isinstance(old, Dat):
             layout = "soa" if old.soa else "aos"
@@ -160,7 +160,7 @@ class Slot:
         return type(old)(old.dim, value, None, f"data of {old.name}")
 
     def is_alike(self, value: Any) -> bool:
-        """Say whether an object's values lie as those that the loop was compiled for."""
+        """Return whether an object has the memory layout assumed by the compiled loop."""
         old = self.data
         return bool(
             value._stride == old._stride
@@ -170,7 +170,7 @@ class Slot:
 
 
 def _other_shapes(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return the shapes that are the same values in the same order beyond doubt."""
+    """Return the other shapes with the same values in the same order beyond doubt."""
     flat = int(np.prod(shape))
     return ((flat,), (*shape, 1), shape[:1]) if shape[1:] == (1,) else ((flat,), (*shape, 1))
 
@@ -190,7 +190,7 @@ def _as_shared(value: Any, is_written: bool, what: str) -> Array:
     try:
         found: Array = np.asarray(value) if has_interface else np.from_dlpack(value)
         if is_written and not found.flags.writeable and hasattr(value, "__array__"):
-            other = np.asarray(value)  # an older NumPy marks what DLPack shares as read-only
+            other = np.asarray(value)  # an older NumPy marks memory shared by DLPack as read-only
             return other if other.ctypes.data == found.ctypes.data else found
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise UsageError(f"{what}: the array cannot be shared: {error}") from None
@@ -198,15 +198,15 @@ def _as_shared(value: Any, is_written: bool, what: str) -> Array:
 
 
 class CallData:
-    """What binding other data to a loop takes, found out once.
+    """The facts for binding other data to a loop, computed once.
 
     Args:
-        loop: A `ParLoop`; it is not kept.
-        names: Of the kernel's parameters; empty if they are not known.
+        loop: A `ParLoop`, not kept.
+        names: Names of the kernel's parameters; empty if unknown.
 
     Attributes:
-        slots: What may be bound to each argument.
-        is_plain: Whether each argument is the array of one Dat, Global or Constant.
+        slots: The slot of each argument.
+        is_plain: Whether each argument is the array of a single Dat, Global or Constant.
     """
 
     def __init__(self, loop: Any, names: Sequence[str]) -> None:
@@ -238,10 +238,10 @@ class CallData:
         return Slot(arg=arg, what=what, is_written=arg.access is not READ, shape=shape)
 
     def number_of(self, key: object) -> int:
-        """Return the argument that a name, or a number, means.
+        """Return the index of an argument given by name or number.
 
         Raises:
-            IndexValueError: There is no such argument.
+            IndexValueError: The argument does not exist.
         """
         if isinstance(key, str):
             found = self._numbers.get(key)
@@ -260,13 +260,13 @@ class CallData:
         )
 
     def taken(self, given: Mapping[Any, Any]) -> dict[int, Any]:
-        """Return what is bound to which argument.
+        """Return the bound objects by index of the argument.
 
         Args:
             given: Objects or arrays, by names or numbers of arguments.
 
         Raises:
-            UsageError: One does not fit, or one argument is given twice; nothing is changed.
+            UsageError: An object does not fit, or an argument is given twice; nothing is changed.
         """
         found: dict[int, Any] = {}
         spans: dict[int, tuple[int, int]] = {}
@@ -284,7 +284,7 @@ class CallData:
     def _check_apart(
         self, bound: Mapping[int, Any], bound_spans: Mapping[int, tuple[int, int]]
     ) -> None:
-        """Check that the same arguments share memory as when the loop was analysed."""
+        """Check that the same arguments share memory as during the analysis of the loop."""
         slots = self.slots
         spans = [
             bound_spans[i] if i in bound_spans else span_of(slot.data)
@@ -326,15 +326,15 @@ class CallData:
         )
 
     def replace(self, number: int, arg: Any) -> None:
-        """Have another argument in the place of one, for which there is a place."""
+        """Replace an argument; `has_place_for` must hold."""
         self.slots[number] = replace(self.slots[number], arg=arg)
         self._buffers[number] = arg.data._buffer
 
     def buffers(self, bound: Mapping[int, Any]) -> list[_core.Buffer] | None:
-        """Return the memory of all arguments; None if the loop has to be analysed for these data.
+        """Return the memory of all arguments; None if the data need a new analysis.
 
         Args:
-            bound: As `taken` returned it.
+            bound: Result of `taken`.
         """
         if not self.is_plain:
             return None
@@ -356,9 +356,9 @@ def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _span_on_device(tensor: Any) -> tuple[int, int]:
-    """Return where the memory of another library's tensor begins and ends, or what stands for it.
+    """Return begin and end of a foreign tensor's memory, or a substitute.
 
-    It is contiguous. A library that does not say where has one span for each of its objects.
+    The memory is contiguous. A library without addresses gets an interval for each object.
     """
     interface = getattr(tensor, "__cuda_array_interface__", None)
     if interface is None:
@@ -369,7 +369,7 @@ def _span_on_device(tensor: Any) -> tuple[int, int]:
 
 
 def span_of(value: Any) -> tuple[int, int]:
-    """Return where memory begins and ends; what has none yet lies at its negative number."""
+    """Return begin and end of memory; objects without memory lie at negative numbers."""
     if type(value) is Shared:
         return value.address, value.address + value.n_bytes
     buffer: _core.Buffer | None = getattr(value, "_buffer", None)
@@ -393,7 +393,7 @@ def run(loop: Any, given: Mapping[Any, Any]) -> None:
         _check_kept(loop._call_data, bound)
         replaced(loop, bound).compute()
     elif runtime.recorders:
-        runtime.settle()  # what waits, here or elsewhere, was called before
+        runtime.settle()  # earlier calls come first
         with runtime.at_once():
             _run_now(loop, bound, given)
     else:
@@ -401,7 +401,7 @@ def run(loop: Any, given: Mapping[Any, Any]) -> None:
 
 
 def _check_kept(data: CallData, bound: Mapping[int, Any]) -> None:
-    """Refuse what a graph could not write to the program's array."""
+    """Refuse writes of a graph to the program's arrays."""
     for i, value in bound.items():
         if isinstance(value, Shared) and data.slots[i].is_written and runtime.device:
             raise UnsupportedError(
@@ -420,7 +420,7 @@ def _run_now(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) -> None
 
 
 def _run_bound(loop: Any, bound: Mapping[int, Any]) -> bool:
-    """Run what is ready with other memory; False: nothing was done, it needs analysis."""
+    """Run a prepared loop on other memory; False: nothing done, an analysis is needed."""
     data, ready = loop._call_data, loop._run
     used = ((bound.get(i, arg.data), arg.map_) for i, arg in enumerate(loop.args))
     if not ready.is_plain or not all_current(loop.iterset, used):
@@ -434,7 +434,7 @@ def _run_bound(loop: Any, bound: Mapping[int, Any]) -> bool:
 
 
 class _Bound(NamedTuple):
-    """What is bound to an argument, as far as a run asks for it."""
+    """The part of an argument used by a run."""
 
     data: Any
     access: Any
@@ -446,7 +446,7 @@ def _run_by_objects(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) 
     arrays = [i for i, value in bound.items() if isinstance(value, Shared)]
     for i in arrays:
         bound[i] = slots[i].wrapped(bound[i].array)
-        bound[i].to_device()  # asked for by the call, like the way back
+        bound[i].to_device()  # requested by the call, like the way back
     if not _run_bound(loop, bound):
         replaced(loop, bound).compute()
     elif device is not None:
@@ -456,11 +456,11 @@ def _run_by_objects(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) 
         if slots[i].is_written:
             bound[i].to_host()
     if device is not None and any(dlpack.on_a_device(value) for value in given.values()):
-        device.finish()  # others do not wait for the stream that loops use
+        device.finish()  # others do not wait for the stream of loops
 
 
 def replaced(loop: Any, bound: Mapping[int, Any]) -> Any:
-    """Return a loop of its own with other data, to be analysed anew."""
+    """Return a separate loop with other data, to be analysed anew."""
     slots, found = loop._call_data.slots, loop.__copy__()
     objects = {
         i: slots[i].wrapped(value.array) if isinstance(value, Shared) else value

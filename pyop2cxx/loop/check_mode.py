@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check mode: loops whose kernels watch themselves, and that write nothing if they find something.
+"""Check mode: loops with checked kernels, undone if a check fails.
 
-A loop's kernel gets the checks and reports the first finding, in the order of the elements, as a
-Global of two numbers that the loop reduces by MIN: all backends and strategies can do that, and all
-find the same. What a loop wrote that found something is undone.
+The checked kernel reports the first finding, in the order of the elements, in a Global of two
+numbers, reduced by MIN: all backends and strategies support the reduction, and find the same. The
+writes of a loop with a finding are undone.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _NOTHING = np.iinfo(np.int64).max
 
 
 class CheckedRun:
-    """What `ParLoop.compute` runs in check mode.
+    """The run of `ParLoop.compute` in check mode.
 
-    Where only values may go wrong, the loop runs at first with a kernel that just adds up whether
-    all are finite. If not, it is undone, and runs with all checks, which find out what happened.
+    If only values may go wrong, the loop runs first with a kernel that just sums whether all values
+    are finite. If not, the run is undone, and repeated with all checks to find the cause.
 
     Args:
-        loop: The loop; its kernel is not opaque.
+        loop: The loop; the kernel is not opaque.
 
     Attributes:
-        prepared: The loop as it runs at first.
+        prepared: The loop for the first run.
     """
 
     def __init__(self, loop: Any) -> None:
@@ -83,18 +83,18 @@ class CheckedRun:
         return self._full
 
     def _sums(self) -> list[Any]:
-        """What elements are added up in."""
+        """Data with sums over elements."""
         return [part.data for part in self._loop._parts if part.access == INC]
 
 
 def _to_watch(loop: Any) -> Any:
-    """Return the loop with a kernel whose checks tell what the user's does with its arguments."""
+    """Return the loop with a kernel whose checks describe the user's arguments."""
     to_watch = loop.kernel.to_watch
     kernel = None if to_watch is None else to_watch()
     if kernel is None or kernel.opaque_reason:
         return loop
     made = _with_kernel(loop, kernel, ())
-    made._lanes = 0  # arrays of arrays in place are nothing for them
+    made._lanes = 0  # no arrays of arrays for a checked kernel
     return made
 
 
@@ -113,7 +113,7 @@ def _suspicious(loop: Any) -> CheckedKernel | None:
 
 
 def _is_finite(sums: Any) -> bool:
-    """Whether no value is NaN or infinite; false, too, if their sum is beyond all numbers."""
+    """Whether no value is NaN or infinite; false, too, if their sum overflows."""
     values = sums._values
     if values.dtype.kind not in "fc":
         return True
@@ -122,7 +122,7 @@ def _is_finite(sums: Any) -> bool:
 
 
 def _with_kernel(loop: Any, kernel: Any, extra: tuple[Any, ...]) -> Any:
-    """Return the loop with another kernel, which takes more arguments."""
+    """Return the loop with another kernel and additional arguments."""
     inner = copy.copy(loop)
     inner.__dict__.update(kernel=kernel, args=(*loop.args, *extra))
     inner._built, inner._check = None, False
@@ -136,7 +136,7 @@ def _made_ready(inner: Any) -> Any:
     except UnsupportedError:
         if inner._strategy is None:
             raise
-        inner._strategy = None  # which may not do for a loop with a Global
+        inner._strategy = None  # may not support a loop with a Global
         inner._prepare()
     return inner
 
@@ -146,7 +146,7 @@ class _FullRun:
 
     Args:
         loop: The loop.
-        watched: The dtypes of sums that are watched, as of `Sums`.
+        watched: The dtypes of watched sums, as for `Sums`.
 
     Attributes:
         prepared: The loop with the checked kernel.
@@ -193,10 +193,10 @@ class _FullRun:
         raise _error(self._loop, self._sites, int(number), int(value))
 
     def _check_sums(self) -> None:
-        """Check what was added up; only where a sum is not finite it is asked whether shares were.
+        """Check the sums; shares are checked only if a sum is not finite.
 
         Raises:
-            CheckError: A sum does not fit its type, or is not finite although all shares are.
+            CheckError: A sum does not fit the type, or is not finite although all shares are.
         """
         wrong = self._sums.wrong()
         if wrong is not None:
@@ -222,7 +222,7 @@ class _FullRun:
         return _error_of_sum(self._loop, wrong, element)
 
     def _once(self, wanted: int, last: int = _NOTHING) -> tuple[bool, tuple[int, int]]:
-        """Run the loop; return whether it copied, and the first finding with its value."""
+        """Run the loop; return whether values were copied, and the first finding with the value."""
         self._sums.begin()
         _give(self._found, [_NOTHING, _NOTHING])
         _give(self._wanted, [wanted, last])
@@ -234,14 +234,14 @@ class _FullRun:
 
 
 def _give(given: Global, values: list[Any]) -> None:
-    """Set a Global of ours where it is, without a transfer that the user would have to allow."""
+    """Set an internal Global in place, without a transfer for the user to allow."""
     given._on_host(_core.Use.write, "check", is_explicit=True)
     given._values[...] = values
     given._buffer.increment_version()
 
 
 def _written_against_access(loop: Any) -> list[int]:
-    """Arguments that are only READ, but that the kernel may write all the same."""
+    """READ arguments possibly written by the kernel."""
     facts, parts = loop.kernel.facts, loop._parts
     if facts is None:
         return []
@@ -275,7 +275,7 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
 
 
 def _as_users_kernel(kernel: Any, site: Site, parameter: int) -> tuple[Site, int]:
-    """Return a finding in a function of ours as one in the kernel that it calls."""
+    """Return a finding in a wrapper function as a finding in the user's kernel."""
     known = users_name(kernel, site.name)
     if site.line <= len(kernel.text.splitlines()):
         is_argument = known is not None and known[1] == parameter
@@ -284,7 +284,7 @@ def _as_users_kernel(kernel: Any, site: Site, parameter: int) -> tuple[Site, int
         return replace(site, line=_line_of_definition(kernel)), parameter
     check = site.check
     if site.name.startswith("r") and check in ("load", "unset"):
-        check = "written"  # what was not is copied back
+        check = "written"  # unwritten values are copied back
     return Site(check, _line_of_definition(kernel), *known, site.extent), known[1]
 
 
@@ -317,7 +317,7 @@ def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
 
 
 def _element(loop: Any, number: int) -> str:
-    """Say which element has this number in the kernel's eyes."""
+    """Return the name of an element for messages, by the kernel's number."""
     items = loop._items
     name = loop.iterset.name
     if number < 0:
@@ -331,7 +331,7 @@ def _element(loop: Any, number: int) -> str:
 
 
 class _Finding:
-    """What a message is made from."""
+    """Input of a message."""
 
     def __init__(self, loop: Any, site: Site, parameter: int, index: int, array: str) -> None:
         self.site, self.parameter, self.index, self.array = site, parameter, index, array

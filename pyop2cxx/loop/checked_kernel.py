@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A kernel with the checks of check mode inside, and what each check says when it fails."""
+"""A kernel with the checks of check mode inside, and the messages of failed checks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.kernel.parser.wire import ParsedKernel
 
-_A, _B = 1 << 40, 1 << 39  # how prelude.j2 packs a parameter and an index into one number
+_A, _B = 1 << 40, 1 << 39  # prelude.j2 packs a parameter and an index into a single number
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One check in a kernel.
+    """A check in a kernel.
 
     Attributes:
-        check: What it watches: a name of the core's, or ``"written"`` and ``"extreme"``.
+        check: The watched property: a name of the core's, or ``"written"`` and ``"extreme"``.
         line: Of the kernel.
         name: Of the array or variable; may be empty.
         parameter: The kernel's, or -1.
@@ -41,7 +41,7 @@ class Site:
     extent: int
 
     def place(self, value: int) -> tuple[int, int]:
-        """Return the parameter that a finding is about, or -1, and the index."""
+        """Return the parameter of a finding, or -1, and the index."""
         if self.check == "unset":
             return self.parameter, 0
         if self.check not in ("bounds", "load", "store", "update"):
@@ -55,10 +55,10 @@ class CheckedKernel:
     """A kernel with two more arguments, and the element after all others.
 
     Attributes:
-        kernel: Its arguments are those of the user's, then `long *` for the first finding, MIN of
-            two, `const long *` for the number of the finding whose value is wanted and the last
-            element whose shares of sums count, and `double *` for each of these sums, INC.
-        sites: By number; a finding's number is that of its element times their number and its own.
+        kernel: The arguments are the user's, then `long *` for the first finding, MIN of two,
+            `const long *` for the number of the finding whose value is wanted and the last element
+            with counted shares of sums, and `double *` for each sum, INC.
+        sites: Checks by index; the number of a finding is (element * n_sites + site).
     """
 
     kernel: Kernel
@@ -73,15 +73,15 @@ def checked(
     matrices: frozenset[int] = frozenset(),
     sums: tuple[int, ...] = (),
 ) -> CheckedKernel:
-    """Return a kernel that watches itself.
+    """Return a kernel with checks.
 
     Args:
         kernel: The user's, not opaque.
-        loop: Says how much is behind each parameter, and what it is used for.
-        layer: Whether its last parameter is the layer.
-        matrices: Parameters that are entries of matrices: all 0 before they are written.
-        sums: Parameters of access INC whose shares are added up as numbers of type double, too: of
-            real numbers how far they are from finite, 0 or NaN.
+        loop: Gives size and use of each parameter.
+        layer: Whether the last parameter is the layer.
+        matrices: Parameters with entries of matrices: all 0 before a write.
+        sums: Parameters of access INC with shares also summed as double; for real numbers the sum
+            is 0 for finite shares, else NaN.
     """
     return _checked(kernel, Given(loop.check_input(), kernel.text), layer, matrices, sums)
 
@@ -103,16 +103,16 @@ def _checked(
 
 
 def suspicious(kernel: Kernel, loop: _core.Loop) -> CheckedKernel | None:
-    """Return a kernel with one more argument, which stays 0 if no check of `checked` can fail.
+    """Return a kernel with an additional argument, which stays 0 if no check of `checked` can fail.
 
     Args:
         kernel: The user's, not opaque.
         loop: As of `checked`.
 
     Returns:
-        The kernel, whose last argument is `double *`, INC: NaN comes into it, or into another
-        argument of access INC, where a value is not finite. Nothing if checks may fail for other
-        reasons. Without `sites` none can fail.
+        The kernel, with `double *`, INC, as last argument: a value not finite puts NaN there, or
+        into another argument of access INC. None if checks may fail for other reasons. Without
+        `sites` no check can fail.
     """
     return _suspicious(kernel, Given(loop.check_input(), kernel.text))
 
@@ -175,7 +175,7 @@ def _shell(
     matrices: frozenset[int],
     sums: tuple[int, ...],
 ) -> str:
-    """Return the text of the function that the loop calls; what it checks itself is added."""
+    """Return the text of the function called by the loop, including checks of arguments."""
     own = kernel.core.parameters
     names = [parameter.name or f"op2_a{i}" for i, parameter in enumerate(own)]
     parameters = [p.type.c_text(name) for p, name in zip(own, names, strict=True)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a loop adds up over its elements, watched: no share is wrong, but the sum does not fit.
+"""Overflow checks for sums over elements.
 
-Each share is added up a second time, as a number of type double: one that differs from the first
-sum by as much as the integer type holds shows that this went beyond its ends. Of real numbers the
-second sum tells whether all shares were finite.
+Each share is summed a second time, as double: if the sums differ by the range of the integer type
+or more, the first has overflowed. For real numbers the second sum shows whether all shares were
+finite.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _MOST = 1 << 50  # elements
 
 
 class WrongSum(NamedTuple):
-    """A sum that does not fit.
+    """A sum with an overflow.
 
     Attributes:
-        number: The argument in which the loop adds it up.
-        data: What holds it.
-        where: Which entity it is on, or which entry of a matrix it is, for messages.
-        component: Which of the values there.
-        value: What the sum is; of real and complex numbers infinity.
+        number: Index of the summing argument.
+        data: The object with the sum.
+        where: The entity, or the entry of a matrix, for messages.
+        component: Index of the value at the place.
+        value: The exact sum; infinity for real and complex numbers.
     """
 
     number: int
@@ -53,12 +53,12 @@ class WrongSum(NamedTuple):
 
 
 class _Sum(NamedTuple):
-    """Values that a loop adds up: a part's, or a whole block's of a matrix.
+    """Sums of a loop: the values of a part, or of a whole block of a matrix.
 
     Attributes:
         part: The part.
-        data: What holds them.
-        total: What holds the second sums.
+        data: The object with the sums.
+        total: The object with the second sums.
     """
 
     part: Part
@@ -84,21 +84,21 @@ class _Sum(NamedTuple):
 
 
 class Sums:
-    """The sums of a loop that are watched while it runs.
+    """The watched sums of a loop.
 
     Args:
         loop: The loop.
         kinds: Of dtypes: `WHOLE` for signed integers, `REAL` for real and complex numbers.
 
     Attributes:
-        numbers: The arguments that are sums.
-        args: Arguments for the second sums, in this order.
+        numbers: Indices of the summing arguments.
+        args: Arguments for the second sums, in the same order.
     """
 
     def __init__(self, loop: Any, kinds: str) -> None:
         parts = [part for part in loop._parts if _is_sum(part, kinds)]
         self.numbers = tuple(dict.fromkeys(part.number for part in parts))
-        # arguments over one memory share their second sum, too
+        # arguments with the same memory share a second sum, too
         self._totals: dict[int, Any] = {}
         for part in parts:
             self._add_total(part.owner)
@@ -140,7 +140,7 @@ class Sums:
                 block._buffer.increment_version()
 
     def wrong(self) -> WrongSum | None:
-        """Return a sum that does not fit, after the loop has run."""
+        """Return a sum with an overflow after a run; None if all fit."""
         for one, before in zip(self._sums, self._before, strict=True):
             added = one.added()
             wrong = _unfit(before, one.values(), added)
@@ -164,7 +164,7 @@ def _dtype_of_second(owner: Any) -> type:
 
 
 def _second(owner: Any) -> Any:
-    """Return what holds the second sum: zeros of the same shape."""
+    """Return an object for the second sum: zeros of the same shape."""
     dtype = _dtype_of_second(owner)
     if isinstance(owner, Global):
         return Global(owner.dim, dtype=dtype, name="op2_total", comm=ALONE)
@@ -189,21 +189,21 @@ def _unfit(before: Array, after: Array, added: Array) -> Array:
         where: Array = np.isfinite(before) & ~np.isfinite(after) & (added == 0)
         return where
     half = 2.0 ** (8 * before.dtype.itemsize - 1)
-    # what was cut off is a multiple of twice as much, which no rounding of the total hides
+    # the lost part is a multiple of twice as much, more than any rounding of the total
     where = np.abs(before.astype(np.float64) + added - after.astype(np.float64)) >= half
     return where
 
 
 def first_element(is_wrong: Callable[[int], bool]) -> int:
-    """Return an element whose share makes a sum wrong that was right without it.
+    """Return the element whose share makes a sum wrong.
 
     Args:
-        is_wrong: Whether the sum is, if only elements up to one number count. With none it is not,
-            with all it is.
+        is_wrong: Returns whether the sum of all elements up to a number is wrong: false for none,
+            true for all.
 
     Returns:
-        Its number; -1 if the sum is not wrong each time, as that of real numbers added up in
-        another order may be.
+        Index of the element; -1 if the sum is not wrong each time, possible for real numbers added
+        in another order.
     """
     right, wrong = -1, 1
     while not is_wrong(wrong):

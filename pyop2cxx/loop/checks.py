@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 def kind_of(data: Any) -> tuple[Any, Any]:
-    """Return what data must have in common to take each other's place in a loop."""
+    """Return the properties that replaceable data of a loop must share."""
     return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
 
 
 def check_forms(args: Iterable[Any], what: str) -> None:
-    """Check that no argument is taken as only kernels of older conventions take it.
+    """Check that no argument has a form of the older conventions only.
 
     Raises:
-        UsageError: One is.
+        UsageError: An argument has.
     """
     for i, arg in enumerate(args):
         if arg.form is not None and arg.form.flatten:
@@ -43,7 +43,7 @@ def check_forms(args: Iterable[Any], what: str) -> None:
 
 
 def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) -> None:
-    """Check that Dats and Maps belong to the Set that a loop runs over, and that Globals fit.
+    """Check Dats, Maps and Globals against the Set of a loop.
 
     Raises:
         MapValueError: A Map has no values or starts elsewhere; a Dat is on another Set.
@@ -59,10 +59,10 @@ def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) ->
 
 
 def _check_globals(parts: Sequence[Part], what: str) -> None:
-    """Refuse a Global that is reduced by one argument and used otherwise by another one.
+    """Refuse a Global reduced by an argument and used otherwise by another.
 
-    What is reduced is known when the loop has ended: what another argument saw meanwhile would be
-    of one thread, or of nobody.
+    Reduced values are known only at the end of a loop: meanwhile another argument would see partial
+    sums of a thread, or nothing.
     """
     first: dict[int, Part] = {}
     for part in parts:
@@ -97,7 +97,7 @@ def _check_dat(part: Part, home: Set, items: Items, iterset: Set, what: str) -> 
 
 
 def _needed_map(home: Set, items: Items) -> str:
-    """Say what to pass; Maps start on whole Sets, also where a loop runs over a part of one."""
+    """Return the needed Map; Maps start on whole Sets, even in loops over Subsets."""
     if home is items.base:
         return f"the Dat lives on '{home.name}' itself: pass no Map, or one that starts there"
     return f"pass a Map {items.whole.name} → {home.name}"
@@ -123,7 +123,7 @@ def check_values(parts: Iterable[Part], items: Items, iterset: Set, what: str) -
         where = f"{what}: arg {part.number}"
         for map_ in part.maps:
             if map_.has_values:
-                # what leads nowhere in a matrix is left out
+                # such entries are left out of a matrix
                 if part.path is None and not runtime.static:
                     check_defined(map_, items, iterset, where)
                 if items.extruded:
@@ -136,7 +136,7 @@ def check_values(parts: Iterable[Part], items: Items, iterset: Set, what: str) -
 
 
 def checked_region(region: object, older: object, what: str) -> IterationRegion | None:
-    """Return the part of each column that is visited; None means all of it."""
+    """Return the visited part of each column; None means all cells."""
     if region is not None and older is not None:
         raise UsageError(f"{what}: iteration_region and iterate are the same; give one of them")
     found = older if region is None else region
@@ -165,7 +165,7 @@ def checked_lanes(lanes: object, what: str) -> int | None:
 
 
 def check_generate_options(given: dict[str, Any], what: str) -> None:
-    """Check what `ParLoop.generate` was given, and put it into the form that is used."""
+    """Check the options of `ParLoop.generate`, and convert them to the internal form."""
     if "lanes" in given:
         given["lanes"] = checked_lanes(given["lanes"], what)
     if "tuning" in given:
@@ -180,7 +180,7 @@ def check_generate_options(given: dict[str, Any], what: str) -> None:
 
 
 def checked_flag(name: str, value: object, what: str) -> bool | None:
-    """Return a switch that may be left open."""
+    """Return an optional switch."""
     if value is None or isinstance(value, bool):
         return value
     raise UsageError(f"{what}: {name} must be True or False, got {value!r}")
@@ -196,10 +196,10 @@ def checked_block_size(block_size: object, what: str) -> int:
 
 
 def check_maps(loop: Any) -> None:
-    """Check that Maps have the values that they were given, where a program can have changed them.
+    """Check that Map values are unchanged, where a program could have written them.
 
     Raises:
-        MapValueError: One has not.
+        MapValueError: The values of a Map have changed.
     """
     for map_, number in {map_: part.number for part in loop._parts for map_ in part.maps}.items():
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements that set the same entry of a matrix: which value stays depends on their order."""
+"""Elements that set the same entry of a matrix, with a result depending on their order."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def check_entries(loop: Any) -> None:
     """Check that no two elements of a loop set the same entry.
 
     Args:
-        loop: A `ParLoop` of at least two elements, which may write other values.
+        loop: A `ParLoop` of at least two elements, with possibly different values.
 
     Raises:
-        CheckError: They do; the message names two of them.
+        CheckError: Two elements do; the message names both.
     """
     for part in loop._parts:
         if not part.is_of_matrix or part.access != WRITE:
@@ -67,7 +67,7 @@ def _meeting(loop: Any, path: MatPath) -> tuple[int, int, int] | None:
 
 
 def _without(rows: Numbers, mask: Sequence[Any] | None, n: int) -> Numbers:
-    """Return rows, negative where a mask leaves all values of an entity out."""
+    """Return rows, negative if a mask leaves out all values of an entity."""
     if mask is None:
         return rows
     is_kept: npt.NDArray[np.bool_] = (
@@ -77,7 +77,7 @@ def _without(rows: Numbers, mask: Sequence[Any] | None, n: int) -> Numbers:
 
 
 def _of_rows(loop: Any, part: Part) -> tuple[int, int, str] | None:
-    """What belongs to a Global: a row or a column for all elements, or both."""
+    """Check the part of a Global in a matrix: a row or a column for all elements, or both."""
     if part.map_ is None:
         return 0, 1, "the entries of Globals"
     found = first_meeting(rows_of(loop, part.map_))

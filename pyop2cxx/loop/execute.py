@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run of a loop does beside the kernel, and in which order.
+"""The steps of a run of a loop beside the kernel, and their order.
 
-This is the only place that says so. Loops that are run again, loops that are remembered, and rows
-of matrices that change on a device all go through `Run`.
+No other place defines the order. Repeated loops, remembered loops, and changes of matrix rows on a
+device all use `Run`.
 """
 
 from __future__ import annotations
@@ -44,29 +44,28 @@ if TYPE_CHECKING:
     from pyop2cxx.pipeline.request import Request
 
     class Watch(Protocol):
-        """What looks at a loop's arguments before and after a run."""
+        """Checks of a loop's arguments before and after a run."""
 
         def before(self) -> None:
             """Raise if the loop must not run."""
 
         def after(self) -> None:
-            """Raise if what it wrote is not right."""
+            """Raise if the written values are wrong."""
 
 
 LARGE = 500_000
-"""Elements from which on it is said that a loop builds its plan."""
+"""Elements from which on building a loop's plan is shown on the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a loop changes beside values, by numbers of arguments: no data are kept alive.
+    """The effects of a loop beside values, by index of the argument: no data are kept alive.
 
     Attributes:
-        dats: Arguments that are Dats or MixedDats: their halos may be frozen.
-        written: Those of them whose ghosts are out of date after a run.
-        assembled: Arguments that are matrices.
-        ghosts: Fields of arguments whose ghosts a loop uses, those reached by Maps, each once: the
-            argument, the field of it, and how it is used.
+        dats: Dat and MixedDat arguments, whose halos may be frozen.
+        written: Written Dats, with ghosts out of date after a run.
+        assembled: Matrix arguments.
+        ghosts: Fields with ghosts used through Maps, each once: argument, field, and access.
     """
 
     dats: tuple[int, ...]
@@ -76,7 +75,7 @@ class Effects:
 
 
 def effects_of(parts: Sequence[Part]) -> Effects:
-    """Return what a loop with these arguments changes beside values."""
+    """Return the effects of a loop beside values."""
     dats = [part for part in parts if part.home is not None]
     ghosts = {
         (part.data._uid, part.access): (part.number, part.field, part.access)
@@ -94,19 +93,19 @@ def effects_of(parts: Sequence[Part]) -> Effects:
 
 
 def _numbers(parts: Iterable[Part]) -> tuple[int, ...]:
-    """Return the arguments that parts are of, each once."""
+    """Return the arguments of parts, each once."""
     return tuple(dict.fromkeys(part.number for part in parts))
 
 
 class Run:
-    """A loop that is ready to run, without its arguments, which whoever runs it hands over.
+    """A loop ready to run, without the arguments, given by the caller of each run.
 
     Args:
         what: The loop, for messages.
-        effects: What is kept up to date beside the values.
+        effects: Objects to update beside the values.
         launch: Runs the kernel, and says whether values were copied between host and device.
         watch: Looks at the arguments; None where nothing does.
-        phases: Runs a part of the loop, and says the same; None: it runs as a whole only.
+        phases: Runs a part of the loop, with the same result; None: only the whole loop can run.
         overlaps: Whether the core is to be computed while values travel to ghosts.
     """
 
@@ -141,7 +140,7 @@ class Run:
         self._watch = watch
         self._phases = phases if watch is None else None
         self._overlaps = overlaps and self._phases is not None
-        # most loops are: what the others need is asked about once a run
+        # most loops are plain: the needs of others are checked once a run
         self._is_plain = not (self._ghosts or self._assembled or watch is not None)
 
     @property
@@ -156,7 +155,7 @@ class Run:
 
     @property
     def is_watched(self) -> bool:
-        """Whether something looks at the arguments, so that they are kept alive."""
+        """Whether checks inspect the arguments, so that they are kept alive."""
         return self._watch is not None
 
     def bound(self, launch: Callable[[], bool], phases: Callable[[_core.Phase], bool]) -> Run:
@@ -168,11 +167,11 @@ class Run:
         return Run(self._what, self._effects, self._launch)
 
     def once(self, args: Sequence[Any], launch: Callable[[], bool] | None = None) -> None:
-        """Run the loop: checked, brought, computed, noted, gathered, in this order.
+        """Run the loop: checks, exchange of ghosts, kernel, notes, sums of ghosts, in this order.
 
         Args:
             args: The loop's arguments, or others for the same data.
-            launch: Of a plain loop: runs the kernel with other data, those of `args`.
+            launch: For a plain loop: runs the kernel with the data of `args`.
         """
         if runtime.n_frozen:
             check_frozen(self._effects, args, self._what)
@@ -193,7 +192,7 @@ class Run:
             self._watch.after()
 
     def _launch_with_ghosts(self, args: Sequence[Any]) -> bool:
-        """Look at the arguments, bring to ghosts what is read there, and run the kernel."""
+        """Check the arguments, update ghosts that are read, and run the kernel."""
         if self._watch is not None:
             self._watch.before()
         if not self._ghosts:
@@ -204,17 +203,17 @@ class Run:
             return self._launch()
         try:
             has_copied = self._phases(_core.Phase.core)
-        finally:  # what was begun is ended, also if the loop fails
+        finally:  # a begun exchange ends, also if the loop fails
             end_to_bring(self._ghosts, args)
         return self._phases(_core.Phase.boundary) or has_copied
 
     def part(self, phase: _core.Phase, args: Sequence[Any]) -> None:
         """Run the core of the loop, or the rest: only computed, and noted with the rest.
 
-        A loop that runs as a whole only does so with the rest.
+        A loop without phases runs as a whole with the rest.
 
         Args:
-            phase: Which part.
+            phase: The part to run.
             args: As for `once`.
         """
         is_last = phase == _core.Phase.boundary
@@ -234,7 +233,7 @@ class Run:
             self._watch.after()
 
     def note_assembly(self, args: Sequence[Any]) -> None:
-        """Let matrices know that entries were set, or added."""
+        """Tell matrices that entries were set or added."""
         for i in self._assembled:
             note_assembly(args[i])
 
@@ -252,26 +251,26 @@ def check_frozen(effects: Effects, args: Sequence[Arg], what: str) -> None:
 
 
 def begin_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """Begin to bring to ghosts what the loop reads there."""
+    """Begin to update the ghosts read by the loop."""
     for i, k, access in ghosts:
         _field(args[i], k).global_to_local_begin(access)
 
 
 def end_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """End what `begin_to_bring` began."""
+    """End `begin_to_bring`."""
     for i, k, access in ghosts:
         _field(args[i], k).global_to_local_end(access)
 
 
 def begin_to_gather(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """Begin to bring to their owners what the loop gathered in ghosts."""
+    """Begin to send ghost contributions to their owners."""
     for i, k, access in ghosts:
         if access in REDUCED:
             _field(args[i], k).local_to_global_begin(access)
 
 
 def end_to_gather(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """End what `begin_to_gather` began."""
+    """End `begin_to_gather`."""
     for i, k, access in ghosts:
         if access in REDUCED:
             _field(args[i], k).local_to_global_end(access)
@@ -283,7 +282,7 @@ def _field(arg: Any, k: int) -> Dat:
 
 
 def note_assembly(arg: Any) -> None:
-    """Let a matrix, and its blocks, know whether entries were set or added."""
+    """Tell a matrix, and the blocks, whether entries were set or added."""
     state = Mat.ADD_VALUES if arg.access == INC else Mat.INSERT_VALUES
     arg.data.change_assembly_state(state)
     if len(arg.split) > 1:
@@ -295,7 +294,7 @@ def note_assembly(arg: Any) -> None:
 
 
 def checked_epoch(loop: Any) -> int:
-    """Check what may have changed since a loop was made, and return the epoch of that.
+    """Check facts that may have changed since a loop was made, and return their epoch.
 
     Args:
         loop: A `ParLoop`.
@@ -303,7 +302,7 @@ def checked_epoch(loop: Any) -> int:
     Raises:
         StaticModeError: Under ``init(static=True)``.
         HaloFrozenError: A Dat's frozen halo was promised another access.
-        MapValueError: A Map got values that lead nowhere.
+        MapValueError: A Map got values leading nowhere.
     """
     if runtime.static:
         raise StaticModeError(
@@ -323,7 +322,7 @@ def checked_epoch(loop: Any) -> int:
 
 
 def prepare(loop: Any) -> None:
-    """Get a loop ready to run for as long as nothing changes that the epoch tells.
+    """Prepare a loop for all runs within the epoch.
 
     Args:
         loop: A `ParLoop`.
@@ -331,7 +330,7 @@ def prepare(loop: Any) -> None:
     Raises:
         CompilationError: The compiler rejects the kernel.
         ToolchainError: There is no compiler, or no device.
-        UnsupportedError: The backend cannot do what the loop needs.
+        UnsupportedError: The backend does not support a need of the loop.
     """
     resting = runtime.here.resting
     if resting is not None:
@@ -353,7 +352,7 @@ def prepare(loop: Any) -> None:
     watch: Watch | None = None
     if is_watched:
         watch = seams.watched_arguments(loop, debug=debug, checked=checks)
-    # between two launches on a device a Halo could not tell when it has written to the host
+    # on a device a Halo could not tell whether its write to the host lies between two launches
     overlaps = loop._items.n_boundary > 0 and runtime.device is None
     loop._run = Run(loop._what, loop._effects, launch, watch, phases, overlaps)
     loop._epoch = epoch
@@ -366,7 +365,7 @@ def _may_change(parts: Sequence[Part]) -> bool:
 
 
 def first_shown(launch: Callable[[], bool], what: str) -> Callable[[], bool]:
-    """Return what runs a loop, and says so the first time, which builds its plan."""
+    """Return the launch of a loop, shown on the terminal the first time, when the plan is built."""
     is_first = True
 
     def run() -> bool:
@@ -381,10 +380,10 @@ def first_shown(launch: Callable[[], bool], what: str) -> Callable[[], bool]:
 
 
 def launch_of(loop: Any) -> Callable[[], bool]:
-    """Return what runs the kernel, compiled and bound to its data as they are now.
+    """Return the launch of the kernel, compiled and bound to the present data.
 
     Args:
-        loop: A `ParLoop`, or several that are one function.
+        loop: A `ParLoop`, or a group of loops in a single function.
     """
     built = loop._symbolic()
     for constant in built.constants:
@@ -413,19 +412,19 @@ def _launch_of_prepared(loop: Any, built: Symbolic) -> Callable[[], bool]:
 
 
 def can_bind(loop: Any) -> bool:
-    """Say whether a loop is ready, and nothing but its kernel depends on its data."""
+    """Return whether a loop is ready, and only the kernel depends on the data."""
     if loop._epoch != runtime.epoch or runtime.on_loop is not None or not loop._run.is_plain:
         return False
     return all_current(loop.iterset, ((arg.data, arg.map_) for arg in loop.args))
 
 
 def bind(loop: Any, number: int, arg: Any) -> None:
-    """Let a loop that is ready have other data for an argument, without analysing it anew.
+    """Replace the data of an argument of a prepared loop, without a new analysis.
 
     Args:
-        loop: A `ParLoop` for which `can_bind` holds.
+        loop: A `ParLoop`; `can_bind` must hold.
         number: Of the argument.
-        arg: For which `CallData.has_place_for` holds.
+        arg: The new argument; `CallData.has_place_for` must hold.
 
     """
     if hasattr(arg.data, "_allocated"):
@@ -452,14 +451,14 @@ def prepared(
     executable: _core.Executable,
     device: OpenDevice | None,
 ) -> _core.PreparedLoop:
-    """Bind what was compiled to a loop's data.
+    """Bind compiled code to a loop's data.
 
     Args:
-        loop: A `ParLoop`, or several that are one function.
-        built: The same without its data.
-        request: What the text was generated from.
-        executable: What was compiled.
-        device: Where it runs; None for the host.
+        loop: A `ParLoop`, or a group of loops in a single function.
+        built: The loop without data.
+        request: The request of the text.
+        executable: The compiled code.
+        device: Device of the run; None for the host.
     """
     facts, engine = loop._facts, runtime.engine
     is_usual = not (request.tuning or engine.measured)
@@ -489,22 +488,22 @@ def prepared(
 
 
 def run_phase(prepared: _core.PreparedLoop, lent: tuple[Lent, ...], phase: _core.Phase) -> bool:
-    """Run a part of a loop, and end the arrays that were handed out of what it uses."""
+    """Run a part of a loop, and end the arrays lent by the used objects."""
     has_copied = prepared.run_phase(phase)
     recall(lent)
     return has_copied
 
 
 def phase_of(part: Any, iterset: Any, what: str) -> _core.Phase:
-    """Return which part of a loop is meant.
+    """Return the phase for a part of the Set.
 
     Args:
         part: ``iterset.core_part`` or ``iterset.owned_part``.
-        iterset: The Set that the loop runs over.
+        iterset: The Set of the loop.
         what: The loop, for messages.
 
     Raises:
-        UsageError: It is neither of them.
+        UsageError: Neither part.
     """
     if part == iterset.owned_part:
         return _core.Phase.boundary

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the text of a loop is chosen by besides the loop itself, and how much the loop moves."""
+"""Facts about sizes and values for the choice of a loop's text, and the bytes moved."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 _ALONE = 1000
-"""Entities that are too few for a second thread: see `thread_elements` and `least_block_elements`
-of the tuning."""
+"""Number of entities too small for a second thread: see `thread_elements` and
+`least_block_elements` of the tuning."""
 
 
 class LoopFacts:
-    """Widths of indices, properties of Maps, bytes: what depends on sizes and values.
+    """Index widths, Map properties and bytes: facts depending on sizes and values.
 
     Attributes:
-        iterset: What the loop runs over.
+        iterset: Set of the loop.
         items: The same, as work items.
-        parts: The arguments, mixed ones field by field.
+        parts: The arguments, mixed arguments field by field.
     """
 
     def __init__(self, iterset: Set, items: Items, parts: Sequence[Part]) -> None:
@@ -48,8 +48,8 @@ class LoopFacts:
 
         Args:
             built: The symbolic loop.
-            backend: For which it is lowered.
-            given: Options of ``generate()``; what is not given is as configured.
+            backend: Backend of the lowering.
+            given: Options of ``generate()``; the others are as configured.
         """
         configured = runtime.configuration
         element, entry, target = self.widths(built)
@@ -82,8 +82,8 @@ class LoopFacts:
     def map_facts(self, map_: Any) -> _core.plan.MapFacts:
         """Degrees cost a pass over the values, so they are found only where something is written.
 
-        Elsewhere, and in static mode, they may be any. Whether entries lead nowhere a Map knows
-        since it got its values; without any, none does.
+        Elsewhere, and in static mode, any degrees will do. Whether entries lead nowhere is known to
+        a Map with values; without values none does.
         """
         written = any(part.target is map_ and part.access != READ for part in self.parts)
         table = map_._current_table() if map_.has_values else None
@@ -94,10 +94,10 @@ class LoopFacts:
 
     @property
     def n_threads(self) -> int:
-        """Threads for the loop and its plan, by the default tuning.
+        """Threads for the loop and the plan, by the default tuning.
 
-        How many there may be is not asked where a second one would get nothing to do: the answer
-        takes as long as loading what was compiled.
+        The number of available threads is not requested for loops too small for two threads: the
+        request takes as long as loading compiled code.
         """
         tosets = [map_.toset.total_size for part in self.parts for map_ in part.maps]
         return 1 if max(self.items.n, *tosets, 0) < _ALONE else runtime.engine.n_threads
@@ -114,7 +114,7 @@ class LoopFacts:
 
     @property
     def inserted(self) -> tuple[Part, ...]:
-        """Blocks of matrices whose entries have to be found."""
+        """Blocks of matrices with entries to be found."""
         return tuple(part for part in self.parts if part.path is not None)
 
     def position_bytes(self) -> int:
@@ -123,7 +123,7 @@ class LoopFacts:
         return _core.plan.position_bytes(max(longest, default=0))
 
     def binding(self, built: symbolic.Symbolic, **data: Any) -> _core.Binding:
-        """Bind the loop to its elements and Maps as they are now.
+        """Bind the loop to the present elements and Maps.
 
         Args:
             built: The symbolic loop.
@@ -149,20 +149,20 @@ class LoopFacts:
         )
 
     def _user_of(self, map_: Any) -> int:
-        """The first argument that goes by a Map, for messages."""
+        """The first argument using a Map, for messages."""
         return next(part.number for part in self.parts if any(m is map_ for m in part.maps))
 
     def matrices(self, n_bytes: int) -> list[_core.plan.PositionSpec]:
-        """Say which positions of which matrices the loop needs.
+        """Return the matrix positions needed by the loop.
 
         Args:
-            n_bytes: Their width in the code that runs the loop; 0 where it does not say.
+            n_bytes: Width in the code of the loop; 0 if open.
         """
         n_bytes = n_bytes or self.position_bytes()
         return [_positions(part, n_bytes) for part in self.inserted]
 
     def matrix_paths(self, built: symbolic.Symbolic) -> list[tuple[int, int]]:
-        """Say by which Maps of the loop rows and columns of matrices are reached."""
+        """Return the Maps to rows and columns of matrices, by index."""
         pairs = (part.maps for part in self.inserted)
         return [(built.maps.index(rows), built.maps.index(cols)) for rows, cols in pairs]
 
@@ -171,14 +171,14 @@ class LoopFacts:
 
         Args:
             built: The symbolic loop.
-            most_padding: Entries that padded columns may hold for each incidence.
+            most_padding: Largest number of padded entries for each incidence.
         """
         sets = [self.iterset, *(map_.toset for map_ in built.maps)]
         if not all(one.is_sized for one in sets):
             return 8
         n = max(self.items.n, self.items.whole.total_size)
         counts = [n * max(built.loop.n_slots(), 1)]
-        # of a Map that is composed with padded columns there are more rows than elements
+        # a Map composed with padded columns has more rows than elements
         padded = n * max(ceil(most_padding) * built.loop.n_slots(), 1)
         counts += [padded * map_.arity for map_ in built.maps]
         both = 2 if self.items.facets else 1
@@ -186,7 +186,7 @@ class LoopFacts:
             if part.path is not None:
                 counts.append(n * _extent(part) * both**2)
                 if not runtime.static:
-                    counts.append(part.data.nbytes // part.dtype.itemsize)  # places of its values
+                    counts.append(part.data.nbytes // part.dtype.itemsize)  # places of values
             elif part.kind is Kind.ROWS:
                 rows = self.items.base if part.map_ is None else part.map_.toset
                 counts.append(rows.total_size * max(part.stride, part.dim))
@@ -194,17 +194,17 @@ class LoopFacts:
         return 4 if max(counts) <= MOST_INT32 // 2 else 8
 
     def columns(self) -> list[int]:
-        """Arguments whose values lie on a device as a structure of arrays."""
+        """Arguments stored as a structure of arrays on a device."""
         return [
             i for i, part in enumerate(self.parts) if part.kind is Kind.ROWS and part.buffer.is_soa
         ]
 
     def is_evenly_covered(self, built: symbolic.Symbolic, most_padding: float) -> bool:
-        """Say whether targets have so similar numbers of elements that padding costs little.
+        """Return whether targets have similar numbers of elements, so padding costs little.
 
         Args:
             built: The symbolic loop.
-            most_padding: Entries that padded columns may hold for each incidence.
+            most_padding: Largest number of padded entries for each incidence.
         """
         reduced = self._reduced_maps()
         if not reduced or self.items.extruded or self.iterset is not self.items.whole:
@@ -227,10 +227,10 @@ class LoopFacts:
         return self.items.n * sum(part.n_scalars for part in added)
 
     def shares_targets(self, tuning: _core.Tuning) -> bool:
-        """Say whether most of what a block of elements adds goes to targets that they share.
+        """Return whether most increments of a block of elements go to shared targets.
 
         Args:
-            tuning: How many that are, and what most is.
+            tuning: Thresholds of the decision.
         """
         most = tuning["most_distinct"]
         if runtime.static or self.items.extruded or self.iterset is not self.items.whole:
@@ -247,7 +247,7 @@ class LoopFacts:
         """Say whether lanes side by side would add to memory far apart, through any Map.
 
         Args:
-            tuning: How far that is, and for how many.
+            tuning: Thresholds: distance, and share of elements.
         """
         if self.items.extruded or self.iterset is not self.items.whole:
             return False
@@ -259,7 +259,7 @@ class LoopFacts:
         return any(plans.scatter(table_of(map_), n, window) > most for map_ in reduced)
 
     def longest_row(self) -> int:
-        """Return how many elements at most lead to a target by the only Map that is summed through.
+        """Return the largest number of elements of a target, for the only Map of a reduction.
 
         0 where there are several, or nothing is known.
         """
@@ -271,7 +271,7 @@ class LoopFacts:
         return int(facts.degree_max)
 
     def _reduced_maps(self) -> dict[int, Any]:
-        """Return the Maps that are reduced through, by their numbers."""
+        """Return the Maps of reductions, by uid."""
         return {
             map_._uid: map_
             for map_, access in ((part.target, part.access) for part in self.parts)
@@ -281,18 +281,18 @@ class LoopFacts:
     def column_fill(
         self, built: symbolic.Symbolic, lanes: int, tuning: _core.Tuning, least: float
     ) -> float:
-        """Say how full columns of one slot are: of incidences, as many targets side by side.
+        """Return the fill of columns of a slot: the share of places holding incidences.
 
         Costs a plan at the first call. Columns are kept for the loop if they are full enough.
 
         Args:
-            built: The symbolic loop, which reduces through Maps.
+            built: The symbolic loop, with reductions through Maps.
             lanes: Targets side by side.
             tuning: How many of them are sorted together.
             least: From where on columns are kept.
         """
         if runtime.static or not all(map_.has_values for map_ in built.maps):
-            return 1.0  # as on meshes that are numbered regularly
+            return 1.0  # as on meshes with a regular numbering
         engine = runtime.engine
         return _core.column_fill(
             loop=built.loop,
@@ -306,12 +306,12 @@ class LoopFacts:
 
     @property
     def useful_bytes(self) -> int:
-        """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
+        """Bytes moved by a call, at least: each Dat and Map entry once, INC and RW both ways."""
         n = self.items.n
         dats: dict[int, int] = {}
         maps: dict[int, int] = {}
         for part in self.parts:
-            # of a matrix with places, those of columns are not read
+            # column Maps of a matrix with places are not read
             for map_ in part.maps[:1]:
                 maps[map_._uid] = n * map_.arity * table_of(map_).index_bytes
             moved = self.moved_bytes(part)
@@ -319,7 +319,7 @@ class LoopFacts:
         return sum(dats.values()) + sum(maps.values())
 
     def moved_bytes(self, part: Part) -> int:
-        """Bytes of its data, and of places in a matrix, that a part moves in one call."""
+        """Bytes of data, and of places in a matrix, moved by a part in a call."""
         n = self.items.n
         if part.is_of_matrix:
             places = n * prod(map_.arity for map_ in part.maps) if part.path is not None else 0
@@ -343,9 +343,9 @@ def _extent(part: Part) -> int:
 
 
 def _positions(part: Part, n_bytes: int) -> _core.plan.PositionSpec:
-    """Say which positions of which matrix a loop needs."""
+    """Return the matrix positions needed by a part."""
     path, (row_dim, col_dim) = part.path, part.data.block_dims
-    assert path is not None  # one that is found by places
+    assert path is not None  # a part found by places
     return _core.plan.PositionSpec(
         sparsity=part.data.sparsity._table("loops"),
         n_elements=path.rows.iterset.size,

@@ -26,13 +26,13 @@ _ADVICE_POINTER = (
 
 
 class Descriptor(NamedTuple):
-    """One argument of a loop, as far as the kernel sees it.
+    """An argument of a loop, as seen by the kernel.
 
     Attributes:
         position: In the call, from 0.
         what: For messages, e.g. ``"Dat 'q'"``.
-        dtype: Of its scalars; None for what is passed on unseen.
-        access: A `pyop2cxx.base.access.Access` or its number; None for a number passed by value.
+        dtype: Dtype of the scalars; None for addresses passed on.
+        access: A `pyop2cxx.base.access.Access` or the number; None for a number passed by value.
     """
 
     position: int
@@ -42,12 +42,12 @@ class Descriptor(NamedTuple):
 
 
 def fitting(kernel: Kernel, descriptors: Sequence[tuple[int, str, object, int | None]]) -> Kernel:
-    """Return the kernel as a loop can call it: what it does not use may be of any dtype.
+    """Return the kernel adapted to a loop: unused parameters may have any dtype.
 
     Args:
         kernel: The user's.
-        descriptors: As for `check`, which raised, and is to be called again if this returns
-            another kernel.
+        descriptors: As for `check`, which raised, and must be called again if another kernel is
+            returned.
     """
     parameters = kernel.core.parameters
     if kernel.core.body is None or len(parameters) != len(descriptors):
@@ -70,10 +70,10 @@ def _has_dtype(parameter: _core.KernelParameter, dtype: np.dtype[np.generic]) ->
 
 
 def check_text(kernel: Kernel) -> None:
-    """Check that a kernel, which may be made without, has a text to run.
+    """Check that a kernel has a text to run, since kernels may be made without.
 
     Raises:
-        UsageError: It has none.
+        UsageError: There is no text.
     """
     if not kernel.text.strip():
         raise UsageError(f"Kernel '{kernel.name}' has no text; pass C code that defines it")
@@ -86,17 +86,17 @@ def check(
     stacklevel: int = 3,
     strict: bool = False,
 ) -> None:
-    """Check a kernel's parameters against the arguments it will get.
+    """Check a kernel's parameters against the arguments of a loop.
 
     Args:
         kernel: Opaque kernels are checked as far as their parameters could be read.
-        descriptors: One for each argument, see `Descriptor`.
-        stacklevel: Of warnings, so that they name the user's call of ``par_loop``.
-        strict: Raise what would be a warning.
+        descriptors: A description of each argument, see `Descriptor`.
+        stacklevel: Level of warnings, to show the user's call of ``par_loop``.
+        strict: Raise errors instead of warnings.
 
     Raises:
-        UsageError: Wrong number of arguments, or a parameter with a wrong type; what else would
-            be warned of, if `strict`.
+        UsageError: Wrong number of arguments, or a parameter with a wrong type; with `strict` also
+            the cases of warnings.
 
     Warns:
         KernelWarning: The kernel writes a READ argument, or uses or overwrites an INC argument.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Races, found from the Maps before a loop runs: two elements use one value, and one writes it.
+"""Races, found from the Maps before a loop runs: two elements use a value, and at least one writes.
 
-The same for all backends: where elements meet, the result depends on their order, whatever order a
-strategy keeps.
+The result is the same for all backends: values of racing elements depend on the order of elements
+in any strategy.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _SUMMED = (INC, MIN, MAX)
 
 
 def check_races(loop: Any, *, equal_writes: bool) -> None:
-    """Check that no two elements of a loop meet where one writes, and no one meets itself.
+    """Check that no two elements of a loop race, and no element races with itself.
 
     Args:
         loop: The loop.
-        equal_writes: The user says that elements that meet write equal values.
+        equal_writes: The user guarantees equal values from racing writes.
 
     Raises:
-        CheckError: They do; the message names two of them.
+        CheckError: Two elements race; the message names both.
     """
     if loop._items.n < 1:
         return
@@ -66,9 +66,10 @@ def _can_race(one: Part, other: Part) -> bool:
 
 
 def _check_own(loop: Any, part: Part, map_: Map) -> None:
-    """RW or WRITE through a Map: found once for each Map, as long as it does not change.
+    """RW or WRITE through a Map: found once for each Map, while unchanged.
 
-    Cells of a column come from the bottom up, on all backends: what belongs to it is no race.
+    Cells of a column are visited from the bottom up, on all backends: uses of the column's values
+    are no race.
     """
     if map_._is_of_columns:
         return
@@ -101,17 +102,17 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
 
 
 def number_of(loop: Any, item: int) -> int:
-    """Return which element of its Set an item of a loop is; of extruded Sets, the item."""
+    """Return the index of an item in the loop's Set; for extruded Sets, the item."""
     if loop._items.extruded or not isinstance(loop.iterset, Subset):
         return item
     return int(loop.iterset.owned_indices[item])
 
 
 def first_meeting(rows: Numbers) -> tuple[int, int, int] | None:
-    """Return two elements with a common target, and that; the pair that is complete first.
+    """Return two elements with a common target, and the target; the earliest complete pair.
 
     Args:
-        rows: The targets of each element, shape (n, arity); negative where there is none.
+        rows: Targets of each element, shape (n, arity); negative if there is none.
     """
     lowest, highest, at = _users(rows)
     meets = np.flatnonzero(highest > lowest)
@@ -122,7 +123,7 @@ def first_meeting(rows: Numbers) -> tuple[int, int, int] | None:
 
 
 def first_repetition(rows: Numbers) -> tuple[int, int, int] | None:
-    """Return the first element with one target twice in its row, twice, and that target.
+    """Return the first element with a repeated target in its row, twice, and the target.
 
     Args:
         rows: As of `first_meeting`.
@@ -137,7 +138,7 @@ def first_repetition(rows: Numbers) -> tuple[int, int, int] | None:
 
 
 def _users(rows: Numbers) -> tuple[Numbers, Numbers, int]:
-    """Return for each target the first and the last element that uses it, and the first target."""
+    """Return the first and the last element of each target, and the first target."""
     elements = np.repeat(np.arange(len(rows), dtype=np.int64), rows.shape[1])
     targets = rows.reshape(-1)
     known = targets >= 0
@@ -146,7 +147,7 @@ def _users(rows: Numbers) -> tuple[Numbers, Numbers, int]:
     n = int(targets.max()) - at + 1 if targets.size else 0
     lowest = np.full(n, np.iinfo(np.int64).max, dtype=np.int64)
     highest = np.full(n, -1, dtype=np.int64)
-    # elements ascend, so that the last one that is stored is the highest, and the other way round
+    # elements ascend, so the last stored is the highest, and in reverse the lowest
     highest[targets - at] = elements
     lowest[targets[::-1] - at] = elements[::-1]
     return lowest, highest, at
@@ -210,7 +211,7 @@ def _same_rows(one: Part, other: Part) -> bool | None:
 
 
 def _units(loop: Any, part: Part, *, whole: bool) -> Numbers:
-    """The rows that elements use; `whole`: the bytes, so that other layouts can be compared."""
+    """The rows used by elements; `whole`: the bytes, to compare different layouts."""
     rows = _Rows(loop, part.map_).rows
     if not whole:
         return rows
@@ -222,15 +223,15 @@ def _units(loop: Any, part: Part, *, whole: bool) -> Numbers:
 
 
 def rows_of(loop: Any, map_: Map | None) -> Numbers:
-    """Return the entities that each item of a loop reaches through a Map, shape (n, arity)."""
+    """Return the entities reached by each item of a loop through a Map, shape (n, arity)."""
     return _Rows(loop, map_).rows
 
 
 class _Rows:
-    """The entities that each item of a loop reaches through a Map, shape (n, arity).
+    """The entities reached by each item of a loop through a Map, shape (n, arity).
 
     Attributes:
-        rows: As said; negative where there is none.
+        rows: The array; negative if there is none.
     """
 
     def __init__(self, loop: Any, map_: Map | None) -> None:
@@ -275,7 +276,7 @@ class _Rows:
 
 
 def race(loop: Any, argument: int, element: int, message: str) -> CheckError:
-    """Return the error that says where elements meet."""
+    """Return the error that names the racing elements."""
     error = CheckError(f"{loop._what}: arg {argument}: {message}. Nothing was written by this loop")
     error.loop, error.argument, error.element, error.check = (
         loop.kernel.shown_name,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops that mix what took part in a renumbering of a Set with what was left out of it.
+"""Finds loops that mix renumbered and not renumbered objects.
 
-Dats, Maps and Subsets remember the numbering of their Sets in which they got their values. A loop
-may use any numbering, but one for each Set. What it overwrites whole has that numbering afterwards.
+Dats, Maps and Subsets remember the numbering of their Sets at the time of their values. A loop may
+use any numbering, but only one for each Set. Values overwritten as a whole take over the loop's
+numbering.
 """
 
 from __future__ import annotations
@@ -29,34 +30,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _User:
-    """Something in a loop whose values follow the numbers of a Set's entities."""
+    """An object of a loop with values in the order of a Set's entities."""
 
     what: str
-    part: Part | None  # None: the part of a Set that the loop is over
+    part: Part | None  # None: the Subset of the loop
     on: Set
     numbering: int
     advice: str
 
     @property
     def argument(self) -> int:
-        """The number of the argument; -1 if it is none."""
+        """Index of the argument; -1 for none."""
         return -1 if self.part is None else self.part.number
 
     @property
     def is_dat(self) -> bool:
-        """Whether it is a Dat, which a loop may give new values."""
+        """Whether the object is a Dat, to which a loop may give new values."""
         return self.part is not None and self.what.startswith(type(self.part.data).__name__)
 
 
 def numberings_after(loop: Any, *, check: bool) -> list[tuple[Any, int]]:
-    """Return the numberings of Dats that a loop gives new values, as `note_numberings` takes them.
+    """Return the new numberings of Dats after a loop, for `note_numberings`.
 
     Args:
         loop: A `ParLoop`.
-        check: Whether all that the loop uses must have one numbering for each Set.
+        check: Whether all objects of the loop must agree on the numbering of each Set.
 
     Raises:
-        CheckError: Something was left out of a renumbering that the rest took part in.
+        CheckError: An object was left out of a renumbering in which the others took part.
     """
     if not runtime.has_renumbered:
         return []
@@ -78,11 +79,11 @@ def numberings_after(loop: Any, *, check: bool) -> list[tuple[Any, int]]:
 
 
 def all_current(iterset: Set | None, used: Iterable[tuple[Any, Map | None]]) -> bool:
-    """Say whether nothing that a loop uses was left out of a renumbering.
+    """Return whether no object of a loop was left out of a renumbering.
 
     Args:
-        iterset: The Set that the loop is over; None if it is known to be no Subset.
-        used: Data of arguments, and the Maps that lead to them.
+        iterset: The Set of the loop; None if known to be no Subset.
+        used: Data of arguments, with their Maps.
     """
     if not runtime.has_renumbered:
         return True
@@ -100,7 +101,7 @@ def all_current(iterset: Set | None, used: Iterable[tuple[Any, Map | None]]) -> 
 
 
 def note_numberings(given: Iterable[tuple[Any, int]]) -> None:
-    """Note the numbering of Dats that a loop gives new values."""
+    """Note the numbering of Dats with new values."""
     for dat, numbering in given:
         dat._numbering = numbering
 
@@ -143,7 +144,7 @@ def _is_zero(dat: Any) -> bool:
 
 
 def _is_overwritten(loop: Any, part: Part) -> bool:
-    """Whether a loop writes all values of a Dat, so that the old ones do not matter."""
+    """Return whether a loop overwrites all values of a Dat, so the old values do not matter."""
     home = part.home
     if home is None or part.access != WRITE or part.layout[1]:
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OfLoop:
-    """What arguments of a loop have besides what they are. The loop is not kept alive.
+    """Mixin for arguments owned by a loop. The loop is not kept alive.
 
     Assigning `data` is `ParLoop.replace_data`, as in PyOP2.
     """
@@ -26,7 +26,7 @@ class OfLoop:
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = getattr(self, "_owner", None)
-        if owner is None:  # a copy, which belongs to no loop
+        if owner is None:  # a copy belongs to no loop
             super().__setattr__(name, value)
             return
         loop, number, is_shown = owner[0](), owner[1], owner[2]
@@ -43,13 +43,12 @@ class OfLoop:
 
 
 def owned(args: Iterable[Arg], loop: Any, *, is_shown: bool) -> tuple[Arg, ...]:
-    """Return copies of arguments that belong to a loop.
+    """Return copies of arguments owned by a loop.
 
     Args:
         args: The arguments.
         loop: The loop.
-        is_shown: Whether they are for the program, so that nobody else holds them: these take
-            other data.
+        is_shown: Whether the program gets the copies: assigning data to them is possible.
     """
     return tuple(_owned(arg, ref(loop), i, is_shown) for i, arg in enumerate(args))
 

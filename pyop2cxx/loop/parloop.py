@@ -73,33 +73,33 @@ _LAYER = np.dtype(np.int32)
 
 @ends_tracebacks("__init__", "generate", "explain", "replace_data")
 class ParLoop(Fixed, Shown):
-    """A loop: a kernel, a Set and the arguments. `compute` runs it.
+    """A loop: a kernel, a Set and the arguments. `compute` runs the loop.
 
-    Arguments are checked when it is made, and not again by `compute`: keep the object where a loop
-    runs often.
+    The constructor checks the arguments, and `compute` does not repeat the checks: keep the object
+    for repeated runs.
 
     Args:
         kernel: The kernel.
-        iterset: The Set whose entities it is called for.
-        *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+        iterset: The Set of entities to call the kernel for.
+        *args: Arguments for the kernel's parameters: ``dat(access, map)``, ``glob(access)``.
         strategy: How racing updates are resolved: 'direct', 'owner', 'scratch', 'atomic', 'block'
             or 'colour'; None means the default rule's choice.
-        block_size: Elements of one block of strategy 'block'; None means chosen from the size.
+        block_size: Elements of a block in strategy 'block'; None means chosen from the size.
         iteration_region: The part of each column, where the Set is extruded; None means all.
-        iterate: The same, as PyOP2 called it once.
-        pass_layer_arg: Whether the kernel gets the number of the layer as its last parameter, an
-            int, where the Set is extruded.
-        lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means one
-            after the other; None means the default rule's choice.
+        iterate: Old name of `iteration_region` in PyOP2.
+        pass_layer_arg: Whether the kernel gets the layer's number as last parameter, an int, for an
+            extruded Set.
+        lanes: Elements computed side by side in vectors: a power of two up to 16; 0 or 1 means no
+            vectors; None means the default rule's choice.
         check: Whether the loop runs in check mode; None means as the options `check` and `debug`
             say.
-        equal_writes: For check mode: elements that share a target of WRITE write equal values, so
-            that it does not matter which one is last.
-        tuning: Thresholds and sizes that are not to have their default values, by name:
-            ``{"block_elements": 1024}``. They do not change what is computed.
+        equal_writes: For check mode: elements with a common target of WRITE write equal values, so
+            their order does not matter.
+        tuning: Changed thresholds and sizes, by name: ``{"block_elements": 1024}``. Results do not
+            depend on them.
 
     Attributes:
-        kernel: As given; neither this nor what follows can be assigned.
+        kernel: As given; this and the following attributes cannot be assigned.
         iterset: As given.
         args: As given, but the loop's own: see `arguments`.
 
@@ -107,7 +107,7 @@ class ParLoop(Fixed, Shown):
         KernelTypeError: The kernel is not a Kernel.
         SetTypeError: The Set is not a Set.
         MapValueError: A Map has no values or starts elsewhere; a Dat is on another Set.
-        IterateValueError: There is no such region, or the Set is not extruded.
+        IterateValueError: The region does not exist, or the Set is not extruded.
         UsageError: Arguments do not fit the kernel's parameters.
 
     Example:
@@ -205,7 +205,7 @@ class ParLoop(Fixed, Shown):
         return kernel
 
     def _adapt_kernel(self) -> None:
-        """Check that the kernel takes these arguments, or let a function call it that does."""
+        """Check that the kernel takes the arguments, or call the kernel from a wrapper."""
         kernel = self.kernel
         if kernel.abi != "2026":
             self._adapt_older_kernel()
@@ -216,7 +216,7 @@ class ParLoop(Fixed, Shown):
             self._check_kernel()
 
     def _adapt_older_kernel(self) -> None:
-        """Let a function of today's convention call a kernel of an older one."""
+        """Call a kernel of an older convention from a wrapper of today's convention."""
         kernel = self.kernel
         self.pass_layer_arg |= kernel.abi == "2013" and self._items.extruded
         self._items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self._what)
@@ -244,29 +244,29 @@ class ParLoop(Fixed, Shown):
             self.kernel = fitted
 
     def _check_bounds(self) -> None:
-        """Check the kernel's subscripts that are the same whatever the data."""
+        """Check the kernel's subscripts that are independent of data."""
         level, strict = user_stacklevel(), runtime.configuration["strict"]
         loop = self._symbolic().loop
         check_bounds(self.kernel, loop, self._names(), self._what, stacklevel=level, strict=strict)
 
     def _names(self) -> list[str]:
-        """What messages call the arguments."""
+        """Names of the arguments in messages."""
         return [f"{type(arg.data).__name__} '{arg.data.name}'" for arg in self.args]
 
     def _note_effects(self) -> None:
-        """Find out what a run has to keep up to date besides the values."""
+        """Find the effects of a run beside the values."""
         self._effects = effects_of(self._parts)
         self._known_facts: LoopFacts | None = None
 
     @property
     def _facts(self) -> LoopFacts:
-        """What the text is chosen by besides the loop itself."""
+        """Facts for the choice of the text, beside the loop itself."""
         if self._known_facts is None:
             self._known_facts = self._facts_kind(self.iterset, self._items, self._parts)
         return self._known_facts
 
     def _symbolic(self) -> Symbolic:
-        """Return the loop without its data, as things are now."""
+        """Return the loop without data, for the present state."""
         built = self._built
         if built is None or not built.is_current:
             kept = None if built is None else built.renewed(self._parts)
@@ -275,7 +275,7 @@ class ParLoop(Fixed, Shown):
 
     @property
     def _call_data(self) -> CallData:
-        """What binding other data takes."""
+        """Facts for binding other data."""
         if self._known_call_data is None:
             names = [one.name for one in self._written_kernel.parameters]
             self._known_call_data = CallData(self, names)
@@ -286,11 +286,11 @@ class ParLoop(Fixed, Shown):
 
         Args:
             index: The number of the argument, or the name of the kernel's parameter.
-            new: A Dat, Global, Constant, MixedDat or Mat; what holds one as its `data`; or an array
-                that becomes the memory of a Dat or Global, as for `__call__`.
+            new: A Dat, Global, Constant, MixedDat or Mat; an object holding one as `data`; or an
+                array, as new memory of a Dat or Global, as for `__call__`.
 
         Raises:
-            IndexValueError: There is no such argument.
+            IndexValueError: The argument does not exist.
             UsageError: The data do not fit; the loop is as before.
             MapValueError: A Dat is on another Set.
 
@@ -317,7 +317,7 @@ class ParLoop(Fixed, Shown):
         args = (*self.args[:number], arg, *self.args[number + 1 :])
         parts = self._parts if is_bound else self._parts_of(args)
         if runtime.recorder is not None and not runtime.recorder.takes_all:
-            runtime.settle()  # the loop may wait, with the data that it has now
+            runtime.settle()  # the loop may wait, with the present data
         if is_bound:
             bind(self, number, arg)
         else:
@@ -338,7 +338,7 @@ class ParLoop(Fixed, Shown):
 
     @property
     def arguments(self) -> tuple[Arg, ...]:
-        """The arguments, as in PyOP2: assigning to `data` of one of them is `replace_data`."""
+        """The arguments, as in PyOP2: assigning `data` of an argument is `replace_data`; tuple."""
         return owned(self.args, self, is_shown=True)
 
     @property
@@ -348,19 +348,19 @@ class ParLoop(Fixed, Shown):
 
     @property
     def num_flops(self) -> int:
-        """Floating-point operations of one call of the loop; 0 if not known."""
+        """Floating-point operations of a run; 0 if unknown."""
         return self.kernel.num_flops * self._items.n
 
     # Text
 
     def generate(self, options: Mapping[str, Any] | None = None) -> GeneratedCode:
-        """Return the text of this loop for the current backend, without running anything.
+        """Return the text of the loop for the current backend, without running.
 
         Args:
             options: ``strategy``; ``convention`` (1: the arguments of source document 003, 2:
                 unique Dats and Maps only); ``deterministic``; ``debug``; ``lanes``; ``tuning``;
-                ``any_device``, the text for all devices of the backend, not for the one that is
-                here. What is not given is as configured.
+                ``any_device``, a text for all devices of the backend, not only the present device.
+                The others are as configured.
 
         Returns:
             The text, a `str`, with `files`, `signature`, `strategy`, `lanes`, `why_lanes`, `ir`,
@@ -390,9 +390,9 @@ class ParLoop(Fixed, Shown):
         return GeneratedCode.chosen(known, choice, **rest)
 
     def explain(self) -> Explanation:
-        """Say how this loop would run now, and why: strategy, lanes, and the rules' figures.
+        """Explain how the loop would run now: strategy, lanes, and the rules' figures.
 
-        Nothing is compiled or run. `print` it, or read its attributes.
+        Nothing is compiled or run. `print` the result, or read the attributes.
 
         Raises:
             UnsupportedError: The strategy, or the number of lanes, is not possible here.
@@ -424,16 +424,16 @@ class ParLoop(Fixed, Shown):
         """Run the loop once, now.
 
         Args:
-            part: ``iterset.core_part`` or ``iterset.owned_part``: run a part of it, and exchange
-                no values of ghosts. The core and then the rest are the whole loop; until the rest
-                has run, nothing was read of the entities that are not core. None means all.
+            part: ``iterset.core_part`` or ``iterset.owned_part``: run a part of the loop, without
+                exchange of ghosts. The core and then the rest make the whole loop; before the rest
+                has run, only core entities were read. None means all.
 
         Raises:
-            UsageError: It is no such part.
+            UsageError: The part is neither of them.
             StaticModeError: Under ``init(static=True)``.
             CompilationError: The compiler rejects the kernel.
             ToolchainError: There is no compiler.
-            ExecutionError: The loop failed while it ran.
+            ExecutionError: The loop failed during the run.
         """
         try:
             if part is not None:
@@ -455,25 +455,25 @@ class ParLoop(Fixed, Shown):
     def __call__(
         self, given: SetPartition | Mapping[int | str, Any] | None = None, /, **data: Any
     ) -> None:
-        """Run the loop once, now; with other data for some of its arguments, if they are given.
+        """Run the loop once, now; optionally with other data for some arguments.
 
-        They are checked and bound, and nothing is analysed or compiled. The loop keeps its own
-        data. Within `op2.chain` such a call runs at once, after what waits; `op2.record` records
-        it, and the graph keeps what was given.
+        New data are checked and bound, without analysis or compilation. The loop keeps the old
+        data. Within `op2.chain` the call runs at once, after the waiting loops; `op2.record`
+        records the call, and the graph keeps the given data.
 
         Args:
             given: A part of the Set, as for `compute`; or data by names or numbers of arguments.
-            **data: By the names of the kernel's parameters. Each is an object like the loop's own:
-                a Dat on the same Set, a Global, Constant, MixedDat or Mat, or what holds a Dat as
-                its `dat`; or an array of NumPy, PyTorch, JAX and others that speak DLPack, of the
-                Dat's or Global's shape and dtype, contiguous. The memory of an array is used in
+            **data: By the names of the kernel's parameters. Values are objects like the loop's own:
+                a Dat on the same Set, a Global, Constant, MixedDat or Mat, or an object holding a
+                Dat as `dat`; or an array of NumPy, PyTorch, JAX and other libraries with DLPack,
+                contiguous, of the Dat's or Global's shape and dtype. An array's memory is used in
                 place, on the host or on the device of loops, until the call returns. A Global that
                 is read also takes a number.
 
         Raises:
-            IndexValueError: There is no such argument.
-            UsageError, DataTypeError, DataValueError, MapValueError: Something does not fit, or
-                arguments would share memory that did not, one of them written; nothing was run.
+            IndexValueError: The argument does not exist.
+            UsageError, DataTypeError, DataValueError, MapValueError: An object does not fit, or a
+                written argument would share memory not shared before; nothing was run.
             UnsupportedError: A graph on a device cannot write to an array of the host.
 
         Example:
@@ -511,11 +511,11 @@ class ParLoop(Fixed, Shown):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is prepared, and may be run again by others without its data."""
+        """Whether the loop is prepared, and later runs may reuse the preparation without data."""
         return self._epoch == runtime.epoch and not self._run.is_watched
 
     def _launched(self) -> Callable[[], bool]:
-        """Return what runs the kernel and nothing beside it, and keeps no data alive."""
+        """Return the bare launch of the kernel, without keeping data alive."""
         if self._epoch != runtime.epoch:
             self._prepare()
         return self._run.launch
@@ -530,7 +530,7 @@ class ParLoop(Fixed, Shown):
         return bool(options["check"] or options["debug"]) if self._check is None else self._check
 
     def _current_request(self) -> Request:
-        """Say what decides the text of the loop as it would run now."""
+        """Return the input for the choice of the loop's text."""
         return self._request(self._symbolic(), {})
 
     def _request(self, built: symbolic.Symbolic, given: dict[str, Any]) -> Request:
@@ -553,7 +553,7 @@ class ParLoop(Fixed, Shown):
     def _map_facts(self, map_: Any) -> _core.plan.MapFacts:
         try:
             return self._facts.map_facts(map_)
-        except UsageError as error:  # the program has changed an array that the Map shares
+        except UsageError as error:  # the program has changed an array shared by the Map
             number = next(part.number for part in self._parts if part.target is map_)
             raise MapValueError(
                 f"{self._what}: arg {number}: Map '{map_.name}': {error}; pass changed values to "
@@ -562,5 +562,5 @@ class ParLoop(Fixed, Shown):
 
     @property
     def useful_bytes(self) -> int:
-        """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
+        """Bytes moved by a call, at least: each Dat and Map entry once, INC and RW both ways."""
         return self._facts.useful_bytes

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The arguments of a loop as the arrays that it works on: made once, and read by all that follows.
+"""The arrays of a loop's arguments, made once and used by all later steps.
 
-Only this file knows what kinds of arguments there are. One that is made elsewhere says what its
-arrays are by ``@arrays_of.register``.
+Only this file knows the kinds of arguments. Arguments defined elsewhere register their arrays by
+``@arrays_of.register``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """How elements find the values of a part."""
+    """Ways from elements to the values of a part."""
 
     ROWS = "a row on each entity: of a Dat, or of a matrix beside a Global"
     TOTAL = "the same for all elements"
@@ -55,12 +55,12 @@ class Cell:
     """Where a part lies in the tensor of a matrix of several blocks.
 
     Attributes:
-        rows: For each field its values on an entity, and its Map; None of a Global.
+        rows: For each field the number of values on an entity, and the Map; None for a Global.
         columns: The same for columns.
         row: The field of the rows.
         column: The field of the columns.
         within: The row within the block.
-        is_alone: Whether the tensor is this part.
+        is_alone: Whether the part fills the tensor.
     """
 
     rows: tuple[tuple[int, Map | None], ...]
@@ -86,23 +86,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """An array that a loop works on: an argument's, or that of a field or block of one.
+    """An array of a loop: of an argument, or of a field or block of an argument.
 
     Attributes:
         number: The argument.
-        field: Which of its fields or blocks.
+        field: Index of the field or block.
         kind: How elements find their values.
-        data: What holds them: a Dat, Global or Constant, a Mat that is not mixed, or a handle.
+        data: The object with the values: a Dat, Global or Constant, a Mat, not mixed, or a handle.
         access: How the loop uses them.
-        maps: The Maps that they are found by: none, one, or those to rows and columns.
+        maps: Maps to the values: none, a single Map, or the Maps to rows and columns.
         dim: Values of a row; of a matrix, of a block.
-        stride: Values from one row to the next, where `dim` are not all of them; else 0.
+        stride: Values between rows, if `dim` does not cover all of them; else 0.
         component: Where the part begins among them.
-        n_scalars: Values that an element's kernel gets.
-        home: The Set that a Dat is on; None of others.
-        path: How the places of a matrix are found; None of others.
-        is_field: Whether the kernel gets it end to end with the argument's other parts.
-        cell: Where it lies among the blocks of a matrix; None of others.
+        n_scalars: Values passed to the kernel for an element.
+        home: The Set of a Dat; None for others.
+        path: The places of a matrix; None for others.
+        is_field: Whether the kernel gets the part concatenated with the argument's other parts.
+        cell: Place among the blocks of a matrix; None for others.
     """
 
     number: int
@@ -128,7 +128,7 @@ class Part:
 
     @property
     def owner(self) -> Any:
-        """What holds the values: of one component of a Dat the Dat."""
+        """The object with the values: for a component the whole Dat."""
         return self.data.parent if isinstance(self.data, DatView) else self.data
 
     @property
@@ -139,18 +139,18 @@ class Part:
 
     @property
     def map_(self) -> Map | None:
-        """The Map to rows of values; None where there is none, or more than one."""
+        """The Map to rows of values; None for no Map, or several."""
         return self.maps[0] if self.kind is Kind.ROWS and self.maps else None
 
     @property
     def target(self) -> Map | None:
-        """The Map to what elements may fight over: a matrix's rows, if there are many."""
+        """The Map to entities with possible races: a matrix's rows, if there are many."""
         by_columns = self.path is not None and self.path.by_columns
         return self.maps[by_columns] if self.maps else None
 
     @property
     def layout(self) -> tuple[int, int, int]:
-        """Values of a row, from one row to the next or 0, and where they begin among those."""
+        """Values of a row, distance of rows or 0, and begin of the part in a row; tuple of int."""
         return self.dim, self.stride, self.component
 
     @property
@@ -166,15 +166,15 @@ class Part:
 
 
 def parts_of(args: Iterable[Any], items: Items, what: str = "par_loop") -> tuple[Part, ...]:
-    """Return the arrays that a loop works on, in the order of its arguments.
+    """Return the arrays of a loop, in the order of the arguments.
 
     Args:
         args: The arguments.
-        items: What the loop visits.
+        items: The visited items.
         what: The loop, for messages.
 
     Raises:
-        UsageError: One is no argument of a loop.
+        UsageError: An object is no argument of a loop.
     """
     parts: list[Part] = []
     for number, arg in enumerate(args):
@@ -189,7 +189,7 @@ def parts_of(args: Iterable[Any], items: Items, what: str = "par_loop") -> tuple
 
 
 def _called(arg: object) -> str:
-    """Return what messages call something that is no argument."""
+    """Return the name of an object other than an argument, for messages."""
     name = getattr(arg, "name", None)
     return repr(name) if isinstance(name, str) else repr(arg)
 
@@ -204,8 +204,8 @@ def arrays_of(arg: object, number: int, items: Items) -> Sequence[Part]:
 
     Args:
         arg: The argument.
-        number: Which one it is.
-        items: What the loop visits.
+        number: Index of the argument.
+        items: The visited items.
     """
     raise NotAnArgumentError
 
@@ -214,8 +214,8 @@ def arrays_of(arg: object, number: int, items: Items) -> Sequence[Part]:
 def _of_dat(arg: DatArg, number: int, items: Items) -> Sequence[Part]:
     """Return the array of a Dat.
 
-    Values of the base Set are updated by columns: a kernel sees the values themselves, as it does
-    without a Map, so WRITE becomes RW, because what it leaves alone must stay.
+    Values on the base Set are updated once for each column: a kernel sees the values in place, as
+    without a Map, so WRITE becomes RW, since values not written must stay.
     """
     dat, access, map_, home = arg.data, arg.access, arg.map_, arg.data.dataset.set
     if items.extruded and map_ is None and access != READ and home is items.base:
@@ -258,7 +258,7 @@ def _total(number: int, data: Any, access: Access, dim: int) -> Part:
 
 @arrays_of.register(PassthroughArg)
 def _of_handle(arg: PassthroughArg, number: int, items: Items) -> Sequence[Part]:
-    # a row of no values: the pointer is handed on, and elements are called once each
+    # a row of no values: the pointer is passed on, and each element is called once
     return (Part(number=number, kind=Kind.HANDLE, data=arg, access=arg.access, dim=0, n_scalars=0),)
 
 
@@ -326,20 +326,20 @@ def _of_blocks(arg: MixedMatArg, number: int, items: Items) -> Sequence[Part]:
 
 
 def _n_scalars(maps: Sequence[Map], dims: Sequence[int], items: Items) -> int:
-    """Return how many values behind Maps, or without one, belong to one element."""
+    """Return the number of values of an element, behind Maps or direct."""
     both = 2 if items.facets else 1
     reached = (map_.arity * (1 if map_._is_of_columns else both) for map_ in maps)
     return prod(dims) * prod(reached)
 
 
 def uses_of(args: Iterable[Arg]) -> list[tuple[Any, bool]]:
-    """Return what has the values of arguments, each with whether they are written."""
+    """Return the objects with values, each with whether it is written."""
     parts = (part for arg in args for part in getattr(arg, "parts", (arg,)))
     return [(p.data, p.access is not READ) for p in parts if hasattr(p.data, "_buffer")]
 
 
 def values_of(args: Sequence[Arg], parts: Sequence[Part]) -> tuple[Value, ...]:
-    """Say what a kernel of today's convention gets for each argument."""
+    """Return the kernel's view of each argument, in today's convention."""
     sizes = [0] * len(args)
     for part in parts:
         sizes[part.number] += part.n_scalars

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops whose kernel is a Python function, for debugging: slow, but with all of Python inside.
+"""Loops with Python functions as kernels, for debugging: slow, with all of Python inside.
 
-They take what other loops take, are checked as these are, and keep halos and assembly states alike.
-Values are brought to the host.
+Arguments, checks, halos and assembly states are the same as in other loops. Values are brought to
+the host.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class PythonLoop(ParLoop):
     a PassthroughArg                       its address, an int
     =====================================  =====================================================
 
-    INC and, behind a Map, WRITE arrays start at zero, those of matrices always do; those of READ
-    arguments cannot be written. With `pass_layer_arg` the layer follows, an int.
+    INC and, behind a Map, WRITE arrays start at zero, as do all arrays of matrices; READ arrays are
+    not writeable. With `pass_layer_arg` the layer follows, an int.
 
     Args:
         function: The function.
@@ -118,20 +118,20 @@ class PythonLoop(ParLoop):
         """Any function takes any arguments."""
 
     def compute(self, part: SetPartition | None = None) -> None:
-        """Run the loop once, now: a chain runs what it has recorded before.
+        """Run the loop once, now, after the recorded loops of a chain.
 
         Args:
             part: As for `ParLoop`.
 
         Raises:
-            UsageError: A graph is recorded, which takes no functions this way.
+            UsageError: A graph is being recorded, without support for Python functions.
         """
         runtime.settle()
         with runtime.at_once():
             super().compute(part)
 
     def _check_bounds(self) -> None:
-        """Python checks subscripts itself."""
+        """Do nothing: Python checks subscripts."""
 
     def _prepare(self) -> None:
         epoch = checked_epoch(self)
@@ -144,7 +144,7 @@ class PythonLoop(ParLoop):
 
 
 class _Calls:
-    """What a run computes: calls of the function."""
+    """The calls of the function in a run."""
 
     def __init__(self, loop: PythonLoop) -> None:
         self._function = loop._function
@@ -155,7 +155,7 @@ class _Calls:
         return self._over(_items(self._loop))
 
     def run_phase(self, phase: _core.Phase) -> bool:
-        """Call it for the items of the core, or for the others."""
+        """Call the function for the items of the core, or for the others."""
         items, n_core = _items(self._loop), self._loop._items.n - self._loop._items.n_boundary
         is_core = phase == _core.Phase.core
         return self._over(islice(items, n_core) if is_core else islice(items, n_core, None))
@@ -173,17 +173,17 @@ class _Calls:
         return False
 
 
-# What is visited
+# Visited items
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One element.
+    """An element.
 
     Attributes:
         n: The entity.
-        level: Of a cell in its column, from 0.
-        layer: The same as kernels know it.
+        level: Index of a cell in its column, from 0.
+        layer: Layer passed to kernels.
         n_levels: Cells of the column.
     """
 
@@ -209,7 +209,7 @@ def _items(loop: PythonLoop) -> Iterator[_Item]:
 
 
 class _Path:
-    """The entities that a Map leads to from an item."""
+    """The entities reached from an item through a Map."""
 
     def __init__(self, map_: Map, items: Items) -> None:
         self._map, self._items = map_, items
@@ -227,12 +227,12 @@ class _Path:
 
 
 class _Values:
-    """A Dat, Global or Constant, or a part of a matrix that lies in memory as a Dat does."""
+    """A Dat, Global or Constant, or a part of a matrix stored like a Dat."""
 
     def __init__(self, part: Part, items: Items) -> None:
         self.access: Access = part.access
         self._values = _shown(part)
-        # what cells update by columns is seen as without a Map
+        # values updated by columns are seen as without a Map
         is_reached = part.map_ is not None and not part.map_._is_of_columns
         self._path = _Path(part.maps[0], items) if is_reached else None
         self._is_entity = part.home is not None
@@ -255,13 +255,13 @@ class _Values:
         return pack
 
     def _of(self, item: _Item) -> Array:
-        """Return a view of an entity's values, shape ``(*dim)``, of one value ``(1,)``."""
+        """Return a view of an entity's values, shape ``(*dim)``; of a single value ``(1,)``."""
         row = slice(item.n, item.n + 1) if self._values.ndim == 1 else item.n
         found: Array = self._values[row]
         return found
 
     def unpack(self, item: _Item, pack: Array) -> None:
-        """Bring what the function left in an array of its own back."""
+        """Write the results in a packed array back."""
         if self.access == READ:
             return
         if self._path is None:
@@ -284,7 +284,7 @@ _UPDATES: dict[Any, Any] = {INC: np.add, MIN: np.minimum, MAX: np.maximum}
 
 
 def _shown(part: Part) -> Array:
-    """Return an argument's values on the host; what is written counts as that."""
+    """Return an argument's values on the host; a write access counts as a write."""
     data = part.data
     is_free = part.kind is Kind.TOTAL and not part.is_of_matrix
     values: Array = data._values if is_free else data._allocated("par_loop")
@@ -299,7 +299,7 @@ def _shown(part: Part) -> Array:
 
 
 class _Block:
-    """A block of a matrix whose entries have places."""
+    """A block of a matrix with places for entries."""
 
     def __init__(self, part: Part, path: MatPath, items: Items) -> None:
         self.access = part.access
@@ -319,7 +319,7 @@ class _Block:
         return np.zeros((n * r, len(self._cols.entities(item)) * c), self._values.dtype)
 
     def unpack(self, item: _Item, pack: Array) -> None:
-        """Add or set the entries that have a place and are not left out."""
+        """Add or set the entries with places and outside of masks."""
         (r, c), rows, cols = self._dims, self._rows.entities(item), self._cols.entities(item)
         tensor = pack.reshape(len(rows), r, len(cols), c)
         known = np.flatnonzero(cols >= 0)
@@ -337,13 +337,13 @@ class _Block:
                 self._values[places] = values
 
     def _kept(self, side: int, entity: int) -> Array:
-        """Which scalars of a row or column entity are not left out; shape (dim,)."""
+        """Return the scalars of a row or column entity outside of masks; bool, shape (dim,)."""
         mask, dim = self._masks[side], self._dims[side]
         return np.ones(dim, bool) if mask is None else mask[entity * dim : (entity + 1) * dim]
 
 
 class _Joined:
-    """One parameter of the function: an argument, or the parts of one together."""
+    """A parameter of the function: an argument, or the joined parts of an argument."""
 
     def __init__(self, parts: Sequence[Part], items: Items) -> None:
         first = parts[0]
@@ -375,7 +375,7 @@ class _Joined:
         return joined
 
     def unpack(self, item: _Item, pack: Array) -> None:
-        """Hand the parts of an array to the arguments that they are of."""
+        """Distribute the parts of an array to their arguments."""
         if self._places:
             for part, (row, column, n_columns, _) in zip(self._parts, self._places, strict=True):
                 shape = part.packed(item).shape

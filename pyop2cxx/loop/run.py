@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A loop in one call; what ran before with the same objects is remembered."""
+"""A loop in a single call; loops with the same objects are remembered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 _N_OPTIONS = 12
-"""So many entries of the key of a loop are not of its arguments."""
+"""Number of entries of a loop's key before the arguments."""
 
 
 def par_loop(
@@ -44,14 +44,14 @@ def par_loop(
 ) -> None:
     """Call a kernel for each entity of a Set, now.
 
-    The same as ``ParLoop(...).compute()``; a loop that was run before with the same objects is
-    remembered, without keeping their data alive.
+    The same as ``ParLoop(...).compute()``; repeated loops with the same objects are remembered,
+    without keeping their data alive.
 
     Args:
         kernel: The kernel; or, for debugging, a Python function: see
             `pyop2cxx.loop.python_loop.PythonLoop`.
-        iterset: The Set whose entities it is called for.
-        *args: One for each parameter of the kernel: ``dat(access, map)``, ``glob(access)``.
+        iterset: The Set of entities to call the kernel for.
+        *args: Arguments for the kernel's parameters: ``dat(access, map)``, ``glob(access)``.
         strategy: As for `ParLoop`.
         block_size: As for `ParLoop`.
         iteration_region: As for `ParLoop`.
@@ -92,7 +92,8 @@ def par_loop(
         recorder = runtime.here.recorder if runtime.recorders else None
         key: tuple[object, ...]
         try:
-            # access first: what is no argument has none, and asking a Dat for data is a use
+            # `access` first: other objects lack the attribute, and reading `dat.data` counts as a
+            # use
             key = (
                 id(kernel),
                 iterset._uid,
@@ -110,7 +111,7 @@ def par_loop(
             )
             hash(key)
         except (AttributeError, TypeError):
-            key = ()  # ParLoop says what is wrong
+            key = ()  # ParLoop raises the right error
         run = _known(key, kernel, args, recorder)
         if run is None:
             _run_anew(
@@ -145,13 +146,13 @@ def par_loop(
 def _known(
     key: tuple[object, ...], kernel: Kernel, args: tuple[Arg, ...], recorder: Recorder | None
 ) -> Run | Literal[False] | None:
-    """Return what ran before with the same objects; False: it waits now; None: it is new.
+    """Return the run of a known loop; False: the loop waits now; None: unknown.
 
     Args:
-        key: What decides how it runs, and the numbers of its objects; empty if something is wrong.
+        key: Options and numbers of the objects; empty if an argument is wrong.
         kernel: The kernel.
         args: The arguments.
-        recorder: Takes the loops of this thread.
+        recorder: Records the thread's loops.
     """
     if recorder is not None:
         is_taken = recorder.takes_call(key, kernel, args)
@@ -179,7 +180,7 @@ def _run_anew(
     args: tuple[Arg, ...],
     recorder: Recorder | None,
 ) -> None:
-    """Make a loop, run it, and remember it; the arguments are those of `_known`."""
+    """Make a loop, run and remember the loop; arguments as for `_known`."""
     loop = make(*args)
     if recorder is not None:
         recorder.learn(key, kernel, loop, make)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a loop says of itself at a prompt and in a notebook."""
+"""Display of loops at a prompt and in notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Loop(Protocol):
-    """What is told of a loop; see `ParLoop`."""
+    """The displayed attributes of a loop; see `ParLoop`."""
 
     kernel: Any
     iterset: Any
@@ -16,7 +16,7 @@ class Loop(Protocol):
 
 
 def in_a_line(loop: Loop) -> str:
-    """Return what `repr` says: the kernel, the Set, and how each argument is used."""
+    """Return the text of `repr`: the kernel, the Set, and the access of each argument."""
     uses = ", ".join(f"{name} {use}" for name, use in _uses(loop)) or "no arguments"
     return f"<{_head(loop)}: {uses}>"
 
@@ -46,7 +46,7 @@ def _uses(loop: Loop) -> list[tuple[str, str]]:
 
 
 def _way(path: Any) -> str:
-    """Return by which Maps an argument is reached."""
+    """Return the names of an argument's Maps."""
     if path is None:
         return ""
     return f" by {getattr(path, 'name', 'several Maps')}"

@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symbolic:
-    """A loop without its data, and which objects stand behind its numbers.
+    """A loop without data, and the objects behind the numbers.
 
     Attributes:
-        loop: The symbolic loop; None of what is no loop.
-        aliases: What memory each argument has.
-        numbers: The same as numbers: of the data, and of what shares memory.
+        loop: The symbolic loop; None for actions.
+        aliases: The memory of each argument.
+        numbers: Numbers of the data, and of groups with shared memory.
         maps: Unique Maps in order of first use.
-        spaces: For each Map the class of memory it leads to.
-        constants: The Consts that the kernel uses by name, sorted.
-        epoch: Of the runtime when it was made.
+        spaces: For each Map the memory space of the target.
+        constants: The Consts used by the kernel by name, sorted.
+        epoch: Epoch of the construction.
         memory: Where each argument's values were then.
     """
 
@@ -53,20 +53,20 @@ class Symbolic:
 
     @property
     def is_current(self) -> bool:
-        """Whether it would be made the same way now."""
+        """Whether a new construction would give the same result."""
         return self.epoch == runtime.epoch and all(
             buffer.address == address and buffer.n_bytes == n_bytes
             for buffer, address, n_bytes in self.memory
         )
 
     def renewed(self, parts: Sequence[Part]) -> Symbolic | None:
-        """Return it as it is now if data have only got memory, which they do at their first use.
+        """Return an updated copy if data have only been allocated, which happens on first use.
 
         Args:
-            parts: The arguments that it was made of, of one loop.
+            parts: The arguments of the construction, for a single loop.
 
         Returns:
-            None if it has to be made again.
+            None if a new construction is needed.
         """
         if self.epoch != runtime.epoch:
             return None
@@ -77,24 +77,23 @@ class Symbolic:
 
 
 def build(kernel: Kernel, parts: Sequence[Part], items: Items) -> Symbolic:
-    """Number what the arguments share and make the symbolic Loop.
+    """Number the shared objects of the arguments and make the symbolic Loop.
 
     Args:
         kernel: The user's kernel.
         parts: The arguments, already checked.
-        items: What the loop visits.
+        items: The visited items.
     """
     return build_together([Member(kernel, parts, items)])[0]
 
 
 class Member(NamedTuple):
-    """One of several loops that are numbered together.
+    """A loop among several numbered together.
 
     Attributes:
-        kernel: The user's kernel; None for what is no loop, whose arguments are numbered all the
-            same.
+        kernel: The user's kernel; None for an action, with numbered arguments all the same.
         parts: The arguments.
-        items: What the loop visits.
+        items: The visited items.
     """
 
     kernel: Kernel | None
@@ -103,7 +102,7 @@ class Member(NamedTuple):
 
 
 def build_together(members: Sequence[Member]) -> list[Symbolic]:
-    """Make symbolic Loops in which equal numbers mean equal things.
+    """Make symbolic Loops with common numbers: equal numbers mean equal objects.
 
     Args:
         members: The loops.
@@ -170,9 +169,9 @@ def _loop(
 def _set_numbers(
     members: Sequence[Member], maps: Sequence[Map], tosets: Sequence[int]
 ) -> list[int]:
-    """Number the visited Sets like those that Maps lead to, and then others.
+    """Number the visited Sets like the targets of Maps, followed by others.
 
-    Of a loop alone, a Set that no Map leads to is known by that.
+    In a single loop, a Set without Maps leading there needs no number.
     """
     numbers = {m.toset._uid: number for m, number in zip(maps, tosets, strict=True)}
     if len(members) == 1:
@@ -236,9 +235,9 @@ def _numbered(keys: Sequence[Hashable]) -> list[int]:
 
 
 def aliases(parts: Sequence[Part]) -> tuple[list[int], list[int]]:
-    """Find which arguments are the same array, and which share memory.
+    """Find arguments with the same array, and arguments with shared memory.
 
-    What has no memory yet (static mode, Dats not allocated) aliases nothing but itself.
+    Objects without memory (static mode, Dats not allocated) alias only themselves.
     """
     return _aliases(parts, _memory_of(parts))
 
@@ -263,19 +262,19 @@ def _aliases(parts: Sequence[Part], where: Memory) -> tuple[list[int], list[int]
 def _apart(
     parts: Sequence[Part], data: list[int], memory: list[int], addresses: Sequence[int]
 ) -> list[int]:
-    """Different components of one Dat share no memory, unless the whole Dat is used, too."""
+    """Separate components of a Dat, which share no memory unless the whole Dat is used, too."""
     kinds: dict[int, set[tuple[int, int]]] = {}
     for part, found, address in zip(parts, memory, addresses, strict=True):
         kinds.setdefault(found, set()).add((address, part.stride))
     views = {m for m, seen in kinds.items() if len(seen) == 1 and next(iter(seen))[1]}
-    # classes are numbers of data that are in them, so the data's own numbers stay apart from others
+    # classes are numbers of member data, so the data's own numbers stay apart from others
     return [d if m in views else m for d, m in zip(data, memory, strict=True)]
 
 
 def _spaces(parts: Sequence[Part], maps: Sequence[Map], memory: list[int]) -> tuple[int, ...]:
-    """Give Maps that lead to the same memory the same number, if a Map is what it is written by.
+    """Number the Maps by target memory, if the memory is written through a Map.
 
-    A Map has one number, so all the memory that it leads to counts as one.
+    A Map has a single number, so all target memory of a Map counts as one space.
     """
     if not maps:
         return ()
@@ -291,7 +290,7 @@ def _spaces(parts: Sequence[Part], maps: Sequence[Map], memory: list[int]) -> tu
 
 
 def _overlap_classes(data: list[int], spans: list[tuple[int, int]]) -> list[int]:
-    """Return for each argument a class that all arguments of overlapping memory share."""
+    """Return a class for each argument, shared by all arguments with overlapping memory."""
     classes = list(data)
     order = sorted((i for i, span in enumerate(spans) if span[1]), key=lambda i: spans[i])
     reach, current = 0, -1

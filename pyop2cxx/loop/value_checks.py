@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is looked at before and after a loop: in debug and check mode, by their options."""
+"""Checks before and after a loop, for debug and check mode."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class WatchedArguments:
-    """Looks at what a loop is about to use, and at what it has written.
+    """Checks of values read by a loop, and of values written.
 
     Args:
         loop: The loop.
         debug: Whether Map entries and values are looked at.
-        checked: Whether elements that meet are looked for, and numberings that do not fit.
+        checked: Whether races and mismatched numberings are checked.
 
-    Whether Maps still have the values that they were given is always looked at.
+    Changes of Map values are always checked.
     """
 
     def __init__(self, loop: Any, *, debug: bool, checked: bool) -> None:
@@ -58,18 +58,18 @@ class WatchedArguments:
                 check_entries(self._loop)
 
     def after(self) -> None:
-        """Note what the loop wrote, and raise if it wrote a NaN."""
+        """Note the written values, and raise for a NaN."""
         note_numberings(self._given_anew)
         if self._debug:
             check_after(self._loop.kernel.shown_name, self._loop._parts)
 
 
 def check_before(kernel: str, parts: Sequence[Part]) -> None:
-    """Check what a loop is about to read, before it changes anything.
+    """Check the values read by a loop, before any change.
 
     Raises:
-        ExecutionError: A Map entry is out of range, or a value that is read is NaN; the message
-            names the loop, the argument and the element.
+        ExecutionError: A Map entry is out of range, or a value read is NaN; the message names the
+            loop, the argument and the element.
     """
     for part in parts:
         for map_ in part.maps:
@@ -79,7 +79,7 @@ def check_before(kernel: str, parts: Sequence[Part]) -> None:
 
 
 def check_after(kernel: str, parts: Sequence[Part]) -> None:
-    """Check what a loop has written.
+    """Check the values written by a loop.
 
     Raises:
         ExecutionError: A value is NaN; the message names the loop, the argument and the element.
@@ -91,7 +91,7 @@ def check_after(kernel: str, parts: Sequence[Part]) -> None:
 
 def _check_map(kernel: str, i: int, map_: Map) -> None:
     table = map_._current_table()
-    assert table is not None  # a loop without Map values is refused when it is made
+    assert table is not None  # the constructor refuses Maps without values
     try:
         _core.plan.check_range(table, map_.name, negative_allowed=False, n_threads=1)
     except UsageError as error:
@@ -122,7 +122,7 @@ def _check_numbers(kernel: str, part: Part, what: str) -> None:
 
 
 def _warn_of_opaque(loop: Any, *, stacklevel: int) -> None:
-    """Say that nobody looks into a kernel: who has asked for checks must not think it was right."""
+    """Warn of an opaque kernel, which check mode does not check."""
     reason = loop.kernel.opaque_reason
     warnings.warn(
         f"{loop._what}: check mode does not look into this kernel, because it is opaque "

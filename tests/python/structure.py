@@ -93,7 +93,6 @@ PROSE_LEFT = {
     "fem": 9.0,
     "io": 7.5,
     "kernel": 10.5,
-    "loop": 10.0,
     "mesh": 6.5,
     "pipeline": 11.0,
     "plot": 6.5,
