@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has values: Dats, Globals, Constants, Mats."""
+"""Objects with values: Dats, Globals, Constants, Mats."""

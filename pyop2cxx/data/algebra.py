@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 
 
 _OPERATORS = ("+", "-", "*", "/")
-_MOST_FACTORS = 64  # of a power that is multiplied out
+_MOST_FACTORS = 64  # of a power computed by products
 
 
 class Algebra:
-    """What Dats and Globals can do as vectors. A result has the dtype of its left operand."""
+    """Dats and Globals as vectors. A result has the dtype of the left operand."""
 
     _kind: ClassVar[str]
 
-    # What the classes say of their values
+    # Facts given by the classes
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -62,11 +62,11 @@ class Algebra:
         raise NotImplementedError
 
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Self:
-        """Return another one like this, of zeros; of another dtype if that is given."""
+        """Return a similar object of zeros; of another dtype if given."""
         raise NotImplementedError
 
     def _check_fits(self, other: Self, subset: Any, operation: str = "copy") -> None:
-        """Raise if the other one's dtype does not hold a value of this."""
+        """Raise if the dtype of the other does not hold a value."""
         raise NotImplementedError
 
     copy: Callable[..., None]
@@ -138,7 +138,7 @@ class Algebra:
         on the host, as C's `pow` does. Roots of negative numbers are NaN.
 
         Raises:
-            DataValueError: Integers to a negative power, or to one that is no number of 64 bits.
+            DataValueError: Integers to a negative power, or to a power beyond 64 bits.
         """
         number = number_of(exponent, f"{self._what}: '**'")
         if number is None or number.dtype.kind == "c":
@@ -161,7 +161,7 @@ class Algebra:
         return self
 
     def __abs__(self) -> Self:
-        """Return every value's absolute value, computed on the host; of complex ones, too."""
+        """Return the absolute value of every value, also complex, computed on the host."""
         return self._mapped("abs", np.abs)
 
     # NumPy must leave `array_scalar * dat` to us
@@ -170,11 +170,11 @@ class Algebra:
     def inner(self, other: Self) -> Scalar:
         """Return the sum of products with the other's complex conjugates, over owned entities.
 
-        The sum does not depend on the number of threads, unless the option `blas` leaves it to a
-        library; float32 is added in float64.
+        The sum does not depend on the number of threads, unless the option `blas` chooses a
+        library; float32 is summed in float64.
 
         Raises:
-            DatTypeError, MapValueError, DataValueError: The other one does not match.
+            DatTypeError, MapValueError, DataValueError: The operand does not match.
         """
         return self._dot("inner", other, conjugate=True)
 
@@ -183,16 +183,16 @@ class Algebra:
         return self._dot("dot", other, conjugate=False)
 
     def inner_into(self, other: Self, target: Any) -> None:
-        """Put what `inner` returns into a Global of one value; on a device, without waiting for it.
+        """Put the result of `inner` into a single-valued Global; on a device, without waiting.
 
         Raises:
-            DatTypeError, MapValueError, DataValueError: The other one does not match, or the target
-                is no Global of one value, or is real while the sum is complex.
+            DatTypeError, MapValueError, DataValueError: The operand does not match, or the target
+                is no Global with a single value, or is real while the sum is complex.
         """
         self._dot_into("inner_into", other, target, conjugate=True)
 
     def dot_into(self, other: Self, target: Any) -> None:
-        """Put what `dot` returns into a Global of one value; as `inner_into`."""
+        """Put the result of `dot` into a Global with a single value; see `inner_into`."""
         self._dot_into("dot_into", other, target, conjugate=False)
 
     @property
@@ -201,11 +201,11 @@ class Algebra:
         return sqrt(complex(self._dot("norm", self, conjugate=True)).real)
 
     def axpy(self, alpha: Scalar, other: Self) -> None:
-        """Add a multiple of another one: ``self += alpha * other``, in one pass.
+        """Add a multiple of another object: ``self += alpha * other``, in one pass.
 
         Raises:
             DataTypeError: `alpha` is not a number.
-            DatTypeError, MapValueError, DataValueError: The other one does not match.
+            DatTypeError, MapValueError, DataValueError: The operand does not match.
         """
         self._check_like(other, "axpy")
         factor = self._number(alpha, "axpy")
@@ -223,7 +223,7 @@ class Algebra:
         if at_device(self, other) and device_algebra().axpy(factor, other, self, whole=whole):
             return
         factor = self._values_of(factor, whole)
-        # before the other one is looked at: it may be the same, and its version must not matter
+        # before the other operand is read: both may be the same, and its version must not matter
         target = _column(self._outcome(whole, fresh=False))
         given = _column(factor), _column(other._operand(whole)), target, _threads()
         self._by_vectors("axpy", *given)
@@ -256,7 +256,7 @@ class Algebra:
     # How they are carried out
 
     def _multiplied_out(self, n: int) -> Self:
-        """Return the product of n of this."""
+        """Return the n-th power by products."""
         if n == 0:
             made: Any = self._alike()
             made.assign(1)
@@ -319,10 +319,10 @@ class Algebra:
         return self
 
     def _exactly(self, op: str, out: Self, left: Any, right: Any, whole: bool) -> bool:
-        """Combine into a dtype that holds all results, and then convert these; see `exact_dtype`.
+        """Combine in a dtype that holds all results, and convert them; see `exact_dtype`.
 
         Returns:
-            Whether that was needed; if not, nothing is changed.
+            Whether needed; if not, nothing is changed.
         """
         dtype = exact_dtype(self.dtype, left.dtype, right.dtype)
         if dtype is None:
@@ -335,7 +335,7 @@ class Algebra:
         return True
 
     def _take(self, op: str, exact: Self, whole: bool) -> None:
-        """Take results of another dtype; if one does not fit, nothing is changed.
+        """Take results of another dtype; if a value does not fit, nothing is changed.
 
         As NumPy does, truth values are true of all but zero.
         """
@@ -348,14 +348,14 @@ class Algebra:
         exact.copy(self, casting="unsafe")
 
     def _waits_in_order(self, what: str, again: Callable[[], Any], *others: Any) -> bool:
-        """Let a chain change the values in its place among the loops, if it can.
+        """Let a chain change the values in order among the loops, if possible.
 
-        Only what cannot go wrong later waits: numbers of one type.
+        Only operations that cannot fail later may wait: numbers of a single type.
 
         Args:
-            what: What is done.
-            again: Does it.
-            *others: What it reads besides the values; numbers are what they are.
+            what: Name of the operation.
+            again: Carries out the operation.
+            *others: Operands read besides the values; numbers are constants.
         """
         recorder = runtime.recorder
         if recorder is None or recorder.takes_all or self.dtype.kind != "f":
@@ -370,7 +370,7 @@ class Algebra:
         return recorder.takes_action(f"{what} {used[0]._name}", again, *uses, in_graphs=False)
 
     def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
-        """Combine on the device where the values are, and say whether that was possible."""
+        """Combine on the device of the values, and return whether possible."""
         if not at_device(left, right) or self._loses_imaginary(left, right):
             return False
         try:
@@ -405,7 +405,7 @@ class Algebra:
         return given[0], given[1], whole
 
     def _given(self, op: str, operand: Any) -> Any:
-        """Return an operand; a number as an array without dimensions, what is none as it is."""
+        """Return an operand; a number as an array without dimensions, other objects unchanged."""
         if isinstance(operand, Algebra):
             return operand
         number = as_number(operand, f"{self._what}: '{op}'")
@@ -421,7 +421,7 @@ class Algebra:
 
     def _combine(self, op: str, out: Array, left: Array, right: Array) -> None:
         found = out
-        if self._loses_imaginary(left, right):  # as in C: computed in full, then cut
+        if self._loses_imaginary(left, right):  # as in C: computed in full, then truncated
             found = np.empty(out.shape, np.result_type(left, right))
         try:
             combine_values(op, found, left, right)
@@ -431,9 +431,9 @@ class Algebra:
             out[...] = found.real
 
     def _refuse_zero(self, op: str, right: Array) -> None:
-        """Integers cannot be divided by zero; find out before this counts as written.
+        """Refuse the division of integers by zero, before it counts as a write.
 
-        Nor by a zero that is no integer: what that gives is none.
+        A real or complex zero is refused, too: the quotient has no integer value.
         """
         if op == "/" and self.dtype.kind in "iu" and not right.all():
             raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
@@ -451,7 +451,7 @@ class Algebra:
         return total
 
     def _by_vectors(self, operation: str, *given: Any) -> Any:
-        """Let the core do an operation, or who competes with it: a library that was added first."""
+        """Let the core, or a competing library added before, carry out an operation."""
         engine = runtime.engine
         operations, vectors = engine.operations, engine.vectors
         if vectors is not _core and not operations.asks_added(operation):
@@ -470,7 +470,7 @@ class Algebra:
         runtime.require_running(self._what, name)
         self._check_summed(name)
         target._settle(write=True)
-        # a sum of integers has 64 bits, and is waited for where the target has not
+        # a sum of integers has 64 bits, and is waited for if the target has fewer
         is_held = target.dtype.kind not in "iu" or target.dtype.itemsize == 8
         if (
             is_held
@@ -490,10 +490,10 @@ class Algebra:
         self._check_real(other.dtype, operation)
 
     def _check_summed(self, member: str) -> None:
-        """Raise if other processes have a part of the values that a sum is of."""
+        """Raise if other processes have a part of the summed values."""
 
     def _family(self) -> type[Any]:
-        """Return the class whose objects combine."""
+        """Return the class of combinable objects."""
         raise NotImplementedError
 
     def _check_real(self, dtype: np.dtype[Any], operation: str) -> None:
@@ -503,14 +503,14 @@ class Algebra:
         message = f"{self._what} is real: '{operation}' with complex values loses imaginary parts"
         if operation not in _OPERATORS:
             raise DataValueError(message)
-        category = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved it
+        category = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved the class
         warnings.warn(message, category, stacklevel=user_stacklevel() - 1)
 
     def _number(self, value: Any, operation: str) -> Any:
-        """Return a number as an array without dimensions; a Global of one value as it is."""
+        """Return a number as an array without dimensions; a single-valued Global unchanged."""
         if _is_single(value):
             self._check_real(value.dtype, operation)
-            return value  # read later, if at all: it may be on a device
+            return value  # read later, if at all: the value may be on a device
         found = number_of(value, f"{self._what}: '{operation}'")
         if found is None:
             raise DataTypeError(
@@ -528,10 +528,10 @@ class Algebra:
                 check_held(self.dtype, value, operation, self._what)
 
     def _known(self, single: Any) -> Array | None:
-        """Return a Global's value; None if it lies on a device, where nobody waits for a number.
+        """Return a Global's value; None if on a device without need to wait.
 
-        Integers are waited for, as what becomes of a number beyond their range cannot be told from
-        others afterwards; a real number becomes infinite.
+        Integers are waited for, since a wrapped integer cannot be told from others afterwards; a
+        real number beyond the range becomes infinite.
         """
         recorder = runtime.recorder
         if limits(single.dtype, self.dtype) is None or (recorder and recorder.takes_all):
@@ -546,7 +546,7 @@ class Algebra:
 
 
 def check_same_place(one: Any, other: Any, operation: str) -> None:
-    """Check that two Dats are on the same Set and of the same dim."""
+    """Check two Dats for the same Set and the same dim."""
     if other._set is not one._set:
         raise MapValueError(
             f"{one._what}: '{operation}' with {other._what}; both must be on the same Set"
@@ -558,7 +558,7 @@ def check_same_place(one: Any, other: Any, operation: str) -> None:
 
 
 def _power(values: Array, exponent: Any) -> Array:
-    """Return powers; those of integers are computed in 64 bits, and wrap."""
+    """Return powers; powers of integers are computed in 64 bits, and wrap."""
     if values.dtype.kind in "iu" and float(exponent).is_integer():
         wide = np.uint64 if values.dtype.kind == "u" else np.int64
         values, exponent = values.astype(wide), wide(exponent)
@@ -567,18 +567,18 @@ def _power(values: Array, exponent: Any) -> Array:
 
 
 def number_of(value: object, what: str) -> Array | None:
-    """Return a number as `as_number` does; a Global's value is none, for it may be elsewhere."""
+    """Return a number like `as_number`; None for a Global, whose value may be elsewhere."""
     return None if isinstance(value, Algebra) else as_number(value, what)
 
 
 def unfit(target: Any, op: str, value: Any, place: tuple[int, ...]) -> DataValueError:
-    """Return the error of a result that the dtype of what gets it does not hold.
+    """Return the error of a result that the target's dtype does not hold.
 
     Args:
-        target: What gets it; nothing was changed.
-        op: What was computed.
+        target: The target; nothing was changed.
+        op: The operation.
         value: The result.
-        place: Its index: for a Dat the entity and the component.
+        place: Index of the result: for a Dat the entity and the component.
     """
     if op == "/" and not np.isfinite(value):
         return DataValueError(f"{target._what}: '/': an integer would be divided by zero or NaN")
@@ -590,7 +590,7 @@ def unfit(target: Any, op: str, value: Any, place: tuple[int, ...]) -> DataValue
 
 
 def _is_single(value: object) -> bool:
-    """Whether this is a Global of one value, which can stand for a number."""
+    """Whether the object is a Global with a single value, usable as a number."""
     return isinstance(value, Algebra) and value._kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
 
 
@@ -599,7 +599,7 @@ def at_device(*operands: object, write: bool = True) -> bool:
 
     Args:
         operands: They.
-        write: Whether one of them will be written.
+        write: Whether an operand will be written.
     """
     return runtime.coherence.is_active and device_algebra().is_at(*operands, write=write)
 
@@ -608,9 +608,9 @@ def combine_values(op: str, out: Array, left: Array, right: Array) -> None:
     """Compute ``out = left op right`` on the host, with all threads, as C does.
 
     Args:
-        op: One of ``+ - * /``.
-        out: Written; it may be an operand.
-        left: Of as many values, or one.
+        op: A member of ``+ - * /``.
+        out: The target; may be an operand.
+        left: As many values, or a single value.
         right: The same.
     """
     columns = _column(out), _column(left), _column(right)
@@ -618,7 +618,7 @@ def combine_values(op: str, out: Array, left: Array, right: Array) -> None:
 
 
 def copy_values(target: Array, source: Array) -> None:
-    """Copy an array into another of its shape, with all threads where nothing is converted."""
+    """Copy an array into another of equal shape, with all threads unless values are converted."""
     runtime.engine.operations.done("copy", target.dtype, _copy, target, source)
 
 
@@ -634,7 +634,7 @@ def _column(values: Array) -> Any:
     dtype = core_dtype(values.dtype)
     stride = 1
     if values.ndim == 0:
-        stride = 0  # one value for all
+        stride = 0  # a single value for all
     elif not values.flags.c_contiguous:
         stride = values.strides[0] // values.itemsize
     return _core.Column(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all objects that hold values share."""
+"""Base classes of all objects with values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class DataCarrier(Shown):
-    """An object that holds values, such as a Dat or a Global. Equal only to itself."""
+    """An object with values, for example a Dat or a Global. Equal only to the same object."""
 
     _kind: ClassVar[str]
     _uid: int
@@ -57,7 +57,7 @@ class DataCarrier(Shown):
     _dtype: np.dtype[Any]
     _buffer: _core.Buffer
     _stride = 0
-    """Scalars from a row to the next, where these are not all that lies between; else 0."""
+    """Scalars between the beginnings of rows, if a view leaves some out; else 0."""
     _component = 0
     """Of the row, where the values begin."""
     _values: Array | None
@@ -65,7 +65,7 @@ class DataCarrier(Shown):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     @property
@@ -80,7 +80,7 @@ class DataCarrier(Shown):
 
     @property
     def dat_version(self) -> int:
-        """Grows by one with every use that may write: by loops, and by taking writeable data."""
+        """Version, increased by each use that may write: by loops, and by taking writeable data."""
         self._settle(write=False)
         return self._buffer.version
 
@@ -89,7 +89,7 @@ class DataCarrier(Shown):
         self._settle(write=read)
 
     def increment_dat_version(self) -> None:
-        """Say that the values were changed by other means."""
+        """Note a change of the values by other means."""
         self._settle(write=True)
         self._buffer.increment_version()
 
@@ -105,14 +105,14 @@ class DataCarrier(Shown):
         """Copy the values to the host if they are newer on a device.
 
         Raises:
-            ExecutionError: A loop that wrote them has failed.
+            ExecutionError: A loop writing the values has failed.
         """
         self._on_host(_core.Use.read, "to_host", is_explicit=True)
 
     def to_device(self) -> None:
-        """Copy the values to the device that loops run on now, unless they are valid there.
+        """Copy the values to the present device of loops, unless valid there.
 
-        Nothing happens if loops run on the host, so that programs for devices run everywhere.
+        Nothing happens if loops run on the host, so programs for devices run everywhere.
 
         Raises:
             ExecutionError: The device is full.
@@ -123,7 +123,7 @@ class DataCarrier(Shown):
             self._put_on(device, _core.Use.read, "to_device")
 
     def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
-        """Copy the values to a device because the program asks for it."""
+        """Copy the values to a device by request of the program."""
         if member != "to_device" or not runtime.writes_graph:  # a copy decides nothing
             self._settle(write=use != _core.Use.read)
         self._host_array(member)
@@ -132,7 +132,7 @@ class DataCarrier(Shown):
             runtime.coherence.attribute(user_line())
 
     def _settle(self, *, write: bool) -> None:
-        """Run what a chain has recorded of these values before they are read, or written."""
+        """Run recorded entries of a chain before the values are read, or written."""
         if write and not runtime.recorders and not runtime.has_several:
             return
         here = runtime.here
@@ -147,7 +147,7 @@ class DataCarrier(Shown):
             runtime.settle_others((self, write))
 
     def _zero_waits(self) -> bool:
-        """Let a chain set all values to zero in its place among the loops, if it can."""
+        """Let a chain set all values to zero in order among the loops, if possible."""
         recorder = runtime.recorder if runtime.recorders else None
         if recorder is None or not may_wait(recorder, (self._lent_out,)):
             return False
@@ -160,16 +160,16 @@ class DataCarrier(Shown):
     # Memory shared with other libraries
 
     def _shared_on_host(self) -> Array:
-        """Return what other libraries may write to."""
+        """Return the array shared with other libraries, writeable."""
         raise NotImplementedError
 
     def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return shape and strides, in items, of what is shared on a device."""
+        """Return shape and strides, in items, of the memory shared on a device."""
         raise NotImplementedError
 
     def _adopt_on_device(self, shared: _core.exchange.SharedArray) -> None:
         device = runtime.device
-        assert device is not None  # or nothing could have been taken
+        assert device is not None  # otherwise nothing could have been taken
         _core.exchange.adopt(self._buffer, device, shared)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -184,11 +184,11 @@ class DataCarrier(Shown):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Share the values, writeable, with a library that knows DLPack; this counts as a write.
+        """Share the values, writeable, with a library that supports DLPack; counts as a write.
 
-        All loops so far are done when this returns, so the consumer's stream does not matter. What
-        loops, `data` or assignments do afterwards is the consumer's to await, and the other way
-        round: take `__dlpack__` again before each writing from outside.
+        All earlier loops are done on return, so the consumer's stream does not matter. Later loops,
+        uses of `data` and assignments must be synchronised with the consumer by the program: take
+        `__dlpack__` again before each write from outside.
         """
         place = self.__dlpack_device__()
         if (place if dl_device is None else tuple(dl_device)) == dlpack.HOST:
@@ -201,7 +201,7 @@ class DataCarrier(Shown):
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The values on the CUDA device of loops, writeable; this counts as a write.
+        """The values on the CUDA device of loops, writeable; counts as a write.
 
         Raises:
             AttributeError: Loops do not run on a CUDA device.
@@ -226,7 +226,7 @@ class DataCarrier(Shown):
         """Set all values, if they are few, on the host and on the device of loops without a copy.
 
         Returns:
-            Whether that was possible; if not, nothing is changed.
+            Whether possible; if not, nothing is changed.
         """
         self._settle(write=True)
         device = runtime.device
@@ -237,10 +237,10 @@ class DataCarrier(Shown):
         return True
 
     def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
-        """Let the host read or write the values; call this before each use of `_values`.
+        """Let the host read or write the values; must precede each use of `_values`.
 
         Raises:
-            TransferError: They would have to be copied, which ``strict_residency`` forbids.
+            TransferError: A copy is needed, but forbidden by ``strict_residency``.
         """
         self._settle(write=use != _core.Use.read)
         coherence = runtime.coherence
@@ -252,7 +252,7 @@ class DataCarrier(Shown):
     def _zero_values(self) -> None:
         """Set all values to zero where they are."""
         operations = runtime.engine.operations
-        if self._values is None:  # nobody has asked for them yet: they are zeros
+        if self._values is None:  # never requested: all zeros
             operations.note("zero", self._dtype, 0)
             return
         if runtime.coherence.is_active:
@@ -265,7 +265,7 @@ class DataCarrier(Shown):
 
     @property
     def _shown(self) -> Array | None:
-        """The values for `str` and `repr`: whoever looks at them has asked for the copy."""
+        """The values for `str` and `repr`, with an explicit copy from the device."""
         if self._values is not None:
             self._on_host(_core.Use.read, "__str__", is_explicit=True)
         return self._values
@@ -286,7 +286,7 @@ class DataCarrier(Shown):
 
     @property
     def split(self) -> tuple[Self, ...]:
-        """The components: there is one."""
+        """The components: only the object."""
         return (self,)
 
     @property
@@ -309,7 +309,7 @@ class DataCarrier(Shown):
 
 
 class SetFreeCarrier(DataCarrier):
-    """Values that belong to no Set: what Global, Constant and Const share."""
+    """Values without a Set: base of Global, Constant and Const."""
 
     _kind_accesses: ClassVar[frozenset[Access]]
 
@@ -352,19 +352,19 @@ class SetFreeCarrier(DataCarrier):
 
     @classmethod
     def fromhdf5(cls, f: Any, name: str) -> Self:
-        """Return one whose values an HDF5 file holds.
+        """Return an object with the values of an HDF5 dataset.
 
         Args:
             f: A file or group of h5py's, open.
-            name: A dataset, whose shape is the dim; also the name of the object.
+            name: Name of the dataset, with the dim as shape; also the name of the object.
 
         Raises:
-            DataValueError: There is no such dataset.
-            DimTypeError: It is a single number without a shape.
-            DataTypeError: The dtype is not one that kernels can work on.
+            DataValueError: The dataset does not exist.
+            DimTypeError: The dataset is a single number without a shape.
+            DataTypeError: The dtype is not supported by kernels.
         """
         values = from_hdf5.array_of(f, name, cls._kind)
-        make: Any = cls  # these take their arguments in different orders
+        make: Any = cls  # the classes order arguments differently
         made: Self = make(values.shape, data=values, name=name)
         return made
 
@@ -464,7 +464,7 @@ class SetFreeCarrier(DataCarrier):
         return self._values.nbytes
 
     def __copy__(self) -> Self:
-        """Return another one with the same memory."""
+        """Return another object with the same memory."""
         share(self)
         kind, arguments = self.__reduce__()
         made: Self = kind(*arguments)
@@ -477,10 +477,10 @@ class SetFreeCarrier(DataCarrier):
 def share(carrier: DataCarrier) -> None:
     """Note that another object is about to get the same memory.
 
-    Loops that were recorded look at what the program held when they were made.
+    Recorded loops depend on the arrays held by the program when they were made.
     """
     if not runtime.writes_graph:
-        runtime.settle()  # what waits was recorded before
+        runtime.settle()  # waiting loops were recorded before
     carrier._lent_out.share()
     runtime.epoch += 1
 
@@ -491,7 +491,7 @@ def copied(
     """Return dim, data and name of a copy.
 
     Args:
-        source: What is copied.
+        source: The source of the copy.
         data: Must be None; a copy cannot be given other values.
         name: The name asked for.
     """
@@ -512,11 +512,11 @@ def _zero(values: Array) -> None:
 
 
 def _release(carrier: DataCarrier) -> None:
-    """Forget the copies of a dying object, but save values that an array still shows."""
+    """Forget the copies of a dying object, but save values still shown by an array."""
     holder = carrier.__dict__
     try:
         buffer, is_allocated = carrier._buffer, holder["_values"] is not None  # no more references
-    except (AttributeError, KeyError):  # it was refused while it was made
+    except (AttributeError, KeyError):  # refused by the constructor
         return
     is_only_there = is_allocated and buffer.where == _core.Where.device
     if buffer.release(is_kept=is_only_there and is_shared(holder)):
@@ -526,10 +526,10 @@ def _release(carrier: DataCarrier) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OlderForm:
-    """How a kernel of PyOP2's older conventions takes an argument; nothing else looks at it.
+    """The form of an argument in PyOP2's older conventions; used only by their adapter.
 
     Attributes:
-        index: Of ``op2.i``; None where the Map was not indexed by it.
+        index: Index of ``op2.i``; None if the Map was not indexed.
         flatten: Whether values are ordered by component first.
     """
 
@@ -538,15 +538,15 @@ class OlderForm:
 
 
 def older_form(index: int | None, flatten: bool) -> OlderForm | None:
-    """Return how a kernel of an older convention takes an argument; None if like one of today's."""
+    """Return the form of an argument in an older convention; None for today's form."""
     return OlderForm(index, bool(flatten)) if flatten or index is not None else None
 
 
 class Argument:
-    """What arguments of loops have in common; those of all kinds can be asked for their `map_`.
+    """Base class of loop arguments; all kinds have a `map_`.
 
     Attributes:
-        form: For kernels of older conventions; None of what cannot be taken otherwise.
+        form: Form for kernels of older conventions; None for today's form.
     """
 
     __slots__ = ()
@@ -560,7 +560,7 @@ class Argument:
 
     @property
     def split(self) -> tuple[Any, ...]:
-        """The arguments of the fields that this is made of: of one, itself."""
+        """The arguments of the fields; for other arguments the argument alone."""
         return getattr(self, "parts", (self,))
 
     def of(self, data: Any) -> Any:

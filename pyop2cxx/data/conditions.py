@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``residual > tolerance``: a question about a Global that is asked again and again."""
+"""Comparisons of Globals, re-evaluated on each use (for `while_`)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _COMPARISONS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": ope
 
 
 class Condition:
-    """A comparison of two numbers, of which at least one is a Global's.
+    """A comparison of two numbers, at least one of them a Global's.
 
     ``bool(condition)`` compares the values of now.
 
     Args:
-        left: A Global of one value.
-        sign: One of ``>``, ``>=``, ``<``, ``<=``.
-        right: A number or a Global of one value.
+        left: A Global with a single value.
+        sign: A member of ``>``, ``>=``, ``<``, ``<=``.
+        right: A number or a Global with a single value.
 
     Raises:
-        UsageError: A Global has several values, or complex ones; or the right side is no number.
+        UsageError: A Global has several or complex values; or the right side is no number.
 
     Example:
         >>> from pyop2cxx import op2
@@ -51,7 +51,7 @@ class Condition:
 
     @property
     def data(self) -> tuple[Any, ...]:
-        """The Globals that are compared."""
+        """The compared Globals; tuple."""
         return tuple(side for side in (self.left, self.right) if _is_global(side))
 
     def bound(self, replaced: Mapping[int, Any]) -> Condition:
@@ -77,7 +77,7 @@ def _value(side: Any) -> Any:
 
 
 def _is_global(side: Any) -> bool:
-    return getattr(side, "_kind", "") == "Global"  # whose module imports this one
+    return getattr(side, "_kind", "") == "Global"  # that module imports this one
 
 
 def _check(side: Any, sign: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constants that loops take as an argument, and named ones that kernels use by their names."""
+"""Constants passed to loops as arguments, and named constants known to all kernels."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @ends_tracebacks("__init__")
 class Constant(SetFreeCarrier):
-    """Values that loops may only read, passed to them as an argument.
+    """Read-only values of loops, passed as an argument.
 
     Args:
-        dim: The number of values, or their shape; or a Constant, to get a copy of it.
+        dim: The number of values, or their shape; or a Constant to copy.
         data: As many values; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
-        name: Used in messages; it does not affect the generated code.
+        name: Used in messages; does not affect the generated code.
         comm: Must be None: nothing is reduced.
         copy: As for `Dat`.
 
@@ -77,7 +77,7 @@ class Constant(SetFreeCarrier):
         super().__init__(dim, data, dtype, name, copy)
 
     def __call__(self, access: Access, path: None = None) -> GlobalArg:
-        """Return this Constant as an argument of a loop.
+        """Return the Constant as an argument of a loop.
 
         Raises:
             ModeValueError: The access is not READ.
@@ -88,7 +88,7 @@ class Constant(SetFreeCarrier):
         return GlobalArg(self, access)
 
     def duplicate(self) -> Constant:
-        """Return a Constant of its own with the same values and name."""
+        """Return a separate Constant with the same values and name."""
         return Constant(self._dim, as_copy(self._read("duplicate"), self._what), None, self._name)
 
     def __str__(self) -> str:
@@ -100,22 +100,23 @@ class Constant(SetFreeCarrier):
 
 @ends_tracebacks("__init__")
 class Const(SetFreeCarrier):
-    """A named constant that every kernel may use by its bare name.
+    """A named constant, usable by every kernel by bare name.
 
-    The value may change at any time, no loop is compiled anew; a name stays taken, also when the
-    program drops the object, until `remove_from_namespace`. Declared again with the same dim and
-    dtype it is the same object with a new value, so that a cell of a notebook can be run twice.
+    The value may change at any time without recompiling loops. A name stays taken until
+    `remove_from_namespace`, even if the program drops the object. A second declaration with the
+    same dim and dtype gives the same object with a new value, so cells of a notebook can be
+    repeated.
 
     Args:
         dim: The number of values, or their shape.
-        data: As many values; None means that they are assigned later, before the first use.
-        name: A C identifier that no other Const has.
+        data: As many values; None means assigned later, before the first use.
+        name: A C identifier, unique among Consts.
         dtype: The dtype; None means the data's, or float64 without data.
         copy: As for `Dat`.
 
     Raises:
-        NonUniqueNameError: A Const of another dim or dtype has that name.
-        NameTypeError: The name is not a string, or not a C identifier, or one that C has taken.
+        NonUniqueNameError: A Const of another dim or dtype has the name.
+        NameTypeError: The name is not a string, is not a C identifier, or is reserved in C.
         DimTypeError, DataTypeError, DataValueError: As for `Global`.
 
     Example:
@@ -137,7 +138,7 @@ class Const(SetFreeCarrier):
         *,
         copy: bool | None = None,
     ) -> Const:
-        """Return the Const of that name, if there is one: `__init__` says whether it may be."""
+        """Return the Const of the name, if there is one: `__init__` checks the rest."""
         known = runtime.constants.get(name) if isinstance(name, str) else None
         return known if type(known) is cls else super().__new__(cls)
 
@@ -170,7 +171,7 @@ class Const(SetFreeCarrier):
         runtime.register_constant(self)
 
     def _declare_again(self, given: Constant, *, is_given: bool) -> None:
-        """Take the values of a second declaration, if it says the same otherwise."""
+        """Take the values of a second declaration with otherwise equal arguments."""
         if (given.dim, given.dtype) != (self._dim, self.dtype):
             raise NonUniqueNameError(
                 f"{self._what} was already declared at {self.declared_at}, with dim {self._dim} "
@@ -212,7 +213,7 @@ class Const(SetFreeCarrier):
         self._is_given = True
 
     def remove_from_namespace(self) -> None:
-        """Let kernels compiled from now on not know it, so that its name can be given again."""
+        """Hide the Const from kernels compiled from now on, to free the name."""
         runtime.remove_constant(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -235,12 +236,12 @@ class Const(SetFreeCarrier):
 
 @dataclass(slots=True)
 class GlobalArg(Argument):
-    """A Global or Constant as a loop uses it.
+    """A Global or Constant as an argument of a loop.
 
     Attributes:
         data: The Global or Constant.
-        access: How the kernel uses it.
-        map_: None, so that arguments of all kinds can be asked.
+        access: The access of the kernel.
+        map_: None, for a uniform interface of arguments.
     """
 
     map_: ClassVar[None] = None

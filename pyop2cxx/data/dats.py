@@ -57,13 +57,13 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 LAYOUTS = ("auto", "aos", "soa")
-"""What `Dat` takes for its `layout`."""
+"""Values of `layout` in `Dat`."""
 
 _MOST_REMEMBERED_CHECKS = 256
 
 
 class SubsetLike(Protocol):
-    """What `Dat.zero` and `Dat.copy` need to know of a part of a Set."""
+    """The interface of a Subset for `Dat.zero` and `Dat.copy`."""
 
     @property
     def superset(self) -> Set:
@@ -76,32 +76,32 @@ class SubsetLike(Protocol):
 
 @ends_tracebacks("__init__", "_check", "copy", "zero", "load")
 class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
-    """Values on the entities of a Set. Equal only to itself.
+    """Values on the entities of a Set. Equal only to the same object.
 
-    A NumPy array of the right dtype and number of values, contiguous in C order, is not copied:
-    the Dat and the array then share their memory. Without data, zeros are allocated when they are
-    first needed. Arrays taken from a Dat share its memory too; they stay valid, but values change
-    under them when loops write.
+    A NumPy array of the right dtype and number of values, contiguous in C order, is not copied: the
+    Dat and the array then share their memory. Without data, zeros are allocated on first use.
+    Arrays taken from a Dat share memory too; they stay valid, but values change under them when
+    loops write.
 
     Args:
-        dataset: A DataSet, or a Set for one value on each entity; or a Dat, to get a copy of it.
-        data: Shape (set.total_size, *dim), or as many values in C order; or one number for all;
-            None means zeros.
+        dataset: A DataSet, or a Set for a single value on each entity; or a Dat to copy.
+        data: Shape (set.total_size, *dim), or as many values in C order; or a number for all; None
+            means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
-        name: Used in messages; it does not affect the generated code.
-        layout: How its values lie on a device: "aos", all values of an entity together; "soa", the
-            first values of all entities, then the second ones; "auto", what was measured to be
-            faster. The host always has "aos", and kernels see no difference.
+        name: Used in messages; does not affect the generated code.
+        layout: Layout of the values on a device: "aos", all values of an entity together; "soa",
+            the first values of all entities, then the second values; "auto", the layout measured to
+            be faster. The host always has "aos", and kernels see no difference.
         soa: PyOP2's older way to ask for the layout "soa".
-        copy: False refuses data whose memory cannot be used in place, True copies it. None copies
-            where that is needed; of a tensor of another library there is a warning then.
+        copy: False refuses data whose memory cannot be used in place, True copies them. None copies
+            if needed, with a warning for a tensor of another library.
 
-    An array of CuPy, PyTorch or another library that lies on the CUDA device of loops becomes the
-    values on the device, without a copy.
+    An array of CuPy, PyTorch or another library on the CUDA device of loops becomes the values on
+    the device, without a copy.
 
     Raises:
-        DataSetTypeError: The first argument is none of these.
-        DataTypeError: The dtype is not one that kernels can work on.
+        DataSetTypeError: The first argument has none of the types.
+        DataTypeError: The dtype is not supported by kernels.
         DataValueError: The data are of another number, or do not convert.
         NameTypeError: The name is not a string.
 
@@ -115,9 +115,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     _kind = "Dat"
     _zero_version = -1
-    """The version at which loops may take all values for zeros."""
+    """Version at which all values are known to be zero."""
     _numbering = 0
-    """Of its Set, when it was given its values."""
+    """Numbering of the Set at the time of the values."""
 
     def __init__(
         self,
@@ -164,18 +164,18 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     @classmethod
     def fromhdf5(cls, dataset: DataSet | Set, f: Any, name: str) -> Dat:
-        """Return a Dat whose values an HDF5 file holds.
+        """Return a Dat with the values of an HDF5 dataset.
 
         Args:
-            dataset: A DataSet, or a Set for one value on each entity.
+            dataset: A DataSet, or a Set for a single value on each entity.
             f: A file or group of h5py's, open.
-            name: A dataset of shape (set.total_size, *dim); also the name of the Dat. Where its
-                attribute ``type`` ends in ``:soa``, that is the layout on devices.
+            name: A dataset of shape (set.total_size, *dim); also the name of the Dat. An attribute
+                ``type`` ending in ``:soa`` chooses the layout on devices.
 
         Raises:
             DataSetTypeError: The first argument is neither.
-            DataTypeError: The dtype is not one that kernels can work on.
-            DataValueError: There is no such dataset, or it has another number of values.
+            DataTypeError: The dtype is not supported by kernels.
+            DataValueError: The dataset does not exist, or has another number of values.
 
         Example:
             >>> Dat.fromhdf5(Set(3) ** 2, {"x": np.ones((3, 2))}, "x").shape
@@ -189,21 +189,20 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def __call__(
         self, access: Access, path: Map | Any | None = None, flatten: bool = False
     ) -> DatArg:
-        """Return this Dat as an argument of a loop.
+        """Return the Dat as an argument of a loop.
 
         Args:
-            access: How the kernel uses it.
-            path: The Map from the iteration Set to this Dat's Set; None where that is the
-                iteration Set itself.
+            access: The access of the kernel.
+            path: The Map from the iteration Set to the Dat's Set; None if both Sets are the same.
             flatten: Of PyOP2's older conventions: order values by component first.
 
         Raises:
-            ModeValueError: There is no such access, or not for complex values.
+            ModeValueError: The access does not exist, or not for complex values.
             MapTypeError: The path is not a Map.
             MapValueError: The Map leads to another Set.
         """
-        # Programs call this in their innermost loops, so what was found right is remembered: by
-        # numbers, which keep no Map alive.
+        # Called in innermost loops of programs, so successful checks are remembered: by numbers,
+        # which keep no Map alive.
         try:
             mode = self._checked.get(access if path is None else path._uid << 3 | access)
         except (AttributeError, TypeError, OverflowError):
@@ -215,7 +214,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return DatArg(self, whole, mode, older_form(index, flatten))
 
     def _field_arg(self, access: Access, path: Map | None) -> DatArg:
-        """Return this Dat as a part of a MixedDat's argument, which was checked as a whole."""
+        """Return the Dat as a part of a MixedDat's argument, already checked as a whole."""
         return DatArg(self, path, access)
 
     def _check(self, access: Access, path: Map | None) -> Access:
@@ -246,7 +245,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def data(self) -> Array:
         """The values of the owned entities, writeable; shape (set.size, *dim).
 
-        Assigning to it, ``dat.data = 1``, is `assign`.
+        Assigning, ``dat.data = 1``, is `assign`.
 
         Raises:
             StaticModeError: Under ``init(static=True)``.
@@ -284,7 +283,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     @property
     def global_data(self) -> Array:
-        """The values of all processes' owned entities, a copy: of this one, the only one."""
+        """A copy of the values of all processes' owned entities: of the only process."""
         return as_copy(self.data_ro, self._what)
 
     @property
@@ -294,7 +293,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     @_data.setter
     def _data(self, given: ArrayLike) -> None:
-        """Take other values, ghosts' too, into the same memory; this counts as a write."""
+        """Take other values, ghosts' too, into the same memory; counts as a write."""
         values = as_array(given, self._dtype, self._shape("_data"), self._what)
         self._data[...] = values
         self._wrote(halo_valid=self.halo_valid)
@@ -333,7 +332,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return view
 
     def _lent(self, *, write: bool) -> tuple[Array, bool]:
-        """Show the owned values to another library, which can tell whether it changed them.
+        """Show the owned values to another library, which can report changes.
 
         Returns:
             The values, and whether a write is still to be counted, by `increment_dat_version`.
@@ -343,9 +342,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._settle(write=True)
         if runtime.static:
             return self.data, False
-        self._allocated("vec")  # what was never asked for is zeros from here on
+        self._allocated("vec")  # never requested: zeros from here on
         if self._zero_version == self._buffer.version:
-            return self.data, False  # loops know these values: they must not go unnoticed
+            return self.data, False  # loops know the values: writes must not go unnoticed
         values = self._brought(_core.Use.read_write, "vec")
         self.halo_valid = False
         return self._lent_out.lend(values[: self._set.size]), True
@@ -355,7 +354,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self.halo_valid = halo_valid
 
     def _allocated(self, member: str) -> Array:
-        """Return the whole array, zeros if there was none. Loops call this before they start."""
+        """Return the whole array, zeros if not yet allocated. Loops call this before they start."""
         if self._values is None:
             values = as_zeros(self._shape(member), self._dtype, self._what)
             self._point_at(values, is_zero=True)
@@ -368,16 +367,16 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     def _brought(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> Array:
-        """Let the host read or write the whole array, and return it.
+        """Let the host read or write the whole array, and return the array.
 
-        Nobody may hold it before: a chain that runs now may give this Dat other memory.
+        Callers must not hold the array before: a running chain may replace the Dat's memory.
         """
         self._allocated(member)
         self._on_host(use, member, is_explicit=is_explicit)
         return self._allocated(member)
 
     def _bring_if_any(self, member: str) -> None:
-        """Let the host read the values, if there are any once what waits has run."""
+        """Let the host read the values, if there are any after the waiting loops."""
         self._settle(write=False)
         if self._values is not None:
             self._on_host(_core.Use.read, member)
@@ -392,9 +391,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return self._values is not None and is_shared(self.__dict__)
 
     def _trade(self, other: Dat) -> None:
-        """Exchange the values on the host with those of a Dat like this one.
+        """Exchange the values on the host with a similar Dat.
 
-        The two change memory; where somebody else holds this one's, on the host or on a device, the
+        The Dats exchange memory; if the memory is held elsewhere, on the host or on a device, the
         values are copied.
         """
         stays = self._is_shared or self._buffer.has_copies
@@ -423,7 +422,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def _taken(
         self, data: ArrayLike, dtype: DTypeLike | None, copy: bool | None
     ) -> _core.exchange.SharedArray:
-        """Return memory of a device as it is; nothing converts it."""
+        """Return device memory unchanged; nothing is converted."""
         runtime.require_running(self._what, "data on a device")
         if not self._set.is_sized:
             raise DataValueError(f"{self._what}: data were given, but the Set has no size")
@@ -490,7 +489,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     # Whole-Dat operations
 
     def zero(self, subset: SubsetLike | None = None) -> None:
-        """Set the values to zero: all of them, or those of the owned entities of a part.
+        """Set the values to zero: all of them, or the owned entities of a Subset.
 
         Raises:
             MapValueError: The subset is a part of another Set.
@@ -513,19 +512,19 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def copy(
         self, other: Dat, subset: SubsetLike | None = None, *, casting: str = "fitting"
     ) -> None:
-        """Copy the values into another Dat, converting them to its dtype.
+        """Copy the values into another Dat, converting them to the target's dtype.
 
         Args:
             other: The Dat written, on the same Set and of the same dim.
-            subset: If given, only the owned entities of this part are copied.
-            casting: ``"fitting"``, a value beyond the other dtype's range is an error; or
-                ``"unsafe"``, it becomes whatever C makes of it.
+            subset: If given, only the owned entities of the Subset are copied.
+            casting: ``"fitting"``, a value beyond the range of the target's dtype is an error; or
+                ``"unsafe"``, values are converted as in C.
 
         Raises:
             DatTypeError: The other is not a Dat.
             MapValueError: The other Dat, or the subset, is on another Set.
-            DataValueError: The dims differ, complex values would go into real ones, or a value does
-                not fit; nothing is copied then.
+            DataValueError: The dims differ, complex values would become real, or a value does not
+                fit; nothing is copied then.
         """
         runtime.require_running(self._what, "copy")
         check_casting(casting, f"{self._what}: copy")
@@ -563,7 +562,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def _copy_waits(self, other: Dat, casting: str) -> bool:
-        """Let a chain, or a graph, copy in its place among the loops, if it can."""
+        """Let a chain, or a graph, copy in order among the loops, if possible."""
         recorder = runtime.recorder
         if recorder is None or not may_wait(recorder, (self._lent_out, other._lent_out)):
             return False
@@ -573,7 +572,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         communicators.check_alone(self._set._comm, self._what, member)
 
     def _check_fits(self, other: Dat, subset: SubsetLike | None, operation: str = "copy") -> None:
-        """Check that a copy loses no value; only a device's count of those is waited for."""
+        """Check for a copy without loss; only a device's count of losses is waited for."""
         if limits(self._dtype, other._dtype) is None:
             return
         self._settle(write=False)
@@ -601,7 +600,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def save(self, filename: str | os.PathLike[str]) -> None:
         """Write the values of the owned entities to a file of NumPy's format, ending in .npy.
 
-        Behind the values are what `load` tells numberings apart by; `numpy.load` gives the values.
+        Data behind the values tell `load` the numbering; `numpy.load` returns the values.
         """
         self._refuse_left_out()
         kept_files.save(_npy(filename), self.data_ro, self._set)
@@ -610,10 +609,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """Read the values of the owned entities from a file of NumPy's format, ending in .npy.
 
         Raises:
-            DataValueError: The file is damaged, holds values of another number, or that do not
+            DataValueError: The file is damaged, or the values have another number, or do not
                 convert.
-            StoredFileError: They were saved on another mesh, or in a numbering that they cannot be
-                brought from.
+            StoredFileError: The values were saved on another mesh, or in a numbering without a way
+                to the present one.
         """
         runtime.require_running(self._what, "load")
         path = _npy(filename)
@@ -656,16 +655,16 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
                 f"{other._dtype}; copy its real part"
             )
 
-    # What it is
+    # Properties
 
     @property
     def dataset(self) -> DataSet:
-        """The DataSet it lives on."""
+        """The DataSet."""
         return self._dataset
 
     @property
     def comm(self) -> Any:
-        """The communicator of its Set."""
+        """The communicator of the Set."""
         return self._set.comm
 
     @property
@@ -690,12 +689,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     @property
     def layout(self) -> str:
-        """How its values lie on a device: 'aos' or 'soa'."""
+        """Layout on a device: 'aos' or 'soa'."""
         return "soa" if self._layout == "soa" else "aos"
 
     @property
     def soa(self) -> bool:
-        """Whether its layout is "soa"."""
+        """Whether the layout is "soa"."""
         return self._layout == "soa"
 
     @property
@@ -703,12 +702,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
 
     def _refuse_left_out(self) -> None:
-        """Refuse values that a renumbering left out; zeros have no numbering."""
+        """Refuse values left out of a renumbering; zeros have no numbering."""
         if self._values is not None and self._zero_version != self._buffer.version:
             refuse_left_out(self._what, self._numbering, self._set._ground)
 
     def __copy__(self) -> Dat:
-        """Return another Dat with the same memory, as in PyOP2; `Dat(dat)` has its own."""
+        """Return another Dat with the same memory, as in PyOP2; `Dat(dat)` copies the values."""
         self._allocated("__copy__")
         share(self)
         kind, arguments = self.__reduce__()
@@ -748,7 +747,7 @@ def _copied(
     name: str | None,
     copy: bool | None,
 ) -> tuple[str, ArrayLike | None, DTypeLike]:
-    """Return name, data and dtype of a copy; zeros that nobody asked for stay unallocated."""
+    """Return name, data and dtype of a copy; zeros never requested stay unallocated."""
     if data is not None:
         raise UsageError(
             f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
@@ -769,7 +768,7 @@ def _checked_layout(layout: object, what: str) -> str:
 
 
 def _use(write: bool, member: str, whole: bool) -> _core.Use:
-    """Say what becomes of the values that are shown; those of ghosts may not be lost."""
+    """Return the use of a returned view; ghosts' values must not be lost."""
     if not write:
         return _core.Use.read
     return _core.Use.write if whole and "_wo" in member else _core.Use.read_write
@@ -782,12 +781,12 @@ def _npy(filename: str | os.PathLike[str]) -> str:
 
 @dataclass(slots=True)
 class DatArg(Argument):
-    """A Dat as a loop uses it.
+    """A Dat as an argument of a loop.
 
     Attributes:
         data: The Dat.
         map_: The Map from the iteration Set to the Dat's Set; None means direct.
-        access: How the kernel uses it.
+        access: The access of the kernel.
         form: As of `Argument`.
     """
 

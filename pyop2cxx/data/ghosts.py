@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When ghosts are brought up to date, and when what they gathered goes to their owners."""
+"""Halo exchanges: updates of ghosts, and sums of ghost contributions at their owners."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 REDUCED = frozenset({INC, MIN, MAX})
-"""Ghosts gather with these accesses; their owners get it afterwards."""
+"""Accesses with contributions gathered in ghosts, and sent to the owners afterwards."""
 
 READING = frozenset({READ, RW})
-"""Ghosts must be up to date before these."""
+"""Accesses that need ghosts to be up to date."""
 
 
 class OlderNames:
-    """What PyOP2 called exchanges in 2013 and 2016."""
+    """PyOP2's names of exchanges from 2013 and 2016."""
 
     @property
     def needs_halo_update(self: Any) -> bool:
@@ -56,7 +56,7 @@ class OlderNames:
             self.global_to_local_begin(Access.READ)
 
     def halo_exchange_end(self: Any, reverse: bool = False) -> None:
-        """End what `halo_exchange_begin` began."""
+        """End `halo_exchange_begin`."""
         if reverse:
             self.local_to_global_end(Access.INC)
         else:
@@ -64,9 +64,9 @@ class OlderNames:
 
 
 class HaloExchange(OlderNames):
-    """What a Dat does with the Halo of its Set. Without a Halo nothing is exchanged.
+    """Exchanges of a Dat through the Halo of the Set. Without a Halo nothing is exchanged.
 
-    Loops over a Set whose Dats' Sets have Halos call these by themselves.
+    Loops over Dats with Halos call the methods automatically.
     """
 
     _set: Set
@@ -85,14 +85,14 @@ class HaloExchange(OlderNames):
 
     @property
     def _exchanged(self) -> Any:
-        """The Dat that the Halo is given: this one, or of a view its parent."""
+        """The Dat passed to the Halo: for a view the parent."""
         return self
 
     def _brought(self, use: _core.Use, member: str) -> Array:
         raise NotImplementedError
 
     _is_exchanging = False
-    """Whether the Halo is at work: what it takes from the Dat must not ask it again."""
+    """Whether the Halo is at work: its uses of the Dat must not start another exchange."""
 
     @property
     def _has_exchange(self) -> bool:
@@ -114,9 +114,9 @@ class HaloExchange(OlderNames):
         """Begin to make the ghosts ready for a loop.
 
         Args:
-            access_mode: How the loop uses this Dat. For READ and RW ghosts get their owners'
-                values, if they have not got them yet; for INC, MIN and MAX they get what changes
-                nothing. Other accesses need nothing.
+            access_mode: The loop's access to the Dat. For READ and RW ghosts get their owners'
+                values, unless up to date; for INC, MIN and MAX they get the neutral value. Other
+                accesses need nothing.
         """
         mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
         if not self._has_exchange:
@@ -128,7 +128,7 @@ class HaloExchange(OlderNames):
             values[self._set.size :] = _identity(self.dtype, mode)
 
     def global_to_local_end(self, access_mode: Access) -> None:
-        """End what `global_to_local_begin` began."""
+        """End `global_to_local_begin`."""
         mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
         if not self._has_exchange:
             return
@@ -139,18 +139,18 @@ class HaloExchange(OlderNames):
             self.halo_valid = False
 
     def local_to_global_begin(self, insert_mode: Access) -> None:
-        """Begin to give the owners what the ghosts gathered in a loop.
+        """Begin to send the ghosts' contributions in a loop to the owners.
 
         Args:
-            insert_mode: INC, MIN or MAX, how the loop used this Dat; the owners do the same with
-                what they get.
+            insert_mode: INC, MIN or MAX, the loop's access to the Dat; owners combine contributions
+                by the same access.
         """
         mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
         if self._has_exchange:
             self._exchange("local_to_global_begin", mode)
 
     def local_to_global_end(self, insert_mode: Access) -> None:
-        """End what `local_to_global_begin` began."""
+        """End `local_to_global_begin`."""
         mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
         if self._has_exchange:
             self._exchange("local_to_global_end", mode)
@@ -158,9 +158,9 @@ class HaloExchange(OlderNames):
 
     @contextmanager
     def frozen_halo(self, access_mode: Access) -> Iterator[None]:
-        """Promise that all loops of a `with` block use this Dat with one access.
+        """Promise a single access to the Dat for all loops of a `with` block.
 
-        Ghosts are exchanged once, before and after the block, and not by its loops.
+        Ghosts are exchanged once, before and after the block, and not by the loops inside.
 
         Example:
             >>> from pyop2cxx import op2
@@ -175,10 +175,10 @@ class HaloExchange(OlderNames):
             self.unfreeze_halo()
 
     def freeze_halo(self, access_mode: Access) -> None:
-        """Promise that loops use this Dat with one access until `unfreeze_halo`.
+        """Promise a single access to the Dat for all loops until `unfreeze_halo`.
 
         Raises:
-            HaloFrozenError: That was promised already.
+            HaloFrozenError: The halo is frozen already.
         """
         mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
         self._refuse_frozen()
@@ -195,10 +195,10 @@ class HaloExchange(OlderNames):
             )
 
     def unfreeze_halo(self) -> None:
-        """End what `freeze_halo` began.
+        """End `freeze_halo`.
 
         Raises:
-            HaloFrozenError: It was not frozen.
+            HaloFrozenError: The halo is not frozen.
         """
         if self._frozen is None:
             raise HaloFrozenError(f"{self._what}: the halo is not frozen")
@@ -210,7 +210,7 @@ class HaloExchange(OlderNames):
 
 
 def _identity(dtype: np.dtype[Any], mode: Access) -> Any:
-    """Return the value that changes nothing when it is added or compared."""
+    """Return the neutral value of a sum or comparison."""
     if mode == INC:
         return 0
     if dtype.kind == "f":

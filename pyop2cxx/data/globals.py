@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Globals: values that belong to no Set, read by loops or reduced into."""
+"""Globals: values without a Set, read by loops or reduced into."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__init__", "copy", "assign")
 class Global(SetFreeCarrier, Algebra, AsVec):
-    """Values that belong to no Set, read by loops or reduced into: a time step, a residual.
+    """Values without a Set, read by loops or reduced into: a time step, a residual.
 
     Args:
-        dim: The number of values, or their shape; or a Global or Constant, to get a copy of it.
+        dim: The number of values, or their shape; or a Global or Constant to copy.
         data: As many values; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
-        name: Used in messages; it does not affect the generated code.
-        comm: The communicator whose processes reduce together; None means this process alone.
-            So far it must be of one process.
+        name: Used in messages; does not affect the generated code.
+        comm: The communicator of the reducing processes; None means this process alone. So far only
+            a single process is supported.
         copy: As for `Dat`.
 
     Raises:
         DimTypeError: The dim is not an integer or a tuple of integers.
-        DataTypeError: The dtype is not one that kernels can work on.
+        DataTypeError: The dtype is not supported by kernels.
         DataValueError: The data are of another number, or do not convert.
         NameTypeError: The name is not a string.
 
@@ -81,12 +81,12 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         )
 
     def __call__(self, access: Access, path: None = None) -> GlobalArg:
-        """Return this Global as an argument of a loop.
+        """Return the Global as an argument of a loop.
 
         Raises:
             ModeValueError: The access is not READ, INC, MIN or MAX, or not for complex values.
             ContractError: A Map was given: a Global belongs to no Set.
-            UnsupportedError: MPI runs several processes, whose sums would have to be one.
+            UnsupportedError: MPI runs several processes, whose sums would have to be combined.
         """
         if access.__class__ is not Access or access not in self._accesses or path is not None:
             access = self._checked_call(access, path)
@@ -115,7 +115,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     @property
     def global_data(self) -> Array:
-        """A copy of the values, which are the same on all processes."""
+        """A copy of the values, equal on all processes."""
         return as_copy(self.data_ro, self._what)
 
     @property
@@ -125,7 +125,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     @property
     def comm(self) -> Any:
-        """The communicator whose processes reduce together: of one process, so far."""
+        """The communicator of the reducing processes: of a single process, so far."""
         return communicators.comm_of(self._comm, self._what)
 
     def _put(self, given: Array) -> None:
@@ -149,7 +149,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         self._buffer.increment_version()
 
     def copy(self, other: Global, *, casting: str = "fitting") -> None:
-        """Copy the values into another Global of the same number, converting them to its dtype.
+        """Copy the values into another Global of equal size, converting them to the target's dtype.
 
         Args:
             other: The Global written.
@@ -158,8 +158,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
         Raises:
             DatTypeError: The other is not a Global.
-            DataValueError: It holds another number of values, complex ones would become real, or a
-                value does not fit.
+            DataValueError: The other has another number of values, complex values would become
+                real, or a value does not fit.
         """
         check_casting(casting, f"{self._what}: copy")
         if not isinstance(other, Global):
@@ -180,7 +180,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             other.data = self.data_ro
 
     def _check_fits(self, other: Global, subset: None = None, operation: str = "copy") -> None:
-        """Check that a copy loses no value; on a device only integers are waited for."""
+        """Check for a copy without loss; on a device only integers are waited for."""
         is_waited_for = other.dtype.kind in "iu"
         if limits(self.dtype, other.dtype) is None or (
             at_device(self, other) and not is_waited_for
@@ -198,7 +198,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             )
 
     def _copied_on_device(self, other: Global) -> bool:
-        """Copy on the device where the values are, and say whether that was possible."""
+        """Copy on the device of the values, and return whether possible."""
         self._settle(write=False)
         other._settle(write=True)
         if self.dtype == other.dtype:
@@ -208,9 +208,9 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return bool(device_algebra().combine("=", other, self, None, whole=True))
 
     def assign(self, value: ArrayLike | Global) -> None:
-        """Set the values: to those of another Global, or to numbers.
+        """Set the values, from another Global, or from numbers.
 
-        On a device this is enqueued like a loop: nobody waits, and nothing is copied.
+        On a device the assignment is enqueued like a loop: without waiting, and without a copy.
 
         Raises:
             DataValueError: They are of another number, or do not convert.
@@ -229,7 +229,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     @property
     def dataset(self) -> GlobalDataSet:
-        """What it has in place of a DataSet."""
+        """The replacement of a DataSet."""
         return GlobalDataSet(self)
 
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Global:
@@ -239,11 +239,11 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return Global
 
     def __float__(self) -> float:
-        """Return the single value, so that ``float(error)`` and ``math.sqrt(total)`` work."""
+        """Return the single value, for ``float(error)`` and ``math.sqrt(total)``."""
         return float(self._single("float"))
 
     def __int__(self) -> int:
-        """Return the single value, cut off where it is not whole."""
+        """Return the single value, truncated to an integer."""
         return int(self._single("int"))
 
     def __complex__(self) -> complex:
@@ -290,7 +290,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return self.data_wo if fresh else self.data
 
     def _field_arg(self, access: Access, path: None) -> GlobalArg:
-        """Return this Global as a part of a MixedDat's argument."""
+        """Return the Global as a part of a MixedDat's argument."""
         return self(access)
 
     def _lent(self, *, write: bool) -> tuple[Array, bool]:
@@ -298,11 +298,11 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return (self.data if write else self.data_ro), False
 
     def duplicate(self) -> Global:
-        """Return a Global of its own with the same values and name."""
+        """Return a separate Global with the same values and name."""
         values = as_copy(self._read("duplicate"), self._what)
         return Global(self._dim, values, None, self._name, self._comm)
 
-    # Part of a Dat's interface, so that a Global can stand among Dats
+    # Part of a Dat's interface, for Globals among Dats
 
     @property
     def halo_valid(self) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Addresses that loops hand to their kernel as they are: handles of other libraries."""
+"""Addresses passed to kernels unchanged: handles of other libraries."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueType:
-    """The type of a handle, of which nothing is known.
+    """The type of an opaque handle.
 
     Attributes:
-        name: What the library calls it, for messages.
+        name: The library's name of the type, for messages.
     """
 
     name: str
 
 
 class PassthroughArg:
-    """An address as an argument of a loop: the kernel gets it unchanged, as ``void *``.
+    """An address as an argument of a loop: the kernel gets the address unchanged, as ``void *``.
 
-    The kernel must make sure that elements do not race for what is there, and the program that it
-    is still there when the loop runs. Only backends whose kernels run in this process can take it.
+    The kernel must avoid races on the memory behind the address, and the program must keep the
+    memory alive until the loop has run. Only backends with kernels in the same process support
+    handles.
 
     Args:
-        dtype: What it is.
+        dtype: Type of the handle.
         data_ptr: The address.
 
     Raises:
@@ -82,31 +83,31 @@ class PassthroughArg:
 
     @property
     def data(self) -> Self:
-        """Itself: there is nothing else to name."""
+        """The argument: a handle has no other data."""
         return self
 
     def of(self, data: Self) -> Self:
-        """Return another one as the same argument: as it is."""
+        """Return another handle as the same argument: unchanged."""
         return data
 
     @property
     def split(self) -> tuple[Self, ...]:
-        """The components: there is one."""
+        """The components: only the argument."""
         return (self,)
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._type.name
 
     @property
     def opaque_type(self) -> OpaqueType:
-        """What it is."""
+        """The type of the handle."""
         return self._type
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Bytes: what the compiler is told."""
+        """Bytes, for the compiler."""
         return np.dtype(np.uint8)
 
     def __repr__(self) -> str:

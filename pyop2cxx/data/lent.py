@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who else holds the memory of values, and what becomes of that while a device has them."""
+"""Tracks NumPy arrays handed out by a carrier, read-only while a device has the values."""
 
 from __future__ import annotations
 
@@ -32,27 +32,26 @@ if TYPE_CHECKING:
 
 
 class Holder(Protocol):
-    """What a carrier of values is to those who look after its memory."""
+    """The interface of a carrier of values for the tracking of memory."""
 
     _values: Array | None
     _buffer: _core.Buffer
 
 
 class Lent:
-    """Writeable arrays of a carrier's values that were handed out, or given to it, and are held.
+    """Writeable arrays of a carrier's values, handed out or given by the program, and still held.
 
-    They are writeable as long as what is written there counts: from when the host is asked for the
-    values until a device takes them. What the program has made of them, such as
-    ``dat.data[1:3]`` or a memoryview, cannot be ended: while there may be any, the values are
-    watched.
+    The arrays are writeable while writes count: from a use on the host until a device takes the
+    values. Objects derived by the program, as ``dat.data[1:3]`` or a memoryview, cannot be made
+    read-only: while there may be any, the values are watched.
 
-    A program that made the values of its own array, or shares them in another way, may write there
-    at any time. `others` says so until nobody else holds the memory.
+    A program that gave an array of its own as values, or shares them in another way, may write
+    there at any time. `others` is true until only the carrier holds the memory.
 
     Attributes:
         others: Not empty while the program may hold the memory by other means than `lend`.
         is_open: Whether there may be arrays to end since a device took the values last.
-        is_watching: Whether the next uses see that somebody wrote in vain.
+        is_watching: Whether the next uses check for writes in vain.
     """
 
     __slots__ = (
@@ -73,8 +72,8 @@ class Lent:
 
     @staticmethod
     def any_held(of: Iterable[Lent]) -> bool:
-        """Say whether somebody has an array of one of these that may be written now."""
-        for one in of:  # generators would cost half of what recording a loop does
+        """Return whether a writeable array of any of the given objects is held now."""
+        for one in of:  # generators would cost half of the time of recording a loop
             if one._out:
                 one._sweep()
                 if one._out:
@@ -85,9 +84,9 @@ class Lent:
 
     @property
     def held(self) -> str:
-        """What the program holds of the values and may write to; empty if nothing.
+        """Return a description of the writeable arrays held by the program; empty if none.
 
-        Messages end with this: "the program holds ...".
+        End of messages: "the program holds ...".
         """
         carrier: Any = self._carrier()
         if carrier is None:
@@ -101,9 +100,9 @@ class Lent:
         return ""
 
     def _is_held_by_others(self) -> bool:
-        """Say whether values may change on the host without a call of this library.
+        """Return whether values may change on the host without a call of the library.
 
-        On a device nobody writes: what the host writes meanwhile does not count.
+        Values on a device cannot change: writes on the host do not count meanwhile.
         """
         carrier = self._carrier()
         if carrier is None:
@@ -112,7 +111,7 @@ class Lent:
             return False
         if has_strangers(carrier, self._readers):
             return True
-        self.others.clear()  # who does not hold the memory now can get it by `lend` only
+        self.others.clear()  # new holders can get the memory by `lend` only
         return False
 
     def share(self) -> None:
@@ -120,10 +119,10 @@ class Lent:
         self.others[:] = [True]
 
     def lend(self, view: Array) -> Array:
-        """Hand out an array; those that a device has ended are writeable again, too.
+        """Hand out an array; arrays ended by a device become writeable again.
 
-        Parts of it keep it: NumPy lets parts hold only what owns the memory, which is ours, but
-        looks no further than a memoryview.
+        Views of the array keep the array alive: NumPy lets views hold only the owner of the memory,
+        the library's array, but looks no further than a memoryview.
         """
         self._reopen()
         view = np.asarray(memoryview(view))  # type: ignore[arg-type]  # an array is a buffer
@@ -135,21 +134,21 @@ class Lent:
         return view
 
     def give(self, data: object, values: Array) -> None:
-        """Note that the values lie in memory that the program has given, if they do.
+        """Note that the values lie in memory given by the program, if so.
 
         Args:
-            data: What it has given.
-            values: The carrier's array, made of that.
+            data: The given object.
+            values: The carrier's array, made of the object.
         """
         if isinstance(data, np.ndarray):
             if not np.may_share_memory(data, values):
-                return  # converted: the memory is ours
+                return  # converted: the carrier's own memory
             self._given = weakref.ref(data)
         self.share()
         self.is_open = True
 
     def recall(self) -> None:
-        """A device has taken the values: what the host wrote from now on would be lost."""
+        """End the arrays: a device has taken the values, so later host writes would be lost."""
         self._ended += self._set_writeable(self._out, writeable=False)
         self._out.clear()
         self.is_open = False
@@ -157,12 +156,12 @@ class Lent:
         self._watch()
 
     def trade(self, other: Lent) -> None:
-        """The carriers exchange their memory, which nobody else holds."""
+        """Exchange the notes of two carriers that exchange their memory."""
         self._given, other._given = other._given, self._given
         self.others[:], other.others[:] = other.others[:], self.others[:]
 
     def end(self) -> None:
-        """The carrier is going: what is held of its memory is the program's alone."""
+        """Reopen the arrays of a dying carrier: the memory is now the program's alone."""
         self._reopen()
 
     def _end_given(self) -> None:
@@ -174,15 +173,15 @@ class Lent:
     def _reopen(self) -> None:
         given = None if self._given is None else self._given()
         if runtime.ended.get(id(given)) is given and given is not None:
-            with suppress(ValueError):  # a device has the values of an array that owns these
-                given.flags.writeable = True  # first, or NumPy refuses the others, which it owns
+            with suppress(ValueError):  # a device has the values of the owning array
+                given.flags.writeable = True  # first, or NumPy refuses views of the array
                 del runtime.ended[id(given)]
         if self._ended:
             self._out.extend(self._set_writeable(self._ended, writeable=True))
             self._ended = []
 
     def _sweep(self) -> None:
-        """Forget arrays that nobody holds any more. The list stays the same: chains look at it."""
+        """Forget arrays no longer held. The list object stays, since chains refer to it."""
         self._out[:] = [known for known in self._out if known() is not None]
 
     def _watch(self) -> None:
@@ -190,7 +189,7 @@ class Lent:
         carrier = self._carrier()
         self._readers = [one for one in self._readers if one() is not None]
         self._ended = [one for one in self._ended if one() is not None]
-        # a memoryview keeps the array that it was made of
+        # a memoryview keeps the source array alive
         is_held = bool(self._ended) or (
             carrier is not None and has_strangers(carrier, self._readers)
         )
@@ -199,54 +198,54 @@ class Lent:
         self.is_watching = is_held
 
     def used(self) -> None:
-        """The host has used the values, which were watched."""
+        """Check a use of watched values on the host."""
         self._watch()
 
     def read(self, view: Array) -> None:
-        """An array that nobody can write through is handed out while the values are watched."""
+        """Note a read-only array handed out while the values are watched."""
         self._readers.append(weakref.ref(view))
 
     @staticmethod
     def _set_writeable(
         known: Iterable[weakref.ref[Array]], *, writeable: bool
     ) -> list[weakref.ref[Array]]:
-        """Mark the arrays that are held, and return them; those the program changed are left."""
+        """Mark the held arrays, and return them; arrays changed by the program are skipped."""
         marked = []
         for one in known:
             view = one()
             if view is not None and view.flags.writeable != writeable:
-                with suppress(ValueError):  # a device has the values of an array that owns these
+                with suppress(ValueError):  # a device has the values of the owning array
                     view.flags.writeable = writeable
                     marked.append(one)
         return marked
 
 
 def may_wait(recorder: Recorder | None, of: Iterable[Lent]) -> bool:
-    """Say whether what is done to values may be recorded instead of being done now.
+    """Return whether an operation on values may be recorded instead of being done now.
 
-    Nobody may write to them meanwhile; the nodes of a graph run when it is submitted, and use the
-    values of then.
+    Meanwhile no array may be writeable; the nodes of a graph run at a submit, and use the values of
+    then.
 
     Args:
-        recorder: Would record it; None if nobody would.
-        of: Of all that is used.
+        recorder: The recorder; None if there is none.
+        of: The arrays of all used values.
     """
     return recorder is not None and (recorder.is_of_graph or not Lent.any_held(of))
 
 
 def recall(lent: Iterable[Lent]) -> None:
-    """A device has taken the values of these: end the arrays of them that are held."""
+    """End the held arrays of values taken by a device."""
     for arrays in lent:
         if arrays.is_open:
             arrays.recall()
 
 
 def recalling(run: Callable[[], bool], lent: Iterable[Lent]) -> Callable[[], bool]:
-    """Return what runs something on a device, and ends the arrays of what it takes.
+    """Return a callable that runs a task on a device, and ends the arrays of used values.
 
     Args:
         run: Says whether values were copied.
-        lent: Of all that it uses; some may be the same.
+        lent: The arrays of all used values; repetitions are allowed.
     """
     ended = tuple({id(one): one for one in lent}.values())
     if not ended:
@@ -254,7 +253,7 @@ def recalling(run: Callable[[], bool], lent: Iterable[Lent]) -> Callable[[], boo
 
     def run_and_recall() -> bool:
         has_copied = run()
-        for arrays in ended:  # not `recall`: a call would cost a tenth of what a loop does
+        for arrays in ended:  # not `recall`: a call would cost a tenth of a loop's time
             if arrays.is_open:
                 arrays.recall()
         return has_copied
@@ -271,13 +270,13 @@ def given_values(
     *,
     is_written: bool = True,
 ) -> Array:
-    """Return what a program gives as values, as `as_values` does.
+    """Return the values given by a program, like `as_values`.
 
-    Whoever passes a tensor of another library expects that loops write there, so a copy is
-    mentioned. With NumPy's arrays and lists that is as with `np.asarray`.
+    A program passing a tensor of another library expects writes of loops there, so a copy is
+    mentioned. NumPy's arrays and lists behave as in `np.asarray`.
 
     Args:
-        data: What it gives.
+        data: The given data.
         dtype: As of `as_values`.
         shape: As of `as_values`.
         what: The object, for messages.
@@ -308,12 +307,12 @@ def _given_values(
 ) -> Array:
     """Return the values.
 
-    An array that is read-only because a device has the values of another carrier of the same memory
-    fits as if it were not.
+    An array made read-only because a device has the values of another carrier of the same memory
+    counts as writeable.
     """
     if not (isinstance(data, np.ndarray) and runtime.ended.get(id(data)) is data):
         return as_values(data, dtype, shape, what)
-    with suppress(ValueError):  # the array that owns it has ended, too
+    with suppress(ValueError):  # the owning array has ended, too
         data.flags.writeable = True
     try:
         return as_values(data, dtype, shape, what)
@@ -322,9 +321,9 @@ def _given_values(
 
 
 def _can_open_again(given: Array) -> bool:
-    """Say whether NumPy lets an array be written again once it was made read-only.
+    """Return whether NumPy lets a read-only array be made writeable again.
 
-    It asks whoever owns the memory, and what comes by DLPack does not say. Such arrays are watched.
+    NumPy asks the owner of the memory, but arrays from DLPack do not say. Such arrays are watched.
     """
     if given.flags.owndata:
         return True
@@ -340,9 +339,9 @@ def _can_open_again(given: Array) -> bool:
 
 
 def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
-    """Say whether arrays may show a carrier's memory besides its own and those that are known.
+    """Return whether unknown arrays may show a carrier's memory.
 
-    Memory that is not NumPy's own counts as shown.
+    Memory of other libraries counts as shown.
     """
     values = carrier._values
     if values is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums and multiples of matrices of one Sparsity."""
+"""Sums and multiples of matrices with the same Sparsity."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class MatAlgebra:
-    """What a Mat can do as a vector. A result has the dtype of its left matrix."""
+    """Mats as vectors. A result has the dtype of the left matrix."""
 
     __array_ufunc__ = None  # NumPy must leave `array_scalar * mat` to us
 
     def axpy(self: Any, alpha: complex, other: Any) -> None:
-        """Add a multiple of another matrix: ``self += alpha * other``; on a device if it is there.
+        """Add a multiple of another matrix: ``self += alpha * other``, on a device if there.
 
         Args:
             alpha: A number.
@@ -32,8 +32,8 @@ class MatAlgebra:
 
         Raises:
             MatTypeError: The other is not a Mat.
-            SparsityShapeError: It has another Sparsity.
-            DataTypeError: `alpha` is not a number, or values are complex and these are real.
+            SparsityShapeError: The other has another Sparsity.
+            DataTypeError: `alpha` is not a number, or a complex value would become real.
 
         Example:
             >>> from pyop2cxx import op2
@@ -51,7 +51,7 @@ class MatAlgebra:
             sources = iter([part._stored("axpy", write=False) for part in other])
             self._become("axpy", lambda values: values + number * next(sources))
             return
-        # of integers in a type that holds both, as C does: NumPy would refuse a negative number
+        # for integers in a dtype that holds both, as in C: NumPy would refuse a negative number
         factor = number if self.dtype.kind in "iu" else number.item()
         for mine, theirs in zip(self, other, strict=True):
             theirs._allocated("axpy")
@@ -63,7 +63,7 @@ class MatAlgebra:
             target += np.asarray(factor * source).astype(target.dtype, copy=False)
 
     def _become(self: Any, operation: str, change: Callable[[Array], Array]) -> None:
-        """Give all blocks other values; none, if one of these does not fit."""
+        """Replace the values of all blocks; of none, if a value does not fit."""
         parts = tuple(self)
         with np.errstate(all="ignore"):
             found = [change(part._stored(operation, write=False)) for part in parts]
@@ -162,7 +162,7 @@ class MatAlgebra:
         return made
 
     def _check_addend(self: Any, alpha: Any, other: Any, operation: str) -> Array:
-        """Return a factor as an array without dimensions, once it and the other matrix fit."""
+        """Return a factor as an array without dimensions, after checks of both operands."""
         if not _is_mat(other):
             raise MatTypeError(
                 f"{self._what}: '{operation}' with {other!r} of type {type(other).__name__}; "
@@ -193,5 +193,5 @@ def _is_mat(value: object) -> bool:
 
 
 def _over_zero(zero: Any) -> Any:
-    """Return 1 / 0 as values are divided: infinite, or no number where it is complex."""
+    """Return 1 / 0 for division: infinite, or NaN for complex values."""
     return complex(np.nan, np.nan) if np.iscomplexobj(zero) else np.copysign(np.inf, float(zero))

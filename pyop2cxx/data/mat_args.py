@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class MatArg(Argument):
-    """A Mat as a loop uses it.
+    """A Mat as an argument of a loop.
 
     Attributes:
         data: The Mat.
-        map_: The Maps to its rows and columns, and what is left out.
-        access: How the kernel uses it.
+        map_: The Maps to rows and columns, and the masks.
+        access: The access of the kernel.
         form: As of `Argument`.
     """
 
@@ -49,14 +49,14 @@ class MatArg(Argument):
 
 @dataclass(slots=True)
 class DenseBlockArg:
-    """Rows or columns of a Global in a matrix: these lie in memory as a Dat's values do.
+    """Rows or columns of a Global in a matrix, stored like a Dat's values.
 
     Attributes:
         data: The block.
         map_: The Map to the other side; None if both are of Globals.
-        access: How the kernel uses it.
-        dim: The values on each entity that the part has.
-        stride: Values from an entity to the next, where these are not all; else 0.
+        access: The access of the kernel.
+        dim: Values of the part on each entity.
+        stride: Values between entities, if the part does not have all; else 0.
         component: Where the part begins among them.
     """
 
@@ -70,17 +70,17 @@ class DenseBlockArg:
 
 @dataclass(slots=True)
 class PlacedBlockArg:
-    """Rows or columns of a Global whose entries need places, because some are left out.
+    """Rows or columns of a Global that need places for entries, because masks leave some out.
 
-    A loop makes a `MatArg` of it, when it is known where its Maps start.
+    A loop converts the argument to a `MatArg`, once the start of the Maps is known.
 
     Attributes:
         data: The block.
         rows: The Map to the rows; None if they are the Global's.
         cols: The same for columns.
-        access: How the kernel uses it.
-        masks: What is left out of rows and of columns, as of a `MatPath`.
-        unrolled: Whether that is said of scalars, not of blocks.
+        access: The access of the kernel.
+        masks: Masks of rows and of columns, as in a `MatPath`.
+        unrolled: Whether the masks are for scalars, not for blocks.
     """
 
     data: MatValues
@@ -93,14 +93,14 @@ class PlacedBlockArg:
 
 @dataclass(slots=True)
 class MixedMatArg(Argument):
-    """A Mat of several blocks, or with a Global's, as a loop uses it: one tensor for all of it.
+    """A Mat of several blocks, or with a Global's, as an argument: a single tensor for all blocks.
 
     Attributes:
         data: The Mat.
         map_: The Maps to rows and columns.
-        access: How the kernel uses it.
+        access: The access of the kernel.
         parts: The blocks as arguments of their own, by rows.
-        cells: For each part the row and the column of its block, and its row within the block.
+        cells: For each part the row and the column of the block, and the row within the block.
         form: As of `Argument`.
     """
 
@@ -122,17 +122,17 @@ def _again(arg: MatArg | MixedMatArg, data: Any) -> Any:
 
 
 class MatPath:
-    """How a loop reaches a matrix: two Maps, and the entries to leave out.
+    """The way from a loop to a matrix: two Maps, and the masks of entries.
 
     Attributes:
         rows: The Map to the rows.
         cols: The Map to the columns.
-        row_mask: A table that is negative for rows to leave out; None leaves none out.
+        row_mask: A table with negative numbers for rows to leave out; None leaves none out.
         col_mask: The same for columns.
-        unrolled: Whether these are scalar rows and columns, not blocks.
-        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
-        by_columns: Whether there is one row only, so that elements meet in columns.
-        meeting: What check mode has found of elements with a common entry, and of which values.
+        unrolled: Whether the masks are for scalar rows and columns, not for blocks.
+        given: Arguments for the same path: lgmaps and unroll_map.
+        by_columns: Whether there is only a single row, so that elements meet in columns.
+        meeting: Result of check mode: elements with a common entry, and the versions of the values.
     """
 
     meeting: tuple[Any, tuple[int, int, int] | None] | None = None
@@ -149,7 +149,7 @@ class MatPath:
         self._uid = runtime.next_uid()
         self.rows = rows
         self.cols = cols
-        self._masks = masks  # the arrays that the tables point to stay alive
+        self._masks = masks  # the arrays behind the tables stay alive
         self.row_mask = None if masks[0] is None else masks[0][1]
         self.col_mask = None if masks[1] is None else masks[1][1]
         self.unrolled = unrolled
@@ -161,7 +161,7 @@ class MatPath:
 
     @property
     def masks(self) -> tuple[Mask, Mask]:
-        """What is left out of rows and of columns: arrays, negative there, with their tables."""
+        """Masks of rows and of columns: arrays, negative for entries to leave out, with tables."""
         return self._masks
 
     @property
@@ -172,7 +172,7 @@ class MatPath:
     @property
     def is_masked(self) -> bool:
         """Whether some entries may have no place."""
-        # entries of these may lead nowhere
+        # entries of a composed Map may lead nowhere
         composed = isinstance(self.rows, ComposedMap) or isinstance(self.cols, ComposedMap)
         return composed or self.row_mask is not None or self.col_mask is not None
 
@@ -183,12 +183,12 @@ class MatPath:
 
 
 class MixedMatPath:
-    """How a loop reaches the blocks of a matrix.
+    """The way from a loop to the blocks of a matrix.
 
     Attributes:
-        rows: The Map to the rows of each field; None where these are a Global's.
+        rows: The Map to the rows of each field; None for a Global's.
         cols: The same for columns.
-        given: What to pass with the Maps for the same path: lgmaps and unroll_map.
+        given: Arguments for the same path: lgmaps and unroll_map.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How loops reach matrices: pairs of Maps, what is left out, and the blocks of mixed ones."""
+"""Ways from loops to matrices: pairs of Maps, masks, and the blocks of mixed matrices."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PAIR = 2
 
 
 def argument(mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool) -> MatArg:
-    """Return a matrix of one block as an argument of a loop; see `Mat.__call__`.
+    """Return a matrix with a single block as an argument of a loop; see `Mat.__call__`.
 
     Raises:
         MapTypeError: The path is not a pair of Maps.
@@ -65,7 +65,7 @@ def mixed_argument(
     Raises:
         MapTypeError: The path is not a pair of MixedMaps.
         MapValueError: The Sparsity was made from other Maps.
-        DataValueError: There is not one pair of arrays for each block in `lgmaps`.
+        DataValueError: `lgmaps` does not have a pair of arrays for each block.
     """
     sides = _checked_sides(mat, path)
     given = _lgmaps_by_block(mat, lgmaps)
@@ -84,14 +84,14 @@ def mixed_argument(
 def unlisted_argument(
     mat: MatValues, access: Access, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...]
 ) -> MatArg | MixedMatArg:
-    """Return a matrix as an argument by Maps that its Sparsity need not have been made from.
+    """Return a matrix as an argument by Maps possibly unknown to the Sparsity.
 
-    Whether their entries have places is found out by the loop. The path is forgotten with it.
+    The loop finds the places of entries. The path is forgotten with the loop.
 
     Args:
         mat: The matrix.
-        access: How the kernel uses it.
-        rows: For each field the Map to its rows; None where these are a Global's.
+        access: The access of the kernel.
+        rows: For each field the Map to the rows; None for a Global's.
         cols: The same for columns.
     """
     if not mat.is_mixed and rows[0] is not None and cols[0] is not None:
@@ -131,11 +131,11 @@ def _part_key(part: BlockPart) -> Any:
 
 
 def placed(part: PlacedBlockArg, whole: Set) -> MatArg:
-    """Return what needs places beside a Global as a block that has them.
+    """Return a block beside a Global, with places for entries.
 
     Args:
         part: The rows or columns.
-        whole: The Set that Maps of the loop start on.
+        whole: The Set at the start of the loop's Maps.
     """
     paths = part.data._paths
     targets = [dset.set for dset in part.data.sparsity.dsets]
@@ -189,7 +189,7 @@ def _dense_block(
         return [DenseBlockArg(block, whole, access, row_dim * col_dim, 0, 0)]
     if row_dim == 1:
         return [DenseBlockArg(block, whole, access, col_dim, 0, 0)]
-    # for each column entity the values of one row after those of another; kernels want rows
+    # for each column entity the values of whole rows in sequence; kernels want rows
     return [
         DenseBlockArg(block, whole, access, col_dim, row_dim * col_dim, r * col_dim)
         for r in range(row_dim)
@@ -291,7 +291,7 @@ def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -
         )
     if not (values < 0).any():
         return None
-    held = np.array(values, np.int64, order="C")  # a copy: loops that wait read it later
+    held = np.array(values, np.int64, order="C")  # a copy: waiting loops read the mask later
     table = _core.MapTable(
         address=address_of(held), index_bytes=8, n_rows=n * dim, arity=1, n_targets=n * dim
     )

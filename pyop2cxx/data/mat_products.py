@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of matrices with Dats on the host: the core's own, or SciPy's where that costs less."""
+"""Products of matrices with Dats on the host: the core's own, or SciPy's if faster."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
 
     Args:
         mat: The matrix.
-        x: A Dat, MixedDat or Global that fits its columns.
-        y: One that fits its rows; it may be the same.
+        x: A Dat, MixedDat or Global, matching the columns.
+        y: The same, matching the rows; may be `x`.
     """
     given = [field.data_ro_with_halos.reshape(-1) for field in x.split]
 
@@ -47,7 +47,7 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
 
 
 def _row_of_blocks(blocks: Any, given: list[Array]) -> Array:
-    """Return the product of one row of blocks with all fields, in the dtype of both."""
+    """Return the product of a row of blocks with all fields, in the common dtype."""
     common = np.result_type(blocks[0].dtype, *given)
     found = np.empty(blocks[0]._n_stored(0), _computed(common))
     for j, (block, x) in enumerate(zip(blocks, given, strict=True)):
@@ -74,5 +74,5 @@ def _multiply(mat: Any, x: Array, y: Array, *, is_added: bool) -> None:
 
 
 def _computed(common: np.dtype[Any]) -> np.dtype[Any]:
-    """Return what is computed in: narrow integers in wide ones, which end with the same bits."""
+    """Return the dtype of the computation: wide for narrow integers, with the same final bits."""
     return common if _core.is_multiplied(core_dtype(common)) else np.dtype(np.int64)

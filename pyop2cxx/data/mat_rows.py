@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def places_of_rows(mat: MatValues, rows: Array) -> Array:
-    """Return the places of rows, those of one after those of another.
+    """Return the places of rows, row after row.
 
     Args:
         mat: The matrix.
@@ -37,9 +37,9 @@ def put(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, membe
     Args:
         mat: The matrix, not mixed.
         places: Each once.
-        offsets: Which of the values at each place.
+        offsets: Indices of the values at each place.
         value: The value.
-        member: Who wants it, for messages and the ledger of copies.
+        member: Name of the caller, for messages and the ledger of copies.
     """
     if _is_on_device(mat):
         change_places(mat, places, tuple(offsets), value, "=")
@@ -50,17 +50,17 @@ def put(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, membe
 
 
 def add(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, member: str) -> None:
-    """Add to values of a matrix; the arguments are those of `put`."""
+    """Add to values of a matrix; arguments as for `put`."""
     if _is_on_device(mat):
         change_places(mat, places, tuple(offsets), value, "+=")
         return
     flat = mat._stored(member, write=True).reshape(-1, mat.cdim)
     for offset in offsets:
-        flat[places, offset] += value  # places come once
+        flat[places, offset] += value  # each place occurs once
 
 
 def _is_on_device(mat: MatValues) -> bool:
-    """Say whether the values are valid on the device that loops run on."""
+    """Return whether the values are valid on the device of loops."""
     if runtime.static or runtime.device is None:
         return False
     return mat.residence in ("device", "both")

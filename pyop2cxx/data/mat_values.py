@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a matrix holds: blocks, sizes, values at the places of a Sparsity, and their state."""
+"""The contents of a matrix: blocks, sizes, values at the places of a Sparsity, and states."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class MatValues(DataCarrier):
             self._parts: tuple[tuple[Any, ...], ...] = ()
             if not runtime.static:
                 self._allocate()
-            sparsity._mats.add(self)  # from here on it keeps its places
+            sparsity._mats.add(self)  # from here on the Sparsity keeps its places
             return
         self._parts = tuple(
             tuple(self._block(i, j) for j in range(sparsity.shape[1]))
@@ -102,7 +102,7 @@ class MatValues(DataCarrier):
 
     @property
     def comm(self) -> Any:
-        """The communicator of its rows."""
+        """The communicator of the rows."""
         return self._sparsity.comm
 
     @property
@@ -117,7 +117,7 @@ class MatValues(DataCarrier):
 
     @property
     def blocks(self) -> tuple[tuple[Any, ...], ...]:
-        """The blocks of a mixed matrix, by rows; the matrix itself where it is not mixed."""
+        """The blocks, by rows; for a matrix without blocks the matrix alone; nested tuple."""
         return self._blocks
 
     @overload  # type: ignore[override]  # a row has several blocks
@@ -127,7 +127,7 @@ class MatValues(DataCarrier):
     def __getitem__(self, index: int) -> tuple[Any, ...]: ...
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a block, or with one number a row of them."""
+        """Return a block, or, for a single index, a row of blocks."""
         return block_at(self._blocks, index, self._what)
 
     def __iter__(self) -> Iterator[Any]:
@@ -136,7 +136,7 @@ class MatValues(DataCarrier):
 
     @property
     def is_mixed(self) -> bool:
-        """Whether it has several blocks."""
+        """Whether there are several blocks."""
         return self._sparsity.shape != (1, 1)
 
     # Sizes
@@ -202,11 +202,11 @@ class MatValues(DataCarrier):
 
     @property
     def assembly_state(self) -> str:
-        """ASSEMBLED, INSERT_VALUES or ADD_VALUES: what loops have done since `assemble`."""
+        """ASSEMBLED, INSERT_VALUES or ADD_VALUES: the uses by loops since `assemble`."""
         return self._state if self._owner is None else self._owner.assembly_state
 
     def change_assembly_state(self, new_state: str) -> None:
-        """Say what comes next; between setting and adding what is pending is flushed."""
+        """Announce the next kind of use; changing between setting and adding flushes values."""
         if self._owner is not None:
             self._owner.change_assembly_state(new_state)
             return
@@ -219,7 +219,7 @@ class MatValues(DataCarrier):
         """Bring pending values of other processes to them: without MPI there are none."""
 
     def assemble(self) -> None:
-        """Say that loops and calls have added all they will for now."""
+        """Note the end of an assembly by loops and calls."""
         self.change_assembly_state(MatValues.ASSEMBLED)
         if self.is_mixed and self._sparsity.nested:
             for block in self:
@@ -227,7 +227,7 @@ class MatValues(DataCarrier):
 
     @property
     def dat_version(self) -> int:
-        """Grows with every use that may write.
+        """Version, increased by each use that may write.
 
         Raises:
             AssemblyStateError: The matrix is not assembled.
@@ -241,7 +241,7 @@ class MatValues(DataCarrier):
         return sum(block._buffer.version for block in self)
 
     def increment_dat_version(self) -> None:
-        """Say that the values were changed by other means."""
+        """Note a change of the values by other means."""
         for block in self:
             block._buffer.increment_version()
 
@@ -257,7 +257,7 @@ class MatValues(DataCarrier):
         """The matrix as a dense array, a copy; shape (nrows, ncols).
 
         Raises:
-            SparsityFormatError: It would have more than a million entries.
+            SparsityFormatError: The array would have more than a million entries.
         """
         shape = (self._n_stored(0), self._n_stored(1))
         if prod(shape) > _MOST_DENSE_ENTRIES:
@@ -297,7 +297,7 @@ class MatValues(DataCarrier):
         begin, end = self._sparsity.rowptr[row : row + 2]
         there = self._sparsity.colidx[begin:end]
         at = np.searchsorted(there, cols)
-        known = np.append(there, -1)  # no column is -1: what lies behind the last is missing
+        known = np.append(there, -1)  # no column is -1: places behind the last are missing
         missing = np.flatnonzero(known[at] != cols)
         if missing.size:
             raise IndexValueError(
@@ -330,13 +330,13 @@ class MatValues(DataCarrier):
         """Copy the values to the host if they are newer on a device.
 
         Raises:
-            ExecutionError: A loop that wrote them has failed.
+            ExecutionError: A loop writing the values has failed.
         """
         for block in self:
             block._on_host(_core.Use.read, "to_host", is_explicit=True)
 
     def to_device(self) -> None:
-        """Copy the values to the device that loops run on now; nothing if that is the host.
+        """Copy the values to the present device of loops; nothing happens on the host.
 
         Raises:
             ExecutionError: The device is full.
@@ -359,7 +359,7 @@ class MatValues(DataCarrier):
         self._forget_state()
 
     def _zero_is_taken(self, recorder: Recorder) -> bool:
-        """Let a chain do it in its place among the loops, if it can."""
+        """Let a chain zero the values in order among the loops, if possible."""
         if not may_wait(recorder, (self._lent_out,)):
             return False
         uses = (self, True)

@@ -50,19 +50,19 @@ MAT_ACCESSES = frozenset({WRITE, INC})
 
 @ends_tracebacks("__call__")
 class Mat(MatAlgebra, MatValues):
-    """A matrix: a dense block of values at each place of a Sparsity. Equal only to itself.
+    """A matrix: a dense block of values at each place of a Sparsity. Equal only to the same object.
 
-    Loops add element tensors to it (``INC``) or set entries (``WRITE``). Where each entry of each
-    element lies is found in the first loop over a pair of Maps; later ones search nothing.
+    Loops add element tensors (``INC``) or set entries (``WRITE``). The first loop over a pair of
+    Maps finds the places of all entries of each element; later loops reuse them.
 
     Args:
         sparsity: Where there may be values.
         dtype: The dtype; None means float64.
-        name: Used in messages; it does not affect the generated code.
+        name: Used in messages; does not affect the generated code.
 
     Raises:
         SparsityTypeError: The first argument is not a Sparsity.
-        DataTypeError: The dtype is not one that kernels can work on.
+        DataTypeError: The dtype is not supported by kernels.
         NameTypeError: The name is not a string.
 
     Example:
@@ -91,24 +91,24 @@ class Mat(MatAlgebra, MatValues):
         unroll_map: bool = False,
         flatten: bool = False,
     ) -> MatArg | MixedMatArg:
-        """Return this Mat as an argument of a loop.
+        """Return the Mat as an argument of a loop.
 
         Args:
             access: INC or WRITE.
-            path: The Maps from the iteration Set to the rows and to the columns; of PyOP2's older
-                conventions, each indexed by ``op2.i``. Of a mixed matrix MixedMaps, or Maps in a
-                tuple; None for a Global. The kernel then gets one tensor for all blocks, rows of
-                all fields times columns of all fields.
-            lgmaps: What to leave out: a pair of arrays (rows, columns), either None, shape
-                (Set.total_size,), integers: negative where the row or the column is left out, its
-                own number elsewhere. Also a list of one such pair, and objects with `indices`; of a
-                mixed matrix a list of a pair for each block, by rows.
-            unroll_map: Whether the arrays say this for each scalar, shape
-                (Set.total_size * dim,), where blocks have several.
+            path: The Maps from the iteration Set to the rows and to the columns; in PyOP2's older
+                conventions, each indexed by ``op2.i``. For a mixed matrix MixedMaps, or Maps in a
+                tuple; None for a Global. The kernel then gets a single tensor for all blocks, rows
+                of all fields times columns of all fields.
+            lgmaps: Masks: a pair of arrays (rows, columns), either None, shape (Set.total_size,),
+                integers: negative to leave out a row or column, otherwise its own number. Also a
+                list with a single pair, and objects with `indices`; for a mixed matrix a list with
+                a pair for each block, by rows.
+            unroll_map: Whether the arrays mask each scalar of blocks, shape (Set.total_size *
+                dim,).
             flatten: Of PyOP2's older conventions: order rows and columns by component first.
 
         Raises:
-            ModeValueError: There is no such access, or not for a Mat.
+            ModeValueError: The access does not exist, or not for a Mat.
             MapTypeError: The path is not a pair of Maps.
             MapValueError: The Sparsity was made from other Maps.
             DataValueError: The arrays of `lgmaps` do not fit.
@@ -138,7 +138,8 @@ class Mat(MatAlgebra, MatValues):
             idx: The component of each entity to change; None means all of them.
 
         Raises:
-            IndexValueError: There is no such row or component, or no place for its diagonal.
+            IndexValueError: The row or component does not exist, or there is no place for the
+                diagonal.
             DataValueError: The dtype does not hold the value.
             MapValueError: The Subset is a part of another Set.
         """
@@ -154,7 +155,7 @@ class Mat(MatAlgebra, MatValues):
     def set_local_diagonal_entries(
         self, rows: Any, diag_val: float = 1.0, idx: int | None = None
     ) -> None:
-        """Set the diagonal entries of rows; the arguments are those of `zero_rows`.
+        """Set the diagonal entries of rows; arguments as for `zero_rows`.
 
         Raises:
             IndexValueError: As for `zero_rows`.
@@ -167,7 +168,7 @@ class Mat(MatAlgebra, MatValues):
     def inc_local_diagonal_entries(
         self, rows: Any, diag_val: float = 1.0, idx: int | None = None
     ) -> None:
-        """Add to the diagonal entries of rows; the arguments are those of `zero_rows`.
+        """Add to the diagonal entries of rows; arguments as for `zero_rows`.
 
         Raises:
             IndexValueError: As for `zero_rows`.
@@ -181,12 +182,12 @@ class Mat(MatAlgebra, MatValues):
         """Add a dense array to the entries where rows and columns meet.
 
         Args:
-            rows: Numbers of entities; negative ones are left out.
+            rows: Numbers of entities; negative numbers are left out.
             cols: The same for columns.
             values: Shape (len(rows) * rows' dim, len(cols) * columns' dim), or as many values.
 
         Raises:
-            IndexValueError: There is no such row or column, or no place where two meet.
+            IndexValueError: A row or column does not exist, or there is no place for an entry.
             DataValueError: The values are of another number, or do not convert.
         """
         places, found = self._places(rows, cols, values)
@@ -194,7 +195,7 @@ class Mat(MatAlgebra, MatValues):
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def set_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
-        """Set the entries where rows and columns meet; the arguments are those of `addto_values`.
+        """Set the entries where rows and columns meet; arguments as for `addto_values`.
 
         Raises:
             IndexValueError: As for `addto_values`.
@@ -224,7 +225,7 @@ class Mat(MatAlgebra, MatValues):
         return found, range(dim) if idx is None else range(idx, idx + 1)
 
     def _held(self, value: Any, member: str) -> Any:
-        """Return a number in the dtype of the values, which must hold it."""
+        """Return a number in the dtype of the values; raise if the dtype does not hold it."""
         return as_array(value, self._dtype, (), f"{self._what}: {member}")[()]
 
     def _numbers(self, given: Any, what: str, side: int) -> Array:
@@ -243,7 +244,7 @@ class Mat(MatAlgebra, MatValues):
         return numbers.astype(np.int64).reshape(-1)
 
     def _diagonal_values(self, rows: Any, idx: int | None) -> tuple[Array, list[int]]:
-        """Return the places of rows' diagonal entries, and which values of each are on it."""
+        """Return the places of rows' diagonal entries, and the indices of diagonal values there."""
         found, components = self._rows(rows, idx)
         return self._diagonal(found), self._on_diagonal(components)
 
@@ -312,9 +313,9 @@ class Mat(MatAlgebra, MatValues):
         return made
 
     def to_scipy(self) -> Any:
-        """Return the matrix for SciPy, sharing the memory of its values: CSR, or BSR of blocks.
+        """Return the matrix for SciPy, sharing memory: CSR, or BSR of blocks.
 
-        A mixed matrix is copied into one CSR matrix.
+        A mixed matrix is copied into a single CSR matrix.
 
         Returns:
             A ``scipy.sparse.csr_array`` or ``bsr_array`` of shape (nrows, ncols), ghosts too.
@@ -341,7 +342,7 @@ class Mat(MatAlgebra, MatValues):
 
     @property
     def handle(self) -> Any:
-        """The matrix for PETSc, by petsc4py; it shares the memory of the values if it is plain.
+        """The matrix for PETSc, by petsc4py; shares memory with a plain matrix.
 
         Raises:
             MissingExtraError: petsc4py is not installed.
@@ -352,8 +353,8 @@ class Mat(MatAlgebra, MatValues):
     def to_cupy(self) -> Any:
         """Return the matrix on a CUDA device, for CuPy's solvers.
 
-        Where loops run on that device, it shares the memory of single values, and blocks are copied
-        there; sharing counts as a write. Otherwise the values are copied from the host.
+        On the device of loops, scalar blocks share memory, and larger blocks are copied; sharing
+        counts as a write. Otherwise the values are copied from the host.
 
         Returns:
             A ``cupyx.scipy.sparse.csr_matrix`` of shape (nrows, ncols), ghosts too.
@@ -375,8 +376,8 @@ class Mat(MatAlgebra, MatValues):
             y: On the DataSet of the rows; overwritten.
 
         Raises:
-            DatTypeError: One of them is not a Dat, MixedDat or Global where it should be.
-            DataValueError: One of them lives on another DataSet.
+            DatTypeError: An operand is not a Dat, MixedDat or Global as required.
+            DataValueError: An operand lives on another DataSet.
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self._check_vector(dat, side, what)
@@ -385,7 +386,7 @@ class Mat(MatAlgebra, MatValues):
         multiply_on_host(self, x, y)
 
     def _is_multiplied_on_device(self, x: Vector, y: Vector) -> bool:
-        """Multiply where the values are, which is not done for those of ghosts, if possible."""
+        """Multiply on the device of the values, if possible; impossible with ghosts."""
         if (self._n_stored(0), self._n_stored(1)) != (self.nrows, self.ncols):
             return False
         if matrix_products().multiply(self, x, y):
@@ -439,14 +440,14 @@ class Mat(MatAlgebra, MatValues):
 
 
 def _vector_kind(dset: Any) -> type[Any]:
-    """Return what holds values on the DataSet of a matrix's rows or columns."""
+    """Return the class of vectors on the DataSet of a matrix's rows or columns."""
     if isinstance(dset, MixedDataSet):
         return MixedDat
     return Global if isinstance(dset, GlobalDataSet) else Dat
 
 
 def is_same_space(found: Any, wanted: Any) -> bool:
-    """Whether values on two DataSets correspond; those of Globals do if they are as many."""
+    """Whether values on two DataSets correspond; for Globals, whether their sizes are equal."""
     both_global = isinstance(found, GlobalDataSet) and isinstance(wanted, GlobalDataSet)
     if both_global:
         return bool(found.cdim == wanted.cdim)
@@ -456,10 +457,10 @@ def is_same_space(found: Any, wanted: Any) -> bool:
 
 
 class MatBlock(Mat):
-    """A block of a mixed matrix that is not nested: it is assembled with the whole only."""
+    """A block of a mixed matrix, not nested: assembled only with the whole matrix."""
 
     def assemble(self) -> None:
-        """Refuse: the whole matrix is assembled, not a block of it.
+        """Refuse: only the whole matrix can be assembled.
 
         Raises:
             AssemblyStateError: Always.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several Dats as one: the fields of a mixed problem."""
+"""Several Dats as a single object: the fields of a mixed problem."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 
 def _fits_by_size(dat: Any, map_: Any) -> bool:
-    """Warn of a Map that leads to another Set than a field's, but to as many entities.
+    """Warn of a Map that leads to another Set than a field's, with equal size.
 
-    PyOP2 does not look at the Sets of a MixedMap, so programs that get by with this exist.
+    PyOP2 does not check the Sets of a MixedMap, so programs rely on the leniency.
     """
     if not isinstance(map_, Map) or isinstance(dat, Global) or map_.toset is dat.dataset.set:
         return False
@@ -97,12 +97,12 @@ def _in_fields(operation: Callable[[Any, Any], Any]) -> Any:
 
 @ends_tracebacks("__init__")
 class MixedDat(Fields[Dat], AsVec, OlderNames):
-    """Several Dats as one. Kernels get their fields end to end, in one array.
+    """Several Dats as a single object. Kernels get the fields concatenated in an array.
 
-    A field may also be a Global, for loops that READ, INC, MIN or MAX it; its Map is None.
+    A field may also be a Global, for loops with READ, INC, MIN or MAX; the Map is then None.
 
     Args:
-        arg: A MixedDataSet, or what one is made of, for Dats of zeros; or the Dats.
+        arg: A MixedDataSet, or the argument of its constructor, for Dats of zeros; or the Dats.
 
     Raises:
         DataSetTypeError: There is something else.
@@ -141,16 +141,16 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         path: MixedMap | Any | Iterable[Map] | None = None,
         flatten: bool = False,
     ) -> MixedDatArg:
-        """Return this MixedDat as an argument of a loop.
+        """Return the MixedDat as an argument of a loop.
 
         Args:
-            access: How the kernel uses it.
+            access: The access of the kernel.
             path: Maps from the iteration Set to the Sets of the fields.
             flatten: Of PyOP2's older conventions: order the values of each field by component
                 first.
 
         Raises:
-            ModeValueError: There is no such access, or not for complex values.
+            ModeValueError: The access does not exist, or not for complex values.
             MapTypeError: The path is not a MixedMap.
             MapValueError: A Map leads to another Set, or there are not as many as fields.
         """
@@ -181,7 +181,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
 
     @property
     def cdim(self) -> int:
-        """How many values there are on one entity of each field's Set, together."""
+        """The number of values on an entity of each field's Set, summed."""
         return sum(dat.cdim for dat in self)
 
     @property
@@ -196,7 +196,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
 
     @property
     def dataset(self) -> MixedDataSet:
-        """The DataSets that the fields live on."""
+        """The DataSets of the fields."""
         return MixedDataSet(dat.dataset for dat in self)
 
     @property
@@ -210,7 +210,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         return sum(dat.dat_version for dat in self)
 
     def increment_dat_version(self) -> None:
-        """Say that the values were changed by other means."""
+        """Note a change of the values by other means."""
         for dat in self:
             dat.increment_dat_version()
 
@@ -247,7 +247,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
 
     @contextmanager
     def frozen_halo(self, access_mode: Access) -> Iterator[None]:
-        """Promise that all loops of a `with` block use this MixedDat with one access."""
+        """Promise a single access to the MixedDat for all loops of a `with` block."""
         self.freeze_halo(access_mode)
         try:
             yield
@@ -255,10 +255,10 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             self.unfreeze_halo()
 
     def freeze_halo(self, access_mode: Access) -> None:
-        """Promise that loops use this MixedDat with one access until `unfreeze_halo`.
+        """Promise a single access to the MixedDat for all loops until `unfreeze_halo`.
 
         Raises:
-            HaloFrozenError: That was promised of one of the fields already; none is frozen then.
+            HaloFrozenError: The halo of a field is frozen already; no field is frozen then.
         """
         for dat in self:
             dat._refuse_frozen()
@@ -266,7 +266,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             dat.freeze_halo(access_mode)
 
     def _gathered(self, *, read: bool) -> Array:
-        """Return an array for the owned values of all fields, with them in it if they are read."""
+        """Return an array for the owned values of all fields, filled with them for reading."""
         n_values = sum(dat.data_ro.size for dat in self)
         if self._together is None or self._together.size != n_values:
             self._together = np.zeros(n_values, self.dtype)
@@ -275,8 +275,8 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         return self._together
 
     def _scatter(self) -> None:
-        """Copy what `_gathered` returned to the fields."""
-        assert self._together is not None  # it was gathered
+        """Copy the array of `_gathered` to the fields."""
+        assert self._together is not None  # gathered before
         spread(self._together, (dat.data_wo for dat in self))
 
     def zero(self, subset: Set | None = None) -> None:
@@ -313,7 +313,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
     __array_ufunc__ = None  # NumPy must leave `array_scalar * mixed` to us
 
     def _changed(self, change: Callable[[MixedDat], Any]) -> Any:
-        """Change all fields or none: results that integers do not hold are refused."""
+        """Change all fields or none: results not representable by integers are refused."""
         if self.dtype.kind not in "iub":
             return change(self)
         copied = MixedDat(self)
@@ -392,12 +392,12 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         self._changed(change)
 
     def save(self, filename: str) -> None:
-        """Write each field to a file of its own: the name, the field's number, .npy."""
+        """Write each field to a separate file: the name, the field's index, .npy."""
         for i, dat in enumerate(self):
             dat.save(f"{filename}_{i}")
 
     def load(self, filename: str) -> None:
-        """Read each field from the file that `save` wrote."""
+        """Read each field from the file written by `save`."""
         for i, dat in enumerate(self):
             dat.load(f"{filename}_{i}")
 
@@ -440,12 +440,12 @@ def _check_like(dat: MixedDat, other: object) -> None:
 
 @dataclass(slots=True)
 class MixedDatArg(Argument):
-    """A MixedDat as a loop uses it: the kernel gets its fields end to end.
+    """A MixedDat as an argument of a loop: the kernel gets the fields concatenated.
 
     Attributes:
         data: The MixedDat.
         map_: The MixedMap; None means direct.
-        access: How the kernel uses it.
+        access: The access of the kernel.
         form: As of `Argument`.
     """
 

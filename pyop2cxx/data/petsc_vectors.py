@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dats and Globals as PETSc's vectors: what their classes share."""
+"""Dats and Globals as PETSc vectors: the common base class."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class AsVec:
-    """Contexts that show values as a ``petsc4py.PETSc.Vec``, where petsc4py is installed.
+    """Contexts that show values as a ``petsc4py.PETSc.Vec``, if petsc4py is installed.
 
     The vector of a Dat or a Global shares the memory of the values on the host; loops must not use
-    them meanwhile. That of a MixedDat is a copy of its fields, one after the other, which is copied
-    back at the end of the context.
+    them meanwhile. The vector of a MixedDat is a copy of the concatenated fields, copied back at
+    the end of the context.
 
     Entering a context raises MissingExtraError without petsc4py, and ContractError if the dtype is
     not PETSc's scalar type.
@@ -31,7 +31,7 @@ class AsVec:
 
     @property
     def vec_ro(self) -> AbstractContextManager[Any]:
-        """A context with a vector to read; petsc4py cannot forbid to write to it."""
+        """A context with a vector to read; petsc4py cannot prevent writes."""
         return self.vec_context(READ)
 
     @property
@@ -46,7 +46,7 @@ class AsVec:
             access: READ, WRITE or RW.
 
         Raises:
-            ModeValueError: There is no such access, or another one.
+            ModeValueError: The access does not exist, or is not allowed here.
         """
         if access not in (READ, WRITE, RW):
             raise ModeValueError(

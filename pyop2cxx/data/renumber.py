@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Renumber a mesh so that entities close in space are close in memory.
+"""Renumber a mesh to place entities close in space close in memory.
 
-On a badly numbered mesh loops run five to sixteen times slower, so this comes before any other
-tuning.
+On a badly numbered mesh loops run five to sixteen times slower, so renumbering comes before any
+other tuning.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _UNCHANGED: Numbers = np.empty(0, dtype=np.int64)
 
 
 class Renumbering:
-    """What `renumber` did: the way between the numbers given by the user and those in use.
+    """Result of `renumber`: the permutations between the user's numbers and the present numbers.
 
     Attributes:
-        orders: For each Set that was renumbered, shape (total_size,), int64: the original number
-            of what now has number i.
+        orders: For each renumbered Set, shape (total_size,), int64: the original number of the
+            entity now numbered i.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Renumbering:
 
         Args:
             data: A Dat, or an array with a row for each entity of `on`, with or without ghosts.
-            on: The Set that an array belongs to.
+            on: The Set of an array.
 
         Raises:
-            UsageError: The array has another number of rows, or no Set was given with it; or the
-                Set was renumbered again since.
+            UsageError: The array has another number of rows, or no Set was given; or the Set was
+                renumbered again since.
 
         Example:
             >>> from pyop2cxx import op2
@@ -98,7 +98,7 @@ class Renumbering:
 
         Args:
             data: An array with a row for each entity of `on`, with or without ghosts.
-            on: The Set that it belongs to.
+            on: The Set of the array.
 
         Raises:
             UsageError: The array has another number of rows, or the Set was renumbered again since.
@@ -118,11 +118,11 @@ class Renumbering:
         """Give all Maps and Dats their original numbering back.
 
         Raises:
-            UsageError: That was done already.
+            UsageError: The renumbering is undone already.
         """
         if not self.orders:
             raise UsageError("Renumbering.undo: nothing to undo; it was undone already")
-        fresh = runtime.next_uid()  # where it was renumbered again in between
+        fresh = runtime.next_uid()  # after another renumbering in between
         after = {
             s: n if s._numbering == self._numbering else fresh for s, n in self._before.items()
         }
@@ -141,24 +141,23 @@ def renumber(
     method: str | None = None,
     coordinates: Dat | None = None,
 ) -> Renumbering:
-    """Renumber the Sets that maps connect, and everything given that lives on them.
+    """Renumber the Sets connected by Maps, and all given objects on them.
 
     The first Set is ordered by `method`: along a space-filling curve through `coordinates`, along
-    lines through them, or by reverse Cuthill-McKee (needs SciPy) on the graph in which the entities
-    that the first Map names together are neighbours. Curves suit caches; lines suit GPUs, whose
-    lanes run side by side along them. From there the order spreads along the Maps: elements go by
-    their smallest target, targets by the first element that names them. Core, owned and ghost
-    entities stay among themselves.
+    lines through them, or by reverse Cuthill-McKee (needs SciPy) on the graph of entities connected
+    by the first Map. Curves suit caches; lines suit GPUs, whose lanes run side by side along them.
+    From there the order spreads along the Maps: elements are sorted by their smallest target,
+    targets by their first element. Core, owned and ghost entities stay separate.
 
     Values are moved in place, so arrays shared with a Map or a Dat change too. Give every Map and
-    Dat that lives on these Sets: what is left out keeps the old numbering and no longer fits.
+    Dat on the Sets: objects left out keep the old numbering and no longer fit.
 
     Args:
         maps: All Maps between the Sets.
         dats: All Dats on them.
         method: 'rcm', 'hilbert', 'morton' or 'lines'. By default, with coordinates 'lines' if loops
             run on a GPU now, else 'hilbert'; without coordinates 'rcm'.
-        coordinates: A Dat of one to three numbers per entity; moved with the others.
+        coordinates: A Dat with one to three numbers per entity; moved with the others.
 
     Returns:
         The way back.
@@ -216,16 +215,16 @@ def renumber(
 
 
 def to_original(data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
-    """Return a copy of data in the numbers that their Set was made with, whatever came since.
+    """Return a copy of data in the original numbers of the Set, after any renumberings.
 
     Args:
         data: A Dat, or an array with a row for each entity of `on`, with or without ghosts.
-        on: The Set that an array belongs to.
+        on: The Set of an array.
 
     Raises:
-        UsageError: The array has another number of rows, or no Set was given with it; or the Dat
-            was left out of a renumbering, or the Set has no way back: edges, facets and most dofs
-            of a renumbered mesh.
+        UsageError: The array has another number of rows, or no Set was given; or the Dat was left
+            out of a renumbering, or the Set has no way back: edges, facets and most dofs of a
+            renumbered mesh.
     """
     if isinstance(data, Dat):
         data._refuse_left_out()
@@ -264,7 +263,7 @@ def _checked_method(method: str | None, coordinates: Dat | None) -> str:
 
 
 def _curve() -> str:
-    """Return the curve that suits the backend: lanes of a warp move together."""
+    """Return the curve for the backend: lanes of a warp move together."""
     warp = runtime.engine.backend(runtime.backend).facts.warp
     return "lines" if warp > 0 else "hilbert"
 
@@ -316,9 +315,9 @@ def _rcm_keys(path: Map) -> npt.NDArray[np.uint64]:
 def _spread(
     maps: tuple[Map, ...], orders: dict[Set, Numbers], add: Callable[[int], None]
 ) -> dict[Set, Numbers]:
-    """Order the Sets that maps connect to those ordered already."""
+    """Order the Sets connected by Maps to already ordered Sets."""
     while True:
-        # Elements by their targets first: an order that comes from few neighbours is the better.
+        # Elements by their targets first: an order from few neighbours is better.
         for path in maps:
             if path.toset in orders and path.iterset not in orders:
                 numbers = _inverse(orders[path.toset])
@@ -350,7 +349,7 @@ def _apply(
     numberings: Mapping[Set, int],
     add: Callable[[int], None],
 ) -> None:
-    """Move everything. New values are all made before the first old one is overwritten."""
+    """Move everything. All new values are made before any old value is overwritten."""
     _run_what_waits(dats)
     _refuse_overlap(dats)
     moved_maps: list[tuple[Map, Array]] = []
@@ -382,10 +381,10 @@ def _apply(
         s._way.follow(orders[s])
         s._origin = s._origin and s._origin.renumbered()
     runtime.has_renumbered = True
-    runtime.epoch += 1  # loops that ran before did not look
+    runtime.epoch += 1  # earlier loops did not check numberings
 
     def moved(on: Set, numbering: int) -> int:
-        """Return the numbering of what had this one: what was left out before stays so."""
+        """Return the new numbering of an object: objects left out before stay so."""
         return numberings[on] if numbering == before.get(on) else numbering
 
     for path, (start, end) in zip(maps, known_maps, strict=True):
@@ -395,13 +394,13 @@ def _apply(
 
 
 def _run_what_waits(dats: tuple[Dat, ...]) -> None:
-    """Run what a chain has recorded of these Dats; it may be the first that gives them values."""
+    """Run recorded entries of a chain on the Dats; an entry may be the first to set values."""
     for dat in dats:
         dat._settle(write=True)
 
 
 def _refuse_overlap(dats: tuple[Dat, ...]) -> None:
-    """Two Dats over one array move as one, but not if they are of different rows of it."""
+    """Refuse Dats over different rows of the same array; Dats over the same rows move once."""
     allocated = [dat for dat in dats if dat._is_allocated]
     for one, other in itertools.combinations(allocated, 2):
         a, b = one.data_ro_with_halos, other.data_ro_with_halos

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Views of one component of a Dat, as an argument of loops and as arrays."""
+"""Views of a single component of a Dat, as an argument of loops and as arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__init__")
 class DatView(Dat):
-    """One component of a Dat: the same memory, and one value on each entity.
+    """A component of a Dat: the same memory, and a single value on each entity.
 
     Args:
         dat: The Dat.
@@ -34,8 +34,8 @@ class DatView(Dat):
     Raises:
         DatTypeError: The first argument is not a Dat.
         IndexTypeError: The index is not an integer or several.
-        ContractError: It has not one integer for each entry of the dim.
-        IndexValueError: There is no such component.
+        ContractError: The index does not have an integer for each entry of the dim.
+        IndexValueError: The component does not exist.
 
     Example:
         >>> from pyop2cxx import op2
@@ -74,7 +74,7 @@ class DatView(Dat):
         return (self.data if write else self.data_ro), False
 
     def __del__(self) -> None:
-        """Leave the memory alone: it is the parent's."""
+        """Leave the parent's memory alone."""
 
     @property
     def parent(self) -> Dat:
@@ -83,12 +83,12 @@ class DatView(Dat):
 
     @property
     def index(self) -> tuple[int, ...]:
-        """Of the component, one integer for each entry of the parent's dim."""
+        """Index of the component, an integer for each entry of the parent's dim; tuple of int."""
         return self._index
 
     @property
     def dim(self) -> tuple[int, ...]:
-        """The shape of the values on each entity: one value."""
+        """The shape of the values on each entity: ``(1,)``."""
         return (1,)
 
     @property
@@ -97,7 +97,7 @@ class DatView(Dat):
 
     @_numbering.setter
     def _numbering(self, numbering: int) -> None:
-        """Leave it: the other components keep theirs."""
+        """Do nothing: the other components keep their numbering."""
 
     @property
     def halo_valid(self) -> bool:
@@ -132,7 +132,7 @@ class DatView(Dat):
         return self._component_of(self._parent._allocated(member))
 
     def _view(self, member: str, *, whole: bool, write: bool) -> Array:
-        # the other components must survive, whatever becomes of this one
+        # the other components must survive
         kept = member.replace("_wo", "")
         view = self._component_of(self._parent._view(kept, whole=whole, write=write))
         return self._lent_out.lend(view) if write else view
@@ -152,7 +152,7 @@ class DatView(Dat):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the values, without those of other components between them."""
+        """The bytes of the values, without other components between them."""
         return self._dtype.itemsize * self._shape("nbytes")[0]
 
     def __reduce__(self) -> tuple[Any, ...]:

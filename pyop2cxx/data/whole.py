@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is done to all values of a Dat at once: setting them, and their sum and extremes."""
+"""Operations on all values of a Dat: assignment, sum and extremes."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 class WholeValues:
-    """Members of `Dat` that treat all its values alike."""
+    """Members of `Dat` that treat all values alike."""
 
     def assign(self: Any, value: ArrayLike | Algebra, subset: Any = None) -> None:
         """Set the values of the owned entities.
 
         Args:
-            value: One number for all, or a Global of one value, which stays on its device; a Dat on
-                the same Set; or an array of shape (set.size, *dim), of a part
-                (subset.size, *dim).
-            subset: If given, only the owned entities of this part are set.
+            value: A number for all, or a Global with a single value, kept on the device; a Dat on
+                the same Set; or an array of shape (set.size, *dim), for a Subset (subset.size,
+                *dim).
+            subset: If given, only the owned entities of the Subset are set.
 
         Raises:
             MapValueError: The Dat, or the subset, is on another Set.
-            DataValueError: The array has another number of values, or one that the dtype does not
-                hold.
+            DataValueError: The array has another number of values, or a value does not fit the
+                dtype.
 
         Example:
             >>> from pyop2cxx import op2
@@ -66,7 +66,7 @@ class WholeValues:
             self._assign_values(found, subset, whole=False)
 
     def _fill(self: Any, number: Any, subset: Any) -> None:
-        """Set values to one number, ghosts' too where there is no subset."""
+        """Set values to a number, including ghosts if there is no subset."""
         is_there = at_device(self) and subset is None and self._stride == 0
         if is_there and device_algebra().combine("=", self, number, None, whole=True):
             self._numbering = self._set._numbering
@@ -100,8 +100,8 @@ class WholeValues:
     def min(self) -> Any:
         """Return the least value of the owned entities, of each component.
 
-        If one is NaN, so is this, as `sum` and `norm` are: `np.fmin.reduce(dat.data_ro)` and loops
-        that take a minimum leave NaN out.
+        A NaN makes the result NaN, as in `sum` and `norm`: `np.fmin.reduce(dat.data_ro)` and loops
+        with a minimum ignore NaN.
 
         Returns:
             As `sum`.
@@ -143,6 +143,6 @@ def _reduced_on_host(values: Array, what: str) -> Array:
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype that values are added in: the widest of their kind."""
+    """Return the dtype of sums: the widest of the kind."""
     wide = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.uint64, "b": np.int64}
     return np.dtype(wide[dtype.kind])

@@ -89,7 +89,6 @@ PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
 PROSE_LEFT = {
     "algebra": 8.5,
-    "data": 8.5,
     "fem": 9.0,
     "io": 7.5,
     "kernel": 10.5,
