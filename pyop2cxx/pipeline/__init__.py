@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a loop becomes code; never sees data."""
+"""From a loop to code, without any data."""

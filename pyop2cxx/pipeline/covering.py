@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code that runs a loop without being made for it: it knows less of Maps, or has wider arrays."""
+"""Code usable for a loop although made for another: fewer facts about Maps, or wider arrays."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _WIDTHS = (1, 2, 4)  # bytes of a place within a matrix's row
 
 
 def weaker(request: Request) -> Iterator[Request]:
-    """Yield requests for code that runs the loop as well, the closest first.
+    """Yield requests for usable code, closest first.
 
     Args:
-        request: What the loop's own code would be generated from.
+        request: The request for the loop's own code.
     """
     own = request.options.widths.position_bytes
     widths = [width for width in _WIDTHS if width >= own] if request.loop.has_matrices else [own]
@@ -50,14 +50,14 @@ def weaker(request: Request) -> Iterator[Request]:
 
 
 def general(request: Request) -> Request:
-    """Return the request for code that runs the loop on every mesh.
+    """Return the request for code usable on every mesh.
 
     Maps may lead somewhere twice, rows of matrices are of any length, and on a device indices are
     wide and nothing is padded. Whether entries lead
     nowhere is a matter of the program.
 
     Args:
-        request: What the loop's own code is generated from.
+        request: The request for the loop's own code.
     """
     options = request.options.for_any_mesh() if _on_grid(request) else request.options
     return replace(
@@ -71,7 +71,7 @@ def general(request: Request) -> Request:
 def _facts(
     known: tuple[_core.plan.MapFacts, ...], injective: bool, negative: bool
 ) -> tuple[_core.plan.MapFacts, ...]:
-    """Forget that Maps lead nowhere twice, or that they lead somewhere always."""
+    """Drop the facts of injective Maps, or of Maps without negative entries."""
     return tuple(
         _core.plan.MapFacts(
             index_bytes=one.index_bytes,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Why a loop runs as it does: strategy, lanes, and what the rules weighed."""
+"""Explanation of a loop's strategy and lanes, with the figures used by the rules."""
 
 from __future__ import annotations
 
@@ -21,45 +21,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Tabled):
-    """What was decided about a loop, and by which figures. As a `str` it is for reading.
+    """The decisions about a loop, with the figures. `str` gives a readable form.
 
     Attributes:
         loop: The kernel's name.
         iterset: The Set's name.
-        line: Where the user made the loop; empty if that is not known.
-        backend: Where it runs.
-        elements: Number of elements that the loop visits; 0 if the Set has no size.
+        line: Line of the user's loop; empty if unknown.
+        backend: Backend of the run.
+        elements: Number of visited elements; 0 if the Set has no size.
         strategy: How racing updates are resolved.
         why: Why so.
-        possible: What an element moves, in bytes, and the operations computed for it, under each
-            strategy that is possible; by a model in which caches keep nothing. First the one that
-            the rules take, then what they would take instead.
-        refused: Why each strategy that is not possible is not.
-        lanes: Elements computed side by side in vectors; 0 for one after the other.
-        why_lanes: Why so many, or why none; names the kernel's line if one forbids it.
-        kernel_line: That line's text; empty if there is none.
-        operations: Floating-point operations of one call of the kernel; None if the kernel could
-            not be parsed.
-        scalars: Values gathered and scattered by one call; INC and RW count twice.
-        bytes: Bytes that the whole loop must move; None where sizes are not known.
+        possible: Bytes moved and operations computed for an element, under each possible strategy,
+            by a model without caches. The rules' choice comes first, followed by the next choices.
+        refused: Reasons for each impossible strategy.
+        lanes: Elements computed side by side in vectors; 0 for no vectors.
+        why_lanes: Reason for the number of lanes; names the kernel's line if a line forbids lanes.
+        kernel_line: Text of the line; empty if there is none.
+        operations: Floating-point operations of a call of the kernel; None if the kernel could not
+            be parsed.
+        scalars: Values gathered and scattered by a call; INC and RW count twice.
+        bytes: Bytes moved by the whole loop, at least; None if sizes are unknown.
         least_operations: Kernels with fewer operations get no lanes by default.
         least_operations_a_scalar: The same, for each of `scalars`.
-        vector_bytes: Width of the machine's widest vector registers; 0 if that is not known.
+        vector_bytes: Width of the machine's widest vector registers, in bytes; 0 if unknown.
         gather_bytes: Width of the gather instructions used; 0 if rows are loaded and transposed.
         slow_operations: Divisions and roots among the operations.
-        operations_in_rows: Operations in inner loops that the C compiler vectorises by itself.
-        tuning: Numbers that are not the backend's defaults, by name.
-        calls: How often loops of this kernel have run so far over as many elements, with this
-            backend and strategy; on a device as often as `pyop2cxx.op2.profile` looked. After 32
-            sizes others within a factor of two are taken together.
+        operations_in_rows: Operations in inner loops vectorised by the C compiler.
+        tuning: Numbers other than the backend's defaults, by name.
+        calls: Number of runs so far of loops of the kind over as many elements, with the same
+            backend and strategy; on a device the number of runs measured by `pyop2cxx.op2.profile`.
+            After 32 sizes, other sizes within a factor of two share the counters.
         seconds_per_call: How long they took on average, plans and compilation apart; None if none
             has run, or been looked at.
-        bytes_per_second: What they had to move in that time; None as before.
-        colours: Of the plan that this loop ran with; 0 if it has none or has not run.
-        plan_bytes: What that plan takes up; 0 as before. Explanations are equal whatever has run.
-        n_items: Its work items, which are elements, blocks, or targets; 0 as before.
-        n_core_items: Those of them that use core elements only, and come first: what
-            ``compute(part=iterset.core_part)`` does.
+        bytes_per_second: Bytes moved per second of the average run; None as before.
+        colours: Colours of the plan of the last run; 0 for none, or before the first run.
+        plan_bytes: Size of the plan in bytes; 0 as before. Equality of explanations ignores runs.
+        n_items: Work items: elements, blocks, or targets; 0 as before.
+        n_core_items: Work items with core elements only, placed first: the work of
+            ``compute(part=iterset.core_part)``.
     """
 
     loop: str
@@ -93,7 +92,7 @@ class Explanation(Tabled):
     n_core_items: int = field(default=0, compare=False)
 
     def timed(self) -> Explanation:
-        """Return the same with what loops have cost so far."""
+        """Return the same explanation with the measured costs so far."""
         engine, kind = runtime.engine, (self.loop, self.backend, self.strategy)
         timing = engine.timings.get(engine.timing_key(kind, self.elements))
         if timing is None:
@@ -151,7 +150,7 @@ class Explanation(Tabled):
         return f"{self.elements} elements, {_readable(self.bytes)} to be moved"
 
     def planned(self, prepared: _core.PreparedLoop) -> Explanation:
-        """Return the same with the plan of a loop that is ready to run."""
+        """Return the same explanation with the plan of a prepared loop."""
         return replace(
             self,
             colours=prepared.n_colours,
@@ -180,7 +179,7 @@ class Explanation(Tabled):
         return f"{readable}, mean of {calls}; {1e-9 * self.bytes_per_second:.1f} GB/s"
 
     def _cost(self, name: str) -> str:
-        """Say what a strategy costs against the one that is used."""
+        """Return the cost of a strategy relative to the chosen strategy."""
         return ", ".join(
             f"{theirs / ours:.2f} times the {what}"
             for what, theirs, ours in zip(
@@ -206,12 +205,12 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
 
     Args:
         request: The loop.
-        iterset: The name of its Set.
+        iterset: Name of the Set.
         n_elements: How often the kernel is called.
-        n_bytes: Bytes that must be moved; None where that is not known.
+        n_bytes: Bytes moved, at least; None if unknown.
 
     Raises:
-        UnsupportedError: The strategy, or the number of lanes, that was asked for is not possible.
+        UnsupportedError: The requested strategy, or number of lanes, is not possible.
     """
     asked_for, choice = flow.as_it_runs(request)
     facts = asked_for.backend.facts
@@ -246,7 +245,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
 
 
 def _quoted(kernel: Kernel, why: str) -> str:
-    """Return the kernel's line that a reason names."""
+    """Return the kernel's line named in a reason."""
     found = re.search(r"\(line (\d+) of the kernel\)", why)
     lines = kernel.text.splitlines()
     if found is None or not 0 < int(found[1]) <= len(lines):

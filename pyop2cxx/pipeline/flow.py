@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way of one loop: strategy, lower, print, frame, compile, register.
+"""The steps from a loop to code: strategy, lower, print, frame, compile, register.
 
-The symbolic half (up to the text) never sees sizes or data; the other half never sees text that it
-could change.
+The symbolic half, up to the text, never sees sizes or data; the other half never changes text.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ if TYPE_CHECKING:
 
 
 _OF_OTHER_TEXTS = ("ahead", "kernels")
-"""Folders of templates that no text of a loop is framed by."""
+"""Folders of templates never used to frame a loop's text."""
 
 _MANY_OPERATIONS = 32
-"""Of a kernel from which on vectors may pay: choosing lanes takes 0.5 ms then, else 0.02."""
+"""Kernel operations from which on vectors may pay: choosing lanes takes 0.5 ms then, else 0.02."""
 
 _DUMPS = ("lower", *_core.PASSES, "source")
 
 
 def measured_key(request: Request) -> str:
-    """Return what a measured choice is for: a loop on a kind of device, whatever the mesh."""
+    """Return the key of a measured choice: a loop on a kind of device, for any mesh."""
     facts, options = request.backend.facts, request.options
     is_deterministic = options.semantics.deterministic
     about = (request.backend.name, facts.device_class, facts.float64, is_deterministic)
@@ -55,10 +54,10 @@ def measured_key(request: Request) -> str:
 
 
 def measured(request: Request) -> Request:
-    """Return the request for what was measured to be fastest, if that is known and possible.
+    """Return the request for the measured fastest way, if known and possible.
 
     Args:
-        request: Of a loop. What the user has asked for stays.
+        request: The request of a loop. Choices of the user stay.
     """
     if not runtime.engine.measured or not is_free(request):
         return request
@@ -83,12 +82,12 @@ def is_free(request: Request) -> bool:
 
 
 def choose(request: Request) -> Choice:
-    """Pick the strategy and the number of lanes: the user's, what was measured, or the rules'.
+    """Pick the strategy and the number of lanes: the user's, the measured, or the rules'.
 
     Raises:
-        UsageError: There is no strategy of that name.
-        UnsupportedError: The strategy, or as many lanes, are not possible for this loop; the
-            message says why.
+        UsageError: The strategy does not exist.
+        UnsupportedError: The strategy, or the number of lanes, is not possible for the loop; the
+            message gives the reason.
     """
     given, request = request, measured(request)
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
@@ -104,7 +103,7 @@ def choose(request: Request) -> Choice:
     signature = request.loop.signature()
 
     def lanes(options: _core.LoweringOptions) -> tuple[_core.LoweringOptions, str]:
-        """Choose as for an equal loop before: finding out takes as long as to lower the loop."""
+        """Choose as for an earlier equal loop: a new choice takes as long as lowering the loop."""
         widths = (request.lanes, vector_bytes, gather_bytes)
         lowering = _core.lowering_key(strategy, *about[1:3], options)
         # the reason names lines of the kernel's text, and the rules go by all of the tuning
@@ -123,7 +122,7 @@ def choose(request: Request) -> Choice:
         found, why = runtime.engine.lanes.made(key, decided)
         return found.tuned(found.tuning), why  # a copy: `by_slot` is set below
 
-    # what has decided is forgotten: equal texts have equal keys on meshes of any size and order
+    # drop the deciding facts: equal texts have equal keys on meshes of any size and order
     options = request.options.summing(strategy == "atomic" and _core.sums_targets(*about))
     options, why_lanes = lanes(options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
@@ -140,7 +139,7 @@ def choose(request: Request) -> Choice:
     corners = _corners(request, strategy, options)
     options.corners = [(one.of_elements, one.of_targets) for one in corners if not one.why_not]
     lowering = _core.lowering_key(strategy, *about[1:3], options)
-    # the text of an opaque kernel is passed on as it is written, comments and all
+    # an opaque kernel's text is passed on as written, with comments
     verbatim = request.kernel.text if request.kernel.core.body is None else ""
     frames = [identified(folder) for folder in folders_of(request.backend)]
     key = repr((signature, verbatim, request.backend.name, lowering, *frames))
@@ -156,11 +155,11 @@ def _lanes_before(
 
     Args:
         request: Of a loop.
-        key: All that the rules go by.
-        by_rules: Chooses, for all processes after this one.
+        key: All input of the rules.
+        by_rules: Chooses, for all later processes.
 
     Returns:
-        What tables or the cache directory have; None where that takes longer than to choose.
+        The choice from tables or the cache directory; None if a new choice is faster.
     """
     tables = runtime.engine.ahead_lanes
     known = tables.get(_core.digest(repr(key))) if tables else None
@@ -178,7 +177,7 @@ def _lanes_before(
 
 
 def why_not(strategy: str, request: Request) -> str:
-    """Say why a strategy is not possible for a loop; empty: it is."""
+    """Return the reason why a strategy is impossible for a loop; empty: possible."""
     facts = list(request.map_facts)
     try:
         _core.force_strategy(strategy, request.loop, request.backend.facts, facts, request.options)
@@ -188,7 +187,7 @@ def why_not(strategy: str, request: Request) -> str:
 
 
 def here(request: Request) -> Request:
-    """Return the request for the very device where its backend runs."""
+    """Return the request for the present device of the backend."""
     device = runtime.engine.chosen_device(request.backend)
     return request if device is None else suited_to(request, device)
 
@@ -221,7 +220,7 @@ def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:
 def _corners(
     request: Request, strategy: str, options: _core.LoweringOptions
 ) -> tuple[Corners, ...]:
-    """Say which Maps' entries are taken from those of their targets' Maps, and why not others."""
+    """Return the Maps with entries taken from the targets' own Maps, and reasons for others."""
     if request.elsewhere is None or strategy != "owner":
         return ()
     found: list[Corners] = []
@@ -262,7 +261,7 @@ def _may_use_lanes(request: Request) -> bool:
 
 
 def generate(request: Request, choice: Choice) -> GeneratedCode:
-    """Return the text of a loop, from memory if it was generated before."""
+    """Return the text of a loop, from memory if generated before."""
     engine = runtime.engine
     known: GeneratedCode | None = engine.texts.find(choice.key)
     if known is not None:
@@ -295,7 +294,7 @@ def generate(request: Request, choice: Choice) -> GeneratedCode:
 
 
 def _written(request: Request, choice: Choice, module: _core.Module) -> str:
-    """Return what an Executable needs besides the compiled text."""
+    """Return the input of an Executable besides the compiled text."""
     about = (module, request.loop, choice.strategy)
     if isinstance(request.backend.toolchain, DeviceToolchain):
         return _core.written_down_for_device(*about)
@@ -303,27 +302,27 @@ def _written(request: Request, choice: Choice, module: _core.Module) -> str:
 
 
 def _lowering(request: Request, choice: Choice) -> Lowering:
-    """Return what lowering a loop goes by: values, without the loop's data."""
+    """Return the input of lowering a loop: values, without the loop's data."""
     facts, maps = request.backend.facts, list(request.map_facts)
     return request.loop, choice.strategy, facts, maps, choice.options
 
 
 def _marked(request: Request, choice: Choice) -> str:
-    """Return the text with the lines of this very kernel: an equal one may be written otherwise."""
+    """Return the text with line markers of the given kernel: equal kernels may differ in lines."""
     module = _core.lower(*_lowering(request, choice))
     return _frame(request, choice, module, line_markers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """A loop on its way to an Executable.
+    """A loop on the way to an Executable.
 
     Attributes:
-        request: What decides its text, less what the device cannot do.
-        device: Where it runs; None for the host.
+        request: The input of the text, restricted to the device's abilities.
+        device: Device of the run; None for the host.
         choice: Strategy and lanes.
         flags: Of the compiler.
-        query: What the dispatcher is asked for.
+        query: The query for the dispatcher.
     """
 
     request: Request
@@ -334,11 +333,11 @@ class Wanted:
 
 
 def wanted(request: Request) -> Wanted:
-    """Say which Executable a loop needs: its own, or one of a table that covers it.
+    """Return the Executable needed by a loop: a loop's own, or a usable one from a table.
 
     Raises:
         ToolchainError: There is no device.
-        UnsupportedError: The device cannot do what the loop needs.
+        UnsupportedError: The device does not support a need of the loop.
     """
     engine = runtime.engine
     device = engine.chosen_device(request.backend)
@@ -347,7 +346,7 @@ def wanted(request: Request) -> Wanted:
     own = _asked(request, device)
     if engine.n_tables and engine.ahead.knows(own.query) and engine.ahead.find(own.query):
         for other in weaker(request):
-            with suppress(UnsupportedError):  # a strategy that was forced needs what is known
+            with suppress(UnsupportedError):  # a forced strategy needs known facts
                 covering = _asked(other, device)
                 if not engine.ahead.find(covering.query):
                     return covering
@@ -359,7 +358,7 @@ def _asked(request: Request, device: OpenDevice | None) -> Wanted:
     choice = choose(request)
     flags = flags_of(request)
     tools = (options["cc"], options["cxx"]) if device is None else device.key
-    key = _core.digest(choice.key)  # as manifests have it: they name no folder of the user
+    key = _core.digest(choice.key)  # as in manifests: no folder of the user is named
     query = _core.Query(
         loop=request.name,
         strategy=choice.strategy,
@@ -373,27 +372,27 @@ def _asked(request: Request, device: OpenDevice | None) -> Wanted:
 
 
 def as_it_runs(request: Request) -> tuple[Request, Choice]:
-    """Return a loop as it runs on the device of this machine, if there is one, and what is chosen.
+    """Return a loop as run on the present device, if there is one, and the choice.
 
-    What says how a loop runs asks here, so that all say the same.
+    All reports about a loop's run use this function, and agree.
 
     Raises:
         UnsupportedError: As `choose`.
     """
     if isinstance(request.backend.toolchain, DeviceToolchain) and not runtime.static:
-        with suppress(ToolchainError):  # there is none: what can be said of any
+        with suppress(ToolchainError):  # no device: a text for any
             asked = wanted(request)
             return asked.request, asked.choice
     return request, choose(request)
 
 
 def executable(request: Request) -> _core.Executable:
-    """Return something that runs the loop: known, from the disk cache, or compiled now.
+    """Return an Executable of the loop: known, from the disk cache, or compiled now.
 
     Raises:
         CompilationError: The compiler rejects the kernel; the message shows the user's line.
-        ToolchainError: There is no compiler or no device, or it broke.
-        UnsupportedError: The device cannot do what the loop needs.
+        ToolchainError: A compiler or a device is missing or broken.
+        UnsupportedError: The device does not support a need of the loop.
     """
     engine, asked = runtime.engine, wanted(request)
     found = engine.dispatcher.resolve(asked.query)
@@ -416,20 +415,20 @@ def executable(request: Request) -> _core.Executable:
 
 
 def depends_on(request: Request) -> str:
-    """Return what compiled code depends on besides its text and the flags."""
+    """Return the dependences of compiled code besides text and flags."""
     return " ".join((_core.__version__, *request.kernel.files_for_compiler))
 
 
 def load(asked: Wanted, text: str, extra: str) -> _core.jit.Loaded:
-    """Return the library of the host that a text becomes.
+    """Return the host library of a text.
 
     Args:
         asked: The loop.
-        text: Its text.
-        extra: What else the library depends on.
+        text: Text of the loop.
+        extra: Other dependences of the library.
 
     Raises:
-        ToolchainError: There is no compiler, or it rejects the text.
+        ToolchainError: The compiler is missing, or rejects the text.
     """
     language = _core.jit.Language.cxx if asked.request.kernel.cpp else _core.jit.Language.c
     return runtime.engine.service.load(text, language, list(asked.flags), extra)
@@ -438,13 +437,13 @@ def load(asked: Wanted, text: str, extra: str) -> _core.jit.Loaded:
 def enter(
     asked: Wanted, made: _core.Executable, origin: _core.jit.Origin, spent: tuple[int, int, int]
 ) -> None:
-    """Make an Executable known to the dispatcher, and note what it took.
+    """Make an Executable known to the dispatcher, and note the times.
 
     Args:
         asked: The loop.
-        made: Its Executable.
+        made: The Executable.
         origin: Where the library or the program came from.
-        spent: When its text was begun, and nanoseconds for the text and for compiling it.
+        spent: Begin of the work on the text, and nanoseconds for the text and for the compilation.
     """
     engine, (start, generating, compiling) = runtime.engine, spent
     engine.jit_table.insert(asked.query, made)
@@ -456,7 +455,7 @@ def enter(
 
 
 def check_may_compile(asked: Wanted) -> None:
-    """Raise UnsupportedError for a loop that no table has, where nothing may be compiled."""
+    """Raise UnsupportedError for a loop missing in tables, if compiling is forbidden."""
     engine, request = runtime.engine, asked.request
     if not (runtime.configuration["eti_only"] or engine.expected):
         return
@@ -471,7 +470,7 @@ def check_may_compile(asked: Wanted) -> None:
 
 
 def suited_to(request: Request, device: OpenDevice) -> Request:
-    """Say what this very device cannot do, of what its backend can, and how its lanes run."""
+    """Return the request restricted to the abilities and lanes of a device."""
     info = device.info
     return suited(request, is_cpu=info.is_cpu, float64=info.float64, warp=info.warp)
 
@@ -480,10 +479,10 @@ def suited(request: Request, *, is_cpu: bool, float64: bool = True, warp: int = 
     """Return the request for devices of a kind.
 
     Args:
-        request: For any device of its backend.
+        request: The request for any device of the backend.
         is_cpu: Whether they are processors.
         float64: Whether they compute in double precision.
-        warp: Lanes that exchange registers; 0: as the backend says.
+        warp: Lanes able to exchange registers; 0: as in the backend.
     """
     facts = request.backend.facts
     if not is_cpu and float64 >= facts.float64 and (0 in (warp, facts.warp) or warp == facts.warp):
@@ -497,19 +496,19 @@ def suited(request: Request, *, is_cpu: bool, float64: bool = True, warp: int = 
 
 
 def launch_tuning(request: Request, device: OpenDevice | None) -> _core.Tuning:
-    """Return the numbers that steer the launches of a loop, for the device where it runs."""
+    """Return the launch parameters of a loop, for the device of the run."""
     suited_request = request if device is None else suited_to(request, device)
     return measured(suited_request).options.tuning
 
 
 def framing(backend: Backend) -> tuple[str, ...]:
-    """Return the folders of our templates that may frame a backend's texts.
+    """Return the folders of the package's templates used to frame a backend's texts.
 
-    Templates of kernels are not among them: a kernel's text is in the key. Nor are those of files
-    beside compiled loops.
+    Templates of kernels are excluded, since a kernel's text is in the key. Templates of files
+    beside compiled loops are excluded, too.
     """
     if isinstance(backend.toolchain, HostToolchain) and not folders_of(backend):
-        return (backend.template.partition("/")[0],)  # what ours include lies beside them
+        return (backend.template.partition("/")[0],)  # included templates lie beside them
     return _framing_folders(template_folder())
 
 
@@ -520,7 +519,7 @@ def _framing_folders(templates: Path) -> tuple[str, ...]:
 
 @cache
 def _printer(folders: tuple[str, ...]) -> tuple[object, ...]:
-    """What a text depends on besides its key: the core, the parser, dialects and templates."""
+    """Dependences of a text besides the key: the core, the parser, dialects and templates."""
     templates = str(template_folder())
     printed = stamp([BACKENDS, *(os.path.join(templates, name) for name in folders)])
     return (_core_file(), printed, front_end())
@@ -528,7 +527,7 @@ def _printer(folders: tuple[str, ...]) -> tuple[object, ...]:
 
 @cache
 def _core_file() -> tuple[str, int, int]:
-    """Which build of the core this is: its passes and rules decide what is kept."""
+    """Identify the build of the core: passes and rules decide cached results."""
     about = os.stat(_core.__file__)
     return (_core.__version__, about.st_size, about.st_mtime_ns)
 
@@ -556,7 +555,7 @@ def _frame(request: Request, choice: Choice, module: _core.Module, *, line_marke
 
 
 def _preludes(request: Request, module: _core.Module) -> list[str]:
-    """Texts that the language has to be given before this loop's own."""
+    """Texts needed by the language before the loop's own."""
     needs = _core.needs(module)
     needs += ["no_contraction"] * request.options.semantics.deterministic
     folder = PurePosixPath(request.backend.template).parent
@@ -568,12 +567,12 @@ def _preludes(request: Request, module: _core.Module) -> list[str]:
 
 
 def flags_of(request: Request) -> tuple[str, ...]:
-    """Flags beyond the ones all code gets, most specific last, those for a linker behind all."""
+    """Flags beyond the common flags, most specific last, followed by linker flags."""
     return (*compile_flags_of(request), *link_flags_of(request))
 
 
 def compile_flags_of(request: Request) -> tuple[str, ...]:
-    """Compiler flags beyond the ones all code gets, most specific last."""
+    """Compiler flags beyond the common flags, most specific last."""
     engine, options, kernel = runtime.engine, runtime.configuration, request.kernel
     toolchain = request.backend.toolchain
     if isinstance(toolchain, DeviceToolchain):
@@ -599,7 +598,7 @@ def link_flags_of(request: Request) -> tuple[str, ...]:
 
 
 def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin]:
-    """Return the library, or the device's program, that a text becomes, and where it came from."""
+    """Return the library or device program of a text, with the origin."""
     engine, request, device = runtime.engine, asked.request, asked.device
 
     def compiled(text: str, extra: str) -> tuple[Any, _core.jit.Origin]:
@@ -623,7 +622,7 @@ def _compiled(asked: Wanted, code: GeneratedCode) -> tuple[Any, _core.jit.Origin
 
 
 def _dump(request: Request, code: GeneratedCode) -> None:
-    """Write what `PYOP2CXX_DUMP` asks for to standard error, or into the folder that it names."""
+    """Write the stages requested by `PYOP2CXX_DUMP` to standard error, or into the given folder."""
     asked = runtime.configuration["dump"]
     if not asked:
         return
@@ -648,6 +647,6 @@ def _dump(request: Request, code: GeneratedCode) -> None:
 
 
 def _write_dump(folder: Path, name: str, number: int, stage: str, text: str) -> None:
-    """Write one stage to a file of its own, numbered in their order."""
+    """Write a stage to a numbered file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.{number}_{stage}.txt").write_text(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code of loops that was compiled ahead of time for devices, loaded when a device first runs it."""
+"""Device code of loops compiled ahead of time, loaded on the first run on a device."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AheadLoop:
-    """A loop of a table, for the devices of one backend.
+    """A loop of a table, for the devices of a backend.
 
     Attributes:
-        executable: What runs it, but for the code, as canonical text.
-        programs: What a device loads, by the kind of devices: "sm_90", or "" for any.
+        executable: The executable, without code, as canonical text.
+        programs: Device code by the kind of devices: "sm_90", or "" for any.
     """
 
     executable: str
@@ -29,12 +29,12 @@ class AheadLoop:
 
 
 def bring(key: str, query: _core.Query, device: OpenDevice) -> None:
-    """Load a loop of the tables onto a device, if it is there and was not before.
+    """Load a loop of the tables onto a device, if available and not yet loaded.
 
     Args:
         key: Of the loop's text.
-        query: What the dispatcher is asked for.
-        device: Where it is to run.
+        query: The query for the dispatcher.
+        device: Device of the run.
 
     Raises:
         ToolchainError: The device does not load the code.

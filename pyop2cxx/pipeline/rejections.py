@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn a compiler's complaint about generated code into one about the user's kernel."""
+"""Turn compiler errors about generated code into errors about the user's kernel."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def explain_rejection(
     marked: str,
     compile_text: Callable[[str], object],
 ) -> CompilationError:
-    """Compile once more with `#line`, so that the message points at the user's lines.
+    """Compile again with `#line`, so the message shows the user's lines.
 
     Args:
-        request: The loop whose text was rejected.
-        error: What the first compilation raised.
+        request: The loop with the rejected text.
+        error: Error of the first compilation.
         marked: The same text, with line markers.
         compile_text: Compiles a text.
 
@@ -61,7 +61,7 @@ def explain_rejection(
 
 @contextmanager
 def named_by_users(request: Request) -> Iterator[None]:
-    """Let refusals have the user's name of the kernel, and the line that is not understood."""
+    """Use the user's name of the kernel in refusals, and add the unsupported line."""
     try:
         yield
     except UnsupportedError as error:
@@ -81,7 +81,7 @@ def _refused(request: Request, message: str) -> str:
 
 
 def _name_strangers(request: Request, said: str) -> str:
-    """Say of names that nobody declares that Consts are meant to be used like that."""
+    """Explain undeclared names: Consts are meant for such uses."""
     if not any(words in said for words in ("undeclared", "not declared", "is undefined")):
         return ""
     kernel = request.kernel
@@ -94,7 +94,7 @@ def _name_strangers(request: Request, said: str) -> str:
 
 
 def _name_unseen(opaque_reason: str, names: list[str]) -> str:
-    """Say of Consts that a kernel does not see, as nothing is added to its text."""
+    """Explain Consts unknown to a kernel, since nothing is added to an opaque text."""
     if not names:
         return ""
     return (
@@ -104,7 +104,7 @@ def _name_unseen(opaque_reason: str, names: list[str]) -> str:
 
 
 def _about_the_user(request: Request, said: str) -> list[str]:
-    """Return the lines of a message, without those about functions that the user never wrote."""
+    """Return the lines of a message, without lines about generated functions."""
     marker, shown = f"<kernel {request.kernel.name}>", f"<kernel {request.name}>"
     all_lines = _without_notes([line.replace(marker, shown) for line in said.strip().splitlines()])
     strange = f"{shown}: In function "
@@ -113,7 +113,7 @@ def _about_the_user(request: Request, said: str) -> list[str]:
 
 
 def _as_marked(said: str, marked: str) -> str:
-    """Give places the lines that markers say, for compilers that count those of the whole text.
+    """Apply line markers to places, for compilers counting lines of the whole text.
 
     NVIDIA's OpenCL does so, and calls the text `<kernel>`.
     """
@@ -130,7 +130,7 @@ def _as_marked(said: str, marked: str) -> str:
 
 
 def _without_notes(lines: list[str]) -> list[str]:
-    """Leave out notes about text that the user never wrote, with what they quote."""
+    """Remove notes about generated text, with the quotations."""
     kept, is_left_out = [], False
     for line in lines:
         if re.match(r"\S+\.\w+:\d+:\d+: ", line):
@@ -143,7 +143,7 @@ def _without_notes(lines: list[str]) -> list[str]:
 
 
 def _quote(request: Request, said: str) -> str:
-    """Quote the user's line that the first error is about, with a caret where that is known."""
+    """Quote the user's line of the first error, with a caret if the column is known."""
     # `file:5:14: error` of GCC and Clang, `file:5: error`, and `file(5): error` of NVRTC
     place = r"(?::(?P<line>\d+)(?::(?P<column>\d+))?|\((?P<only_line>\d+)\)):? *(?P<message>.*)"
     found = re.search(f"<kernel {re.escape(request.name)}>{place}", said)
@@ -151,7 +151,7 @@ def _quote(request: Request, said: str) -> str:
         return ""
     number, column = int(found["line"] or found["only_line"]), int(found["column"] or 0)
     lines = request.kernel.shown_code.splitlines()
-    if number > len(lines):  # something is missing where the text ends
+    if number > len(lines):  # missing text at the end
         number = max((n for n, line in enumerate(lines, 1) if line.strip()), default=0)
         column = len(lines[number - 1]) + 1 if number else 0
     elif request.kernel.core.body is not None:
@@ -161,9 +161,9 @@ def _quote(request: Request, said: str) -> str:
 
 
 def _column_of(line: str, message: str) -> int:
-    """Return where what a message names stands in a line, from 1; 0 if it is not there once.
+    """Return the column of a name in a message, from 1; 0 if not found exactly once.
 
-    Columns that the compiler says are those of text that was made from the user's.
+    The compiler's columns count generated text.
     """
     for name in re.findall(r"['\"\u2018]([A-Za-z_]\w*)['\"\u2019]", message):
         places = [place.start() for place in re.finditer(rf"\b{name}\b", line)]

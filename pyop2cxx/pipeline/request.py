@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What decides the text of a loop, what was chosen, and the text."""
+"""The input of a loop's text, the choice made, and the text."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Everything that decides the text of a loop.
+    """All input of the text of a loop.
 
     Attributes:
-        name: What messages call the loop: the name of the user's kernel.
+        name: Name of the loop in messages: the name of the user's kernel.
         line: Where the user made the loop, for messages.
-        kernel: The user's kernel, or a function that calls it.
+        kernel: The user's kernel, or a wrapper.
         loop: The symbolic loop.
-        backend: Where it shall run.
-        map_facts: What is known of each Map.
+        backend: Backend of the run.
+        map_facts: Known facts of each Map.
         options: Deterministic, debug, widths of plan arrays, calling convention.
         strategy: Forced by the user, or None.
         lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
-        tuning: Numbers that the user has set; `options` has all of them.
-        column_fill: How full columns of one slot are, for so many targets side by side; they are
-            kept if they are at least so full. Costs as much as a plan at the first call.
-        elsewhere: Of two Maps by their numbers, from elements and from the targets that they add
-            to, how many of all incidences lead from an element to an entry that the target does not
-            lead to, as a part of 1; None where it is not known. None: do not look for such Maps.
+        tuning: Numbers set by the user; `options` has all numbers.
+        column_fill: Returns the fill of columns of a slot, for so many targets side by side; the
+            columns are kept if at least as full as given. The first call costs as much as a plan.
+        elsewhere: Returns for two Maps by index, from elements and from their targets, the share of
+            all incidences with an entry missing in the target's row; None if unknown. None: do not
+            search for such Maps.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was the fastest way of a loop on some backend, when it was measured.
+    """The fastest way of a loop on a backend, as measured.
 
     Attributes:
         strategy: How racing updates are resolved.
-        lanes: Elements side by side; 0 for one after the other.
-        tuning: Numbers that are not the defaults.
-        why: For messages: how long it took, and how long what the rules choose.
+        lanes: Elements side by side; 0 for no vectors.
+        tuning: Numbers other than the defaults.
+        why: Measured times of the way and of the rules' choice, for messages.
     """
 
     strategy: str
@@ -78,12 +78,12 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corners:
-    """Two Maps to one Set: from elements, and from the targets that the elements add to.
+    """Two Maps to a common Set: from elements, and from the targets of increments.
 
     Attributes:
         of_elements: Number of the former.
         of_targets: Number of the latter.
-        why_not: Why the entries of the former are not taken from those of the latter; empty: they
+        why_not: Reason why the entries of the former are not taken from the latter; empty: they
             are.
     """
 
@@ -98,11 +98,11 @@ class Choice:
 
     Attributes:
         strategy: How racing updates are resolved.
-        why: Why this strategy.
-        options: What else decides the text.
+        why: Reason for the strategy.
+        options: Other input of the text.
         why_lanes: Why so many lanes, or why none.
         key: Canonical key of the text.
-        corners: Maps whose entries may be taken from those of others, and whether they are.
+        corners: Maps with entries possibly taken from others, and whether they are.
     """
 
     strategy: str
@@ -114,24 +114,24 @@ class Choice:
 
 
 class GeneratedCode(Told, str):
-    """The text of a loop: all that is compiled, and nothing of what the user called things.
+    """The text of a loop: all compiled text, without any of the user's names.
 
     Attributes:
-        files: Text by file name; the first one is this string.
+        files: Text by file name; the first is the string.
         signature: The wrapper's prototype, in the order of the calling convention.
         strategy: How racing updates are resolved.
-        why: Why this strategy.
-        lanes: Elements computed side by side in vectors; 0 for one after the other.
+        why: Reason for the strategy.
+        lanes: Elements computed side by side in vectors; 0 for no vectors.
         why_lanes: Why so many, or why none.
-        module: What the text was printed from.
+        module: The module behind the text.
         ir: KernelIR after each stage of lowering, by the stage's name.
         key: Canonical key of the text: signature of the loop, backend, strategy, options.
-        header: What the user called things, for reading beside the text.
-        symbol: What the function that launches it is called.
-        written: What an Executable needs besides the compiled text, as canonical text.
-        choice: What was chosen, and why.
+        header: Names of the user's objects, for reading beside the text.
+        symbol: Name of the launch function.
+        written: Input of an Executable besides the compiled text, as canonical text.
+        choice: The choice, with reasons.
         dialect: Of the backend.
-        lowering: What the loop was lowered by.
+        lowering: Input of the lowering.
     """
 
     files: dict[str, str]
@@ -142,7 +142,7 @@ class GeneratedCode(Told, str):
     dialect: _core.cg.Dialect
     lowering: Lowering
 
-    # found out when asked for: a loop that only runs needs none of them
+    # computed on first use: a loop that only runs needs none of them
     module = property(lambda self: _core.lower(*self.lowering))
     ir = property(lambda self: dict(_core.stages_of(*self.lowering)))
     signature = property(lambda self: "\n".join(_core.prototypes(self.module, self.dialect)))
@@ -154,12 +154,12 @@ class GeneratedCode(Told, str):
 
     @classmethod
     def chosen(cls, text: str, choice: Choice, **rest: Any) -> GeneratedCode:
-        """Return a text as what was chosen for it.
+        """Return a text with the choice behind it.
 
         Args:
-            text: The text, or a known one for which the same was chosen for another reason.
-            choice: What was chosen.
-            **rest: Other attributes; what is not given is as of the known text.
+            text: The text, or a known text with the same choice for another reason.
+            choice: The choice.
+            **rest: Other attributes; missing attributes are as in the known text.
         """
         made = cls(text)
         made.__dict__ |= getattr(text, "__dict__", {}) | rest | {"choice": choice}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several loops compiled at the same time.
 
-For the host several compilers run at once. For a device the loops become one program: its compiler
-takes its time for every program before it looks at the first loop, PoCL 0.6 s, and 0.03 s for each
-loop in it.
+For the host several compilers run at once. For a device the loops become a single program, since a
+compiler has a fixed cost for every program: PoCL takes 0.6 s, and 0.03 s more for each loop.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
     from pyop2cxx.pipeline.request import GeneratedCode
 
-# What generated texts have at file scope: functions, kernels and tables, types of structs, and
-# types of vectors.
+# Names at file scope in generated texts: functions, kernels and tables, types of structs, and types
+# of vectors.
 _AT_FILE_SCOPE = re.compile(
     r"^(?:static|extern|__kernel|__constant|__global__)\b(?: inline __attribute__\(\(\w+\)\))?"
     r"[^\n;{(=\[]*?(\w+)\s*[(\[=]|^\} (\w+);$"
@@ -34,22 +33,22 @@ _AT_FILE_SCOPE = re.compile(
 
 
 def compile_together(loops: Iterable[Any]) -> int:
-    """Compile loops for the backend that they run on now, all at the same time.
+    """Compile loops for their present backend, all at the same time.
 
-    Each then runs as if it had been compiled by itself. Loops that are known already are left out.
+    Each loop then runs as if compiled alone. Known loops are skipped.
 
     Args:
-        loops: `ParLoop`s. One that was asked for the next need not be kept.
+        loops: `ParLoop`s, possibly generated lazily.
 
     Returns:
         How many loops were compiled.
 
     Raises:
         CompilationError: The compiler rejects a kernel. On a device the message shows generated
-            lines, so compile that loop by itself.
-        ToolchainError: There is no compiler or no device, or it broke.
-        UnsupportedError: The device cannot do what a loop needs; or nothing may be compiled, as
-            with the option ``eti_only``.
+            lines, so compile the loop alone for a better message.
+        ToolchainError: A compiler or a device is missing or broken.
+        UnsupportedError: The device does not support a need of a loop; or compiling is forbidden,
+            as by the option ``eti_only``.
 
     Example:
         >>> from pyop2cxx import op2
@@ -82,7 +81,7 @@ def compile_together(loops: Iterable[Any]) -> int:
 def _compile_at_once(group: Sequence[flow.Wanted]) -> None:
     """Run a compiler for each loop, as many at once as there are processors.
 
-    A loop that does not compile is compiled again by itself, which says what is wrong.
+    A failing loop is compiled again alone, for the error message.
     """
 
     def load(wanted: flow.Wanted, code: GeneratedCode) -> tuple[_core.jit.Loaded, int, int]:
@@ -127,10 +126,10 @@ def _suffix(number: int) -> str:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """Return texts as one, in which each calls what it defines by names of its own.
+    """Return texts joined, each with unique names for definitions.
 
     Args:
-        texts: Generated ones. What number i defines as `f` is called `f_loop<i>`.
+        texts: Generated texts. Name `f` of text i becomes `f_loop<i>`.
     """
     parts = []
     for number, text in enumerate(texts):

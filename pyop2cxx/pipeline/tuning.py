@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers that steer a loop's text and launches, by name: defaults of a backend, and the user's."""
+"""Named parameters of a loop's text and launches: defaults of a backend, and the user's."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import UsageError
 
 Overrides: TypeAlias = tuple[tuple[str, bool | int | float], ...]
-"""What a user has set, sorted by name; hashable."""
+"""The user's numbers, sorted by name; hashable."""
 
 
 def checked(given: object, what: str) -> Overrides:
-    """Return the numbers that a user has set.
+    """Return the user's numbers, checked.
 
     Args:
         given: A mapping from names to values; None for none.
         what: The loop, for messages.
 
     Raises:
-        UsageError: There is no number of that name, or it cannot have that value.
+        UsageError: The name does not exist, or the value is invalid.
     """
     if given is None:
         return ()
@@ -57,6 +57,6 @@ def tuning_of(facts: _core.Facts, overrides: Overrides) -> _core.Tuning:
 
 
 def changed(facts: _core.Facts, tuning: _core.Tuning) -> dict[str, bool | int | float]:
-    """Return those numbers that are not the defaults of a backend."""
+    """Return the numbers other than a backend's defaults."""
     usual = dict(_core.usual_tuning(facts).values())
     return {name: value for name, value in tuning.values() if value != usual[name]}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is connected: Sets, Maps, Sparsities."""
+"""Topology: Sets, Maps, Sparsities."""

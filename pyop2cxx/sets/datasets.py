@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class DataSet:
     """A Set with the shape of the values on each entity.
 
-    The same arguments give the same object, so that the Dats made of them can be told to match.
-    DataSets that differ in the name only are two objects, but equal.
+    The same arguments give the same object, so that Dats can be compared by their DataSet. DataSets
+    with different names only are two objects, but equal.
 
     Args:
         iter_set: The Set.
@@ -58,7 +58,7 @@ class DataSet:
         name: str | None = None,
         apply_local_global_filter: bool = False,
     ) -> DataSet:
-        """Return the DataSet of these arguments, made now if there is none."""
+        """Return the DataSet of the arguments, made if necessary."""
         if not isinstance(iter_set, Entities):
             raise SetTypeError(
                 f"DataSet: expected a Set, got {iter_set!r} of type {type(iter_set).__name__}"
@@ -99,11 +99,11 @@ class DataSet:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     def __getattr__(self, name: str) -> Any:
-        """Ask the Set for what a DataSet has not: its sizes, its halo."""
+        """Forward attributes missing in a DataSet to the Set: sizes, halo."""
         if name.startswith("_") or not hasattr(type(self._set), name):
             raise AttributeError(f"neither DataSet nor Set has an attribute '{name}'")
         return getattr(self._set, name)
@@ -120,7 +120,7 @@ class DataSet:
         return (self._set, self._dim, self._apply_local_global_filter)
 
     def __contains__(self, dat: object) -> bool:
-        """Say whether a Dat lives on this DataSet."""
+        """Return whether a Dat lives on the DataSet."""
         return bool(getattr(dat, "dataset", None) == self)
 
     def __iter__(self) -> Iterator[DataSet]:

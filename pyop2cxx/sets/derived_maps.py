@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maps made of other Maps: with entries in another order, or one after the other."""
+"""Maps made of other Maps: with permuted entries, or composed."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__init__")
 class PermutedMap(EntriesOfMap):
-    """A Map with its entries in another order: entry `i` is entry `permutation[i]` of the Map.
+    """A Map with permuted entries: entry `i` is entry `permutation[i]` of the Map.
 
-    It shares the Map's values. Loops that differ in the order are compiled separately.
+    The values are shared with the Map. Loops with different orders are compiled separately.
 
     Args:
         map_: The Map.
-        permutation: Each number below its arity once.
+        permutation: Each number below the arity once.
 
     Raises:
         MapTypeError: The first argument is not a Map.
-        UnsupportedError: It is a ComposedMap; permute its first Map instead.
+        UnsupportedError: The Map is a ComposedMap; permute the first Map instead.
         ContractError: The numbers are no permutation.
 
     Example:
@@ -76,7 +76,7 @@ class PermutedMap(EntriesOfMap):
 
     @property
     def permutation(self) -> tuple[int, ...]:
-        """Which of the Map's entries comes where; shape (arity,)."""
+        """Source index of each entry; tuple of int, shape (arity,)."""
         return tuple(self._chosen)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -87,10 +87,10 @@ class PermutedMap(EntriesOfMap):
 
 
 class DerivedMap(Map):
-    """A Map whose values follow from those of others.
+    """A Map with values computed from other Maps.
 
-    They are looked up once, when first needed and when a Map's values have changed, so that loops
-    have one indirection only. Those who derive call `_derive` and say how by `_looked_up`.
+    The values are computed on first use and after changes of the Maps, so loops have a single
+    indirection. Derived classes call `_derive` and implement `_looked_up`.
     """
 
     _maps: tuple[Map, ...]
@@ -129,7 +129,7 @@ class DerivedMap(Map):
     def _take_own_memory(self) -> None:
         for map_ in self._maps:
             map_._take_own_memory()
-        self._current_table()  # of the values of now
+        self._current_table()  # from the present values
 
     def _stored(self) -> Array:
         dtype = np.int64 if self._toset.total_size > MOST_INT32 else np.int32
@@ -150,17 +150,18 @@ class DerivedMap(Map):
 
 @ends_tracebacks("__init__")
 class ComposedMap(DerivedMap):
-    """Maps one after the other: ``ComposedMap(m0, m1)`` leads from `n` to ``m0[m1[n]]``.
+    """Composed Maps: ``ComposedMap(m0, m1)`` leads from `n` to ``m0[m1[n]]``.
 
-    An entry -1 of a Map leads nowhere, and must be one for all
-    entries of an element; loops must leave such elements out (`indices_active_with_halo`).
+    An entry -1 leads nowhere, and must fill the whole row of an element; loops must leave such
+    elements out (`indices_active_with_halo`).
 
     Args:
-        *maps: The last one is applied first. All but the first have arity 1.
+        *maps: The last Map is applied first. All but the first have arity 1.
         name: Used in messages.
 
     Raises:
-        MapTypeError: One is no Map, has another arity, or does not start where the next one ends.
+        MapTypeError: An argument is no Map, has another arity, or does not start at the end of the
+            next Map.
 
     Example:
         >>> from pyop2cxx import op2
@@ -190,12 +191,12 @@ class ComposedMap(DerivedMap):
 
     @property
     def maps_(self) -> tuple[Map, ...]:
-        """The Maps, the last one applied first."""
+        """The Maps, the last applied first; tuple."""
         return self._maps
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps, and those that they are made of."""
+        """The Maps, with composed Maps flattened; tuple."""
         return tuple(part for map_ in self._maps for part in map_.flattened_maps)
 
     @property
@@ -209,7 +210,7 @@ class ComposedMap(DerivedMap):
 
     @property
     def indices_active_with_halo(self) -> Array:
-        """The entities that lead somewhere; those with an entry -1 are left out."""
+        """The entities without an entry -1; int64, ascending."""
         return np.flatnonzero((self.values_with_halo >= 0).all(axis=1))
 
     def _looked_up(self) -> Array:
@@ -227,7 +228,7 @@ class ComposedMap(DerivedMap):
         return found
 
     def _replace_values(self, values: Any) -> None:
-        """Refuse: the values follow from those of the Maps."""
+        """Refuse: the values follow from the Maps."""
         raise MapValueError(f"ComposedMap '{self._name}': update the values of one of its Maps")
 
     def __le__(self, other: object) -> bool:
@@ -244,12 +245,12 @@ class ComposedMap(DerivedMap):
 
 
 class GlobalMap(Map):
-    """From every element to the one entity of a Global.
+    """A Map from every element to the only entity of a Global.
 
-    Between two cells of a column it leads there once.
+    Between two cells of a column the Map leads there once.
 
     Args:
-        iterset: The Set it starts on.
+        iterset: The source Set.
         toset: The Global's Set.
 
     Example:
@@ -266,13 +267,13 @@ class GlobalMap(Map):
         super().__init__(iterset, toset, 1, values, f"{iterset.name}_to_{toset.name}")
 
     def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
-        return iter(())  # it is the same in all numberings
+        return iter(())  # the same in all numberings
 
 
 class ColumnMap(Map):
-    """From each column, with all its cells, to the entity of the base Set that it stands on.
+    """A Map from each column, with all cells, to the entity of the base Set below.
 
-    Between two cells it leads to one entity, not to one for each.
+    Two adjacent cells lead to a single entity, not to an entity each.
 
     Args:
         base: The base Set.
@@ -285,4 +286,4 @@ class ColumnMap(Map):
         super().__init__(base, base, 1, values, f"column_of_{base.name}")
 
     def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
-        return iter(())  # it is the same in all numberings
+        return iter(())  # the same in all numberings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all Sets have: entities of three kinds, counted, and where they come from."""
+"""Base class of Sets: entities of three kinds, their numbers, and their origin."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class Entities(Shown):
     """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
 
     _numbering = 0
-    """Of the last renumbering that it took part in; objects on it remember theirs."""
+    """The last renumbering of the Set; objects on the Set remember theirs."""
     _origin: Digests | Tables | None = None
-    """What its numbers follow from, where it is of a mesh."""
+    """Origin of the numbers, for a Set of a mesh."""
 
     def __init__(
         self,
@@ -65,19 +65,19 @@ class Entities(Shown):
         self._way = Way()
         self._datasets: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
         self._flat_sets: dict[int, Any] = {}  # of scalars, for algebra on devices
-        self._column_map: Any = None  # once a loop over columns has needed it
+        self._column_map: Any = None  # made by the first loop over columns
 
     @property
     def _ground(self) -> Any:
-        """The Set whose numbers these entities have: of a part or of columns, the whole or base."""
+        """The Set with the same numbers: for a Subset the whole Set, for columns the base Set."""
         return self
 
     def refuse_values(self) -> None:
-        """Raise if values cannot live on these entities."""
+        """Raise if values cannot live on the entities."""
 
     @property
     def is_sized(self) -> bool:
-        """Whether the size is known, as it always is unless ``init(static=True)``."""
+        """Whether the size is known, as always unless ``init(static=True)``."""
         return self._sizes is not None
 
     def _known(self, member: str) -> tuple[int, int, int]:
@@ -90,17 +90,17 @@ class Entities(Shown):
 
     @property
     def core_size(self) -> int:
-        """Entities whose loops need nothing of other processes."""
+        """Number of core entities: their loops need nothing of other processes."""
         return self._known("core_size")[0]
 
     @property
     def size(self) -> int:
-        """Entities that this process owns."""
+        """Number of entities owned by the process."""
         return self._known("size")[1]
 
     @property
     def total_size(self) -> int:
-        """Entities that this process owns or sees as ghosts."""
+        """Number of entities, owned or ghosts."""
         return self._known("total_size")[2]
 
     @property
@@ -125,7 +125,7 @@ class Entities(Shown):
 
     @property
     def owned_part(self) -> SetPartition:
-        """The entities that are owned but not core."""
+        """The owned entities outside of the core."""
         core, owned, _ = self._known("owned_part")
         return SetPartition(self, core, owned - core)
 
@@ -136,7 +136,7 @@ class Entities(Shown):
 
     @property
     def exec_part(self) -> SetPartition:
-        """Ghosts that loops visit: none."""
+        """Ghosts visited by loops: none."""
         return SetPartition(self, self._known("exec_part")[1], 0)
 
     @property
@@ -146,7 +146,7 @@ class Entities(Shown):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     @property
@@ -156,7 +156,7 @@ class Entities(Shown):
 
     @property
     def comm(self) -> Any:
-        """The communicator: of one process, so far."""
+        """The communicator: of a single process, so far."""
         return communicators.comm_of(self._comm, f"Set '{self._name}'")
 
 

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__init__")
 class ExtrudedSet(Set):
-    """Columns of cells over the entities of a Set. Its entities are the columns.
+    """Columns of cells over the entities of a Set. The entities are the columns.
 
     Loops visit the cells of each column from the bottom up, also on several threads or a device if
-    cells RW or WRITE what belongs to the whole column. Dats without a Map are on the base Set: one
-    row per column. Maps must start here; their `offset` says how far an entry moves from a cell to
-    the one above.
+    cells RW or WRITE values of the whole column. Dats without a Map are on the base Set: a row per
+    column. Maps must start on the extruded Set; their `offset` is the distance of an entry from a
+    cell to the cell above.
 
     Args:
         parent: The base Set.
-        layers: The number of layers of every column, one more than it has cells; or shape
-            (parent.total_size, 2): for each column its lowest layer, and one past its highest. A
-            column of one layer has no cells.
-        extruded_periodic: Whether the top of a column is its bottom.
+        layers: The number of layers of every column, the number of cells plus 1; or shape
+            (parent.total_size, 2): for each column the lowest layer, and the highest plus 1. A
+            column with a single layer has no cells.
+        extruded_periodic: Whether the top of a column is the bottom.
 
     Raises:
         SetTypeError: The parent is not a Set, or a Subset or extruded already.
@@ -86,10 +86,10 @@ class ExtrudedSet(Set):
 
     @property
     def layers(self) -> int:
-        """The number of layers of every column, one more than it has cells.
+        """The number of layers of every column, the number of cells plus 1.
 
         Raises:
-            UsageError: It differs between columns.
+            UsageError: The number differs between columns.
         """
         if not self.constant_layers:
             raise UsageError(
@@ -99,18 +99,18 @@ class ExtrudedSet(Set):
 
     @property
     def layers_array(self) -> Array:
-        """The lowest layer and one past the highest: shape (1, 2), or of each column."""
+        """The lowest layer and the highest plus 1, int; shape (1, 2), or (parent.total_size, 2)."""
         view = self._layers_array[:]
         view.flags.writeable = False
         return view
 
     @property
     def extruded_periodic(self) -> bool:
-        """Whether the top of a column is its bottom."""
+        """Whether the top of a column is the bottom."""
         return self._extruded_periodic
 
     def __contains__(self, found: object) -> bool:
-        """Say whether this is the base Set, or a DataSet on it."""
+        """Return whether an object is the base Set, or a DataSet on the base Set."""
         return found is self._parent or getattr(found, "set", None) is self._parent
 
     def refuse_values(self) -> NoReturn:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``fromhdf5`` of Sets, Maps, Dats and Globals finds in a file that the program has open.
+"""Datasets of open HDF5 files for ``fromhdf5`` of Sets, Maps, Dats and Globals.
 
-The layout is PyOP2's of 2013: the size of a Set is a dataset of one integer; a Map or Dat is one of
-a row for each entity; a Dat's attribute ``type``, where there is one, is the name of its C type,
-with ``:soa`` after it where component by component is the better layout on devices.
+The layout is PyOP2's of 2013: the size of a Set is a dataset with a single integer; a Map or Dat is
+a dataset with a row for each entity; a Dat's optional attribute ``type`` is the name of the C type,
+followed by ``:soa`` if a structure of arrays is the better layout on devices.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def values_of(file: Any, name: str, what: str) -> Array:
     Args:
         file: A file or group of h5py's, open; or a dictionary of arrays.
         name: The dataset.
-        what: The class that is made, for messages.
+        what: The class to make, for messages.
 
     Raises:
-        DataValueError: There is no such dataset, or it is a group.
+        DataValueError: The dataset does not exist, or is a group.
     """
     if name not in file:
         raise DataValueError(
@@ -45,8 +45,8 @@ def size_of(file: Any, name: str) -> int:
     """Return the size of a Set.
 
     Raises:
-        DataValueError: There is no such dataset.
-        SizeTypeError: It is not one number.
+        DataValueError: The dataset does not exist.
+        SizeTypeError: The dataset is not a single number.
     """
     values = values_of(file, name, "Set")
     if values.shape != (1,):
@@ -61,8 +61,8 @@ def rows_of(file: Any, name: str) -> Array:
     """Return the values of a Map, a row for each entity.
 
     Raises:
-        DataValueError: There is no such dataset.
-        ArityTypeError: It has no rows.
+        DataValueError: The dataset does not exist.
+        ArityTypeError: The dataset has no rows.
     """
     values = values_of(file, name, "Map")
     if values.ndim != 2:
@@ -74,18 +74,18 @@ def rows_of(file: Any, name: str) -> Array:
 
 
 def layout_of(file: Any, name: str) -> str:
-    """Return the layout that the attribute ``type`` asks for."""
+    """Return the layout requested by the attribute ``type``."""
     found = getattr(file[name], "attrs", {}).get("type", "")
     text = found.decode() if isinstance(found, bytes) else str(found)
     return "soa" if text.endswith(":soa") else "auto"
 
 
 def array_of(file: Any, name: str, what: str) -> Array:
-    """Return values that belong to no Set; their shape is the dim.
+    """Return values without a Set; their shape is the dim.
 
     Raises:
-        DataValueError: There is no such dataset.
-        DimTypeError: It is a single number without a shape.
+        DataValueError: The dataset does not exist.
+        DimTypeError: The dataset is a single number without a shape.
     """
     values = values_of(file, name, what)
     if not values.shape:

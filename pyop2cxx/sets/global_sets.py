@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Set and DataSet of a Global, so that it can stand among Dats."""
+"""The Set and DataSet of a Global, for Globals among Dats."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class GlobalSet(Set):
-    """A Set of one entity: what a Global's values are on.
+    """A Set with a single entity, for a Global's values.
 
     Args:
-        comm: The communicator; None means this process alone.
+        comm: The communicator; None means the process alone.
 
     Example:
         >>> GlobalSet().size
@@ -34,13 +34,13 @@ class GlobalSet(Set):
 
 
 class GlobalDataSet:
-    """What a Global has in place of a DataSet. Equal if the Globals are the same.
+    """A Global's replacement of a DataSet. Equal if the Globals are the same.
 
     Args:
         global_: The Global.
 
     Raises:
-        DatTypeError: It is something else.
+        DatTypeError: The argument is no Global.
 
     Example:
         >>> from pyop2cxx import op2
@@ -59,7 +59,7 @@ class GlobalDataSet:
 
     @property
     def set(self) -> GlobalSet:
-        """A Set of one entity."""
+        """A Set with a single entity."""
         return self._set
 
     @property
@@ -74,17 +74,17 @@ class GlobalDataSet:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return str(self._global.name)
 
     @property
     def comm(self) -> Any:
-        """The communicator: of one process, so far."""
+        """The communicator: of a single process, so far."""
         return self._global.comm
 
     @property
     def size(self) -> int:
-        """How many entities this process owns: one, or none."""
+        """Number of entities owned by the process: 1, or 0."""
         return self._set.size
 
     @property

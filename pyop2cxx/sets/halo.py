@@ -18,10 +18,10 @@ _METHODS = tuple(
 
 
 def checked_halo(halo: Any, what: str) -> Any:
-    """Return what is given as a Halo if it can exchange values, whether or not it is a `Halo`.
+    """Return an object given as a Halo if usable, whether or not it is a `Halo`.
 
     Raises:
-        UsageError: It has not all methods of a `Halo`.
+        UsageError: Methods of a `Halo` are missing.
     """
     missing = [name for name in _METHODS if not callable(getattr(halo, name, None))]
     if halo is not None and missing:
@@ -33,9 +33,9 @@ def checked_halo(halo: Any, what: str) -> Any:
 
 
 class Halo(ABC):
-    """Base class of objects that exchange the ghosts of a Set between processes.
+    """Base class of objects for exchanging the ghosts of a Set between processes.
 
-    A Set without a Halo belongs to this process alone.
+    A Set without a Halo belongs to the process alone.
 
     Example:
         >>> class Nothing(Halo):
@@ -66,12 +66,12 @@ class Halo(ABC):
 
     @abstractmethod
     def global_to_local_end(self, dat: Any, insert_mode: Access) -> None:
-        """End what `global_to_local_begin` began."""
+        """End `global_to_local_begin`."""
 
     @abstractmethod
     def local_to_global_begin(self, dat: Any, insert_mode: Access) -> None:
-        """Begin to bring the ghosts' values to their owners, who add or compare them."""
+        """Begin to send the ghosts' values to their owners, for sums or comparisons."""
 
     @abstractmethod
     def local_to_global_end(self, dat: Any, insert_mode: Access) -> None:
-        """End what `local_to_global_begin` began."""
+        """End `local_to_global_begin`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a loop over a Set visits: work items, and the lists that say which elements they are."""
+"""Work items of a loop over a Set, with the lists of visited elements."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Items:
     Attributes:
         iteration: Their kind, the symbolic part.
         n: How many there are; 0 if the Set has no size.
-        facets: Whether an item is a cell and the one above it.
-        base: The Set that Dats without a Map are on.
-        whole: The Set that Maps start on.
-        tables: Lists that generated code looks elements up in, in its order.
+        facets: Whether an item is a pair of vertically adjacent cells.
+        base: The Set of Dats without a Map.
+        whole: The source Set of Maps.
+        tables: Index lists used by generated code, in order.
         arrays: The memory of the lists.
-        n_boundary: How many of the items, the last ones, are of entities that are not core.
+        n_boundary: Number of items outside of the core, placed last.
     """
 
     iteration: _core.Iteration
@@ -53,17 +53,17 @@ class Items:
 
 
 def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, what: str) -> Items:
-    """Return what a loop over a Set visits.
+    """Return the work items of a loop over a Set.
 
     Args:
-        iterset: A Set, a Subset, or an extruded one.
-        region: The part of each column; None means all of it.
+        iterset: A Set, a Subset, or an extruded Set.
+        region: The part of each column; None means all cells.
         pass_layer: Whether the kernel gets the layer.
         what: The loop, for messages.
 
     Raises:
-        IterateValueError: A region of a Set that is not extruded.
-        UsageError: Layers of such a Set were asked for.
+        IterateValueError: A region was given for a Set without extrusion.
+        UsageError: Layers were requested for a Set without extrusion.
     """
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     if isinstance(whole, ExtrudedSet):
@@ -119,7 +119,7 @@ def _kind(whole: Set, *, subset: bool = False, **layers: bool) -> _core.Iteratio
 
 
 def one_cell(whole: ExtrudedSet) -> _core.Iteration:
-    """Return what a loop over one cell is that is told its level: layers count as constant.
+    """Return the iteration of a loop over a single cell at a given level: layers count as constant.
 
     Args:
         whole: The Set.
@@ -134,9 +134,9 @@ def one_cell(whole: ExtrudedSet) -> _core.Iteration:
 
 
 def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tuple[Any, Any]:
-    """Return how many cells of a column are visited, and the level of the first one."""
+    """Return the number of visited cells of a column, and the level of the first."""
     zero = n_levels - n_levels
-    one = zero + (n_levels > 0)  # or none, of a column of no cells
+    one = zero + (n_levels > 0)  # or none, in a column without cells
     if region == IterationRegion.BOTTOM:
         return one, zero
     if region == IterationRegion.TOP:
@@ -147,14 +147,14 @@ def levels_of(whole: ExtrudedSet, n_levels: Any, region: IterationRegion) -> tup
 
 
 def reached(map_: Map, rows: Array, levels: Any, n_levels: Any, items: Items) -> Array:
-    """Return the entities that a Map leads to from cells; what leads nowhere does from all of them.
+    """Return the entities reached by a Map from cells; entries leading nowhere do so everywhere.
 
     Args:
         map_: The Map.
-        rows: Its values for the cells' columns, shape (n, arity), int64.
+        rows: The Map's values for the cells' columns, shape (n, arity), int64.
         levels: Of the cells in their columns, from 0; a number, or shape (n, 1).
         n_levels: Cells of the columns, in the same form.
-        items: What is visited.
+        items: The visited items.
     """
     if not items.extruded or map_.offset is None:
         return rows
@@ -207,10 +207,10 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
 def _listed_cells(
     iterset: Set, whole: ExtrudedSet, region: IterationRegion
 ) -> tuple[int, int, list[Array]]:
-    """Return how many cells are visited, how many of them are not core, and which they are."""
+    """Return the number of visited cells, the number outside of the core, and the cells."""
     owned = isinstance(iterset, Subset)
     columns = iterset.owned_indices if owned else np.arange(whole.size)  # type: ignore[attr-defined]
-    bounds = whole.layers_array - [0, 1]  # one past the top cell
+    bounds = whole.layers_array - [0, 1]  # 1 past the top cell
     n_levels = bounds[columns, 1] - bounds[columns, 0]
     visited, first = levels_of(whole, n_levels, region)
     starts = np.cumsum(visited) - visited
@@ -240,7 +240,7 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
 
     Args:
         map_: The Map.
-        items: What the loop visits.
+        items: The visited items.
         toset: The number of the Map's target Set.
     """
     rows = [_core.RowRef(*row) for row in rows_of(map_, items)]
@@ -248,14 +248,14 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
 
 
 def rows_of(map_: Map, items: Items) -> list[tuple[int, int, int, int]]:
-    """Return which entries of a Map's rows a loop uses: slot, offset, quotient, cells above.
+    """Return the used entries of a Map's rows: slot, offset, quotient, cells above.
 
     Args:
         map_: The Map.
-        items: What the loop visits.
+        items: The visited items.
 
     Returns:
-        Nothing if it is all entries in their order, of a Set that is not extruded.
+        Empty if all entries are used in order, without extrusion.
     """
     slots = map_._slots
     if not items.extruded:
@@ -273,12 +273,12 @@ def rows_of(map_: Map, items: Items) -> list[tuple[int, int, int, int]]:
 
 
 def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
-    """Check that a Map leads to its target Set from every cell that a loop visits.
+    """Check the targets of a Map from every cell of a loop.
 
-    Entries that lead nowhere do so from all cells; `check_defined` finds them.
+    Entries leading nowhere do so from all cells; `check_defined` finds them.
 
     Raises:
-        MapValueError: Its offsets lead out of it; the message names column and level.
+        MapValueError: Offsets lead out of the target Set; the message names column and level.
     """
     whole = items.whole
     if not isinstance(whole, ExtrudedSet) or map_.offset is None or not items.n:
@@ -305,7 +305,7 @@ def check_reach(map_: Map, items: Items, iterset: Set, what: str) -> None:
 
 
 def _with_cells(iterset: Set, items: Items) -> Array:
-    """Return the entities that are visited: columns of no cells are not."""
+    """Return the visited entities: columns without cells are not visited."""
     whole = items.whole
     visited = iterset.owned_indices if isinstance(iterset, Subset) else np.arange(iterset.size)
     if not isinstance(whole, ExtrudedSet) or whole.constant_layers:
@@ -315,7 +315,7 @@ def _with_cells(iterset: Set, items: Items) -> Array:
 
 
 def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
-    """Check that a Map leads somewhere from every element that a loop visits.
+    """Check the existence of a Map's targets from every element of a loop.
 
     Raises:
         MapValueError: An entry is -1; the message names element and slot.

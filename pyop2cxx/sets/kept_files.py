@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values on a Set in files of NumPy's, with what tells its numbering apart behind them.
+"""Values on a Set in NumPy's files, followed by the numbering of the Set.
 
-Behind the array of values stand one of two digests and one of the way back, of `sets.origins`. What
-reads the first array only, as `numpy.load`, does not see them.
+After the array of values follow an array of two digests and an array with the way back, see
+`sets.origins`. Readers of the first array only, for example `numpy.load`, ignore them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def save(path: str, values: Array, on: Any) -> None:
 
 
 def load(path: str, on: Any) -> tuple[Array, Numbers | None]:
-    """Read values, and which row each owned entity of a Set has; None if they are in order.
+    """Read values, and the row of each owned entity of a Set; None if in order.
 
     Raises:
         DataValueError: The file is damaged.
@@ -43,7 +43,7 @@ def load(path: str, on: Any) -> tuple[Array, Numbers | None]:
     except (ValueError, EOFError, MemoryError, SyntaxError, OverflowError, TypeError) as error:
         raise DataValueError(f"file {path} is damaged, or no file of NumPy's: {error}") from None
     if len(rest) != 2 or values.shape[:1] != (on.size,):
-        return values, None  # of another program; or as_array says what does not fit
+        return values, None  # of another program; or as_array gives the fault
     digests, order = rest
     n = on.total_size
     if digests.shape != (2,) or (len(order) and not np.array_equal(np.sort(order), np.arange(n))):

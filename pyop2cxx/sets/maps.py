@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Maps from the entities of one Set to those of another."""
+"""Maps from the entities of a Set to the entities of another."""
 
 from __future__ import annotations
 
@@ -53,60 +53,60 @@ _CHANGED_BEHIND = (
     "values from before, so pass changed values to Map.update_values"
 )
 _FILLED = ("values.filled(-1): an entry -1 leads nowhere",)
-"""What to do with masked values."""
+"""Advice for masked values."""
 
 
 class MapValues(np.ndarray[Any, np.dtype[Any]]):
-    """The values of a Map: an array, read-only but for assignments to its elements.
+    """The values of a Map: a read-only array, except for assignments to elements.
 
     Attributes:
-        map_: The Map, which checks what is assigned; None for arrays made from this one.
+        map_: The Map, which checks assignments; None for derived arrays.
     """
 
     map_: Map | None = None
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Change values of the Map, as `Map.update_values` does, or nothing if one is wrong."""
+        """Change values of the Map, like `Map.update_values`, or nothing if a value is wrong."""
         if self.map_ is None:
             super().__setitem__(index, value)
             return
         changed = np.array(self.map_.values_with_halo)
         value = plain_array(value, f"Map '{self.map_.name}': values", *_FILLED)
         if value.dtype.kind == "f":
-            changed = changed.astype(np.float64)  # so that the Map sees what is not whole
+            changed = changed.astype(np.float64)  # lets the Map see fractions
         changed[: len(self)][index] = value
         self.map_.update_values(changed)
 
 
 @ends_tracebacks("__init__")
 class Map(Shown):
-    """Where the entities of one Set lead in another: the two cells of each edge.
+    """A Map from the entities of a Set to entities of another: the two cells of each edge.
 
-    Equal only to itself.
+    Equal only to the same object.
 
-    Values of any integer dtype are taken; they are kept as int32, or as int64 where the target Set
-    needs it. An array that already is what is kept is not copied, until a loop by the Map waits in
-    a chain: then the Map takes a copy. Loops build plans from the values, so they are changed by
-    `update_values`, or by assignments such as ``map.values[0] = 1``, which call it. The arrays that
-    a Map returns are otherwise read-only.
+    Values of any integer dtype are accepted, and kept as int32, or as int64 if needed by the target
+    Set. An array in the right form is not copied, until a loop by the Map waits in a chain: then
+    the Map takes a copy. Loops build plans from the values, so changes must go through
+    `update_values`, or through assignments, as ``map.values[0] = 1``, which call the method. The
+    arrays returned by a Map are otherwise read-only.
 
     Args:
-        iterset: The Set it starts on.
-        toset: The Set it leads to.
-        arity: How many entities each one leads to.
+        iterset: The source Set.
+        toset: The target Set.
+        arity: Number of targets of each entity.
         values: Shape (iterset.total_size, arity), entries in [0, toset.total_size). May be given
-            later, by `update_values`, but before the Map is used in a loop. An entry -1,
-            `VALUE_UNDEFINED`, means that there is no entity: matrices ignore what a kernel computes
-            for it; a loop over such an element that uses a Dat by this Map is an error.
-        name: Used in messages; it does not affect the generated code.
+            later, by `update_values`, but before the first loop with the Map. An entry -1,
+            `VALUE_UNDEFINED`, means no entity: matrices ignore a kernel's results there; using a
+            Dat by the Map in a loop over the element is an error.
+        name: Used in messages; does not affect the generated code.
         offset: Shape (arity,): how far each entry moves from a layer to the next, where Sets are
             extruded.
         offset_quotient: Shape (arity,): the same where the extrusion is periodic.
         copy: False refuses values whose memory cannot be used in place, True copies them; None
-            copies where that is needed, such as for int64.
+            copies if needed, for example int64.
 
     Raises:
-        SetTypeError: One of the Sets is not a Set.
+        SetTypeError: The source or the target is not a Set.
         ArityTypeError: The arity is not a positive integer.
         NameTypeError: The name is not a string.
         DataValueError: The values are not integers, of another number, or out of range.
@@ -119,7 +119,7 @@ class Map(Shown):
     """
 
     VALUE_UNDEFINED: ClassVar[int] = -1
-    """The entry that leads nowhere."""
+    """The entry without a target."""
 
     def __init__(
         self,
@@ -155,17 +155,17 @@ class Map(Shown):
 
     @classmethod
     def fromhdf5(cls, iterset: Set, toset: Set, f: Any, name: str) -> Map:
-        """Return a Map whose values an HDF5 file holds.
+        """Return a Map with the values of an HDF5 dataset.
 
         Args:
-            iterset: The Set it starts on.
-            toset: The Set it leads to.
+            iterset: The source Set.
+            toset: The target Set.
             f: A file or group of h5py's, open.
             name: A dataset of integers, shape (iterset.total_size, arity); also the Map's name.
 
         Raises:
-            DataValueError: There is no such dataset, or its values do not fit.
-            ArityTypeError: It has not two dimensions.
+            DataValueError: The dataset does not exist, or the values do not fit.
+            ArityTypeError: The dataset does not have two dimensions.
 
         Example:
             >>> edges, nodes = Set(2), Set(3)
@@ -176,28 +176,28 @@ class Map(Shown):
         return cls(iterset, toset, rows.shape[1], rows, name)
 
     _numberings = (0, 0)
-    """Of the Sets that it starts on and leads to, when it was given its values."""
+    """Numberings of source and target Set at the time of the values."""
 
     def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
-        """Return the Maps that it follows, each with either of its Sets, and the numbering."""
+        """Yield the Maps with the values, each with source and target Set, and the numberings."""
         for end, on in enumerate((self._iterset, self._toset)):
             yield self, on._ground, self._numberings[end]
 
     _followed_by = ""
-    """What goes by the values and cannot follow if they change, for messages."""
+    """Object depending on the values and unable to follow changes, for messages."""
     _sum: int | None = None
     """Of the values when they were given, if somebody looks whether they change."""
     _is_apart = False
-    """Whether the values are known to lie in memory that no array of the program shows."""
+    """Whether the values are known to lie in memory not shown by any array of the program."""
     _is_slot = False
-    """Whether this is one entry of another Map."""
+    """Whether the Map is a single entry of another Map."""
     _is_partial: bool
     """Whether entries may lead nowhere."""
     _is_of_columns = False
-    """Whether two cells of a column lead to one entity together."""
+    """Whether two cells of a column lead to a common entity."""
 
     def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
-        """Be a path that leads where another Map leads, but without values of its own."""
+        """Initialise a path with the same targets as another Map, without values of its own."""
         self._uid = runtime.next_uid()
         self._name = name
         self._iterset = iterset
@@ -217,17 +217,17 @@ class Map(Shown):
 
     @property
     def iterset(self) -> Set:
-        """The Set it starts on."""
+        """The source Set."""
         return self._iterset
 
     @property
     def toset(self) -> Set:
-        """The Set it leads to."""
+        """The target Set."""
         return self._toset
 
     @property
     def comm(self) -> Any:
-        """The communicator of the Set it leads to."""
+        """The communicator of the target Set."""
         return self._toset.comm
 
     @property
@@ -238,22 +238,22 @@ class Map(Shown):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Entities of the Set it starts on, ghosts too, and arity."""
+        """Number of source entities, ghosts included, and arity; tuple of int."""
         return (self._iterset.total_size, self._arity)
 
     @property
     def arity(self) -> int:
-        """How many entities each one leads to."""
+        """Number of targets of each entity."""
         return self._arity
 
     @property
     def _width(self) -> int:
-        """Entries of a row of the values that loops read."""
+        """Entries of a row in the values read by loops."""
         return self._arity
 
     @property
     def arities(self) -> tuple[int, ...]:
-        """The arity of each component: this Map has one."""
+        """The arity of each component: a Map has only one; tuple of int."""
         return (self._arity,)
 
     @property
@@ -263,7 +263,7 @@ class Map(Shown):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     @property
@@ -273,17 +273,17 @@ class Map(Shown):
 
     @property
     def offset_quotient(self) -> Array | None:
-        """The same for a periodic extrusion; None without one."""
+        """The same for a periodic extrusion; None without periodicity; int32, shape (arity,)."""
         return self._offset_quotient
 
     @property
     def split(self) -> tuple[Map, ...]:
-        """The components: this Map has one."""
+        """The components: only the Map."""
         return (self,)
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps that this one is made of: itself."""
+        """The Maps behind a derived Map: the Map alone."""
         return (self,)
 
     @property
@@ -295,7 +295,7 @@ class Map(Shown):
     def values(self) -> Array:
         """The values of the owned entities; shape (iterset.size, arity).
 
-        Assignments to its elements go through `update_values`.
+        Assignments to elements go through `update_values`.
 
         Raises:
             MapValueError: The Map was given none.
@@ -312,10 +312,10 @@ class Map(Shown):
         return self._view("values_with_halo", self._iterset.total_size)
 
     def update_values(self, values: ArrayLike) -> None:
-        """Change the values. Plans built from the old ones are built anew.
+        """Change the values. Plans built from the old values are built anew.
 
-        The new values are written over the old ones, so as long as the Map shares its memory with
-        an array of yours, that array changes. After writing to that array yourself, pass it here.
+        The new values overwrite the old values, so an array sharing memory with the Map changes,
+        too. After writing to such an array, pass the array here.
 
         Args:
             values: Shape (iterset.total_size, arity), entries in [0, toset.total_size).
@@ -323,7 +323,7 @@ class Map(Shown):
         Raises:
             DataValueError: They are not integers, of another number, or out of range; the old
                 values are kept.
-            MapValueError: A Mesh was made of the Map, whose facets go by its values.
+            MapValueError: A Mesh was made of the Map, whose facets depend on the values.
 
         Example:
             >>> nodes = Set(3, "nodes")
@@ -340,7 +340,7 @@ class Map(Shown):
         self._replace_values(values)
 
     def _replace_values(self, values: ArrayLike) -> None:
-        """Change the values, with those of all that goes by them."""
+        """Change the values, including all dependent objects."""
         runtime.settle()
         checked, self._is_partial = self._checked(values)
         if self._values is None or self._table is None:
@@ -350,7 +350,7 @@ class Map(Shown):
         self._note_numberings()
         self._table.increment_version()
         self._note_values()
-        runtime.epoch += 1  # strategies were chosen by what was known of the old values
+        runtime.epoch += 1  # strategies depended on the old values
 
     def _view(self, member: str, n_rows: int) -> Array:
         if self._values is None:
@@ -381,22 +381,22 @@ class Map(Shown):
         self._note_values()
 
     def _note_values(self) -> None:
-        """Remember the values, in check mode: a program can change an array that it has given."""
+        """Remember the values, in check mode: a program can change the given array."""
         options, values = runtime.configuration, self._values
         is_asked = values is not None and values.size and (options["check"] or options["strict"])
         self._sum = crc32(values.data) if values is not None and is_asked else None
 
     def _check_unchanged(self) -> None:
-        """Check that the values are those that the Map was given, where others hold its memory.
+        """Check for unchanged values, if others hold the memory.
 
-        Plans, matrices, and copies on devices go by these.
+        Plans, matrices, and copies on devices depend on the values.
 
         Raises:
-            MapValueError: The program has changed them.
+            MapValueError: The program has changed the values.
         """
         if self._values is None or self._values.size == 0 or not is_shared(self.__dict__):
             return
-        values = self._values  # not before: a name for the array counts as one who holds it
+        values = self._values  # not before: a name for the array counts as a holder
         found = crc32(values.data)
         if found == self._sum:
             return
@@ -411,9 +411,9 @@ class Map(Shown):
         self._sum = found
 
     def _take_own_memory(self) -> None:
-        """Keep the values apart from arrays of the program: a loop waits that will read them.
+        """Copy the values if shared with arrays of the program: a waiting loop will read them.
 
-        From now on, what the program writes to the array that it gave counts by `update_values`.
+        From now on, the program's writes to the given array need `update_values`.
         """
         if self._is_apart or self._values is None or self._table is None:
             return
@@ -454,11 +454,11 @@ class Map(Shown):
         return self._as_whole(found, what) if found.dtype.kind == "f" else found
 
     def _as_whole(self, numbers: Array, what: str) -> Array:
-        """Return floating-point numbers, such as those of ``np.loadtxt``, as integers.
+        """Return floating-point numbers, for example from ``np.loadtxt``, as integers.
 
         Digits after the point are cut off, as in PyOP2, but not in silence.
         """
-        # asked this way round, a NaN does not fit either
+        # in this form, a NaN does not fit either
         bad = np.argwhere(~(np.abs(numbers) < 2.0**63)).tolist()
         if bad:
             at = f"row {bad[0][0]}" + "".join(f", slot {slot}" for slot in bad[0][1:])
@@ -476,7 +476,7 @@ class Map(Shown):
         return found
 
     def _check_range(self, values: Array) -> bool:
-        """Say whether some entries lead nowhere, once all are known to be such or targets."""
+        """Check the range of entries, and return whether some lead nowhere."""
         n_targets = self._toset.total_size
         least = values.min() if values.size else 0
         if values.size == 0 or (least >= self.VALUE_UNDEFINED and values.max() < n_targets):
@@ -496,25 +496,25 @@ class Map(Shown):
         return found
 
     def __getitem__(self, index: Any) -> Any:
-        """Return one entry of each row as a path of its own, for PyOP2's older conventions.
+        """Return a single entry of each row as a path, for PyOP2's older conventions.
 
         Args:
-            index: The entry; or ``op2.i[0]``, for all of them one after the other.
+            index: The entry; or ``op2.i[0]``, for all entries in sequence.
 
         Raises:
-            IndexTypeError, IndexValueError: It is neither.
-            UnsupportedError: It is a slice.
+            IndexTypeError, IndexValueError: The index is neither.
+            UnsupportedError: The index is a slice.
         """
         if hasattr(index, "of_map"):
             return index.of_map(self)
         found = _as_slot(self, index)
-        # the same object each time, so that loops see one path
+        # the same object each time, to give loops a single path
         if found not in self._entries:
             self._entries[found] = MapSlot(self, found)
         return self._entries[found]
 
     def __le__(self, other: object) -> bool:
-        """Say whether this is the other Map, as PyOP2's Sparsity asks."""
+        """Return whether two Maps are the same, as used by PyOP2's Sparsity."""
         return self is other
 
     def __iter__(self) -> Iterator[Map]:
@@ -599,7 +599,7 @@ class EntriesOfMap(Map):
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps that this one is made of."""
+        """The Maps behind a derived Map."""
         return self._map.flattened_maps
 
     @property
@@ -626,11 +626,11 @@ class EntriesOfMap(Map):
 
 
 class MapSlot(EntriesOfMap):
-    """One entry of each row of a Map: ``edge2node[1]``. Of PyOP2's older conventions.
+    """A single entry of each row of a Map: ``edge2node[1]``. Of PyOP2's older conventions.
 
     Args:
         map_: The Map.
-        slot: Which entry.
+        slot: Index of the entry.
     """
 
     _is_slot = True
@@ -640,11 +640,11 @@ class MapSlot(EntriesOfMap):
 
 
 def unindexed(path: Any) -> tuple[Any, int | None]:
-    """Return a path without the index that PyOP2's older conventions give it, and that index.
+    """Return a path without the index of PyOP2's older conventions, and the index.
 
     Args:
-        path: A Map or what stands for one; of those conventions an object with `whole`, the Map,
-            and `index`.
+        path: A Map or a replacement; in older conventions an object with `whole`, the Map, and
+            `index`.
     """
     whole = getattr(path, "whole", None)
     return (path, None) if whole is None else (whole, path.index)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several Sets, DataSets or Maps as one: the fields of a mixed problem."""
+"""Several Sets, DataSets or Maps as a single object: the fields of a mixed problem."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Fields(Generic[T]):
 
     @classmethod
     def _of(cls, fields: tuple[T, ...], known: WeakValueDictionary[Any, Any] | None = None) -> Self:
-        """Return the object of these fields: the one among those known, or one made now."""
-        key = (cls, *map(id, fields))  # the fields live as long as what is known of them
+        """Return the object of the fields: a known object, or a new one."""
+        key = (cls, *map(id, fields))  # the fields live as long as the known objects
         found: Self | None = None if known is None else known.get(key)
         if found is None:
             found = object.__new__(cls)
@@ -70,7 +70,7 @@ class Fields(Generic[T]):
 
     @property
     def name(self) -> tuple[str, ...]:
-        """What messages call the fields."""
+        """Names of the fields in messages; tuple of str."""
         return tuple(getattr(field, "name", "None") for field in self._fields)
 
     def __iter__(self) -> Iterator[T]:
@@ -122,7 +122,7 @@ def _sum(what: str, doc: str) -> Any:
 
 @ends_tracebacks("__new__")
 class MixedSet(Fields[Set]):
-    """Several Sets as one. Loops run over each by itself.
+    """Several Sets as a single object. Loops run over each Set separately.
 
     The same Sets give the same object.
 
@@ -130,7 +130,7 @@ class MixedSet(Fields[Set]):
         sets: The Sets; a MixedSet's are taken over. None stands for a Set without entities.
 
     Raises:
-        SetTypeError: One is not a Set.
+        SetTypeError: An argument is not a Set.
         ContractError: Some are extruded and some are not, or with other layers.
 
     Example:
@@ -142,7 +142,7 @@ class MixedSet(Fields[Set]):
     _kind = "MixedSet"
 
     def __new__(cls, sets: Iterable[Set] | MixedSet) -> MixedSet:
-        """Return the MixedSet of these Sets, made now if there is none."""
+        """Return the MixedSet of the Sets, made if necessary."""
         found = tuple(sets) if isinstance(sets, Iterable) else (sets,)
         real = [one for one in found if one is not None]
         if not real or not all(isinstance(one, Set) for one in real):
@@ -188,7 +188,7 @@ class MixedSet(Fields[Set]):
         return self._first.comm
 
     def __pow__(self, dim: int | Iterable[int]) -> MixedDataSet:
-        """Return the MixedDataSet of this dim: ``both ** 4``, or of one dim a Set."""
+        """Return the MixedDataSet of a dim: ``both ** 4``, or of a dim for each Set."""
         return MixedDataSet(self, dim)
 
 
@@ -200,13 +200,13 @@ def _layers_of(one: Set) -> object:
 
 @ends_tracebacks("__new__")
 class MixedDataSet(Fields[DataSet]):
-    """Several DataSets as one.
+    """Several DataSets as a single object.
 
     The same DataSets give the same object.
 
     Args:
         arg: A MixedSet, Sets, DataSets and GlobalDataSets, or a single Set.
-        dims: For each Set its dim, or one for all; must be None where DataSets are given.
+        dims: The dim of each Set, or a dim for all; must be None if DataSets are given.
 
     Raises:
         DataSetTypeError: There is something else than Sets and DataSets.
@@ -225,7 +225,7 @@ class MixedDataSet(Fields[DataSet]):
         arg: MixedSet | MixedDataSet | Set | Iterable[Set | DataSet | GlobalDataSet],
         dims: int | Iterable[int | tuple[int, ...]] | None = None,
     ) -> MixedDataSet:
-        """Return the MixedDataSet of these DataSets, made now if there is none."""
+        """Return the MixedDataSet of the DataSets, made if necessary."""
         if isinstance(arg, MixedDataSet) and dims is None:
             return arg
         spread = is_integer(dims) or (isinstance(arg, Set) and not isinstance(dims, Iterable))
@@ -269,15 +269,15 @@ class MixedDataSet(Fields[DataSet]):
 
     @property
     def cdim(self) -> int:
-        """How many values there are on one entity of each Set, together."""
+        """The number of values on an entity of each Set, summed."""
         return sum(field.cdim for field in self)
 
     def __contains__(self, dat: object) -> bool:
-        """Say whether a MixedDat lives on this MixedDataSet."""
+        """Return whether a MixedDat lives on the MixedDataSet."""
         return bool(getattr(dat, "dataset", None) == self)
 
     def __getattr__(self, name: str) -> Any:
-        """Ask the MixedSet for what this has not: its sizes."""
+        """Forward attributes missing in a MixedDataSet to the MixedSet: sizes."""
         if name.startswith("_") or not hasattr(MixedSet, name):
             raise AttributeError(f"neither MixedDataSet nor MixedSet has an attribute '{name}'")
         return getattr(self.set, name)
@@ -295,7 +295,7 @@ def _listed_dims(dims: object) -> tuple[Any, ...]:
 
 @ends_tracebacks("__new__")
 class MixedMap(Fields[Map]):
-    """Maps from one Set to each Set of several.
+    """Maps from a Set to each of several Sets.
 
     The same Maps give the same object.
 
@@ -303,7 +303,7 @@ class MixedMap(Fields[Map]):
         maps: The Maps; None where a field is a Global.
 
     Raises:
-        MapTypeError: One is not a Map, or they start on different Sets.
+        MapTypeError: An argument is not a Map, or the Maps start on different Sets.
 
     Example:
         >>> cells, nodes = Set(1), Set(2)
@@ -314,7 +314,7 @@ class MixedMap(Fields[Map]):
     _kind = "MixedMap"
 
     def __new__(cls, maps: Iterable[Map | None]) -> MixedMap:
-        """Return the MixedMap of these Maps, made now if there is none."""
+        """Return the MixedMap of the Maps, made if necessary."""
         given: Any = (maps,) if isinstance(maps, Map) else maps
         found = tuple(given) if isinstance(given, Iterable) else (given,)
         real = [map_ for map_ in found if map_ is not None]
@@ -342,12 +342,12 @@ class MixedMap(Fields[Map]):
 
     @property
     def iterset(self) -> Set:
-        """The Set that all start on."""
+        """The common source Set."""
         return self._real[0].iterset
 
     @property
     def toset(self) -> MixedSet:
-        """The Sets that they lead to; None where there is no Map."""
+        """The target Sets; None for a missing Map."""
         return MixedSet(None if map_ is None else map_.toset for map_ in self)
 
     @property
@@ -387,5 +387,5 @@ class MixedMap(Fields[Map]):
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps that these are made of."""
+        """The Maps behind derived Maps; tuple."""
         return tuple(part for map_ in self._real for part in map_.flattened_maps)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which entities the numbers of a Set stand for, so that files can tell numberings apart.
+"""Origins of the numbers of a Set, for files to tell numberings apart.
 
-A Set keeps the number that each entity had when the Set was made. Sets of a mesh also know the
-tables that their numbers follow from. Sizes alone say nothing: a mesh that is renumbered on reading
-has as many vertices as the same mesh that is not.
+A Set keeps the original number of each entity. Sets of a mesh also keep the tables behind their
+numbers. Sizes alone are not enough: a mesh renumbered on reading has as many vertices as the
+original mesh.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Way:
-    """The way back from the numbers in use to those that a Set was made with.
+    """The way back from the present numbers to the original numbers of a Set.
 
     Attributes:
-        order: The number that each entity had when the Set was made, shape (total_size,), int64;
-            None if that is its number.
+        order: The original number of each entity, shape (total_size,), int64; None for unchanged
+            numbers.
     """
 
     order: Numbers | None = None
 
     def follow(self, order: Numbers) -> None:
-        """Note one more renumbering.
+        """Note another renumbering.
 
         Args:
-            order: The number before of what has number i now, shape (total_size,).
+            order: The old number of each entity i, shape (total_size,).
         """
         found = order if self.order is None else self.order[order]
         self.order = None if np.array_equal(found, np.arange(len(found))) else found
@@ -49,11 +49,11 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """What tells numberings of the entities of a mesh apart; empty texts say nothing.
+    """Digests to tell numberings of mesh entities apart; empty strings for unknown.
 
     Attributes:
-        in_use: Of the tables as they are: Sets of one digest have the same numbers.
-        original: Of the cells in the numbers that the mesh was made with: Sets of one digest have
+        in_use: Digest of the present tables: Sets with equal digests have the same numbers.
+        original: Digest of the cells in the mesh's original numbers: Sets with equal digests have
             the same entities, and their ways back lead to the same numbers.
     """
 
@@ -65,19 +65,19 @@ class Digests:
         return self
 
     def renumbered(self) -> Digests:
-        """Return what is still true after a renumbering."""
+        """Return the digests still valid after a renumbering."""
         return Digests("", self.original)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """The tables of a mesh that the numbers of a Set follow from.
+    """The tables of a mesh behind the numbers of a Set.
 
     Attributes:
         tables: Values of Maps, the vertices of each cell first; as they are now.
         ways: The ways back of cells and vertices.
-        goes_back: Whether the Set has a way back of its own; edges and facets have none, as their
-            numbers and their directions are others in another numbering of the mesh.
+        goes_back: Whether the Set has a way back; edges and facets have none, since their numbers
+            and their directions change with the numbering of the mesh.
     """
 
     tables: tuple[Array, ...]
@@ -86,7 +86,7 @@ class Tables:
 
     @property
     def was_renumbered(self) -> bool:
-        """Whether cells or vertices have other numbers than those that the mesh was made with."""
+        """Whether cells or vertices have other than their original numbers."""
         return any(way.order is not None for way in self.ways)
 
     def now(self) -> Digests:
@@ -101,17 +101,17 @@ class Tables:
         return Digests(_digest(self.tables), _digest((original,)))
 
     def renumbered(self) -> Tables:
-        """Return itself: the tables are renumbered, too."""
+        """Return the same object: the tables are renumbered, too."""
         return self
 
 
 def follow_tables(on: Any, maps: tuple[Any, ...], like: Any = None) -> None:
-    """Note what the numbers of a Set follow from.
+    """Note the origin of the numbers of a Set.
 
     Args:
         on: The Set.
-        maps: Maps of a mesh, that of the vertices of each cell first.
-        like: The Set of cells or vertices whose numbers these are; None if of neither.
+        maps: Maps of a mesh, the vertices of each cell first.
+        like: The Set of cells or vertices with the same numbers; None for others.
     """
     if all(one._values is not None for one in maps):
         ways = maps[0].iterset._way, maps[0].toset._way
@@ -123,17 +123,17 @@ def follow_tables(on: Any, maps: tuple[Any, ...], like: Any = None) -> None:
 def rows_between(
     there: Digests, old: Callable[[], Numbers | None], on: Any, what: str, was_on: str
 ) -> Numbers | None:
-    """Return which row of a file each entity of a Set has; None if they have the same numbers.
+    """Return the row of a file for each entity of a Set; None for equal numbers.
 
     Args:
         there: The digests of the Set in the file.
-        old: Reads its way back.
-        on: The Set that values come to, of the same size.
+        old: Reads the way back in the file.
+        on: The target Set of the values, of the same size.
         what: The file and the name of the values, for messages.
         was_on: The name of the Set in the file.
 
     Raises:
-        StoredFileError: The values belong to another mesh, or to entities that have no way back.
+        StoredFileError: The values belong to another mesh, or to entities without a way back.
     """
     here = Digests() if on._origin is None else on._origin.now()
     if there.in_use and there.in_use == here.in_use:
@@ -159,10 +159,10 @@ def rows_between(
 
 
 def refuse_left_out(what: str, numbering: int, on: Any) -> None:
-    """Refuse values that were left out of a renumbering of their Set.
+    """Refuse values left out of a renumbering of their Set.
 
     Raises:
-        UsageError: They were, so that a file or a copy would give them to other entities.
+        UsageError: The values were left out, so a file or a copy would give them to other entities.
     """
     if numbering != on._numbering:
         raise UsageError(

@@ -32,22 +32,23 @@ if TYPE_CHECKING:
 
 
 class Set(Entities):
-    """A set of mesh entities, such as cells or edges. Equal only to itself.
+    """A set of mesh entities, for example cells or edges. Equal only to the same object.
 
     Under MPI the entities of a process come in this order: core (owned, and not connected to
     ghosts), owned but not core, ghost (owned by another process).
 
     Args:
-        size: The number of entities, or three growing numbers: (core, core and owned, all). May
-            be None under ``init(static=True)``. PyOP2's four of 2016 are taken where they say that
-            no ghosts are computed: (core, owned, owned, all).
-        name: Used in messages; it does not affect the generated code.
+        size: The number of entities, or three growing numbers: (core, core and owned, all). May be
+            None under ``init(static=True)``. PyOP2's four sizes of 2016 are accepted if no ghosts
+            are computed: (core, owned, owned, all).
+        name: Used in messages; does not affect the generated code.
         halo: How ghosts are exchanged.
-        comm: The communicator; None means this process alone. So far it must be of one process.
+        comm: The communicator; None means the process alone. So far only a single process is
+            supported.
         constrained_size: How many of the owned entities are constrained.
 
     Raises:
-        SizeTypeError: The size is not one integer or three.
+        SizeTypeError: The size is not an integer or three integers.
         ContractError: The three sizes do not grow.
         NameTypeError: The name is not a string.
 
@@ -61,15 +62,15 @@ class Set(Entities):
 
     @classmethod
     def fromhdf5(cls, f: Any, name: str) -> Set:
-        """Return a Set whose size an HDF5 file holds.
+        """Return a Set with the size of an HDF5 dataset.
 
         Args:
             f: A file or group of h5py's, open.
-            name: A dataset of one integer, shape (1,); also the name of the Set.
+            name: A dataset with a single integer, shape (1,); also the name of the Set.
 
         Raises:
-            DataValueError: There is no such dataset.
-            SizeTypeError: It is not one number.
+            DataValueError: The dataset does not exist.
+            SizeTypeError: The dataset is not a single number.
 
         Example:
             >>> Set.fromhdf5({"cells": np.array([4])}, "cells").size
@@ -83,14 +84,14 @@ class Set(Entities):
         return None
 
     def __call__(self, *indices: Any) -> Set:
-        """Return the Subset of these entities: ``cells(0, 3)`` or ``cells([0, 3])``."""
+        """Return the Subset of the entities: ``cells(0, 3)`` or ``cells([0, 3])``."""
         return Subset(self, indices[0] if len(indices) == 1 and np.ndim(indices[0]) else indices)
 
     def intersection(self, other: Set) -> Set:
-        """Return the entities in both: this Set and a part of it.
+        """Return the common entities of the Set and a part of the Set.
 
         Raises:
-            SetTypeError: The other is no Set, or a part of another one.
+            SetTypeError: The other is no Set, or a part of another Set.
             SetValueError: Both are whole Sets, but not the same.
         """
         return self._combine("intersection", other)
@@ -100,11 +101,11 @@ class Set(Entities):
         return self._combine("union", other)
 
     def difference(self, other: Set) -> Set:
-        """Return the entities of this one that the other lacks; errors as for `intersection`."""
+        """Return the entities missing in the other; errors as for `intersection`."""
         return self._combine("difference", other)
 
     def symmetric_difference(self, other: Set) -> Set:
-        """Return the entities in just one of both; errors as for `intersection`."""
+        """Return the entities in exactly one of both; errors as for `intersection`."""
         return self._combine("symmetric_difference", other)
 
     def _combine(self, operation: str, other: Set) -> Set:
@@ -113,7 +114,7 @@ class Set(Entities):
 
     @property
     def partition_size(self) -> int:
-        """PyOP2's block size. Kept for its programs; here the plan chooses."""
+        """PyOP2's block size. Kept for PyOP2's programs; the plan chooses the size."""
         return self._partition_size
 
     @partition_size.setter
@@ -121,11 +122,11 @@ class Set(Entities):
         self._partition_size = size
 
     def __pow__(self, dim: int | Iterable[int]) -> DataSet:
-        """Return the DataSet of this dim: ``cells ** 4``."""
+        """Return the DataSet of a dim: ``cells ** 4``."""
         return DataSet(self, dim)
 
     def __contains__(self, dataset: object) -> bool:
-        """Say whether a DataSet lives on this Set."""
+        """Return whether a DataSet lives on the Set."""
         return getattr(dataset, "set", None) is self
 
     def __iter__(self) -> Iterator[Set]:
@@ -155,10 +156,10 @@ class Set(Entities):
 
 
 def LocalSet(set: Set) -> Set:
-    """Return the Set itself: in 2016 a Set whose loops visit only owned entities, as all do here.
+    """Return the Set unchanged: in 2016 a Set with loops over owned entities only, as always today.
 
     Raises:
-        SetTypeError: It is not a Set.
+        SetTypeError: The argument is not a Set.
 
     Example:
         >>> cells = Set(4)
@@ -172,17 +173,17 @@ def LocalSet(set: Set) -> Set:
 
 @ends_tracebacks("__init__")
 class Subset(Set):
-    """Some entities of a Set, in ascending order and each once. Loops run over the owned ones.
+    """Some entities of a Set, ascending and distinct. Loops run over the owned entities.
 
     Args:
-        superset: The Set. A Subset stands for the Set it is a part of: its indices are looked up.
+        superset: The Set. Kernels see the superset: elements are looked up by the Subset's indices.
         indices: Entities of the superset, in any order, repeated or not; or a truth value for each
             entity, shape (superset.size,) or with ghosts.
 
     Raises:
         SetTypeError: The superset is not a Set.
         IndexTypeError: The indices are not integers.
-        SubsetIndexOutOfBounds: One of them is no entity of the superset.
+        SubsetIndexOutOfBounds: An index is no entity of the superset.
 
     Example:
         >>> from pyop2cxx import op2
@@ -240,10 +241,10 @@ class Subset(Set):
 
     @property
     def parent(self) -> Set:
-        """The Set below the superset, where this is extruded.
+        """The base Set of an extruded superset.
 
         Raises:
-            AttributeError: It is not.
+            AttributeError: The superset is not extruded.
         """
         whole: Any = self._superset
         parent: Set = whole.parent
@@ -251,10 +252,10 @@ class Subset(Set):
 
     @property
     def constant_layers(self) -> bool:
-        """Whether all columns of the superset have the same layers, where it is extruded.
+        """Whether all columns of an extruded superset have the same layers.
 
         Raises:
-            AttributeError: It is not.
+            AttributeError: The superset is not extruded.
         """
         whole: Any = self._superset
         return bool(whole.constant_layers)
@@ -266,7 +267,7 @@ class Subset(Set):
 
     @property
     def layers_array(self) -> Array:
-        """The layers of the columns in this part; see `ExtrudedSet.layers_array`."""
+        """The layers of the Subset's columns; see `ExtrudedSet.layers_array`."""
         whole: Any = self._superset
         layers: Array = whole.layers_array
         return layers if whole.constant_layers else layers[self._indices]
@@ -322,7 +323,7 @@ def _ascending(numbers: Array, n: int) -> Array:
     """Return a copy with each number once; NumPy's `unique` takes a second for a million."""
     if np.all(numbers[1:] > numbers[:-1]):
         return np.array(numbers)
-    if len(numbers) < n // 64:  # a mask would be the longer way
+    if len(numbers) < n // 64:  # a mask would take longer
         return distinct(numbers)
     is_there = np.zeros(n, np.bool_)
     is_there[numbers] = True
@@ -334,7 +335,7 @@ def _numbers(part: Set) -> Array:
 
 
 def _whole(part: Set, other: object, operation: str) -> Set:
-    """Return the Set that both operands are parts of."""
+    """Return the common Set of both operands."""
     whole = part.superset if isinstance(part, Subset) else part
     if not isinstance(other, Set):
         raise SetTypeError(
@@ -383,12 +384,12 @@ def union(part: Set, other: Set) -> Set:
 
 
 def difference(part: Set, other: Set) -> Subset:
-    """Return the entities of the first operand that are not in the second."""
+    """Return the entities of the first operand missing in the second."""
     whole = _whole(part, other, "difference")
     return _made_of(whole, np.setdiff1d(_numbers(part), _numbers(other)), part, other)
 
 
 def symmetric_difference(part: Set, other: Set) -> Subset:
-    """Return the entities in just one of the operands."""
+    """Return the entities in exactly one of the operands."""
     whole = _whole(part, other, "symmetric_difference")
     return _made_of(whole, np.setxor1d(_numbers(part), _numbers(other)), part, other)

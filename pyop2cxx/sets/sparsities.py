@@ -51,32 +51,32 @@ _TRIPLE = 3
 
 @ends_tracebacks("__new__")
 class Sparsity(Fixed, Shown):
-    """Where a matrix between two Sets may have values: what pairs of Maps couple.
+    """The places of values in a matrix between two Sets, given by pairs of Maps.
 
     Rows and columns count entities; each place holds a dense block of the dims of the DataSets. The
-    places are found when the Sparsity is made, in parallel. A Sparsity of one DataSet with itself
-    also has a place for each diagonal entry. The same arguments give the same object.
+    constructor finds the places, in parallel. A Sparsity of a DataSet with itself also has a place
+    for each diagonal entry. The same arguments give the same object.
 
-    When a Map gets other values, the places follow. But matrices keep the places that they were
-    made with: while there is one, its Sparsity stays as it is, and the same arguments give another
-    one, by the values of then. Entries that have no place in an older matrix are refused.
+    When a Map gets other values, the places follow. Matrices, however, keep their original places:
+    while a matrix exists, the Sparsity stays unchanged, and the same arguments give another
+    Sparsity, by the new values. Entries without a place in an older matrix are refused.
 
     Args:
-        dsets: The DataSets (or Sets) of rows and columns; one alone stands for both.
+        dsets: The DataSets (or Sets) of rows and columns; a single object stands for both.
         maps_and_regions: Pairs of Maps ``(rows, columns)``, or ``(rows, columns, regions)``, in a
-            list; or one such pair, or one Map for both; or, for mixed DataSets, such lists by
+            list; or a single pair, or a single Map for both; or, for mixed DataSets, such lists by
             block: ``{(i, j): [...]}``. A pair of mixed Maps couples every block.
         name: Used in messages.
-        nest: Whether each block of a mixed matrix counts as a matrix of its own.
-        block_sparse: Whether a matrix of blocks keeps them together. Here it always does; kept for
+        nest: Whether each block of a mixed matrix counts as a separate matrix.
+        block_sparse: Whether a matrix of blocks keeps them together. Always true here; kept for
             PyOP2's programs.
-        diagonal_block: Whether a Sparsity of one DataSet with itself gets its diagonal.
+        diagonal_block: Whether a Sparsity of a DataSet with itself gets a diagonal.
 
     Raises:
         DataSetTypeError: A DataSet is none.
         SparsityShapeError: There are not two DataSets; a block does not exist; Maps start on
             different Sets, or lead elsewhere than to the rows and the columns.
-        MapTypeError: The Maps are not in one of these forms, or not Maps.
+        MapTypeError: The Maps have none of the forms, or are not Maps.
         MapValueError: A Map has no values, or there is no Map at all.
         NameTypeError: The name is not a string.
 
@@ -112,7 +112,7 @@ class Sparsity(Fixed, Shown):
         block_sparse: bool | None = None,
         diagonal_block: bool = True,
     ) -> Sparsity:
-        """Return the Sparsity of these arguments, made now if there is none."""
+        """Return the Sparsity of the arguments, made if necessary."""
         pair = _as_dsets(dsets)
         as_name(name, "Sparsity", "")
         given = _as_blocks(maps_and_regions, pair)
@@ -156,7 +156,7 @@ class Sparsity(Fixed, Shown):
         self._found = None
         self._diagonal = None
         self._on_cuda = Memo(most=8)  # devices
-        self._of_products = Memo(most=8)  # what products on devices go by
+        self._of_products = Memo(most=8)  # tables of products on devices
         self._mats: WeakSet[Any] = WeakSet()
         self._is_made = True
         self._parts: tuple[tuple[Sparsity, ...], ...] = ()
@@ -180,9 +180,9 @@ class Sparsity(Fixed, Shown):
         return tuple(_table(map_).version for map_ in maps if map_ is not None)
 
     def _follows(self) -> bool:
-        """Say whether the places are those of the Maps' values of now, or can be found anew."""
+        """Return whether the places match the present values of Maps, or can be found anew."""
         if self._parts:
-            return all([block._follows() for block in self])  # each of them, whatever others say
+            return all([block._follows() for block in self])  # each block, whatever others return
         if self._found is None or self._versions() == self._seen:
             return True
         if self._mats:
@@ -201,7 +201,7 @@ class Sparsity(Fixed, Shown):
 
     def _built(self, shape: tuple[int, int]) -> _core.plan.Sparsity:
         rows, columns = self._dsets
-        kept: list[Array] = []  # memory of tables, until they are read
+        kept: list[Array] = []  # memory of tables, until read
         pairs = []
         for r, c, regions in self._given.get((0, 0), ()):
             if r is None or c is None:
@@ -241,7 +241,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Blocks of a mixed matrix: rows and columns of them; (1, 1) where it is not mixed."""
+        """Numbers of rows and columns of blocks; (1, 1) if not mixed; tuple of int."""
         return len(self._dsets[0]), len(self._dsets[1])
 
     @property
@@ -252,12 +252,12 @@ class Sparsity(Fixed, Shown):
 
     @property
     def is_dense(self) -> bool:
-        """Whether it has one block, whose rows or columns are a Global's."""
+        """Whether there is a single block, with rows or columns of a Global."""
         return any(len(side) == 1 and isinstance(side, GlobalDataSet) for side in self._dsets)
 
     @property
     def nested(self) -> bool:
-        """Whether each block of a mixed matrix counts as a matrix of its own."""
+        """Whether each block of a mixed matrix counts as a separate matrix."""
         return self._nested
 
     @property
@@ -278,17 +278,17 @@ class Sparsity(Fixed, Shown):
 
     @property
     def rmaps(self) -> list[Any]:
-        """The Maps to rows, one for each pair."""
+        """The Map to rows of each pair; list."""
         return [rows for rows, _ in self.maps]
 
     @property
     def cmaps(self) -> list[Any]:
-        """The Maps to columns, one for each pair."""
+        """The Map to columns of each pair; list."""
         return [columns for _, columns in self.maps]
 
     @property
     def iteration_regions(self) -> dict[tuple[int, int], list[Any]]:
-        """For each block the regions of its pairs; (None) means everything."""
+        """For each block the regions of the pairs; (None) means everything."""
         return {
             block: [regions or None for _, _, regions in entries]
             for block, entries in self._given.items()
@@ -301,7 +301,7 @@ class Sparsity(Fixed, Shown):
     def __getitem__(self, index: int) -> tuple[Sparsity, ...]: ...
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a block, or with one number a row of them."""
+        """Return a block, or, for a single index, a row of blocks."""
         return block_at(self._blocks, index, f"Sparsity '{self._name}'")
 
     def __iter__(self) -> Iterator[Sparsity]:
@@ -309,7 +309,7 @@ class Sparsity(Fixed, Shown):
             yield from row
 
     def __contains__(self, pair: object) -> bool:
-        """Say whether this pair of Maps is one that the Sparsity was made from."""
+        """Return whether a pair of Maps was used to make the Sparsity."""
         if not isinstance(pair, Sequence) or len(pair) != _PAIR:
             return False
         wanted = tuple(_plain(map_) for map_ in pair)
@@ -321,7 +321,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return self._name
 
     @property
@@ -357,7 +357,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def onz(self) -> int:
-        """Places whose column another process owns: without MPI none."""
+        """Number of places in columns of other processes: 0 without MPI."""
         return 0
 
     @property
@@ -372,7 +372,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def longest_row(self) -> int:
-        """Places of the row that has most."""
+        """Number of places in the longest row."""
         return self._table("longest_row").longest_row
 
     def diagonal(self) -> Array:
@@ -429,11 +429,11 @@ def block_at(blocks: tuple[tuple[Any, ...], ...], index: Any, what: str) -> Any:
 
     Args:
         blocks: By rows.
-        index: Two numbers, or one.
-        what: Whose they are, for messages.
+        index: Two numbers, or a single number.
+        what: The owner, for messages.
 
     Raises:
-        IndexValueError: There is no such block.
+        IndexValueError: The block does not exist.
     """
     try:
         if is_integer(index):
@@ -448,7 +448,7 @@ def block_at(blocks: tuple[tuple[Any, ...], ...], index: Any, what: str) -> Any:
 
 
 def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair]:
-    """Return tables of the elements that couple rows and columns, one pair for each region."""
+    """Return tables of the coupling elements, a pair for each region."""
     iterset = rows.iterset
     if not isinstance(iterset, ExtrudedSet):
         tables = {"rows": _table(rows), "columns": _table(columns)}
@@ -472,7 +472,7 @@ def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair
 
 
 def _dense_pair(shape: tuple[int, int], kept: list[Array]) -> _core.plan.MapPair:
-    """Couple a Global's one entity with all of the other side."""
+    """Couple a Global's only entity with all of the other side."""
     n = max(shape)
     every, one = np.arange(n).reshape(n, 1), np.zeros((n, 1), np.int64)
     kept += [every, one]
@@ -500,7 +500,7 @@ def _uid(map_: Map | None) -> int | None:
 
 
 def _plain(map_: Any) -> Any:
-    """The Map below a permuted one: it couples the same entities."""
+    """The Map below a permuted Map: both couple the same entities."""
     return getattr(map_, "map_", map_)
 
 
@@ -547,7 +547,7 @@ def _as_blocks(given: object, dsets: tuple[Any, Any]) -> Blocks:
 
 
 def _mixed_pairs(given: object) -> tuple[Pair, ...]:
-    """Return the pairs of MixedMaps that a Sparsity is made from; none if it is by blocks."""
+    """Return the pairs of MixedMaps given for a Sparsity; empty if given by blocks."""
     if isinstance(given, Mapping):
         return ()
     pairs = dict.fromkeys((rows, columns) for rows, columns, _ in _as_entries(given))

@@ -93,11 +93,9 @@ PROSE_LEFT = {
     "io": 7.5,
     "kernel": 10.5,
     "mesh": 6.5,
-    "pipeline": 11.0,
     "plot": 6.5,
     "pyop2": 9.5,
     "reports": 10.5,
-    "sets": 9.5,
 }
 """Rooms not yet rewritten in plain language, with a limit of their own. The list shrinks."""
 
