@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is computed: kernels and their parser."""
+"""Computation: kernels and their parser."""

@@ -47,7 +47,7 @@ _ABIS = ("2026", "2016", "2013")
 
 
 class LocalKernelArg(NamedTuple):
-    """How a kernel uses a parameter, and the dtype behind it."""
+    """The use of a kernel's parameter, and the dtype behind the pointer."""
 
     access: Access
     dtype: np.dtype[Any]
@@ -55,54 +55,52 @@ class LocalKernelArg(NamedTuple):
 
 @ends_tracebacks("__init__")
 class Kernel(Fixed, Shown):
-    """A function, in C, that a loop calls once for each element.
+    """A function in C, called by a loop once for each element.
 
-    Each argument arrives as one flat pointer to the values of the element.
+    Each argument arrives as a flat pointer to the values of the element.
 
     Args:
-        code: C text that defines the function, with helper functions and constant tables if it
-            needs them. The mathematical functions of C are known without any include. Or a program
-            of loopy's: see `pyop2cxx.kernel.loopy`.
+        code: C text with a definition of the function, optionally with helper functions and
+            constant tables. The mathematical functions of C are known without any include. Or a
+            program of loopy's: see `pyop2cxx.kernel.loopy`.
         name: The function to call.
         opts: Options for the compiler, e.g. ``["-DN=3"]``. A dict, of PyOP2's older optimisations,
             does nothing: loops are optimised by rules of their own.
         include_dirs: Folders with the user's own headers.
         headers: More headers to include, e.g. ``"stdlib.h"`` or ``'#include "mine.h"'``.
         user_code: Not supported; must be empty.
-        cpp: The text is C++: it runs on host backends only, and how it uses its arguments is not
-            checked.
-        flop_count: Floating-point operations of one call, where the count from the text is wrong.
+        cpp: Whether the text is C++: for host backends only, without checks of the arguments' uses.
+        flop_count: Floating-point operations of a call, to correct a wrong count from the text.
         ldargs: Options for the linker.
-        abi: The convention for arguments: ``"2026"``, or one of PyOP2's older ones, ``"2016"`` and
-            ``"2013"``; see `pyop2cxx.pyop2.conventions.adapt`. None means the option ``abi``, so
-            that a program of old kernels says it once: ``op2.init(abi="2016")``.
+        abi: The convention for arguments: ``"2026"``, or an older convention of PyOP2, ``"2016"``
+            or ``"2013"``; see `pyop2cxx.pyop2.conventions.adapt`. None means the option ``abi``, so
+            a program with old kernels sets the convention once: ``op2.init(abi="2016")``.
         requires_zeroed_output_arguments: MIN and MAX arguments start at zero.
-        accesses: How each parameter is used, if that is known before there is a loop.
+        accesses: Access of each parameter, if known before there is a loop.
         dtypes: The dtype behind each parameter, if known.
-        events: PyOP2's events of PETSc; kept for its programs, not used.
+        events: PyOP2's events of PETSc; accepted for PyOP2's programs, not used.
 
     Attributes:
         name: As given.
         code: As given.
-        shown_name: What messages and reports call it: the name, but of a function that calls the
-            user's kernel, the name of that.
-        shown_code: In the same way, the text that messages quote.
+        shown_name: Name shown to users; for a wrapper, the wrapped kernel's name.
+        shown_code: Text quoted in messages; for a wrapper, the wrapped kernel's text.
         is_written_here: Whether pyop2cxx has made the text, for algebra or a form, and the name.
-        calls: The user's kernel, of a function that calls it; None of others.
-        also_computes: The name of another kernel that it calls first, to make what it reads; else
-            None.
-        to_watch: Returns what check mode runs instead; it, or what it returns, is None where that
-            is the kernel itself.
+        calls: The wrapped kernel, for a wrapper; None for others.
+        also_computes: Name of another kernel called first, to compute values read by the kernel;
+            else None.
+        to_watch: Callable that returns the kernel to run in check mode; None, also as result, for
+            the same kernel.
         accesses: As given.
         dtypes: As given.
 
     Raises:
-        NameTypeError: `name` is not a string, or one that no function of C can have.
+        NameTypeError: `name` is not a string, or cannot be the name of a C function.
         DataTypeError: `code` is not a string.
         UsageError: `code` defines no function `name`, or keeps state between calls; a text has
             a NUL or a lone surrogate.
         ContractError: There are not as many dtypes as accesses.
-        UnsupportedError: An option of PyOP2's that has no meaning here.
+        UnsupportedError: An option of PyOP2's without a meaning here.
 
     Example:
         >>> k = Kernel("void scale(double *x) { x[0] *= 2.0; }", "scale")
@@ -214,30 +212,30 @@ class Kernel(Fixed, Shown):
         gdim: int = 3,
         name: str | None = None,
     ) -> Kernel:
-        """Make a kernel of what FFCx writes for an integral: its function ``tabulate_tensor``.
+        """Make a kernel of FFCx output for an integral: the function ``tabulate_tensor``.
 
-        UFCx packs coefficients and constants into one array each, and gives three coordinates to
-        each vertex. Here each is an argument of its own, so that loops read Dats in place. The
-        arguments are the element tensor (INC), the coefficients, the constants, the coordinates
-        of the cell's vertices, and where the text uses them the numbers of facets in their cells
-        (int32) and the permutations of facets (uint8).
+        UFCx packs coefficients and constants into an array each, and gives three coordinates to
+        each vertex. Here each is a separate argument, so loops read Dats in place. The arguments
+        are the element tensor (INC), the coefficients, the constants, the coordinates of the cell's
+        vertices, and, if used in the text, the numbers of facets in their cells (int32) and the
+        permutations of facets (uint8).
 
         Args:
-            source: The C text: of a file that ``python -m ffcx`` writes, or the implementation
-                that ``ffcx.codegeneration.jit.compile_forms`` returns beside the forms.
-            integral: Its name in there, if there are several.
-            coefficients: How many values of each coefficient the function reads, in the form's
-                order; on interior facets those of both cells.
+            source: The C text: a file written by ``python -m ffcx``, or the implementation returned
+                by ``ffcx.codegeneration.jit.compile_forms`` beside the forms.
+            integral: Name of the integral, if there are several.
+            coefficients: Number of values of each coefficient read by the function, in the form's
+                order; on interior facets of both cells.
             constants: How many values each constant has.
             gdim: How many coordinates a vertex has.
-            name: What the kernel is called; None means as the integral.
+            name: Name of the kernel; None means the integral's name.
 
         Returns:
-            The kernel; its `arguments` have the access and the dtype of each parameter.
+            The kernel; `arguments` returns the access and the dtype of each parameter.
 
         Raises:
-            UsageError: There is no such integral, or it reads what is not described.
-            UnsupportedError: It is of ``complex64``.
+            UsageError: The integral does not exist, or reads undescribed data.
+            UnsupportedError: The integral has dtype ``complex64``.
 
         Example:
             >>> text = '''
@@ -257,12 +255,12 @@ class Kernel(Fixed, Shown):
 
     @property
     def text(self) -> str:
-        """The text that is compiled: `code`, or what loopy has written for a program of its own."""
+        """The compiled text: `code`, or the C text of loopy for a loopy program."""
         return self._description.code
 
     @property
     def key(self) -> str:
-        """Canonical key: equal for texts that differ in blanks and comments only."""
+        """Canonical key: equal for texts differing in blanks and comments only."""
         return self.core.key
 
     @property
@@ -272,12 +270,12 @@ class Kernel(Fixed, Shown):
 
     @property
     def opaque_reason(self) -> str:
-        """Why nothing is known of what the kernel does; empty if it has an AST."""
+        """Reason for the missing AST of an opaque kernel; empty if there is an AST."""
         return self.core.opaque_reason
 
     @property
     def facts(self) -> _core.KernelFacts | None:
-        """What the kernel does with its arguments; None if it is opaque."""
+        """Facts about the uses of arguments; None if opaque."""
         return _facts(self.core)
 
     @property
@@ -287,9 +285,9 @@ class Kernel(Fixed, Shown):
 
     @property
     def files_for_compiler(self) -> tuple[str, ...]:
-        """Name and digest, alternating, of the user's files that the compiler reads with it.
+        """Name and digest, alternating, of the user's files read by the compiler.
 
-        None where these are a part of its tree.
+        None if the files are part of the kernel's tree.
         """
         given = self._description
         is_whole = self.core.body is not None and not self.core.headers
@@ -298,7 +296,7 @@ class Kernel(Fixed, Shown):
 
     @property
     def calls_petsc(self) -> bool:
-        """True if it calls PETSc, which is not made for several threads at once."""
+        """True if the kernel calls PETSc, whose functions need a single thread."""
         return HEADER in self._description.headers
 
     @property
@@ -307,19 +305,19 @@ class Kernel(Fixed, Shown):
         return self._description.abi
 
     def written_here(self) -> Kernel:
-        """Return this kernel, marked as one whose text and name are pyop2cxx's own."""
+        """Return the kernel, marked as a kernel with text and name by pyop2cxx."""
         self.is_written_here = True
         return self
 
     def with_untyped(self, positions: Iterable[int], function: str = "") -> Kernel:
-        """Return this kernel with parameters that it does not use as ``void *``.
+        """Return the kernel with unused parameters declared as ``void *``.
 
         Args:
             positions: Of the parameters, from 0.
-            function: Whose they are, of those in the text; empty means the kernel itself.
+            function: The function with the parameters; empty means the kernel's own.
 
         Returns:
-            Itself where one of them is used, or where that cannot be known.
+            The same kernel if a parameter is used, or if uses are unknown.
         """
         core = _build_untyped(self._description, frozenset(positions), function or self.name)
         if core is None:
@@ -333,7 +331,7 @@ class Kernel(Fixed, Shown):
         return Kernel(code, name, abi="2026", **self._options())
 
     def _options(self) -> dict[str, Any]:
-        """Return what the user gave besides the text and what it says of arguments."""
+        """Return the user's options besides text, accesses and dtypes."""
         given = self._description
         return {
             "headers": given.headers,
@@ -366,7 +364,7 @@ class Kernel(Fixed, Shown):
 
     @property
     def num_flops(self) -> int:
-        """Floating-point operations of one call: as given, else counted; 0 if not known."""
+        """Floating-point operations of a call: as given, else counted; 0 if unknown."""
         if self._description.flop_count >= 0:
             return self._description.flop_count
         return 0 if self.facts is None else self.facts.n_operations
@@ -407,7 +405,7 @@ def _check_name(name: str) -> None:
 
 
 def _older_macros(code: str) -> tuple[str, ...]:
-    """Return options that define what PyOP2 defined around kernels of its older conventions."""
+    """Return options with macros defined by PyOP2 around kernels of older conventions."""
     uses = re.search(r"\bOP2_STRIDE\b", code) and not re.search(r"#\s*define\s+OP2_STRIDE\b", code)
     # the distance between a Dat's components where they lay apart; kernels see them together
     return ("-DOP2_STRIDE(values,i)=((values)[i])",) if uses else ()
@@ -416,14 +414,14 @@ def _older_macros(code: str) -> tuple[str, ...]:
 def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tuple[str, ...]:
     if not opts:
         return ()
-    if hasattr(opts, "keys"):  # how PyOP2 of 2014 was to write the same loop
+    if hasattr(opts, "keys"):  # PyOP2's options of 2014 for rewriting the loop
         return ()
     return _strings(name, "opts", opts)
 
 
 @until_exit(512)
 def _build(given: Description) -> _core.Kernel:
-    """Parse. Keyed on all that goes in, headers' contents too, so a hit is always right."""
+    """Parse. The key has all input, including headers' contents, so a hit is always right."""
     return _core_of(given, *known.parsed(given))
 
 
@@ -460,18 +458,18 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
     body, parsed = _body_of(given, parsed)
     text, headers, options, source = given.code, parsed.headers, given.options, given.source
     left = tokens
-    if source is not None:  # names that are left when the user's macros are carried out
+    if source is not None:  # names left when the user's macros are expanded
         left = token_stream(f"{source.text}\n{source.declarations}")
-    if body is None:  # the compiler reads the text itself, and has to know what is known
+    if body is None:  # the compiler reads the text, and needs the known headers
         text = known_headers.with_one_long(given.code if source is None else source.resolved)
         named = known_headers.included(text)
-        # those that the text names stand in it where macros before them hold
+        # names of the text stand in headers where earlier macros hold
         others = (header for header in headers if header not in named)
         read = (*named, *(f"<{header}>" for header in (source.elsewhere if source else ())))
         more = known_headers.needed(left, read, cpp=given.cpp)
         headers = (*more, *others)
         if more and source is not None and source.stands_alone and not given.cpp:
-            # headers before the user's would change what conditions in them choose
+            # headers before the user's would change conditions inside them
             text = known_headers.with_one_long(source.in_one_text())
             headers = (*(f"<{header}>" for header in source.elsewhere), *more)
         if not any("petsc" in header for header in (*named, *headers)):
@@ -489,7 +487,7 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
         ldargs=given.ldargs,
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
-        # the known headers change what names mean, too, and compilers' macros what tokens become
+        # known headers change meanings of names, too, and compilers' macros change tokens
         tokens=(*tokens, *given.headers, *(() if source is None else left)),
         header_contents=given.header_contents,
         abi=given.abi,
@@ -499,7 +497,7 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
 def _body_of(
     given: Description, parsed: ParsedKernel
 ) -> tuple[_core.KernelBody | None, ParsedKernel]:
-    """Return the AST; None, and why, where a struct of the kernel cannot be told by its members."""
+    """Return the AST; None and a reason for a struct not described by its members."""
     if not parsed.functions:
         return None, parsed
     try:
@@ -513,7 +511,7 @@ def _body_of(
 
 
 def _plain(parsed: ParsedKernel) -> tuple[Parameter, ...] | None:
-    """Return the parameters; None if one of them is a struct, of which nothing can be said."""
+    """Return the parameters; None if a parameter is a struct, about which nothing is known."""
     given = parsed.parameters or ()
     is_plain = not any(type_[0].startswith("struct ") for _, type_, _ in given)
     return parsed.parameters if is_plain else None
@@ -521,12 +519,12 @@ def _plain(parsed: ParsedKernel) -> tuple[Parameter, ...] | None:
 
 @until_exit(512)
 def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
-    """Facts, once for each core: equal descriptions share it."""
+    """Facts, once for each core: equal descriptions share a core."""
     return None if core.body is None else _core.kernel_facts(core)
 
 
 class LocalKernel(Kernel):
-    """A Kernel that knows how its arguments are used.
+    """A Kernel with known uses of arguments.
 
     Args:
         code: As for `Kernel`.
@@ -558,15 +556,15 @@ CStringLocalKernel = LocalKernel
 
 
 class LoopyLocalKernel(LocalKernel):
-    """A Kernel that is a program of loopy's; it needs the extra ``loopy``.
+    """A Kernel from a loopy program; needs the extra ``loopy``.
 
-    loopy schedules it and writes C, on all backends the same, whatever the program's target is.
-    Arrays must be of known shape and dtype, since arguments arrive as one flat pointer each.
+    loopy schedules the program and writes the same C for all backends, whatever the program's
+    target. Arrays must have known shape and dtype, since arguments arrive as flat pointers.
 
     Args:
         code: A ``loopy.TranslationUnit`` or ``loopy.LoopKernel``.
-        name: Of the kernel in it that loops call.
-        accesses: How each array is used, if that is known before there is a loop.
+        name: Name of the entry kernel of the program.
+        accesses: Access of each array, if known before there is a loop.
         **options: As for `pyop2cxx.kernel.kernel.Kernel`.
 
     Attributes:
@@ -575,7 +573,7 @@ class LoopyLocalKernel(LocalKernel):
 
     Raises:
         DataTypeError: `code` is no program of loopy's.
-        UsageError: It has no kernel of that name, or loopy cannot write C for it.
+        UsageError: The program has no kernel of the name, or loopy cannot write C.
         MissingExtraError: loopy is not installed.
 
     Example:
@@ -602,5 +600,5 @@ class LoopyLocalKernel(LocalKernel):
 
 
 def free_names(kernel: Kernel) -> list[str]:
-    """Names that the kernel uses but nobody declares: Consts, if there are such; sorted."""
+    """Names used by the kernel without a declaration: Consts, if they exist; sorted."""
     return [] if kernel.facts is None else kernel.facts.free_names

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that are loopy's programs: the C that loopy writes for them goes the way of any C."""
+"""Kernels from loopy programs: loopy writes C, treated like any C text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyop2cxx.exceptions import UsageError
 
 
 def is_loopy(code: object) -> bool:
-    """Say whether this is a program of loopy's, without importing loopy."""
+    """Return whether an object is a loopy program, without importing loopy."""
     return any(
         kind.__name__ in ("TranslationUnit", "LoopKernel")
         and kind.__module__.partition(".")[0] == "loopy"
@@ -41,7 +41,7 @@ def written(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
     try:
         program = loopy.infer_unknown_types(code.with_entrypoints(name))
         text: str = loopy.generate_code_v2(program).device_code()
-    except Exception as error:  # loopy's parts raise what they like
+    except Exception as error:  # loopy raises arbitrary exceptions
         kind = type(error).__name__
         raise UsageError(f"Kernel '{name}': loopy cannot write C for it: {kind}: {error}") from None
     arrays = (a for a in program[name].args if isinstance(a, loopy.ArrayArg))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels with words of CUDA, OpenCL or C++ that mean nothing where a kernel stands."""
+"""Kernels with words of CUDA, OpenCL or C++ without a meaning in a kernel."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _WORDS = re.compile(
 
 
 def refuse_other_languages(code: str, name: str, *, cpp: bool) -> None:
-    """Raise for words of other languages, unless the text says itself what they are.
+    """Raise for words of other languages, unless defined in the text.
 
     Args:
         code: The kernel's text.
-        name: Its name.
-        cpp: Whether it is C++, in which `std` is known.
+        name: Name of the kernel.
+        cpp: Whether the text is C++, with `std`.
 
     Raises:
-        UsageError: It names a thread, or C++'s library in C.
+        UsageError: The text names a thread, or C++'s library in C.
     """
     for found in _WORDS.finditer(code):
         word = found["word"]

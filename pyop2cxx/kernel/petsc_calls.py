@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which kernels call PETSc, by their text."""
+"""Detection of PETSc calls in the text of kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OWN = re.compile(rf"\b(?:typedef|struct)\b[^;]*\b(?:{_KINDS})\s*[;{{]")
 
 
 def calls_petsc(code: str) -> bool:
-    """Say whether a kernel's text has handles of PETSc's and calls its functions.
+    """Return whether a kernel's text has handles of PETSc's and calls of PETSc's functions.
 
     Example:
         >>> calls_petsc("void f(Mat m) { MatZeroEntries(m); }")
@@ -25,6 +25,6 @@ def calls_petsc(code: str) -> bool:
         False
     """
     if not any(name in code for name in _NAMES):
-        return False  # as of nearly every kernel: patterns take a hundred times as long
+        return False  # true for nearly every kernel: patterns take a hundred times as long
     found = _HANDLE.search(code) and _CALL.search(code) and not _OWN.search(code)
     return bool(found)

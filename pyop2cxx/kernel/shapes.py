@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels declared otherwise than by flat pointers: ``double x[3][2]``, and ``void k()``.
 
-Each is wrapped in a function that takes flat pointers and calls it.
+Each is wrapped in a function of flat pointers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class Value(NamedTuple):
-    """What a kernel gets for one argument of a loop.
+    """An argument of a loop as passed to a kernel.
 
     Attributes:
         c_type: The C type of a scalar.
         access: The number of the access.
-        size: Scalars of one element.
+        size: Number of scalars of an element.
     """
 
     c_type: str
@@ -45,13 +45,13 @@ def needs_wrapper(kernel: Kernel) -> bool:
 
 
 def wrapped(kernel: Kernel, args: Sequence[Any], values: Sequence[Value], *, layer: bool) -> Kernel:
-    """Return a kernel that takes flat pointers and calls one that does not.
+    """Return a wrapper with flat pointers around a kernel with other parameters.
 
     Args:
         kernel: The kernel.
         args: The arguments of a loop, for messages.
-        values: What it gets for each.
-        layer: Whether it gets the layer, after all else.
+        values: The values passed for each argument.
+        layer: Whether the layer is passed, behind all others.
 
     Raises:
         UsageError: The kernel has not as many parameters, or of another shape or dtype.
@@ -87,15 +87,15 @@ def calling(
     layer: bool,
     untyped: tuple[int, ...],
 ) -> Kernel:
-    """Return the kernel that calls another one.
+    """Return a kernel that calls another kernel.
 
     Args:
-        kernel: The one called.
-        name: The function that calls it.
-        taken: How it takes each argument, see `argument`.
-        extents: Sizes of the space that it is called over; none if it is called once.
-        layer: Whether it gets the layer, after all else.
-        untyped: The parameters of the one called that take whatever they are given.
+        kernel: The called kernel.
+        name: Name of the calling function.
+        taken: Passing of each argument, see `argument`.
+        extents: Sizes of the space of calls; empty for a single call.
+        layer: Whether the layer is passed, behind all others.
+        untyped: Parameters of the called kernel accepting any type.
     """
     silent = takes_anything(kernel)
     text = partial(packed, kernel.name, name, taken, extents, layer, silent=silent)
@@ -107,7 +107,7 @@ def calling(
 def _watched(
     kernel: Kernel, name: str, text: Callable[..., str], untyped: tuple[int, ...]
 ) -> Kernel | None:
-    """Return what check mode runs instead, whose text few programs need; None: it is the same."""
+    """Return the kernel for check mode, whose text few programs need; None: the same kernel."""
     watched = text(is_watched=True)
     return None if watched == text() else _calling(kernel, name, watched, untyped)
 
@@ -121,14 +121,14 @@ def _calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> 
 
 
 def takes_anything(kernel: Kernel) -> bool:
-    """Say whether the kernel is declared as ``void k()``, which C calls with any arguments."""
+    """Return whether the kernel is declared as ``void k()``, callable in C with any arguments."""
     if not kernel.core.has_signature or kernel.parameters:
         return False
     return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.text) is not None
 
 
 def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
-    """Return the extents of an array of arrays, 0 for a first one left out; () for all else."""
+    """Return the extents of an array of arrays, 0 for a missing first; () otherwise."""
     if parameter.type.depth < 2:  # an array of arrays
         return ()
     found = re.findall(r"\[(\d*)\]", parameter.type.c_text(parameter.name))
@@ -136,12 +136,12 @@ def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:
 
 
 def fitting_extents(kernel: Kernel, i: int, size: int) -> tuple[int, ...]:
-    """Return the extents of the array of arrays that a kernel takes; () for all else.
+    """Return the extents of a kernel's array-of-arrays parameter; () otherwise.
 
     Args:
         kernel: The kernel.
         i: The number of the argument.
-        size: How many values the kernel sees of it.
+        size: Number of values of the argument seen by the kernel.
 
     Raises:
         UsageError: The array has not as many.
@@ -162,20 +162,20 @@ def fitting_extents(kernel: Kernel, i: int, size: int) -> tuple[int, ...]:
 
 
 def users_name(kernel: Kernel, own: str) -> tuple[str, int] | None:
-    """Return what a kernel calls the parameter that a function calling it has a name for.
+    """Return the parameter of a called kernel for a name in the calling function.
 
     Args:
-        kernel: The kernel that is called.
-        own: The function's name for an argument, or for its copy.
+        kernel: The called kernel.
+        own: The function's name for an argument, or for a copy.
 
     Returns:
-        The parameter's name and its number; nothing if that is no such name.
+        Name and number of the parameter; None for other names.
     """
     found = _OWN_NAME.fullmatch(own)
     if found is None or int(found[1]) >= len(kernel.parameters):
         return None
     if re.search(rf"\b{own}\b", kernel.text):
-        return None  # the kernel has something of this name itself
+        return None  # the kernel uses the same name
     return kernel.parameters[int(found[1])].name, int(found[1])
 
 
@@ -183,10 +183,10 @@ _OWN_NAME = re.compile(r"[ar](\d+)")  # as in templates/kernels/packed.c.j2
 
 
 def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> tuple[int, ...]:
-    """Raise unless a kernel has so many parameters, each of its argument's dtype or unused.
+    """Raise unless the number of parameters is right, each of the argument's dtype or unused.
 
     Returns:
-        The numbers of those that are of another dtype.
+        Indices of unused parameters with another dtype.
     """
     parameters = kernel.core.parameters
     if not kernel.core.has_signature:
@@ -220,10 +220,10 @@ def argument(
 
     Args:
         number: Of the argument.
-        c_type: Of its values.
-        access: The number of its access.
-        extents: Of the array of arrays that it takes; none where it takes a pointer.
-        **how: What is not as usual, by the names that ``templates/kernels/packed.c.j2`` uses.
+        c_type: C type of the values.
+        access: Number of the access.
+        extents: Extents of an array of arrays; empty for a pointer.
+        **how: Changes of the defaults, by the names in ``templates/kernels/packed.c.j2``.
     """
     return {
         "number": number,
@@ -254,17 +254,17 @@ def packed(
     silent: bool,
     is_watched: bool = False,
 ) -> str:
-    """Return the text of a function that takes flat pointers and calls a kernel.
+    """Return the text of a function with flat pointers that calls a kernel.
 
     Args:
         kernel: The name of the kernel.
         name: The name of the function.
         taken: How the kernel takes each argument, see `argument`.
-        extents: Sizes of the space that it is called over; none if it is called once.
-        layer: Whether it gets the layer, after all else.
-        silent: Whether it is declared without parameters, so that it gets none.
-        is_watched: Whether for check mode, where the kernel gets the values themselves if they lie
-            as it wants them, and else of what it writes no values that it was not given.
+        extents: Sizes of the space of calls; empty for a single call.
+        layer: Whether the layer is passed, behind all others.
+        silent: Whether the kernel is declared without parameters, and gets none.
+        is_watched: Whether the text is for check mode: the kernel then gets the values in place if
+            their layout fits, and otherwise no initial values of written arguments without input.
     """
     also_passed = [f"i{k}" for k in range(len(extents))] + ["layer"] * layer
     passed = {"passed": taken, "also_passed": also_passed}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What FFCx writes, with arguments as loops have them.
+"""FFCx output, with arguments in the form of loops.
 
-UFCx packs all coefficients into one array ``w``, all constants into ``c``, and gives three
-coordinates to each vertex whatever the dimension. Here each coefficient and each constant is an
-argument of its own, and a vertex has as many coordinates as there are dimensions: loops then read
-Dats in place. Only the indices of these arrays are rewritten; nothing is copied in the kernel.
+UFCx packs all coefficients into an array ``w``, all constants into ``c``, and gives three
+coordinates to each vertex in any dimension. Here each coefficient and each constant is a separate
+argument, and a vertex has as many coordinates as there are dimensions, so loops read Dats in place.
+Only the indices of the arrays are rewritten; nothing is copied in the kernel.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ UFCX_DIM = 3
 """Coordinates of a vertex in UFCx."""
 _FUNCTION = re.compile(r"\bvoid\s+(\w+)\s*\(([^()]*)\)\s*\{")
 _PARAMETERS = "A, w, c, coordinate_dofs, entity_local_index, quadrature_permutation, custom_data"
-"""Of UFCx's functions, whatever they are called; those of FFCx before 0.10 lack the last one."""
+"""Parameters of UFCx's functions, under any names; FFCx before 0.10 lacks the last."""
 _BRACE = re.compile(rf"{COMMENT}|{STRING}|(?P<brace>[{{}}])", re.DOTALL)
 _PREFIX = "tabulate_tensor_"
 _SCALARS = {"float": "float32", "double": "float64", "double _Complex": "complex128"}
 _DTYPES = {**_SCALARS, "int32_t": "int32", "uint8_t": "uint8"}
-"""What FFCx calls types in C, and NumPy."""
+"""Names of types in C by FFCx, and in NumPy."""
 _POWER = re.compile(r"\bc?powf?\((\w+), ([234])(?:\.0*)?\)")
 
 
 class Part(NamedTuple):
-    """A piece of one of UFCx's arrays.
+    """A piece of an array of UFCx.
 
     Attributes:
-        name: What the piece is called where it is an argument of its own.
-        start: Where it begins.
-        size: How many values it has.
+        name: Name of the piece as a separate argument.
+        start: Begin of the piece.
+        size: Number of values.
     """
 
     name: str
@@ -55,8 +55,8 @@ class Described(NamedTuple):
 
     Attributes:
         code: The kernel's text.
-        name: The function in it.
-        dtypes: Of its arguments, of which the first one is the element tensor.
+        name: Name of the function.
+        dtypes: Dtypes of the arguments, the element tensor first.
     """
 
     code: str
@@ -71,18 +71,18 @@ def described(
     sizes: tuple[Sequence[int], Sequence[int]],
     gdim: int,
 ) -> Described:
-    """Make a kernel of what FFCx writes for an integral; see `Kernel.from_ufcx`.
+    """Make a kernel of FFCx output for an integral; see `Kernel.from_ufcx`.
 
     Args:
         source: C text.
-        integral: Which of them; None for the only one.
-        name: Of the kernel; None means that of the integral.
+        integral: Name of the integral; None for the only integral.
+        name: Name of the kernel; None means the integral's name.
         sizes: How many values each coefficient has, and each constant.
         gdim: Coordinates of a vertex.
 
     Raises:
-        UsageError: There is no such function, or it reads what is not described.
-        UnsupportedError: It is of ``complex64``.
+        UsageError: The function does not exist, or reads undescribed data.
+        UnsupportedError: The integral has dtype ``complex64``.
     """
     called, parameters, body = _function(source, integral)
     if gdim not in (1, 2, 3):
@@ -130,9 +130,9 @@ def function(
 
     Args:
         name: Of the function.
-        parameters: The name of each pointer, what it points to, and whether that is only read.
-        body: The statements in it.
-        headers: What is included before.
+        parameters: Name and target type of each pointer, and whether the target is only read.
+        body: The statements.
+        headers: Headers included before.
         before: Other functions.
     """
     written = [{"name": p, "type": ctype, "is_const": const} for p, ctype, const in parameters]
@@ -141,7 +141,7 @@ def function(
 
 
 def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
-    """Return the name of an integral, its function's parameters, and what stands in it."""
+    """Return the name of an integral, the function's parameters, and the body."""
     if not isinstance(integral, str | None):
         raise KernelTypeError(
             f"Kernel.from_ufcx: 'integral' is the name of one, or None; got {integral!r}"
@@ -171,7 +171,7 @@ def _function(source: str, integral: str | None) -> tuple[str, list[str], str]:
 
 
 def _are_ufcx(parameters: list[str]) -> bool:
-    """Say whether a function's parameters are those of an integral."""
+    """Return whether a function's parameters belong to an integral."""
     if len(parameters) not in (6, 7):
         return False
     numbers, permutations = parameters[4:6]
@@ -179,7 +179,7 @@ def _are_ufcx(parameters: list[str]) -> bool:
 
 
 def simplified(body: str) -> str:
-    """Return what computes the same with fewer operations, up to rounding.
+    """Return equivalent code with fewer operations, up to rounding.
 
     Args:
         body: C text of FFCx's.
@@ -190,8 +190,8 @@ def simplified(body: str) -> str:
 def with_products(body: str) -> str:
     """Write small powers of values as products.
 
-    UFL's ``x**2`` becomes ``pow(x, 2)``, which costs as much as an exponential and a logarithm; and
-    vectors of PoCL's ``pow`` make a NaN of the square of zero.
+    UFL's ``x**2`` becomes ``pow(x, 2)``, as expensive as an exponential and a logarithm; and
+    vectors in PoCL's ``pow`` turn the square of zero into NaN.
 
     Args:
         body: C text.
@@ -209,7 +209,7 @@ def split(body: str, array: str, parts: Sequence[Part]) -> str:
 
     Args:
         body: C text.
-        array: Its name.
+        array: Name of the array.
         parts: The pieces, in ascending order.
     """
 
@@ -224,7 +224,7 @@ def split(body: str, array: str, parts: Sequence[Part]) -> str:
 
 
 def narrowed(body: str, array: str, dim: int) -> str:
-    """Give each vertex in an array of coordinates as many of them as there are dimensions.
+    """Reduce the coordinates of each vertex in an array to the number of dimensions.
 
     Args:
         body: C text.
@@ -249,10 +249,10 @@ def narrowed(body: str, array: str, dim: int) -> str:
 
 
 def _each_index(body: str, array: str, renamed: Callable[[str], str]) -> str:
-    """Replace each ``array[index]`` by what is made of its index.
+    """Replace the index of each ``array[index]``.
 
     Raises:
-        InternalError: The array is used in another way, which would stay as it is.
+        InternalError: The array is used in another way, which would stay unchanged.
     """
     pieces, at = [], 0
     pattern = rf"{COMMENT}|{STRING}|(?P<array>\b{array}\b)(?P<bracket>\s*\[)?"
@@ -272,7 +272,7 @@ def _each_index(body: str, array: str, renamed: Callable[[str], str]) -> str:
 
 
 def _linear(index: str, array: str) -> tuple[int, dict[str, int]]:
-    """Return the constant of an index and the factor of each variable in it."""
+    """Return the constant of an index and the factor of each variable."""
     tree = ast.parse(index.strip(), mode="eval")
     names = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
     constant = _value(tree.body, dict.fromkeys(names, 0), array)

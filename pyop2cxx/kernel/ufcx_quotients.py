@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fewer divisions in what FFCx writes: those by one number are products with its reciprocal.
+"""Fewer divisions in FFCx output: repeated divisors become products with a reciprocal.
 
 FFCx divides each entry of an inverse Jacobian by the determinant: nine times in three dimensions. A
 division takes a processor, and more so a GPU, the time of ten products or more, and compilers keep
-it, as the product is rounded otherwise.
+the divisions, since products are rounded differently.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _QUOTIENT = re.compile(
     r"^(?P<head>[ \t]*(?:const )?(?P<type>double|float) \w+ = \w+) / (?P<by>[A-Za-z_]\w*);$"
 )
-_LEAST = 3  # quotients that one division and as many products are less work than
+_LEAST = 3  # fewest quotients with more work than a division and as many products
 
 
 def with_reciprocals(body: str) -> str:
-    """Divide once by what three or more values in a row of statements are divided by.
+    """Divide once, if three or more values in a row of statements have the same divisor.
 
     Args:
-        body: C text of FFCx's; other text, and what looks different, is returned as it is.
+        body: C text of FFCx's; other text is returned unchanged.
     """
     numbers = count()
     out: list[str] = []
@@ -43,7 +43,7 @@ def with_reciprocals(body: str) -> str:
 
 
 def _divided_once(lines: list[str], numbers: Iterator[int]) -> list[str]:
-    """Rewrite statements without braces, all of which are carried out, in this order."""
+    """Rewrite statements without braces, all carried out, in order."""
     found = [_QUOTIENT.match(line) for line in lines]
     counts = Counter((one["type"], one["by"]) for one in found if one)
     wanted = {kind for kind, n in counts.items() if n >= _LEAST and not _changes(kind[1], lines)}

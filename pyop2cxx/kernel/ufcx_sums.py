@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fewer operations in what FFCx writes for element matrices.
+"""Fewer operations in FFCx output for element matrices.
 
-FFCx adds one product to the element matrix for each pair of derivatives that a form joins: nine for
-the stiffness in three dimensions, ``A[i][j] += D[i] * temp_0[j]; A[i][j] += D[i] * temp_1[j]; ...``
-Those with the same table on the side of the rows are one product with a sum of vectors, which is
-formed once for a point: three products here, and less than half of the kernel's operations.
+FFCx adds a product to the element matrix for each pair of derivatives in a form: nine for the
+stiffness in three dimensions, ``A[i][j] += D[i] * temp_0[j]; A[i][j] += D[i] * temp_1[j]; ...``
+Products with the same row table are joined to a product with a sum of vectors, formed once for a
+point: three products here, and less than half of the kernel's operations.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TERMS = re.compile(rf"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _TERM.pattern)})+")
 
 
 class _Vector(NamedTuple):
-    """What a value of a vector is at each point, and the loop that computes it."""
+    """The values of a vector at each point, and the loop computing them."""
 
     type: str
     name: str
@@ -38,15 +38,15 @@ class _Vector(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """What has to be equal in vectors that are added up."""
+        """Properties shared by summable vectors."""
         return (self.type, self.size, self.over, self.end)
 
 
 def with_joined_sums(body: str) -> str:
-    """Add up the vectors of products that have the same place and the same factor for the row.
+    """Sum the vectors of products with the same place and the same row factor.
 
     Args:
-        body: C text of FFCx's; other text, and what looks different, is returned as it is.
+        body: C text of FFCx's; other text is returned unchanged.
     """
     return _SECTION.sub(lambda found: _joined(found[0]), body)
 
@@ -54,7 +54,7 @@ def with_joined_sums(body: str) -> str:
 def _joined(section: str) -> str:
     vectors = {one["name"]: _Vector(**one.groupdict()) for one in _VECTOR.finditer(section)}
     uses = Counter(re.findall(r"\btemp_\d+\b", section))
-    # declared, computed and read in one place each, and of nothing that comes later
+    # declared, computed and read in a single place each, without later dependences
     alone = {
         name
         for name, one in vectors.items()

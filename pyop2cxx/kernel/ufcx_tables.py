@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Quadrature of element matrices ahead of time, in what FFCx writes.
+"""Quadrature of element matrices ahead of time, in FFCx output.
 
 On affine cells with constant coefficients only the geometry differs from cell to cell: the element
-matrix is ``g0 * T0 + g1 * T1 + ...`` with tables that are the same for all cells, the sums over the
-quadrature points of weights and basis functions. FFCx leaves these sums to each cell. Here they are
-computed once, where that makes fewer operations: for the stiffness of quadratic tetrahedra 6 tables
-in place of 4 points with 3 products each; for their mass matrix one in place of 14 points.
+matrix is ``g0 * T0 + g1 * T1 + ...`` with tables common to all cells, the sums over the quadrature
+points of weights and basis functions. FFCx leaves the sums to each cell. Here they are computed
+once, if the number of operations decreases: for the stiffness of quadratic tetrahedra 6 tables in
+place of 4 points with 3 products each; for their mass matrix a table in place of 14 points.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _TERM = re.compile(
 
 
 class _Block(NamedTuple):
-    """What a nest of loops adds to a part of the element matrix.
+    """Contribution of a nest of loops to a part of the element matrix.
 
     Attributes:
         place: The index of the element matrix, by i and j.
         shape: How far i and j go.
         tables: For each factor of the geometry the sum over the points.
-        n_products: How many products each entry had at each point, those with one row joined.
+        n_products: Number of products of each entry at each point, with equal rows joined.
     """
 
     place: str
@@ -71,10 +71,10 @@ class _Unknown(Exception):
 
 
 def with_tables(body: str) -> str:
-    """Replace loops over quadrature points by sums of tables, where that is less work.
+    """Replace loops over quadrature points by sums of tables, if cheaper.
 
     Args:
-        body: C text of FFCx's; other text, and what looks different, is returned as it is.
+        body: C text of FFCx's; other text is returned unchanged.
     """
     known = {found[2]: (found[1], found[3]) for found in _TABLE.finditer(body)}
     written: dict[tuple[float, ...], str] = {}
@@ -98,10 +98,10 @@ def with_tables(body: str) -> str:
 
 
 def _blocks(text: str, n_points: int, known: dict[str, tuple[str, str]]) -> list[_Block]:
-    """Read what a loop over points computes.
+    """Read the computation of a loop over points.
 
     Raises:
-        _Unknown: Something else is in it, such as a coefficient that differs from point to point.
+        _Unknown: The loop contains other code, for example a coefficient varying between points.
     """
     flat = " ".join(_COMMENT.sub("\n", text).split()) + " "
     first = _FIRST.search(flat)
@@ -116,7 +116,7 @@ def _blocks(text: str, n_points: int, known: dict[str, tuple[str, str]]) -> list
 
 
 def _factors(text: str) -> dict[str, tuple[str, str]]:
-    """Return the geometry and the weights that each factor is the product of."""
+    """Return the geometry and the weights of each factor, a product of both."""
     found: dict[str, tuple[str, str]] = {}
     at = 0
     while at < len(text):
@@ -137,7 +137,7 @@ def _section(
     known: dict[str, tuple[str, str]],
     blocks: list[_Block],
 ) -> int:
-    """Read a section; return where it ends."""
+    """Read a section; return the end."""
     if flat[at : at + 2] != "{ ":
         raise _Unknown
     at += 2
@@ -203,7 +203,7 @@ def _key(table: Array) -> tuple[float, ...]:
 def _text(
     block: _Block, ctype: str, written: dict[tuple[float, ...], str], definitions: list[str]
 ) -> str:
-    """Write the loops of a block, and tables that were not written yet."""
+    """Write the loops of a block, and the tables not yet written."""
     terms = []
     for value, table in block.tables.items():
         key = _key(table)

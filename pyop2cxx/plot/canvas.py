@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where pictures are drawn: axes that the caller has, or a figure of their own."""
+"""Axes of pictures: the caller's, or axes of a new figure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyop2cxx.mesh.topology import Marker
 
 _DOTS_PER_INCH = 150
-# Corners of a flat cell, in the order around it.
+# Corners of a flat cell, in cyclic order.
 _AROUND = {"triangle": (0, 1, 2), "quadrilateral": (0, 1, 3, 2)}
 _FACE_TYPES = {"tetrahedron": "triangle", "hexahedron": "quadrilateral"}
 
@@ -28,9 +28,9 @@ def axes_for(axes: Any, gdim: int, title: str) -> Any:
     """Return axes to draw on.
 
     Args:
-        axes: The caller's; None for new ones.
+        axes: The caller's; None for new axes.
         gdim: 3 for axes in perspective.
-        title: Written above new ones.
+        title: Title of new axes.
 
     Raises:
         UsageError: The caller's are flat, but the picture is not, or the other way round.
@@ -42,7 +42,8 @@ def axes_for(axes: Any, gdim: int, title: str) -> Any:
             raise UsageError(f"the picture of a mesh in {gdim}-D needs {kind}")
         return axes
     figure_module = extras.load("matplotlib.figure", "plotting")
-    # Figure is used without pyplot: that would choose a window system and keep the figure alive.
+    # Figure is used without pyplot, since pyplot would choose a window system and keep the figure
+    # alive.
     figure = figure_module.Figure(layout="constrained")
     if gdim == 3:
         extras.load("mpl_toolkits.mplot3d", "plotting")  # registers the projection
@@ -51,7 +52,7 @@ def axes_for(axes: Any, gdim: int, title: str) -> Any:
 
 
 def finished(axes: Any, path: str | os.PathLike[str] | None) -> Any:
-    """Return the figure, and write it to a file where one is given; whole or not at all."""
+    """Return the figure, and write a file if a path is given; whole or not at all."""
     figure = axes.figure
     if path is not None:
         with replacing(path) as temporary:
@@ -60,10 +61,10 @@ def finished(axes: Any, path: str | os.PathLike[str] | None) -> Any:
 
 
 def check_mesh(mesh: object, what: str) -> Mesh:
-    """Return a mesh that can be drawn.
+    """Return a mesh, checked for drawing.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The argument is no mesh.
     """
     if not isinstance(mesh, Mesh):
         raise UsageError(f"{what}: expected a Mesh, got {mesh!r} of type {type(mesh).__name__}")
@@ -71,16 +72,16 @@ def check_mesh(mesh: object, what: str) -> Mesh:
 
 
 def polygons(mesh: Mesh, where: Marker | None = None) -> tuple[Array, Array]:
-    """Return what is drawn of the cells: they themselves, or the boundary of solid ones.
+    """Return the drawn polygons of the cells: the cells, or the boundary of solid cells.
 
     Args:
         mesh: The mesh.
-        where: Takes the middles of the cells, shape (gdim, n), and says which are drawn; None means
-            all.
+        where: Takes the middles of the cells, shape (gdim, n), and returns whether to draw each;
+            None means all.
 
     Returns:
-        The nodes at the corners of each polygon, going around it, shape (n, corners); and the cell
-        that each belongs to, shape (n,).
+        The nodes at the corners of each polygon, in cyclic order, int, shape (n, corners); and the
+        cell of each polygon, int, shape (n,).
 
     Raises:
         UnsupportedError: Cells are intervals.
@@ -96,7 +97,7 @@ def polygons(mesh: Mesh, where: Marker | None = None) -> tuple[Array, Array]:
     outer = mesh.exterior_facets
     chosen = kept[outer.cells.values[:, 0]]
     rows, owners = outer.nodes.values[chosen], outer.cells.values[chosen, 0]
-    if not kept.all():  # where it is cut, facets have one cell that is drawn
+    if not kept.all():  # at a cut, facets have a single drawn cell
         inner = mesh.interior_facets
         first, second = kept[inner.cells.values].T
         chosen = first != second
@@ -129,7 +130,7 @@ def collection(mesh: Mesh, corners: Array, **style: Any) -> Any:
 
 
 def add(axes: Any, drawn: Any, points: Array) -> None:
-    """Add polygons to axes, and show all of them, with corners among the points, at one scale."""
+    """Add polygons to axes, and show the whole range of the points at a common scale."""
     low, high = points.min(axis=0), points.max(axis=0)
     if points.shape[1] == 3:
         axes.add_collection3d(drawn)

@@ -27,11 +27,11 @@ def plot_sparsity(
     axes: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw where a matrix has places; of a large one how many lie in each part of it.
+    """Draw the places of a matrix; for a large matrix the number in each part.
 
     Args:
         matrix: A Sparsity or a Mat, not mixed.
-        path: If given, the file that the picture is written to; its suffix tells the format.
+        path: File of the picture, if given; the suffix selects the format.
         axes: Matplotlib's axes to draw on; None makes a figure.
         title: Written above.
 
@@ -39,8 +39,8 @@ def plot_sparsity(
         The figure.
 
     Raises:
-        SparsityTypeError: This is neither.
-        UnsupportedError: It is mixed.
+        SparsityTypeError: The argument is neither.
+        UnsupportedError: The matrix is mixed.
         MissingExtraError: matplotlib is not installed.
         OSError: The file cannot be written.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of what a loop makes of a mesh: the order of its cells, and colours."""
+"""Pictures of a loop's order of cells, and of colours."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def plot_numbering(
     axes: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw the order in which loops visit the cells: by colour, from the first to the last.
+    """Draw the order of cells in loops: by colour, from the first to the last.
 
-    Where neighbours have like colours, loops find what they need in the caches.
+    Similar colours of neighbours mean loops find their data in the caches.
 
     Args:
         mesh: The mesh, not of intervals.
@@ -63,10 +63,11 @@ def plot_colours(
     axes: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw colours of the cells: no two of one colour have a vertex in common.
+    """Draw colours of the cells: cells of equal colour have no common vertex.
 
-    Cells of one colour can add to their vertices at the same time. This is the colouring of single
-    cells; loops with the strategy "colour" also make blocks of cells, which have colours.
+    Cells of equal colour can add to their vertices at the same time. The picture shows the
+    colouring of single cells; loops with the strategy "colour" also make blocks of cells, with
+    colours of their own.
 
     Args:
         mesh: The mesh, not of intervals.
@@ -98,12 +99,12 @@ def plot_partition(
     axes: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw which part each cell belongs to, and say how many facets lie between two parts.
+    """Draw the part of each cell, with the number of facets between parts.
 
     Args:
         mesh: The mesh, not of intervals.
-        parts: The part of each cell, from 0, shape (n_cells,); or how many there are: then of cells
-            that follow one another, as threads of a loop get them.
+        parts: The part of each cell, from 0, shape (n_cells,); or the number of parts with
+            consecutive cells, as for threads of a loop.
         path: As of `plot_mesh`.
         axes: As of `plot_mesh`.
         title: Written above.
@@ -112,7 +113,8 @@ def plot_partition(
         The figure.
 
     Raises:
-        DataValueError: There is not one part for each cell, or they are no numbers from 0.
+        DataValueError: The number of parts differs from the number of cells, or a part is no number
+            from 0.
         UsageError, UnsupportedError, MissingExtraError, OSError: As of `plot_mesh`.
 
     Example:

@@ -29,19 +29,19 @@ def plot_mesh(
     axes: Any = None,
     title: str | None = None,
 ) -> Any:
-    """Draw the cells of a mesh; of a solid one its boundary.
+    """Draw the cells of a mesh; of a solid mesh the boundary.
 
     Args:
         mesh: The mesh, of triangles, quadrilaterals, tetrahedra or hexahedra.
-        path: If given, the file that the picture is written to; its suffix tells the format.
+        path: File of the picture, if given; the suffix selects the format.
         axes: Matplotlib's axes to draw on; None makes a figure.
-        title: Written above; by default what the mesh is.
+        title: Written above; by default a description of the mesh.
 
     Returns:
         The figure.
 
     Raises:
-        UsageError: This is no mesh, or the axes are of another dimension.
+        UsageError: The argument is no mesh, or the axes have another dimension.
         UnsupportedError: The cells are intervals.
         MissingExtraError: matplotlib is not installed.
         OSError: The file cannot be written.
@@ -74,18 +74,18 @@ def plot_values(
     label: str | None = None,
     cmap: str = "viridis",
 ) -> Any:
-    """Draw values on a mesh in colours, those of vertices shaded between them.
+    """Draw values on a mesh in colours, shaded between vertices.
 
     Of solid meshes the boundary is drawn; of intervals a line, or steps for values of cells.
 
     Args:
         mesh: The mesh.
-        values: A Dat on its vertices or its cells, real.
-        component: Which of several values of an entity; None draws their magnitude.
+        values: A Dat on the vertices or the cells, real.
+        component: Index of the drawn component of an entity; None draws the magnitude.
         arrows: Whether arrows on a flat mesh say where values of two components point, too.
-        displacement: A Dat on the vertices that moves them, in the picture only.
-        where: Which cells are drawn, to look into solid meshes: takes their middles, shape
-            (gdim, n), and returns n truth values.
+        displacement: A Dat on the vertices: displacements, in the picture only.
+        where: Selects the drawn cells, to look into solid meshes: takes their middles, shape (gdim,
+            n), and returns n truth values.
         path: As of `plot_mesh`.
         axes: As of `plot_mesh`.
         title: Written above; by default the name of the Dat.
@@ -97,8 +97,8 @@ def plot_values(
 
     Raises:
         DatTypeError: The values are not a Dat.
-        UsageError: They are on another Set or complex, or have no such component; or as of
-            `plot_mesh`.
+        UsageError: The values are on another Set or complex, or the component does not exist; or as
+            of `plot_mesh`.
         DataValueError: `where` returns something else.
         MissingExtraError: matplotlib is not installed.
         OSError: The file cannot be written.
@@ -127,7 +127,7 @@ def plot_values(
         return finished(plane, path)
     rows, cells = polygons(mesh, where)
     if on_vertices and mesh.gdim == 2:
-        # Each quadrilateral as two triangles, which is all that shading knows.
+        # Each quadrilateral as two triangles, since only triangles can be shaded.
         triangles = (
             rows if rows.shape[1] == 3 else np.concatenate([rows[:, :3], rows[:, [0, 2, 3]]])
         )
@@ -135,8 +135,8 @@ def plot_values(
         plane.set(aspect="equal", xlabel="x", ylabel="y")
     else:
         colours = shown[rows].mean(axis=1) if on_vertices else shown[cells]
-        # Edges in the colour of their cell hide the seams that antialiasing leaves between cells.
-        # In perspective, matplotlib cannot say what it is before the axes are there.
+        # Edges in the colour of their cell hide the seams of antialiasing between cells. In
+        # perspective, matplotlib cannot return the colour before the axes are there.
         edges = "none" if mesh.gdim == 3 else "face"
         drawn = collection(mesh, points[rows], cmap=cmap, edgecolors=edges, linewidths=0.2)
         drawn.set_array(colours)
@@ -152,7 +152,7 @@ def _moved(mesh: Mesh, displacement: Dat) -> Array:
     """Return where vertices are after a displacement, shape (n_vertices, gdim).
 
     Raises:
-        UsageError: It is none of the mesh's vertices.
+        UsageError: The displacement is not on the mesh's vertices.
     """
     is_dat = isinstance(displacement, Dat) and displacement.dtype.kind == "f"
     on = displacement.dataset.set if is_dat else None
@@ -166,7 +166,7 @@ def _moved(mesh: Mesh, displacement: Dat) -> Array:
 
 
 def _draw_arrows(axes: Any, points: Array, values: Array) -> None:
-    """Draw one arrow in each square of a grid that has a point in it."""
+    """Draw an arrow in each square of a grid with a point inside."""
     low, high = points.min(axis=0), points.max(axis=0)
     width = (high - low).max() / _ARROWS
     square = np.floor((points - low) / width).astype(np.int64) @ [1, 2 * _ARROWS]
@@ -196,7 +196,7 @@ def _rows_of(mesh: Mesh, values: Dat) -> Array:
 
 
 def _scalars(mesh: Mesh, values: Dat, component: int | None) -> Array:
-    """Return one number for each entity, shape (size,)."""
+    """Return a number for each entity; shape (size,)."""
     if not isinstance(values, Dat):
         raise DatTypeError(
             f"plot_values: expected a Dat, got {values!r} of type {type(values).__name__}"

@@ -131,7 +131,7 @@ class Entities(Shown):
 
     @property
     def exec_size(self) -> int:
-        """Entities that loops visit: those owned. In 2016 PyOP2 computed some ghosts, too."""
+        """Number of entities visited by loops: the owned. PyOP2 of 2016 computed ghosts, too."""
         return self._known("exec_size")[1]
 
     @property

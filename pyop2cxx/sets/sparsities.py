@@ -347,7 +347,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def onnz(self) -> Array:
-        """Places of each owned row whose column another process owns: without MPI none."""
+        """Places in columns of other processes, for each owned row: zeros; int64, shape (n,)."""
         return np.zeros(self._dsets[0].set.size, np.int64)
 
     @property
@@ -376,7 +376,7 @@ class Sparsity(Fixed, Shown):
         return self._table("longest_row").longest_row
 
     def diagonal(self) -> Array:
-        """Return for each row the place of its diagonal entry, or -1; int64, read-only."""
+        """Return the place of each row's diagonal entry, or -1; int64, read-only, one per row."""
         self._follows()
         if self._diagonal is None:
             offset, columns = self.rowptr, self.colidx

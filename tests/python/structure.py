@@ -91,9 +91,7 @@ PROSE_LEFT = {
     "algebra": 8.5,
     "fem": 9.0,
     "io": 7.5,
-    "kernel": 10.5,
     "mesh": 6.5,
-    "plot": 6.5,
     "pyop2": 9.5,
     "reports": 10.5,
 }

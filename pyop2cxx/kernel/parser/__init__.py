@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel front end: a user's C text becomes a typed AST that crosses into C++ as data."""
+"""The kernel front end: C text of the user becomes a typed AST, passed to C++ as data."""

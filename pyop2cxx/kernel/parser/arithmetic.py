@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constant expressions, computed by C's rules: each operand has a type, each result is held by one.
+"""Constant expressions by C's rules: operands have types, and results fit them.
 
-Types are those of the machines that run kernels: `int` has 32 bits, `long` has 64, `char` is
-signed, and negative numbers are in two's complement.
+Types are as on the machines of kernels: `int` has 32 bits, `long` has 64, `char` is signed, and
+negative numbers are in two's complement.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _ESCAPES = dict(zip("abefnrtv'\"?\\", map(ord, "\a\b\033\f\n\r\t\v'\"?\\"), stri
 
 
 class Number(NamedTuple):
-    """What is known of an arithmetic expression.
+    """The known facts of an arithmetic expression.
 
     Attributes:
-        base: Its type, as `wire` names scalars.
-        value: None if that is not known, or if C gives the expression none.
-        fault: Why C gives it none; empty otherwise.
+        base: Type of the expression, as `wire` names scalars.
+        value: None if unknown, or if the expression has no value in C.
+        fault: Reason for having no value; empty otherwise.
     """
 
     base: str
@@ -54,10 +54,10 @@ class Number(NamedTuple):
 
 
 def integer_in(expr: Expr, scope: Scope) -> Number | None:
-    """Return a constant expression of an integer type, None if `expr` is no such thing.
+    """Return a constant expression of an integer type, None for other expressions.
 
     Returns:
-        Its type and value; a fault where C gives it no value, as to ``1 << -1``.
+        Type and value; a fault for an expression without a value in C, as ``1 << -1``.
     """
     found = number_of(expr, scope)
     if found is None or found.base not in _INTEGERS or (found.value is None and not found.fault):
@@ -66,7 +66,7 @@ def integer_in(expr: Expr, scope: Scope) -> Number | None:
 
 
 def evaluate(expr: Expr, scope: Scope) -> int | None:
-    """Return the value of a constant integer expression, None if it has none."""
+    """Return the value of a constant integer expression, None if there is no value."""
     found = integer_in(expr, scope)
     return None if found is None or found.value is None else int(found.value)
 
@@ -94,7 +94,7 @@ def converted(number: Number, base: str) -> Number:
 
 
 def spelled(number: Number, line: int) -> Expr:
-    """Return an integer as an expression of its type; C spells the least one as -max - 1."""
+    """Return an integer as an expression of the same type; C spells the least as -max - 1."""
     value, suffix = int(number.value or 0), _SUFFIXES[number.base]
     if value >= 0:
         return literal(f"{value}{suffix}", line)
@@ -105,19 +105,19 @@ def spelled(number: Number, line: int) -> Expr:
 
 
 def following(before: Number) -> Number | None:
-    """Return the enumerator behind another one, None if no type holds it."""
+    """Return the enumerator behind another, None if no type holds the value."""
     after = Number(before.base, int(before.value or 0) + 1)
     return after if held(after, before.base) else None
 
 
 def common_base(numbers: Collection[Number]) -> str:
-    """Return the type of an enum with these constants."""
+    """Return the type of an enum with the given constants."""
     bases = ("int32", "uint32", "uint64", "int64")
     return next((base for base in bases if all(held(n, base) for n in numbers)), bases[-1])
 
 
 def number_of(expr: Expr, scope: Scope) -> Number | None:
-    """Return what is known of an expression, None if its type is not, or is not arithmetic."""
+    """Return the known facts of an expression, None if the type is unknown, or not arithmetic."""
     return scope.descend(_READERS.get(expr[0], _of_type), expr)
 
 
@@ -179,7 +179,7 @@ def _literal(expr: Expr, _: Scope) -> Number | None:
 
 def _real(text: str, *, is_hex: bool) -> Number | None:
     base = "float32" if text[-1] == "f" else "float64"
-    digits = text.rstrip("f")  # a hexadecimal one ends in its exponent, which has no f
+    digits = text.rstrip("f")  # a hexadecimal float ends in the exponent, without f
     try:
         value = float.fromhex(digits) if is_hex else float(digits)
     except (ValueError, OverflowError):
@@ -233,7 +233,7 @@ def _cast(expr: Expr, scope: Scope) -> Number | None:
 
 
 def promoted(base: str) -> str:
-    """Return the type that C computes with where this one is given."""
+    """Return the type of C's computations with a type."""
     return "int32" if _INTEGERS.get(base, 64) < 32 else base
 
 
@@ -267,7 +267,7 @@ _SIGNS: dict[str, Callable[[int | float], int | float]] = {
 
 
 def _fitted(value: int | float, base: str, shown: str) -> Number:
-    """Return what was computed: unsigned numbers wrap, signed ones may not overflow."""
+    """Return a computed number: unsigned numbers wrap, signed numbers may not overflow."""
     if base in _FLOATS:
         return Number(base, _rounded(float(value), base))
     if base[0] == "i" and _wrapped(int(value), base) != value:
@@ -297,7 +297,7 @@ def _binary(expr: Expr, scope: Scope) -> Number | None:
 
 
 def _logical(decisive: bool, left: Number | None, right: Number | None) -> Number:
-    """``&&`` and ``||``: an operand that decides leaves the other one out."""
+    """``&&`` and ``||``: a deciding operand leaves the other out."""
     for number in (left, right):
         if number is None or number.value is None:
             return Number("int32", None, "" if number is None else number.fault)
@@ -316,7 +316,7 @@ def _shifted(op: str, left: Number, right: Number) -> Number:
     if not 0 <= count < _BITS[base]:
         bits = f"all {_BITS[base]} bits of {_SPELLED[base]}"
         return Number(base, None, f"{value} {op} {count} shifts by less than 0 or by {bits}")
-    # compilers of C define what leaves a signed number's bits
+    # compilers define the bits shifted out of a signed number
     return Number(base, _wrapped(value << count if op == "<<" else value >> count, base))
 
 
@@ -356,7 +356,7 @@ def _combined(op: str, left: int | float, right: int | float, base: str) -> Numb
     operate = _WHOLE.get(op)
     if operate is None:
         return None
-    if op == "%":  # overflows where the quotient does
+    if op == "%":  # overflows with the quotient
         quotient = _fitted(_quotient(int(left), int(right)), base, shown)
         if quotient.fault:
             return quotient
@@ -376,7 +376,7 @@ def _choice(expr: Expr, scope: Scope) -> Number | None:
         return Number(base, None, "" if condition is None else condition.fault)
     chosen, other = (yes, no) if condition.value else (no, yes)
     if other.value is None and not other.fault:
-        return Number(base, None)  # C asks for constants there, too
+        return Number(base, None)  # C requires constants there, too
     return converted(chosen, base)
 
 

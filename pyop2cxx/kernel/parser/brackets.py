@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Brackets, quotes and comments that are never closed: what no C can have, wherever they stand."""
+"""Unclosed brackets, quotes and comments, invalid anywhere in C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OPENER = {")": "(", "]": "[", "}": "{"}
 
 
 class Mistake(NamedTuple):
-    """What is wrong, and where.
+    """A mistake and the place.
 
     Attributes:
         what: The sentence.
@@ -32,13 +32,13 @@ class Mistake(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """A bracket that is open.
+    """An open bracket.
 
     Attributes:
-        character: Which.
+        character: The bracket.
         row: Of the text, from 0.
         column: From 0.
-        indent: Blanks before the first word of its line.
+        indent: Blanks before the first word of the line.
     """
 
     character: str
@@ -48,15 +48,15 @@ class _Bracket(NamedTuple):
 
 
 def mistake_in(text: str) -> Mistake | None:
-    """Return the first bracket, quote or comment of C text that has no counterpart.
+    """Return the first bracket, quote or comment of C text without a counterpart.
 
-    Where a brace is missing, the one that lacks it is guessed from how the text is indented.
+    If a brace is missing, the unclosed brace is guessed from the indentation.
     """
     return None if _is_whole(text) else _first_mistake(text)
 
 
 def _is_whole(text: str) -> bool:
-    """Say whether nothing is left open, which takes less time than to say where."""
+    """Return whether nothing is left open, faster than finding the place."""
     bare = _SKIPPED.sub(" ", text)
     if "/*" in bare:
         return False
@@ -108,7 +108,7 @@ def _unmatched(opened: list[_Bracket], here: _Bracket) -> Mistake | None:
 
 
 def _ends_an_outer_one(closed: _Bracket, here: _Bracket, opened: list[_Bracket]) -> bool:
-    """Say whether a brace that begins a line stands below another one than it closes."""
+    """Return whether a brace at the start of a line is aligned with another than its opener."""
     return (
         here.character == "}"
         and here.column == here.indent < closed.indent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which lines of a text stand in branches of ``#if`` that are taken: a mark in each tells."""
+"""Lines of a text in taken branches of ``#if``, found by marks in the branches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ANY = re.compile(r"[^\n]+")
 
 
 class Marked(NamedTuple):
-    """A text with a line behind each of its conditions.
+    """A text with a line behind each condition.
 
     Attributes:
         text: With the marks.
@@ -38,7 +38,7 @@ class Marked(NamedTuple):
 
 
 def numbered(text: str) -> str:
-    """Return a text without ``#line`` and ``__LINE__``: a line is the one where it stands."""
+    """Return a text without ``#line`` and ``__LINE__``: lines are counted plainly."""
     text = _RENUMBERS.sub("", text)
     if "__LINE__" not in text:
         return text
@@ -79,8 +79,8 @@ def resolved(text: str, conditions: Marked, taken: frozenset[int]) -> str:
 
     Args:
         text: The text without marks.
-        conditions: What `marked` said of it.
-        taken: The marks that a preprocessor has left.
+        conditions: Result of `marked`.
+        taken: Marks left by a preprocessor.
     """
     parts, before, is_live = [], 0, True
     for i, (begin, end) in enumerate(conditions.ends):
@@ -92,7 +92,7 @@ def resolved(text: str, conditions: Marked, taken: frozenset[int]) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return a text of the same length with blanks for comments, in which no line ends."""
+    """Return a text of equal length with blanks for comments, without line ends inside them."""
     return _HIDDEN.sub(_blank, text) if "/" in text else text
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Directives, by the preprocessor of the compiler itself, which has the last word on them."""
+"""Directives, carried out by the compiler's own preprocessor."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _KEPT = template_folder() / "kept"
-"""Headers in front of C's, after which macros that kernels know are names as before.
+"""Headers in front of C's, to keep macros known to kernels as names.
 
-They are defined, as conditions ask, and each stands for itself.
+The macros are defined, as conditions require, and expand to themselves.
 """
 _MARKER = re.compile(r'# (\d+) "((?:\\.|[^"\\])*)"([ \d]*)')
 _ERROR = re.compile(r"^(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
@@ -39,9 +39,9 @@ def expanded(
 
     Args:
         compiler: Of the text's language.
-        asked: The text and its options.
+        asked: The text and the options.
         marked: The text with marks.
-        variables: Values of the environment by which it takes folders.
+        variables: Environment variables with folders of headers.
 
     Returns:
         None if the compiler cannot tell: a header is not there, or there is no place to work in.
@@ -115,14 +115,14 @@ class _Places(NamedTuple):
 
     Attributes:
         folders: Where headers are looked for.
-        work: Folders of this package, whose files are no one else's affair.
+        work: Folders of the package, with files hidden from users.
     """
 
     folders: list[str]
     work: tuple[str, ...]
 
     def name_of(self, path: str) -> str:
-        """Return what a header is called within the folder where it was found."""
+        """Return the name of a header within the folder of the search."""
         within = [one for one in self.folders if path.startswith(f"{one}/")]
         longest = max(within, key=len, default=os.path.dirname(path))
         return path[len(longest) :].lstrip("/")
@@ -141,7 +141,7 @@ def _read(text: str, files: Sequence[str], places: _Places, words: Sequence[str]
             here, was_system = path, is_system
             path = re.sub(r"\\(.)", r"\1", marker.group(2))
             line, flags = int(marker.group(1)), marker.group(3).split()
-            if {"1", "3"} <= {*flags}:  # a 3 alone stands before what a macro has become
+            if {"1", "3"} <= {*flags}:  # a 3 alone stands before an expanded macro
                 of_compiler.add(path)
                 if not was_system and not here.startswith("<c"):
                     elsewhere[places.name_of(path)] = None
@@ -156,7 +156,8 @@ def _read(text: str, files: Sequence[str], places: _Places, words: Sequence[str]
     read = [file for file in files if not file.startswith(places.work)]
     options = [word[1:] for word in words if word.startswith("@")]
     words = [*words, *(_text_of(path) for path in options)]
-    # what lies in folders that the user names is the user's, even if the compiler is lenient there
+    # files in folders named by the user are the user's, even if the compiler treats them as system
+    # headers
     named = [one for one in places.folders if any(one in word for word in words)]
     own = [
         (places.name_of(file), file)
@@ -177,7 +178,7 @@ def _read(text: str, files: Sequence[str], places: _Places, words: Sequence[str]
 
 
 def _refuse(said: str, users: Sequence[int]) -> None:
-    """Raise the compiler's error; not if a header is not there: that is for who compiles."""
+    """Raise the compiler's error, except for a missing header: compiling will report the header."""
     found = _ERROR.search(said)
     if found is None or _ABSENT.search(said):
         return

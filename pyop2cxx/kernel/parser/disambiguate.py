@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tell the parser which names are types.
+"""Tell the parser the names of types.
 
-C cannot be parsed without knowing that: ``(a) - b`` is a cast or a difference. tree-sitter knows
-only C's own type names and guesses the rest, so names of scalar types are put in its words,
-superfluous parentheses that invite a wrong guess are blanked out, products that look like
-a function's type get two signs, which the parser drops again, and sizes of types get parentheses.
-Lines do not move.
+C cannot be parsed without the names of types: ``(a) - b`` is a cast or a difference. tree-sitter
+knows only C's own type names and guesses the rest, so names of scalar types are replaced by its
+words, superfluous parentheses with a wrong guess are blanked out, products similar to a function's
+type get two signs, dropped again by the parser, and sizes of types get parentheses. Lines do not
+move.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMPLEX_DOUBLE = "char64_t"
 COMPLEX_FLOAT = "char32_t"
 WORDS = {**TYPE_NAMES, COMPLEX_DOUBLE: "complex128", COMPLEX_FLOAT: "complex64"}
 
-# One word of the grammar for each scalar, to stand in for other names of it.
+# A word of the grammar for each scalar, to replace other names.
 _WORD_OF = {
     "bool": "bool",
     "float32": "float",
@@ -47,11 +47,11 @@ _COMPLEX = re.compile(
     r"\b(?:(double|float)(\s+)(?:_Complex|complex|__complex__)"
     r"|(?:_Complex|complex|__complex__)(\s+)(double|float))\b"
 )
-# A parenthesis where an operand may start, around a name that brackets may follow.
+# A parenthesis at the start of an operand, around a name possibly followed by brackets.
 _SUSPECT = re.compile(r"(?:[-+*/%=<>&|^!~?:,(\[{;)]|return)\s*\(\s*[A-Za-z_]\w*\s*[\[()]")
-# ... (a * (b or (f(x) * (b: a function of some b that returns a pointer to a?
+# ... (a * (b or (f(x) * (b: a function of some b returning a pointer to a?
 _SUSPECT_PRODUCT = re.compile(r"\(\s*[A-Za-z_]\w*\s*(?:\([^;{}]*)?\*\s*\(\s*[A-Za-z_]")
-# sizeof (int) - 1 is read as the size of what is cast.
+# sizeof (int) - 1 is read as the size of a cast.
 _SIZE = re.compile(r"\bsizeof\b")
 _PIECE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
@@ -64,7 +64,7 @@ _NOT_OPERANDS = {"return", "else", "do", "case", "sizeof"}
 
 
 def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str]) -> str:
-    """`text` as tree-sitter reads it right.
+    """Return `text` in a form read correctly by tree-sitter.
 
     Args:
         text: C without directives.
@@ -82,7 +82,7 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
     characters = list(text)
     pieces = _pieces(text)
     words, starts = [word for word, _ in pieces], [start for _, start in pieces]
-    # with two words behind it
+    # with two words behind
     opening = [i for i, word in enumerate(words[:-2]) if word == "("]
     for i in _superfluous(words, opening, type_names):
         characters[starts[i]] = " "
@@ -108,7 +108,7 @@ def _complex_word(match: re.Match[str]) -> str:
 
 
 def _products(words: list[str], opening: list[int], type_names: frozenset[str]) -> Iterator[int]:
-    """Which parentheses are around products that could be taken for types in casts.
+    """Parentheses around products similar to types in casts.
 
     ``(a * (b * c)) * d`` might cast ``*d`` to a function of a pointer `c` to `b`.
     """
@@ -123,7 +123,7 @@ def _products(words: list[str], opening: list[int], type_names: frozenset[str]) 
 def _sizes_of_types(
     words: list[str], opening: list[int], type_names: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
-    """Where ``sizeof (type)`` starts and ends; not that of a ``(type){...}``."""
+    """Begin and end of ``sizeof (type)``; not of a ``(type){...}``."""
     for i in opening:
         if i == 0 or words[i - 1] != "sizeof":
             continue
@@ -142,12 +142,12 @@ def _is_operand(name: str, type_names: frozenset[str]) -> bool:
 
 
 def _superfluous(words: list[str], opening: list[int], type_names: frozenset[str]) -> Iterator[int]:
-    """Which parentheses are around operands that could be taken for types in casts."""
+    """Parentheses around operands similar to types in casts."""
     for start in opening:
         if not _is_operand(words[start + 1], type_names):
             continue
         i, end = start, _after_brackets(words, start + 2)
-        # what is left of ((x)) without the inner pair is as ambiguous as (x)
+        # the rest of ((x)) without the inner pair is as ambiguous as (x)
         while 0 <= i < end < len(words) and (words[i], words[end]) == ("(", ")"):
             if not _starts_operand(words, i):
                 break
@@ -157,7 +157,7 @@ def _superfluous(words: list[str], opening: list[int], type_names: frozenset[str
 
 
 def _after_brackets(words: list[str], i: int) -> int:
-    """Position after the subscripts and calls that start at `words[i]`."""
+    """Position behind the subscripts and calls at `words[i]`."""
     depth = 0
     while i < len(words) and (depth > 0 or words[i] in "[("):
         depth += (words[i] in "[(") - (words[i] in "])")
@@ -166,7 +166,7 @@ def _after_brackets(words: list[str], i: int) -> int:
 
 
 def _starts_operand(words: list[str], i: int) -> bool:
-    """True if an operand may start at `words[i]`, so that its parentheses mean nothing."""
+    """True if an operand may start at `words[i]`, so its parentheses mean nothing."""
     previous = words[i - 1] if i > 0 else ";"
     if i > 1 and words[i - 2] == "__attribute__":
         return False

@@ -26,7 +26,7 @@ def read_expr(node: Node, scope: Scope) -> Expr:
     """Read an expression.
 
     Raises:
-        OpaqueKernel: It holds something the AST does not.
+        OpaqueKernel: A part of the expression is missing in the AST.
     """
     reader = _READERS.get(node.type)
     if reader is None:
@@ -51,7 +51,7 @@ def _operator(node: Node) -> str:
 
 def _literal(node: Node, scope: Scope) -> Expr:
     spelling, line = text_of(node), scope.line(node)
-    if spelling[0] in "+-":  # the parser takes a sign for part of the number
+    if spelling[0] in "+-":  # the parser takes a sign for a part of the number
         return ("unary", line, spelling[0], None, (literal(spelling[1:].lstrip(), line),))
     return literal(spelling, line)
 
@@ -86,7 +86,7 @@ def _unary(node: Node, scope: Scope) -> Expr:
     if inner is None or inner.type != "unary_expression":
         return _sign(node, scope)
     if _operator(node) == _operator(inner) == "+":
-        return _field(inner, "argument", scope)  # signs of disambiguate's
+        return _field(inner, "argument", scope)  # signs added by disambiguate
     return _sign(node, scope)
 
 
@@ -198,7 +198,7 @@ def _cast(node: Node, scope: Scope) -> Expr:
 
 
 def _compound(node: Node, scope: Scope) -> Expr:
-    """``(struct V){1, 2}``, or ``(double[]){1, 2}``, which becomes a variable without a name."""
+    """``(struct V){1, 2}``, or ``(double[]){1, 2}``, as a variable without a name."""
     line = scope.line(node)
     target, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     if target is None or value is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Headers: the known ones are tables, the others are really included and hashed."""
+"""Headers: known headers are tables, others are really included and hashed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx.kernel.parser.wire import Expr
 
-# Everything in these that a kernel may use is in this module or in cpp/kernel/known_functions.cpp.
+# All usable names of known headers are in this module or in cpp/kernel/known_functions.cpp.
 KNOWN_HEADERS = frozenset(
     f"{name}.h"
     for name in ("math", "stdint", "stdbool", "string", "complex", "stddef", "float", "limits")
@@ -32,7 +32,7 @@ KNOWN_HEADERS = frozenset(
 
 _NAMES_COMPLEX = re.compile(r"\b_?[Cc]omplex\b")
 
-# Macros of <math.h> that work on every real type need no header only as builtins.
+# Macros of <math.h> for every real type need no header only as builtins.
 RENAMED_FUNCTIONS = {
     **{name: f"__builtin_{name}" for name in ("isnan", "isinf", "isfinite", "signbit")},
     # `long long` is `long` wherever kernels run
@@ -40,9 +40,9 @@ RENAMED_FUNCTIONS = {
 }
 
 COMPLEX_MACROS = {"CMPLX": "float64", "CMPLXF": "float32"}
-"""Macros of <complex.h> that make a number of two, and what they convert these to."""
+"""Macros of <complex.h> that combine two numbers, and the target type."""
 
-# What needs which header where the compiler reads the text itself, besides constants.
+# Headers needed by names if the compiler reads the text, besides constants.
 _NEEDS = {
     "<stdint.h>": re.compile(r"u?int(_(least|fast))?\d+_t|u?int(ptr|max)_t|U?INT(\d+|MAX)_C"),
     "<stdbool.h>": re.compile(r"bool"),
@@ -55,7 +55,7 @@ _NEEDS = {
 _OF_MATH = re.compile(
     r"([jy][01n]|gamma|exp10|sincos|scalb|scalbln|nan|nexttoward|remquo|significand|drem|finite)[fl]?"
 )
-"""Functions of <math.h> that are not known, and whose names a text may have for its variables."""
+"""Unknown functions of <math.h>, whose names a text may use for variables."""
 _CONSTANTS = {
     "float.h": frozenset(MACROS["float.h"]) | LONG_DOUBLES.keys(),
     "math.h": frozenset(MACROS["math.h"]),
@@ -66,7 +66,7 @@ _CONSTANTS = {
         for header in ("limits.h", "stdint.h")
     },
 }
-# What a printed text needs which header for, as it has no prototype of it.
+# Headers needed by a printed text, which has no prototypes.
 _PROVIDES = {
     "<math.h>": re.compile(rf"{'|'.join(CLASSIFICATIONS)}|{_OF_MATH.pattern}"),
     "<string.h>": re.compile(r"(str|mem)\w+"),
@@ -77,7 +77,7 @@ _PROVIDES = {
     "<complex.h>": re.compile(r"CMPLXL|c(a?(cos|sin|tan)h?|log10)[fl]?"),
 }
 _WITH_FUNCTIONS = frozenset({"<math.h>", "<string.h>", "<complex.h>"})
-# Macros for which a known header has to be included: they are no constants here.
+# Macros that need a known header: no constants here.
 _MACROS_LEFT = {
     "<math.h>": re.compile(r"M_\w+|FP_\w+|HUGE_VALL|MAXFLOAT|math_errhandling|SNAN\w*"),
     "<limits.h>": re.compile(r"_POSIX\w+|_XOPEN\w+|\w+_(MAX|MIN|BIT)|MAX_\w+|PIPE_BUF|PTHREAD_\w+"),
@@ -104,7 +104,7 @@ _DEFINE = re.compile(r"^[ \t]*#[ \t]*(define|undef)\b", re.MULTILINE)
 
 
 def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
-    """What a macro of a known header stands for, or None if `name` is none of them."""
+    """Return the expansion of a macro of a known header, or None for other names."""
     if name in LITERALS:
         value = literal(LITERALS[name].removeprefix("-"), line)
         return ("unary", line, "-", None, (value,)) if LITERALS[name][0] == "-" else value
@@ -130,7 +130,7 @@ def constant(name: str, line: int, *, has_complex: bool) -> Expr | None:
 
 
 def spelled(header: str) -> str:
-    """A header with its delimiters, from any spelling: ``a.h``, ``<a.h>``, ``#include <a.h>``."""
+    """Return a header with delimiters, for any spelling: ``a.h``, ``<a.h>``, ``#include <a.h>``."""
     found = _INCLUDE.match(header)
     if found is not None:
         return found.group(1)
@@ -139,19 +139,19 @@ def spelled(header: str) -> str:
 
 
 def implied(text: str) -> tuple[str, ...]:
-    """Return the headers that a text needs without naming them: PyOP2 includes <complex.h>."""
-    # a word that is not there at all is found out at once
+    """Return headers needed but not named by a text: PyOP2 includes <complex.h>."""
+    # a missing word is found quickly
     names_it = "omplex" in text and _NAMES_COMPLEX.search(text)
     return ("<complex.h>",) if names_it else ()
 
 
 def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[str, ...]:
-    """Return the known headers that a text needs where the compiler reads it itself.
+    """Return the known headers needed by a text read by the compiler.
 
     Args:
         tokens: Of the text.
-        given: The headers it names, which are included as they are.
-        cpp: Whether it is C++, which has complex numbers of its own.
+        given: Headers named in the text, included unchanged.
+        cpp: Whether the text is C++, with other complex numbers.
     """
     read = [*tokens]
     names = {token for token in read if token.isidentifier()} - _declared(read)
@@ -170,7 +170,7 @@ def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[s
 
 
 def _declared(tokens: Sequence[str]) -> set[str]:
-    """Return the functions that a text declares or defines itself: a type stands before them."""
+    """Return the functions declared or defined in a text: a type stands before the name."""
     threes = zip(tokens, tokens[1:], tokens[2:], strict=False)
     return {
         name
@@ -182,12 +182,12 @@ def _declared(tokens: Sequence[str]) -> set[str]:
 def missing(
     functions: Iterable[str], names: Iterable[str], named: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return the headers that the printed text of a kernel with a tree needs besides its own.
+    """Return the headers needed by the printed text of a kernel besides the named.
 
     Args:
-        functions: What it calls without defining it.
-        names: What it names without declaring it. Such a name is a macro only with its header.
-        named: The headers that the text or the user's headers name, with delimiters.
+        functions: Functions called without a definition.
+        names: Names without a declaration, which are macros only with the header.
+        named: Headers named in the text or in the user's headers, with delimiters.
     """
     given = {*named}
     wanted = {
@@ -206,16 +206,16 @@ def missing(
 
 
 def petsc_names(tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return options that define PETSc's names where a text uses them without PETSc."""
+    """Return options with definitions of PETSc's names used in a text without PETSc."""
     names = {*tokens} & _PETSC_NAMES.keys()
     return tuple(f"-D{name}={_PETSC_NAMES[name]}" for name in sorted(names))
 
 
 def with_one_long(text: str) -> str:
-    """Return C or C++ text where `long long` is `long`, which has as many bits wherever we run.
+    """Return C or C++ text with `long` in place of `long long`, of equal size.
 
-    Dats of int64 are `long` in generated text, and a pointer to the one is none to the other.
-    Nothing changes its place.
+    Dats of int64 are `long` in generated text, and pointers to both types are incompatible. All
+    text stays in place.
     """
     if "long" not in text:
         return text
@@ -233,8 +233,8 @@ def is_known(header: str) -> bool:
 
 
 def included(text: str) -> tuple[str, ...]:
-    """The headers that `text` names, in order, with their delimiters."""
-    # a word that is not there at all is found out at once
+    """Return the headers named in `text`, in order, with their delimiters."""
+    # a missing word is found quickly
     return tuple(dict.fromkeys(_INCLUDE.findall(text))) if "include" in text else ()
 
 
@@ -244,12 +244,12 @@ def n_included(text: str) -> int:
 
 
 def follow_macros(text: str, named: Iterable[str], *, reserved: bool = False) -> bool:
-    """Say whether a text includes one of these headers behind a macro that it defines.
+    """Return whether a text includes any of the headers behind a macro definition.
 
     Args:
         text: C.
         named: The headers, with delimiters.
-        reserved: Whether only macros count that headers of C go by, as ``_GNU_SOURCE``.
+        reserved: Whether only reserved macros of C's headers count, as ``_GNU_SOURCE``.
     """
     first = (_FEATURE if reserved else _DEFINE).search(text)
     behind = included(text[first.end() :]) if first is not None else ()
@@ -257,5 +257,5 @@ def follow_macros(text: str, named: Iterable[str], *, reserved: bool = False) ->
 
 
 def without_includes(text: str) -> str:
-    """`text` with every include line emptied, so that lines keep their numbers."""
+    """Return `text` with all include lines emptied; lines keep their numbers."""
     return _INCLUDE.sub("", text)

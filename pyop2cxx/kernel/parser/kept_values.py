@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variables that outlive a call, in kernels that have no AST: found among the tokens."""
+"""Variables outliving a call, in kernels without an AST: found among the tokens."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NO_VARIABLE = frozenset(
 
 
 def refuse_kept_values(text: str, lines: Sequence[int] | None = None) -> None:
-    """Raise if a kernel keeps values from one call to the next.
+    """Raise if a kernel keeps values between calls.
 
     Args:
         text: Of the kernel, C or C++.
-        lines: The user's line of each of its lines; None if they are the same.
+        lines: The user's line of each line; None if equal.
 
     Raises:
-        UsageError: It declares a variable that is `static`, or outside of all functions, and not
+        UsageError: The text declares a variable, `static` or outside of all functions, and not
             constant.
     """
     tokens = list(tokens_with_rows(text))

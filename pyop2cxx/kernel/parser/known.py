@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that were parsed before, by any process: whoever finds one here needs no parser."""
+"""Kernels parsed before by any process, used without the parser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Description(NamedTuple):
-    """All that a kernel's C++ object is made from."""
+    """All input of a kernel's C++ object."""
 
     code: str
     name: str
@@ -37,13 +37,13 @@ class Description(NamedTuple):
 
 
 def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
-    """Return a kernel's tree and its tokens, from the cache directory if they are known there.
+    """Return a kernel's tree and tokens, from the cache directory if known there.
 
     Raises:
-        UsageError: The text defines no such function, or keeps state between calls.
+        UsageError: The text does not define the function, or keeps state between calls.
     """
     key = (tuple(given), sys.version_info[:3], front_end())
-    # Read back only from files that Store trusts to run as code: ours, writable by nobody else.
+    # Read back only from files trusted by Store to run as code: the user's, not writable by others.
     found = pickle.loads(remembered("kernel", key, lambda: _pickled(_parse(given))))
     kernel: tuple[ParsedKernel, tuple[str, ...]] = nested(found) if type(found) is list else found
     return kernel

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Directives where no compiler can be asked, by pcpp and tables of what compilers define.
+"""Directives without a compiler, by pcpp and tables of compilers' macros.
 
-pcpp takes 75 ms to import, so only a kernel that needs this file imports it.
+pcpp takes 75 ms to import, so only kernels with a need import the module.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PREDEFINED = {
     **{"__UINTMAX_MAX__": "0xffffffffffffffffUL", "__WCHAR_MAX__": "0x7fffffff"},
     **{f"__{name}__": value for name, value in MACROS["float.h"].items() if name != "FLT_ROUNDS"},
 }
-"""What gcc defines on the machines where loops run, without options for a processor."""
+"""Macros of gcc on the machines of loops, without options for a processor."""
 _OF_MACHINE = {
     "x86_64": ("__x86_64__", "__x86_64", "__amd64__", "__amd64", "__SSE__", "__SSE2__"),
     "aarch64": ("__aarch64__", "__ARM_NEON"),
@@ -68,7 +68,7 @@ _OTHERS = {
         f"{name}(c)": f"c ## {end}" if end else "c" for name, end in INTEGER_SUFFIXES.items()
     },
 }
-"""Macros of headers besides those that stand for a literal."""
+"""Macros of headers other than literals."""
 _HAS_INCLUDE = re.compile(r'\b__has_include\s*\(\s*[<"]([^>"\n]+)[>"]\s*\)')
 _OF_C = frozenset(
     f"{name}.h"
@@ -86,7 +86,7 @@ def expanded(asked: Asked, marked: str) -> Expanded:
     """Carry out the directives of a kernel's text.
 
     Args:
-        asked: The text and its options.
+        asked: The text and the options.
         marked: The text with marks.
 
     Raises:
@@ -108,7 +108,7 @@ def expanded(asked: Asked, marked: str) -> Expanded:
 
 
 def _values(options: Sequence[str], *names: str) -> Iterator[str]:
-    """Yield the values of some options, in one word with them or in the next."""
+    """Yield the values of options, in the same word or in the next."""
     before = ""
     for option in options:
         name = next((name for name in names if option.startswith(name)), "")
@@ -120,7 +120,7 @@ def _values(options: Sequence[str], *names: str) -> Iterator[str]:
 
 
 def _asks_for_files(text: str, folders: Sequence[str]) -> str:
-    """Replace each ``__has_include``, which pcpp does not know."""
+    """Replace each ``__has_include``, unknown to pcpp."""
 
     def is_there(match: re.Match[str]) -> str:
         name = match.group(1)
@@ -147,9 +147,9 @@ def _macros_of(header: str) -> Iterator[str]:
 
 
 def _would_join(token: Any, following: Any) -> bool:
-    """Whether two tokens, one of a macro, would be read as others if nothing stood between them.
+    """Whether two tokens, one from a macro, would be joined if adjacent.
 
-    ``-X`` of an `X` that is ``-a`` is no ``--a``.
+    ``-X`` for an `X` defined as ``-a`` is no ``--a``.
     """
     both = (token, following)
     if not any(getattr(one, "expanded_from", None) for one in both):
@@ -159,9 +159,9 @@ def _would_join(token: Any, following: Any) -> bool:
         return False
     if _is_word(texts[0][-1]) or _is_word(texts[1][0]):
         return False
-    if texts[1] == "=":  # pcpp reads ^= as two; no other operator may stand before this one
+    if texts[1] == "=":  # pcpp reads ^= as two tokens; no other operator may stand before =
         return False
-    # what would begin a comment is told by its end
+    # the begin of a comment is recognised by the end
     return token_stream("".join(texts) + " */") != (*texts, "*", "/")
 
 
@@ -220,7 +220,7 @@ class _Processor(pcpp.Preprocessor):  # type: ignore[misc] # pcpp has no types
         return self._users[min(max(line - self._n_prelude, 1), len(self._users)) - 1]
 
     def laid_out(self) -> Expanded:
-        """Return what was parsed."""
+        """Return the parsed text."""
         rows: list[list[str]] = []
         lines: list[int] = []
         declarations = []

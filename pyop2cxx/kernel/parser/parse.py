@@ -46,8 +46,8 @@ def _language() -> Language:
 
 
 def _parsed_c(text: str) -> Tree:
-    """Return what the grammar of C makes of a text, as it stands."""
-    return Parser(_language()).parse(text.encode())  # a parser of its own for every thread
+    """Return the syntax tree of a text by the grammar of C."""
+    return Parser(_language()).parse(text.encode())  # each thread needs a separate parser
 
 
 def parse_c(
@@ -62,15 +62,15 @@ def parse_c(
     """Parse the C text of the kernel `name`.
 
     Args:
-        text: What the user wrote.
+        text: The user's text.
         name: The entry function.
         extra_headers: Headers not named in the text, with delimiters.
         include_dirs: Where the user's own headers are.
         options: Compiler options; ``-D`` defines macros.
-        source: What `preprocess` said of all this; None: it is asked.
+        source: Result of `preprocess`; None: computed here.
 
     Raises:
-        UsageError: No function has that name, or the kernel keeps state between calls.
+        UsageError: No function has the name, or the kernel keeps state between calls.
     """
     source = source or preprocess(text, extra_headers, include_dirs, options)
     text = source.resolved
@@ -95,7 +95,7 @@ def parse_c(
         return ParsedKernel(_signature(text, name), (), (), includes, why)
     if own is None:
         scope = Scope(source.lines, has_complex, text)
-        scope.has_structures = False  # those are for the compiler to include
+        scope.has_structures = False  # they are included by the compiler
         imported = _read_declarations(source.declarations, scope)
         scope.has_structures = True
         own = _OwnHeaders(scope, [], [])
@@ -143,7 +143,7 @@ def _check_brackets(source: Preprocessed, text: str) -> None:
 
 
 def _check_tree(tree: Tree, scope: Scope, name: str) -> None:
-    """Raise if the text is understood in part only: a function that is not found may be there."""
+    """Raise if the text is understood only in part: a missing function may be there."""
     if tree.root_node.has_error:
         error = _first_error(tree.root_node, scope)
         shown = quoted(scope.text, error.line, error.column)
@@ -154,7 +154,7 @@ def _check_tree(tree: Tree, scope: Scope, name: str) -> None:
 
 
 class _OwnHeaders(NamedTuple):
-    """What the user's own headers define, read as a part of the kernel."""
+    """The contents of the user's own headers, read as a part of the kernel."""
 
     scope: Scope
     functions: list[Function]
@@ -162,7 +162,7 @@ class _OwnHeaders(NamedTuple):
 
 
 def _own_headers(source: Preprocessed, line: int, has_complex: bool) -> _OwnHeaders | None:
-    """Read headers as a part of the kernel, so that it runs where there are none.
+    """Read headers as a part of the kernel, to run without the files.
 
     Returns:
         None if some are not to be found, or are more than a kernel may be: then the compiler
@@ -173,7 +173,7 @@ def _own_headers(source: Preprocessed, line: int, has_complex: bool) -> _OwnHead
         return None
     if not source.headers and not source.declarations.strip():
         return None
-    # there is no line of the user's but the one that names the header
+    # the only line of the user's is the line naming the header
     scope = Scope((line,) * (source.declarations.count("\n") + 1), has_complex)
     try:
         functions, tables = _read_file(_tree_of(source.declarations, scope), scope)
@@ -183,17 +183,16 @@ def _own_headers(source: Preprocessed, line: int, has_complex: bool) -> _OwnHead
 
 
 def _line_of_include(text: str, includes: Sequence[str]) -> int:
-    """The line, from 1, of the first of these headers; 1 if none is named in the text."""
+    """Return the line, from 1, of the first of the headers; 1 if none is named in the text."""
     lines = enumerate(text.splitlines(), 1)
     return next((n for n, line in lines if {*headers.included(line)} & {*includes}), 1)
 
 
 def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKernel:
-    """What can be known of a kernel that is not C.
+    """Return the known facts of a kernel in another language than C.
 
     Raises:
-        UsageError: Nothing in the text looks like a function of that name, or the kernel keeps
-            state between calls.
+        UsageError: The text has no similar function, or the kernel keeps state between calls.
     """
     if f"{name}(" not in text.replace(" ", "").replace("\n", "") and not headers.included(text):
         raise UsageError(f"the text defines no function '{name}'")
@@ -204,7 +203,7 @@ def parse_opaque(text: str, name: str, extra_headers: Sequence[str]) -> ParsedKe
 
 
 def _tree_of(text: str, scope: Scope) -> Tree:
-    """Parse; again if the text names types of its own that the first pass could not know."""
+    """Parse; parse again if the text defines type names unknown to the first pass."""
     first = unambiguous(text, scope.scalar_aliases(), scope.other_types())
     tree = _parsed_c(first)
     if "typedef" not in text:
@@ -240,7 +239,7 @@ def _function_names(root: Node) -> list[Node]:
 def _elsewhere(
     text: str, name: str, known: set[str], imported: set[str], includes: tuple[str, ...]
 ) -> ParsedKernel:
-    """The kernel is not in the text itself: only a header can hold it."""
+    """The kernel is missing in the text: only a header can define the function."""
     if name in imported or includes:
         reason = f"'{name}' is not defined in the text but in a header"
         return ParsedKernel(None, (), (), includes, reason)
@@ -255,7 +254,7 @@ def _elsewhere(
 
 
 def _signature(text: str, name: str) -> tuple[Parameter, ...] | None:
-    """The parameters of `name`, from text that has no AST; None if they cannot be read."""
+    """Return the parameters of `name`, from text without an AST; None if unreadable."""
     scope = Scope(None, has_complex=True)
     tree = _parsed_c(unambiguous(text, {}, frozenset()))
     try:
@@ -313,7 +312,7 @@ def _check_functions(names: Sequence[Node], scope: Scope) -> None:
 
 
 class _SyntaxError(NamedTuple):
-    """What the parser could not read; the column, from 1, is 0 if it is not known."""
+    """An unreadable piece of text; the column, from 1, is 0 if unknown."""
 
     what: str
     line: int
@@ -352,7 +351,7 @@ def _read_tables(node: Node, scope: Scope) -> list[Variable]:
 
 
 def _with_tables(tables: list[Variable], more: Sequence[Variable]) -> list[Variable]:
-    """Add tables; what was declared before without values is the same as what has them."""
+    """Add tables; a declaration without values is merged with the definition."""
     given = {name for name, _, value, _ in more if value is not None}
     kept = [table for table in tables if table[0] not in given or table[2] is not None]
     known = {table[0] for table in kept}
@@ -386,7 +385,7 @@ def _read_function(node: Node, scope: Scope) -> Function:
 
 
 def _reachable(functions: Sequence[Function], entry: str) -> tuple[Function, ...]:
-    """What `entry` calls, directly or not, callee first."""
+    """Return the functions called by `entry`, directly or not, callee first."""
     by_name = {function.name: function for function in functions}
     order: dict[str, Function] = {}
     pending: set[str] = set()
@@ -406,7 +405,7 @@ def _reachable(functions: Sequence[Function], entry: str) -> tuple[Function, ...
 
 
 def _structures_of(wire: object, scope: Scope) -> tuple[Structure, ...]:
-    """The structures that are named in `wire`, and those inside of them, in their order."""
+    """Return the structures named in `wire`, and the structures inside them, in order."""
     if not scope.structures:
         return ()
     names: set[str] = set()
@@ -423,7 +422,7 @@ def _structures_of(wire: object, scope: Scope) -> tuple[Structure, ...]:
 
 
 def _closure(names: frozenset[str], tables: Sequence[Variable]) -> set[str]:
-    """`names` and what the initialisers of the tables among them name."""
+    """Return `names` and the names in initialisers of their tables."""
     closed = set(names)
     for name, _, value, _ in reversed(tables):
         if name in closed and value is not None:

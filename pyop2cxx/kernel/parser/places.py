@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where in the user's text something stands, and mistakes there that C does not allow."""
+"""Places in the user's text, and mistakes there that C does not allow."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def mistake(node: Node, scope: Scope, what: str, first: int = 0) -> UsageError:
-    """Return the error for what no C compiler takes.
+    """Return the error for text refused by all C compilers.
 
-    Found here, it is told by the user's names and lines, and alike on all backends.
+    Errors found here have the user's names and lines, the same on all backends.
 
     Args:
-        node: What is wrong.
+        node: The wrong node.
         scope: Knows the user's lines.
         what: Why.
-        first: The line of the declaration that it collides with, if it does.
+        first: The line of a conflicting declaration, if any.
     """
     line, root = scope.line(node), node
     while root.parent is not None:
@@ -36,7 +36,7 @@ def mistake(node: Node, scope: Scope, what: str, first: int = 0) -> UsageError:
 
 
 def column_of(text: str, line: int, row: str, column: int, piece: str) -> int:
-    """Return the user's column, from 1, of what the parser saw in a row; 0 if it is not known."""
+    """Return the user's column, from 1, of a parsed piece in a row; 0 if unknown."""
     lines = text.splitlines()
     given = lines[line - 1] if 1 <= line <= len(lines) else ""
     if given == row:
@@ -50,7 +50,7 @@ def column_of(text: str, line: int, row: str, column: int, piece: str) -> int:
 
 
 def place_of(node: Node, root: Node) -> tuple[str, int]:
-    """Return the row of the text that a node starts in, and where in it, in characters from 0."""
+    """Return the first row of a node, and the column there in characters, from 0."""
     before = (root.text or b"")[: node.start_byte - root.start_byte]
     start = len(before.split(b"\n")[-1].decode())
     rows = (root.text or b"").decode().split("\n")

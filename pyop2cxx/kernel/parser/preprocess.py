@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Preprocessing: known includes are taken out here, the compiler carries out all else.
 
-A kernel means what the C compiler's preprocessor makes of its text. Where no compiler can be asked,
-`macros` carries out directives by tables of what compilers and C's headers define. What is decided
-holds for all backends, for kernels with a tree and for those without: see docs/adr/0076.
+A kernel has the meaning given by the C compiler's preprocessor. Without a compiler, `macros`
+carries out directives by tables of compilers' and C headers' definitions. The result holds for all
+backends, for kernels with and without a tree: see docs/adr/0076.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
-"""Variables by which compilers take folders of headers."""
+"""Variables with compilers' folders of headers."""
 
 _DIRECTIVE = re.compile(r"^[ \t\v]*(?:#|%:|\?\?=)[ \t\v]*(\w*)", re.MULTILINE)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(.*)$", re.MULTILINE)
-# Macros of compilers have such names. Those that are none are words of compilers.
+# Names of compilers' macros. Undefined ones are words of compilers.
 _PREDEFINED = re.compile(
     r"\b__(?!attribute__|restrict__|inline__|const__|volatile__|extension__|asm__|func__"
     r"|FUNCTION__|PRETTY_FUNCTION__|alignof__|typeof__|signed__|complex__|real__|imag__"
@@ -37,8 +37,8 @@ _PREDEFINED = re.compile(
 _DECIDES = re.compile(r"-[DU]|-i(?!quote|system|dirafter|sysroot|prefix|withprefix)|@|--include")
 _FORCES = re.compile(r"-include|-imacros|--include|--imacros|@")
 _CHOOSES = re.compile(r"^[ \t]*#[ \t]*define[ \t]+_\w+_SOURCE\b", re.MULTILINE)
-# Hints to the optimiser: what they ask for is decided by strategy and lanes here. Those of 'pyop2'
-# stand in kernels that FFC made for it.
+# Hints to the optimiser: strategy and lanes decide here. Hints named 'pyop2' stand in kernels made
+# by FFC for PyOP2.
 _HINT = re.compile(
     r"omp[ \t]+simd|GCC[ \t]+(ivdep|unroll)|clang[ \t]+loop|unroll|ivdep|once|pyop2\b"
 )
@@ -48,15 +48,15 @@ class Preprocessed(NamedTuple):
     """Text without directives.
 
     Attributes:
-        text: What the parser reads.
+        text: Text for the parser.
         lines: The user's line of each line of `text`; None if they are the same.
-        headers: What has to be included, with delimiters.
+        headers: Headers to include, with delimiters.
         declarations: The text of the user's own headers: types and functions.
-        elsewhere: The names of headers that are named and not the user's, known or not.
-        resolved: The user's text without conditions and what stands in branches not taken.
-        contents: Name and digest, alternating, of each file of the user's that was read.
+        elsewhere: Headers named but not the user's, known or not.
+        resolved: The user's text without conditions and untaken branches.
+        contents: Name and digest, alternating, of each of the user's files.
         can_inline: Whether the user's headers can be a part of the kernel: no option includes them,
-            and none says what headers of C shall give.
+            and none selects contents of C's headers.
     """
 
     text: str
@@ -70,12 +70,12 @@ class Preprocessed(NamedTuple):
 
     @property
     def stands_alone(self) -> bool:
-        """Whether the user's headers can stand in the text, all of whose macros are carried out."""
+        """Whether the user's headers can be inserted into the text, with all macros expanded."""
         has_directives = "#" in self.declarations or "#" in self.text
         return self.can_inline and bool(self.declarations.strip()) and not has_directives
 
     def in_one_text(self) -> str:
-        """Return the text behind what the user's headers say; lines keep their numbers."""
+        """Return the text behind the contents of the user's headers; lines keep their numbers."""
         lines = self.lines or ()
         rows = [""] * max(lines, default=1)
         rows[0] = " ".join(self.declarations.split("\n"))
@@ -96,10 +96,10 @@ def preprocess(
 
     Args:
         text: C or C++.
-        extra_headers: What is included before it, with delimiters.
+        extra_headers: Headers included before the text, with delimiters.
         include_dirs: Where the user's own headers are.
         options: For the compiler.
-        cpp: Whether it is C++.
+        cpp: Whether the text is C++.
 
     Raises:
         UsageError: The preprocessor rejects a directive.
@@ -122,12 +122,12 @@ def preprocess(
 def _working_folder() -> str:
     try:
         return os.getcwd()
-    except OSError:  # it has been removed
+    except OSError:  # the folder has been removed
         return ""
 
 
 def _compiler(cpp: bool) -> tuple[_core.jit.HostCompiler | None, str]:
-    """Return the compiler that is asked, and what tells it from others.
+    """Return the compiler, with an identification.
 
     None where text is generated only, or there is none.
     """
@@ -147,7 +147,7 @@ def _found_compiler(
     try:
         found = runtime.engine.service.compiler(language)
     except ToolchainError:
-        return None, "none"  # whoever has to compile says so
+        return None, "none"  # compiling will report the missing compiler
     about = (found.command, found.path, found.version, found.native_flags, found.resolved_arch)
     return found, repr(about)
 
@@ -156,7 +156,7 @@ def without_pragmas(text: str, lines: Sequence[int] | None) -> str:
     """Take hints to optimisers out of a text; lines keep their places.
 
     Raises:
-        OpaqueKernel: A ``#pragma`` that is more than a hint.
+        OpaqueKernel: A ``#pragma`` other than a hint.
     """
     for pragma in _PRAGMA.finditer(text):
         if _HINT.match(pragma.group(1)) is None:
@@ -173,7 +173,7 @@ def includes_otherwise(text: str) -> bool:
 
 
 def _has_more(text: str, options: Sequence[str]) -> bool:
-    """Whether there is more to carry out than includes that are known."""
+    """Whether there are directives other than known includes."""
     if any(_DECIDES.match(option) for option in options):
         return True
     if any(sign in text for sign in ("#", "%:", "??=")):
@@ -221,12 +221,12 @@ def _run(
         and not any(_CHOOSES.search(own) for own in own_texts),
     )
     files = tuple(reads.file_read(path, began) for path in (*found.read, *absent))
-    # what the compiler could not say is asked again
+    # open questions of the compiler are asked again
     return result, files if found.is_final else (*files, reads.NEVER)
 
 
 def _by_tables(asked: Asked, marked: str) -> Expanded:
-    """Carry out directives without a compiler; what C++ makes of its text only C++ knows."""
+    """Carry out directives without a compiler; C++ text is left to C++ compilers."""
     try:
         found: Expanded = seams.macros().expanded(asked, marked)
     except UsageError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a preprocessor has read, so that another process knows whether it would read the same."""
+"""Files read by a preprocessor, recorded so that another process can check for changes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 _PARSERS = ("tree_sitter", "tree_sitter_c", "pcpp")
 _NAMED = re.compile(r'(?:include|include_next|embed)\s*\(?\s*(?:<([^>"\n]+)>|"([^">\n]+)")')
-_SETTLED_NS = 2_000_000_000  # a file that was changed later may change again within its time stamp
+_SETTLED_NS = 2_000_000_000  # a file changed later may change again within the same time stamp
 
 
 class FileRead(NamedTuple):
-    """A file as it was.
+    """State of a file.
 
     Attributes:
         path: Absolute.
-        stamp: Number, size and times of change; empty where only the content can tell.
-        digest: Of the content; empty if there was no such file.
+        stamp: Number, size and times of change; empty if only the content can tell.
+        digest: Digest of the content; empty for a missing file.
     """
 
     path: str
@@ -38,7 +38,7 @@ class FileRead(NamedTuple):
     digest: str
 
     def is_as_it_was(self) -> bool:
-        """Whether it has the same content, or is still not there."""
+        """Whether the content is unchanged, or the file still missing."""
         try:
             found = os.stat(self.path)
         except OSError:
@@ -49,15 +49,15 @@ class FileRead(NamedTuple):
 
 
 NEVER = FileRead("", (), "changes")
-"""What is never as it was."""
+"""A state never found unchanged."""
 
 
 def file_read(path: str, began: int = 0) -> FileRead:
-    """Describe a file as it is now.
+    """Return the present state of a file.
 
     Args:
         path: Of the file.
-        began: When it was read, in nanoseconds since 1970. What was changed later is not as it was.
+        began: Time of the read, in nanoseconds since 1970. A later change means a changed file.
     """
     whole = os.path.abspath(path)
     try:
@@ -71,21 +71,21 @@ def file_read(path: str, began: int = 0) -> FileRead:
 
 
 def digest_of(path: str) -> str:
-    """Return a digest of a file's content; of what cannot be read one of nothing."""
+    """Return a digest of a file's content; for an unreadable file a digest of nothing."""
     try:
         content = Path(path).read_bytes()
     except OSError:
         content = b""
-    return _core.digest(content.decode("latin-1"))  # one character for each byte
+    return _core.digest(content.decode("latin-1"))  # a character for each byte
 
 
 def not_there(texts: Iterable[str], folders: Sequence[str], found: Iterable[str]) -> list[str]:
-    """Return the files that would be read, or asked for, if they were there.
+    """Return missing files that would be read, or tested, if present.
 
     Args:
-        texts: What may include files, or ask for them by ``__has_include``.
+        texts: Texts with possible includes, or tests by ``__has_include``.
         folders: Where files are looked for.
-        found: The files that were read: each may be hidden by another of its name.
+        found: The files read: each may be hidden by a file of the same name.
     """
     names = {"".join(pair) for text in texts for pair in _NAMED.findall(text)}
     for path in found:
@@ -95,20 +95,20 @@ def not_there(texts: Iterable[str], folders: Sequence[str], found: Iterable[str]
 
 
 def kept(key: object, make: Callable[[], tuple[Any, tuple[FileRead, ...]]]) -> Any:
-    """Return what `make` returns, unless it is known and all that was read for it is as it was.
+    """Return the result of `make`, unless known and all files read are unchanged.
 
-    It is looked for in this process, then in the cache directory.
+    The process is searched first, then the cache directory.
 
     Args:
-        key: All that the result depends on besides files; compared by its `repr`.
-        make: Finds the result out, and what was read for it.
+        key: All input of the result besides files; compared by `repr`.
+        make: Computes the result and the list of files read.
     """
     whole = repr(key)
     cell = _cell(whole)
     if cell and _holds(cell[0][1]):
         return cell[0][0]
     stored = None if runtime.static else runtime.engine.service.recall("read", whole)
-    # Read back only from files that Store trusts to run as code: ours, writable by nobody else.
+    # Read back only from files trusted by Store to run as code: the user's, not writable by others.
     entry = None if stored is None else pickle.loads(stored)
     if entry is None or not _holds(entry[1]):
         entry = make()
@@ -120,13 +120,13 @@ def kept(key: object, make: Callable[[], tuple[Any, tuple[FileRead, ...]]]) -> A
 
 @cache
 def front_end() -> tuple[object, ...]:
-    """What is made of a kernel's text depends on besides it: this package, and the parsers."""
+    """Dependences of a kernel's tree besides the text: the package, and the parsers."""
     return (stamp((os.path.dirname(__file__),)), *(installed(package) for package in _PARSERS))
 
 
 @until_exit(512)
 def _cell(whole: str) -> list[tuple[Any, tuple[FileRead, ...]]]:
-    """Return the place of an entry of this process, empty at first."""
+    """Return the place of an entry in the process, empty at first."""
     return []
 
 

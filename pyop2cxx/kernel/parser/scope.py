@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What names mean while a kernel is read, and the types of expressions."""
+"""Meanings of names while a kernel is read, and the types of expressions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 1
 }
 
 MOST_LEVELS = 2500
-"""How deep expressions and statements may lie in each other: all that follow a kernel recurse."""
+"""Largest depth of nested expressions and statements: all later passes recurse."""
 _LEVELS_OF_A_STACK = 60
-"""Few enough for Python, which allows a thread about a thousand calls inside of each other."""
+"""Few enough for Python, which allows a thread about a thousand nested calls."""
 
 Result = TypeVar("Result")
 
 
 class Binding(NamedTuple):
-    """What a name stands for: a type if `is_type`, else a variable or an enumerator.
+    """Meaning of a name: a type if `is_type`, else a variable or an enumerator.
 
-    `value` is set for what C++ would call constant integers: enumerators, and const integer
-    variables with a constant initialiser. `line` is the user's, of a variable.
+    `value` is set for constant integers in the sense of C++: enumerators, and const integer
+    variables with a constant initialiser. `line` is the user's, for a variable.
     """
 
     type: Type | None
@@ -45,7 +45,7 @@ class Binding(NamedTuple):
 
 @dataclass(slots=True)
 class Scope:
-    """The reader's state: nested names, and what the function being read uses."""
+    """The reader's state: nested names, and the names used by the present function."""
 
     lines: tuple[int, ...] | None
     has_complex: bool
@@ -60,17 +60,17 @@ class Scope:
     results: dict[str, Type] = field(default_factory=dict)
     has_structures: bool = True
     literals: list[Variable] | None = None
-    # Arrays made in place by the statement that is read, to be declared before it; None where its
+    # Arrays made in place by the present statement, to be declared before the statement; None if
     # parts are carried out more than once, or not always.
     n_literals: int = 0
     depth: int = 0
     deepest: int = 0
 
     def descend(self, read: Callable[[Any, Scope], Result], what: Any) -> Result:
-        """Call `read` for what lies inside of what is being read.
+        """Call `read` for a nested node.
 
         Raises:
-            OpaqueKernel: That is deeper inside than kernels are followed.
+            OpaqueKernel: The nesting is too deep for kernels.
         """
         self.depth += 1
         self.deepest = max(self.depth, self.deepest)
@@ -82,7 +82,7 @@ class Scope:
             self.depth -= 1
 
     def _on_another_stack(self, read: Callable[[Any, Scope], Result], what: Any) -> Result:
-        """Call `read` on a thread, whose calls Python counts anew."""
+        """Call `read` on a thread, with a new limit of Python's nested calls."""
         if self.depth > MOST_LEVELS:
             line = self.line(what) if hasattr(what, "start_point") else what[1]
             raise OpaqueKernel(
@@ -111,7 +111,7 @@ class Scope:
         self.names[-1][name] = binding
 
     def line_of_first(self, name: str) -> int:
-        """The line of a variable of the innermost block, 0 if there is none of that name.
+        """Return the line of a variable of the innermost block, 0 if there is none of the name.
 
         Outside of functions C allows several declarations.
         """
@@ -120,7 +120,7 @@ class Scope:
 
     @contextmanager
     def making(self, literals: list[Variable] | None) -> Iterator[None]:
-        """Let arrays made in place go into this list; None: there may be none."""
+        """Collect arrays made in place in the given list; None: they are not allowed."""
         before, self.literals = self.literals, literals
         try:
             yield
@@ -138,15 +138,16 @@ class Scope:
         """Declare a structure in the innermost block.
 
         Args:
-            tag: Empty if it has none.
-            name: What it is to be called.
-            line: Where it stands.
+            tag: Empty if there is no tag.
+            name: The wanted name.
+            line: Line of the definition.
 
         Returns:
-            Its name, which is no other structure's.
+            The unique name.
 
         Raises:
-            OpaqueKernel: It is defined there already, or a header defines it for the compiler.
+            OpaqueKernel: The structure is defined there already, or a header defines the structure
+                for the compiler.
         """
         if not self.has_structures:
             raise OpaqueKernel(f"'struct {tag}' of a header", line)
@@ -162,16 +163,16 @@ class Scope:
         return name
 
     def find_tag(self, tag: str) -> str | None:
-        """The structure that `tag` means here."""
+        """Return the structure meant by `tag`."""
         return next((tags[tag] for tags in reversed(self.tags) if tag in tags), None)
 
     def members(self, type_: Type) -> tuple[Parameter, ...] | None:
-        """The members of a value of `type_`, None if it is no structure."""
+        """Return the members of a value of `type_`, None for other types than structures."""
         structure = self.structures.get(type_[0].removeprefix("struct "))
         return None if type_[2] or structure is None else structure[1]
 
     def scalar_aliases(self) -> dict[str, str]:
-        """The type names that are plain scalars, and the scalar each is."""
+        """Return the type names of plain scalars, with the scalar types."""
         return {
             name: binding.type[0]
             for name, binding in self._type_names()
@@ -182,7 +183,7 @@ class Scope:
         }
 
     def other_types(self) -> frozenset[str]:
-        """The type names that are pointers, arrays, structures or const."""
+        """Return the type names of pointers, arrays, structures and const types."""
         return frozenset(name for name, _ in self._type_names()) - set(self.scalar_aliases())
 
     def _type_names(self) -> Iterable[tuple[str, Binding]]:
@@ -190,10 +191,10 @@ class Scope:
 
 
 def completed(name: str, type_: Type, value: Expr | None, line: int) -> Type:
-    """The type of what is declared, with the extent that its initialiser gives.
+    """Return a declared type, completed with the extent of the initialiser.
 
     Raises:
-        OpaqueKernel: Neither says it.
+        OpaqueKernel: The extent is given by neither.
     """
     base, is_const, steps = type_
     if not any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
@@ -204,7 +205,7 @@ def completed(name: str, type_: Type, value: Expr | None, line: int) -> Type:
 
 
 def decayed(type_: Type) -> Type:
-    """The type of a parameter: an array is passed as the pointer to its first element."""
+    """Return the type of a parameter: an array is passed as a pointer to the first element."""
     base, is_const, steps = type_
     if not steps or steps[0][0] != "[":
         return type_
@@ -221,7 +222,7 @@ def size_of(type_: Type) -> int | None:
 
 
 def type_of(expr: Expr, scope: Scope) -> Type | None:
-    """The type of what a name, an element, a member, a call or an address is; None of all else."""
+    """Return the type of a name, an element, a member, a call or an address; None otherwise."""
     return scope.descend(_type_of, expr)
 
 
@@ -244,7 +245,7 @@ def _type_of(expr: Expr, scope: Scope) -> Type | None:
     if kind == "member":
         return _type_of_member(text, type_of(operands[0], scope), scope)
     if kind in ("assign", "binary", "ternary", "postfix", "unary"):
-        # a structure, or a pointer to one or into an array: the rest is not asked for
+        # a structure, or a pointer to one or into an array: no other types are needed
         last = operands[0] if kind in ("assign", "postfix", "unary") else operands[-1]
         sides = operands if kind == "binary" and text in "+-" else (last,)
         found = (type_of(side, scope) for side in sides)

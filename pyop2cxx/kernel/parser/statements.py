@@ -59,13 +59,13 @@ def read_all(nodes: Iterable[Node], scope: Scope) -> Body:
 
 
 def read_statement(node: Node, scope: Scope) -> Body:
-    """Read one statement; a declaration of several variables becomes several.
+    """Read a statement; a declaration of several variables becomes several statements.
 
-    Arrays that it makes in place, ``(double[]){1, 2}``, are declared before it: C says nothing of
-    the order in which parts of an expression are carried out where they may stand.
+    Arrays made in place, ``(double[]){1, 2}``, are declared before the statement: at their possible
+    places C leaves the order of evaluation open.
 
     Raises:
-        OpaqueKernel: It holds something the AST does not.
+        OpaqueKernel: A part of the statement is missing in the AST.
     """
     reader = _READERS.get(node.type)
     if reader is None:
@@ -78,7 +78,7 @@ def read_statement(node: Node, scope: Scope) -> Body:
 
 
 def read_variable(node: Node, specifiers: Specifiers, scope: Scope) -> Variable | None:
-    """One declarator of a declaration, declared in `scope`; None for a function prototype."""
+    """Read a declarator, declared in `scope`; None for a function prototype."""
     value_node = None
     if node.type == "init_declarator":
         value_node = node.child_by_field_name("value")
@@ -121,12 +121,12 @@ def _read_declaration(
 
     Args:
         node: The declaration.
-        scope: Where it stands.
-        in_loop: Whether that is the head of a loop, which declares nothing else.
+        scope: Scope of the declaration.
+        in_loop: Whether the declaration is the head of a loop, which declares nothing else.
     """
     specifiers = read_specifiers(node, scope, read_expr)
     if "extern" in specifiers.storage:
-        return False, []  # somebody else's: a Const, by its bare name
+        return False, []  # defined elsewhere: a Const, by bare name
     is_static = "static" in specifiers.storage
     variables: list[Variable] = []
     declarators = node.children_by_field_name("declarator")
@@ -252,12 +252,12 @@ def _check_case(
     first: dict[int | None, int],
     scope: Scope,
 ) -> None:
-    """Check that no other case of the switch has this value; its lines so far are `first`."""
+    """Check for a repeated case value in a switch; lines so far are in `first`."""
     value = None
     if label is not None:
         number = read_constant(label, scope, read_expr)
         if number is None:
-            return  # no constant that is known here: the compiler says so
+            return  # no known constant: the compiler reports the error
         base = promoted((switched or number).base)
         value = int(converted(number, base).value or 0)
     if value in first:

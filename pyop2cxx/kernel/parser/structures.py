@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Initialisers with designators, or of structures, as lists that need no rules to be read."""
+"""Initialisers with designators, or of structures, as fully braced lists."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.parser.wire import Expr, Step, Type
 
 _MOST_ITEMS = 1_000_000
-"""Of a list whose items have designators: those between them are written out."""
+"""Largest size of a list with designators: items between them are written out."""
 
 
 def arranged(value: Expr, type_: Type, scope: Scope) -> Expr:
-    """An initialiser of `type_` with one list for each array and structure, items in their order.
+    """Return an initialiser of `type_` with a list for each array and structure, items in order.
 
     Raises:
-        OpaqueKernel: It has more items than the type, or continues inside of a designated part.
+        OpaqueKernel: There are more items than the type has, or the list continues inside of a
+            designated part.
     """
     plain = not type_[0].startswith("struct ") and not _needs_rules(value, type_[2])
     return value if plain or value[0] != "list" else _Arranger(scope).braced(type_, value)
@@ -39,7 +40,7 @@ class _Arranger:
         self._scope = scope
 
     def braced(self, type_: Type, value: Expr) -> Expr:
-        """The list of `type_` for what stands in one pair of braces."""
+        """Return the list of `type_` for the contents of a pair of braces."""
         line, items = value[1], value[4]
         if not self._is_aggregate(type_):
             if len(items) != 1:
@@ -59,12 +60,12 @@ class _Arranger:
         return self._filled(type_, slots, line)
 
     def _next(self, type_: Type, items: tuple[Expr, ...], position: int) -> tuple[Expr, int]:
-        """The value of the next part, and the position behind what it takes."""
+        """Return the value of the next part, and the position behind the items used."""
         item = items[position]
         whole = item[0] == "list" or not self._is_aggregate(type_) or self._is_one(item, type_)
         if whole:
             return self._inside(type_, item), position + 1
-        slots: dict[int, Expr] = {}  # its own braces are left out
+        slots: dict[int, Expr] = {}  # the inner braces are omitted
         for at in range(self._n_parts(type_)):
             if position == len(items) or items[position][0] == "designated":
                 break
@@ -103,7 +104,7 @@ class _Arranger:
         return steps[0][0] == "[" if steps else self._scope.members(type_) is not None
 
     def _is_one(self, item: Expr, type_: Type) -> bool:
-        """True for what is a value of an array or structure by itself."""
+        """True for a value of an array or structure."""
         if type_[2]:
             return item[0] == "literal" and item[2].startswith('"')
         found = type_of(item, self._scope)
@@ -114,7 +115,7 @@ class _Arranger:
 
     def _part(self, type_: Type, at: int, line: int) -> Type:
         n = self._n_parts(type_)
-        if at >= n >= 0:  # the extent of `[]` is what there is
+        if at >= n >= 0:  # the extent of `[]` is the number of items
             raise OpaqueKernel(f"an initialiser has more than {n} items", line)
         if type_[2]:
             return (type_[0], type_[1], type_[2][1:])

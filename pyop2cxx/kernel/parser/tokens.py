@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The token stream of a kernel: what its key is made of, so blanks and comments do not count."""
+"""The token stream of a kernel, from which the key is made: blanks and comments do not count."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CONTINUED = re.compile(r"\\\r?\n")
 
 
 def token_stream(text: str) -> tuple[str, ...]:
-    """The tokens of C or C++ `text`; the end of a preprocessor line counts as one."""
+    """Return the tokens of C or C++ `text`; the end of a preprocessor line counts as a token."""
     text = _CONTINUED.sub(" ", text)
     if "#" in text or 'R"' in text:
         return _with_directives(text)
@@ -64,7 +64,7 @@ def tokens_with_rows(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _end_of_directive(text: str, at: int) -> int:
-    """Return where a directive ends: at the first line that does not end in a backslash."""
+    """Return the end of a directive: the first line end without a backslash."""
     end = text.find("\n", at)
     while end > 0 and text[max(end - 2, 0) : end].rstrip("\r").endswith("\\"):
         end = text.find("\n", end + 1)

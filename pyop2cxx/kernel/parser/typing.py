@@ -39,14 +39,14 @@ _OF_STRUCTURES = {"struct", "type_identifier", "field_declaration_list", "commen
 
 
 class Specifiers(NamedTuple):
-    """What stands before the declarators of a declaration."""
+    """The specifiers of a declaration, before the declarators."""
 
     type: Type
     storage: frozenset[str]
 
 
 class Declarator(NamedTuple):
-    """A declared name with its type; of a function, also the list of its parameters."""
+    """A declared name with its type; for a function, also the list of parameters."""
 
     name: str
     type: Type
@@ -85,7 +85,7 @@ def read_specifiers(
 
 
 def read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> Type:
-    """The type that a specifier names or defines."""
+    """Return the type named or defined by a specifier."""
     name = text_of(node)
     if node.type in ("primitive_type", "type_identifier"):
         binding = scope.find(name)
@@ -111,7 +111,7 @@ def read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
 
 
 def _read_structure(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> str:
-    """The name of a structure, which is defined if it has a body."""
+    """Return the name of a structure, defined if there is a body."""
     line = scope.line(node)
     tag = node.child_by_field_name("name")
     body = node.child_by_field_name("body")
@@ -136,7 +136,7 @@ def _read_structure(node: Node, scope: Scope, read_expr: Callable[[Node, Scope],
 
 
 def _name_of_type(node: Node) -> str:
-    """The name that a typedef gives a structure without a tag."""
+    """Return the name given by a typedef to a structure without a tag."""
     parent = node.parent
     named = None
     if parent is not None and parent.type == "type_definition":
@@ -176,10 +176,10 @@ def _read_members(
 
 
 def read_enum(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]) -> str:
-    """Declare the constants of an enum, if it has a body, and return its type.
+    """Declare the constants of an enum, if there is a body, and return the type.
 
-    An `int` holds most enums. Else constants that it holds have that type, as compilers have it,
-    and the others that of the enum.
+    An `int` holds most enums. Otherwise constants within `int` have type `int`, as in compilers,
+    and the others have the type of the enum.
     """
     tag, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if body is None:
@@ -217,10 +217,10 @@ def _declare_enumerator(name: str, number: Number, scope: Scope) -> None:
 def read_constant(
     node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
 ) -> Number | None:
-    """Read an integer that C wants to be constant; None if it is not known to be.
+    """Read an integer required to be constant in C; None if not known to be constant.
 
     Raises:
-        UsageError: C gives it no value, as to ``1 << -1``.
+        UsageError: The expression has no value in C, as ``1 << -1``.
     """
     number = integer_in(read_expr(node, scope), scope)
     if number is not None and number.fault:
@@ -232,7 +232,7 @@ def read_constant(
 def read_declarator(
     node: Node | None, type_: Type, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
 ) -> Declarator:
-    """What `node` declares when its specifiers say `type_`; works from the outside in."""
+    """Return the declaration of `node` for specifiers of `type_`; works from the outside in."""
     parameters = None
     while node is not None:
         kind = node.type.removeprefix("abstract_")
@@ -257,15 +257,15 @@ def read_declarator(
 
 
 def name_in(declarator: Node | None) -> Node:
-    """Return the name that a declarator declares."""
-    assert declarator is not None  # it was read as the declaration of a name
+    """Return the name declared by a declarator."""
+    assert declarator is not None  # read before as the declaration of a name
     while (inner := _inner(declarator)) is not None:
         declarator = inner
     return declarator
 
 
 def _check_new(name: Node, names: dict[str, int], what: str, scope: Scope) -> None:
-    """Check that a name is not among those so far, and add it."""
+    """Check for a repeated name, and add the name."""
     text, line = text_of(name), scope.line(name)
     if text in names:
         raise mistake(name, scope, f"{what} '{text}' is declared twice", names[text])
@@ -327,7 +327,7 @@ def read_descriptor(node: Node, scope: Scope, read_expr: Callable[[Node, Scope],
 def read_parameters(
     node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
 ) -> tuple[Parameter, ...]:
-    """The parameters of a function, each with the type it was declared with."""
+    """Return the parameters of a function, each with the declared type."""
     parameters = []
     names: dict[str, int] = {}
     for child in node.named_children:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The shape in which a kernel's AST crosses into C++: nested tuples, decoded once in ``cpp/bind``.
+"""The form of a kernel's AST passed to C++: nested tuples, decoded once in ``cpp/bind``.
 
 A step of a type is ``(kind, extent, is_const, is_restrict)``, kind ``*`` or ``[``; a type is
-``(base, is_const, steps)``, outermost step first; the base of a structure is ``struct`` and its
-name. An expression is
-``(kind, line, text, type, operands)``. A statement is ``(kind, line, ...)``, see ``statements``.
+``(base, is_const, steps)``, outermost step first; the base of a structure is ``struct`` with the
+name. An expression is ``(kind, line, text, type, operands)``. A statement is ``(kind, line, ...)``,
+see ``statements``.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ Parameter = tuple[str, Type, int]
 Structure = tuple[str, tuple[Parameter, ...], int]  # name, members, line
 
 SOURCE = "<kernel>"
-"""What a kernel's text is called as a file."""
+"""File name of a kernel's text."""
 
 POINTER: Step = ("*", 0, False, False)
 VOID_POINTER: Type = ("void", False, (POINTER,))
 
 
 class Asked(NamedTuple):
-    """A text whose directives are to be carried out.
+    """A text with directives to carry out.
 
     Attributes:
         text: C or C++.
-        extra_headers: What is included before it, with delimiters.
+        extra_headers: Headers included before the text, with delimiters.
         include_dirs: Where headers are looked for first.
         options: The kernel's, for the compiler.
-        flags: The program's, for all kernels of this language.
-        cpp: Whether it is C++.
+        flags: The program's flags, for all kernels of the language.
+        cpp: Whether the text is C++.
     """
 
     text: str
@@ -48,17 +48,17 @@ class Asked(NamedTuple):
 
 
 class Expanded(NamedTuple):
-    """What directives and macros have become.
+    """A text with directives and macros expanded.
 
     Attributes:
-        rows: The text's own lines, one for each run of tokens from one of them, and its marks.
+        rows: The text's own lines, each from a run of tokens of a source line, and the marks.
         lines: The line of the text of each row.
         declarations: The text of the user's own headers.
-        elsewhere: The headers that the text and the user's headers name, and that are neither.
-        own: Name and path of each file of the user's that was read.
-        read: The paths of all files that were read.
+        elsewhere: Headers named in the text and the user's headers, but found in neither.
+        own: Name and path of each of the user's files.
+        read: The paths of all files read.
         folders: Where headers were looked for.
-        is_final: Whether it holds as long as these files are as they are.
+        is_final: Whether the result holds while the files are unchanged.
     """
 
     rows: list[str]
@@ -72,7 +72,7 @@ class Expanded(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function definition; what it calls and names decides what is kept of a kernel's text."""
+    """A function definition; the calls and names decide the kept part of a kernel's text."""
 
     name: str
     result: Type
@@ -84,15 +84,15 @@ class Function(NamedTuple):
 
 
 class ParsedKernel(NamedTuple):
-    """What the front end knows of a kernel.
+    """The front end's description of a kernel.
 
     Attributes:
         parameters: Of the entry function; None if they were not understood.
         functions: Callee first, the entry function last; empty for an opaque kernel.
-        tables: The file-scope constants these use.
-        structures: The structures these are made of, members before what contains them.
-        headers: What must be included, with delimiters.
-        opaque_reason: Why there is no AST, with a line; empty if there is one.
+        tables: File-scope constants used by the functions.
+        structures: Structures used by them, members before their container.
+        headers: Headers to include, with delimiters.
+        opaque_reason: Reason for the missing AST, with a line; empty if there is an AST.
     """
 
     parameters: tuple[Parameter, ...] | None
@@ -104,9 +104,9 @@ class ParsedKernel(NamedTuple):
 
 
 def flattened(whole: tuple[Any, ...]) -> list[Any]:
-    """Return nested tuples as a list: for each its class and length, and behind them its items.
+    """Return nested tuples as a list: class and length of each, followed by the items.
 
-    What lies thousands of levels deep cannot be pickled as it is.
+    Thousands of nested levels cannot be pickled directly.
     """
     flat: list[Any] = []
     pending: list[Any] = [whole]
@@ -121,7 +121,7 @@ def flattened(whole: tuple[Any, ...]) -> list[Any]:
 
 
 def nested(flat: list[Any]) -> Any:
-    """Return the tuples that `flattened` has taken apart."""
+    """Return the nested tuples of a result of `flattened`."""
     made: list[Any] = []
     for part in reversed(flat):
         if not isinstance(part, tuple):
@@ -144,7 +144,7 @@ def call(function: str, line: int, *arguments: Expr) -> Expr:
 
 
 class OpaqueKernel(Exception):
-    """The text is C that the AST does not hold: the kernel is kept verbatim."""
+    """The text is C outside of the AST: the kernel is kept verbatim."""
 
     def __init__(self, reason: str, line: int, column: int = 0) -> None:
         super().__init__(f"line {line}{f', column {column}' if column else ''}: {reason}")
