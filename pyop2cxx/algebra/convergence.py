@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How solves went, and what can be done where they did not converge."""
+"""Outcomes of solves, and advice if they did not converge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 DRIFT = 10.0
 """How many times the tolerance the residual ``b - A x`` may be at the end of a library's method.
 
-Methods update the residual at each step, and rounding lets that one drift from the true one.
+Methods update the residual at each step, and rounding lets the updated residual drift from the true
+residual.
 """
 
 _CONSTANTS = (
@@ -27,17 +28,17 @@ _CONSTANTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convergence:
-    """How a solve went.
+    """The outcome of a solve.
 
     Attributes:
-        reason: In PETSc's words, such as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
+        reason: PETSc's name of the reason, as ``CONVERGED_RTOL`` or ``DIVERGED_MAX_IT``.
         n_iterations: Steps of the Krylov method.
-        history: Norms of the residual. The first one is that of the initial guess, the last one
-            that of ``b - A x``. Between them, package own has one for each step. SciPy and CuPy
-            have one for each 16 steps, to save products, or for each step where ``ksp_monitor`` or
-            ``plot_convergence`` is set; of gmres one for each restart.
-        is_singular: Whether a factorised matrix is singular as far as its dtype can tell, so that
-            the solution is one of many.
+        history: Norms of the residual, from the initial guess to the final ``b - A x``. Between
+            them, package own has a norm for each step. SciPy and CuPy have a norm for every 16
+            steps, to save products, or for each step under ``ksp_monitor`` or ``plot_convergence``;
+            gmres has a norm for each restart.
+        is_singular: Whether a factorised matrix is singular to the precision of the dtype, with
+            many solutions.
     """
 
     reason: str
@@ -57,14 +58,14 @@ def of_zero() -> Convergence:
 
 
 def ended(end: float, start: float, wanted: float, options: Mapping[str, Any], n_left: int) -> str:
-    """Return the reason that a Krylov method of a library ended for.
+    """Return the reason for the end of a library's Krylov method.
 
     Args:
         end: Norm of ``b - A x`` at the end.
-        start: The larger one of the norms of ``b`` and of the first residual.
-        wanted: Norm that was to be reached.
+        start: The larger of the norms of ``b`` and of the first residual.
+        wanted: The wanted norm.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
-        n_left: Steps that it might have made; -1 if the method says that it converged.
+        n_left: Steps left; -1 if the method reports convergence.
     """
     if end <= options["ksp_atol"]:
         return "CONVERGED_ATOL"
@@ -78,12 +79,12 @@ def ended(end: float, start: float, wanted: float, options: Mapping[str, Any], n
 
 
 def not_converged(went: Convergence, options: Mapping[str, Any], *, has_constants: bool) -> Any:
-    """Return the error that says how a solve failed, and what to do.
+    """Return the error for a failed solve, with advice.
 
     Args:
-        went: How it went.
+        went: Outcome of the solve.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
-        has_constants: Whether the matrix times a vector of ones is zero.
+        has_constants: Whether the matrix times a vector of 1s is zero.
     """
     relative = went.history[-1] / went.history[0] if went.history and went.history[0] else 1.0
     error = ConvergenceError(
@@ -97,11 +98,11 @@ def not_converged(went: Convergence, options: Mapping[str, Any], *, has_constant
 
 
 def not_factorised(kind: str, why: str, *, has_constants: bool = False) -> ConvergenceError:
-    """Return the error that says that a matrix cannot be factorised.
+    """Return the error for a matrix without a factorisation.
 
     Args:
         kind: Of the preconditioner.
-        why: What was found.
+        why: The fault found.
         has_constants: As of `not_converged`.
     """
     advice = _CONSTANTS if has_constants else "Is a boundary condition missing?"

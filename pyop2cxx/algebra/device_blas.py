@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums and multiples of vectors on a GPU: by a loop, or by cuBLAS where that costs less."""
+"""Sums and multiples of vectors on a GPU: by a loop, or by cuBLAS if faster."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def dot(x: Any, y: Any, total: Any, n: int, conjugate: bool, by_loop: Callable[[
 
     Args:
         x: A Dat or Global.
-        y: One like it.
-        total: A Global of one value, which is 0.
-        n: Scalars that follow each other in both; 0 if they do not.
+        y: A similar object.
+        total: A single-valued Global, set to 0.
+        n: Number of scalars, contiguous in both; 0 if not contiguous.
         conjugate: Whether the second is conjugated.
-        by_loop: Does it by a loop, and returns whether that was possible.
+        by_loop: Carries out the operation by a loop; returns whether possible.
 
     Returns:
-        Whether it was done.
+        Whether the operation was carried out.
     """
     libraries, cublas = _asked()
     if libraries is None or cublas is None:
@@ -75,7 +75,7 @@ def _strided(n: int) -> str:
 
 
 def _column(carrier: Any, n: int) -> _core.Column:
-    """Return where the values are on the host, which says what overlaps."""
+    """Return the host column of the values, for detecting overlaps."""
     if isinstance(carrier, Dat):
         carrier._allocated("algebra")
     address = carrier._buffer.address

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Direct solves and Krylov methods of SciPy, and of CuPy, which has the same interface."""
+"""Direct solves and Krylov methods of SciPy, and of CuPy with the same interface."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from pyop2cxx.algebra.libraries import Library
     from pyop2cxx.algebra.preconditioners import Kept
 
-_STEPS_BETWEEN = 16  # looks at the residual, which cost a product each
+_STEPS_BETWEEN = 16  # checks of the residual, at the cost of a product each
 _SINGULAR = 0.1  # condition times the dtype's precision: no digit of the solution is certain
 _ROUNDING = 1000  # of a direct solve: times the dtype's precision and the magnitudes of A x and b
 _DIRECT = {"f": 1e-3, "F": 1e-3, "d": 1e-6, "D": 1e-6}  # of the norm of b, by dtype
-_ROUNDING_OF_STEPS = 10  # the same of a Krylov method
+_ROUNDING_OF_STEPS = 10  # the same for a Krylov method
 _MOST_ROUNDING = {"f": 1e-3, "F": 1e-3, "d": 1e-8, "D": 1e-8}  # of the norm of b, by dtype
 
 
 class _Diverged(Exception):
-    """Leaves a Krylov method whose residual has grown too much."""
+    """Leaves a Krylov method with a diverging residual."""
 
 
 class _Watch:
@@ -54,10 +54,10 @@ class _Watch:
             self.look(iterate)
 
     def look(self, iterate: Any) -> float:
-        """Note the norm of the residual; the last one stands for its step.
+        """Note the norm of the residual; the last norm of a step counts.
 
         Raises:
-            _Diverged: It has grown too much, or is no number.
+            _Diverged: The residual has grown too much, or is not a number.
         """
         norm = self._library.norm(self._rhs - self._operator @ iterate)
         if self._seen == self.n_steps and len(self.history) > 1:
@@ -65,14 +65,14 @@ class _Watch:
         else:
             self.history.append(norm)
         self._seen = self.n_steps
-        if not norm <= self._limit:  # a NaN is no number below it
+        if not norm <= self._limit:  # also true for a NaN
             raise _Diverged
         return norm
 
     def is_rounding(self, found: Any) -> bool:
         """Say whether the last residual is no larger than rounding errors, and small beside b.
 
-        Of a function, whose rounding errors are not known, only whether it is small.
+        For a function, with unknown rounding errors, only the size is checked.
         """
         most = _MOST_ROUNDING[self._rhs.dtype.char] * self._library.norm(self._rhs)
         if not self.history[-1] <= most:
@@ -84,7 +84,7 @@ class _Watch:
         return self.history[-1] <= _ROUNDING_OF_STEPS * precision * magnitude
 
     def product(self, vector: Any) -> Any:
-        """Multiply by the matrix, and count it."""
+        """Multiply by the matrix, and count the product."""
         self.n_products += 1
         return self._operator @ vector
 
@@ -101,18 +101,18 @@ def solve(
 
     Args:
         library: Where the matrix and the vectors are.
-        operator: The matrix, or what stands for it.
+        operator: The matrix, or a linear operator.
         rhs: The right-hand side, shape (n,).
-        guess: The initial guess, shape (n,); it may be overwritten. A method that is applied once
-            does not look at it.
+        guess: The initial guess, shape (n,); may be overwritten. Methods applied once do not read
+            the guess.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
-        kept: What the solver keeps of the matrix.
+        kept: The solver's cache for the matrix.
 
     Returns:
-        The solution, and how it went.
+        The solution, and the outcome.
 
     Raises:
-        SolverOptionError: The library has no such method or preconditioner.
+        SolverOptionError: The library does not have the method or preconditioner.
         NotFactorised: The matrix cannot be factorised.
     """
     if options["ksp_type"] == "preonly":
@@ -130,7 +130,7 @@ def solve(
     made = preconditioner(library, operator, options["pc_type"], kept)
     n_left = -1
     try:
-        with np.errstate(all="ignore"):  # of what diverges
+        with np.errstate(all="ignore"):  # of diverging values
             found, n_left = _iterated(library, watch, operator, rhs, guess, made, wanted, options)
     except _Diverged:
         found = guess
@@ -144,11 +144,11 @@ def solve(
 def _direct(
     library: Library, operator: Any, rhs: Any, options: Mapping[str, Any], kept: Kept
 ) -> tuple[Any, Convergence]:
-    """Solve by factors L U, and look at the residual.
+    """Solve by factors L U, and check the residual.
 
-    It must be 1e-6 (of single precision 1e-3) of the right-hand side's; or, unless the matrix is
-    singular, rounding of ``|A| |x| + |b|``, which solutions much larger than the right-hand side
-    have.
+    The residual must be 1e-6 (in single precision 1e-3) of the right-hand side's norm; or, unless
+    the matrix is singular, rounding of ``|A| |x| + |b|``, for solutions much larger than the
+    right-hand side.
     """
     made = factors(library, operator, kept)
     with np.errstate(all="ignore"):
@@ -170,7 +170,7 @@ def _direct(
 
 
 def _magnitude(library: Library, operator: Any, found: Any, rhs: Any) -> float:
-    """Return the norm of ``|A| |x| + |b|``, which rounding errors of the residual go with."""
+    """Return the norm of ``|A| |x| + |b|``, the scale of rounding errors in the residual."""
     return library.norm(abs(operator) @ abs(found) + abs(rhs))
 
 
@@ -184,10 +184,10 @@ def _iterated(
     wanted: float,
     options: Mapping[str, Any],
 ) -> tuple[Any, int]:
-    """Run a method, and again from what it found while that is not good enough but much better.
+    """Run a method, repeatedly while the residual is too large but decreases quickly.
 
     Returns:
-        What was found, and how many steps were left: -1 if the method says that it converged.
+        The solution, and the number of steps left: -1 if the method reports convergence.
     """
     method = _method(library, options["ksp_type"])
     known = inspect.signature(method).parameters
@@ -214,7 +214,7 @@ def _iterated(
         at_start = int(bool(found.any()))
         left = options["ksp_max_it"] - watch.n_steps
         found, info = method(counted, rhs, x0=found, atol=wanted, maxiter=left, **arguments)
-        if options["ksp_type"] == "bicgstab":  # which may end half-way through a step
+        if options["ksp_type"] == "bicgstab":  # may end half-way through a step
             watch.n_steps = begun + (watch.n_products - at_start + 1) // 2
         elif options["ksp_type"] == "gmres":
             steps = (watch.n_steps - begun) * arguments["restart"]
@@ -245,10 +245,10 @@ def _restarted(
     watch: _Watch,
     options: Mapping[str, Any],
 ) -> tuple[Any, int]:
-    """Call SciPy's gmres once for each restart: it counts these, PETSc counts steps."""
+    """Call SciPy's gmres once for each restart: SciPy counts restarts, PETSc counts steps."""
     left, restart = options["ksp_max_it"], min(options["ksp_gmres_restart"], rhs.size)
     steps: list[float] = []
-    # within a restart the residual is that of the preconditioned system; see SciPy's gmres
+    # within a restart the residual belongs to the preconditioned system; see SciPy's gmres
     factor, end = 1.0, watch.history[0]
     arguments |= {"callback": steps.append, "callback_type": "pr_norm", "maxiter": 1}
     while end > wanted and left > 0 and factor > np.finfo(float).eps:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries that solve linear systems: SciPy, and CuPy, which has the same interface."""
+"""Libraries for linear systems: SciPy, and CuPy with the same interface."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Library:
-    """A library that solves linear systems.
+    """A library for linear systems.
 
     Attributes:
         name: SciPy or CuPy, for messages.
-        arrays: NumPy, or what stands for it.
-        methods: Its module of Krylov methods.
+        arrays: NumPy, or a replacement.
+        methods: Module of the Krylov methods.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Library:
 
     @property
     def on_host(self) -> bool:
-        """Whether its arrays are NumPy's."""
+        """Whether the arrays are NumPy's."""
         return self.arrays is np
 
     def norm(self, vector: Any) -> float:
@@ -44,7 +44,7 @@ def scipy(needed_for: str) -> Library:
     """Return SciPy.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: SciPy is not installed.
     """
     methods = extras.load("scipy.sparse.linalg", needed_for)
     return Library(name="SciPy", arrays=np, methods=methods)
@@ -54,7 +54,7 @@ def cupy(needed_for: str) -> Library:
     """Return CuPy.
 
     Raises:
-        MissingExtraError: It is not installed.
+        MissingExtraError: CuPy is not installed.
     """
     arrays = extras.load("cupy", needed_for)
     methods = extras.load("cupyx.scipy.sparse.linalg", needed_for)
@@ -63,10 +63,10 @@ def cupy(needed_for: str) -> Library:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread meanwhile, if threadpoolctl is installed.
+    """Limit BLAS to a single thread in a block, if threadpoolctl is installed.
 
-    SciPy's solvers call BLAS for short vectors. OpenBLAS wakes a thread for each processor then,
-    and these spin: ten times the processor time, and no sooner.
+    SciPy's solvers call BLAS for short vectors. OpenBLAS then wakes a spinning thread for each
+    processor: ten times the processor time, without a gain.
     """
     pools = _pools()
     if pools is None:
@@ -78,7 +78,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _pools() -> Any:
-    """Return what limits the BLAS libraries of this process; to find them takes milliseconds."""
+    """Return the controller of the process's BLAS libraries; finding them takes milliseconds."""
     if not extras.is_installed("threadpoolctl"):
         return None
     return extras.load("threadpoolctl", "op2.solve()").ThreadpoolController()

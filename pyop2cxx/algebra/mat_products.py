@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Products of matrices with Dats on a device: by a loop over the places, or by cuSPARSE.
 
-The loop adds up what each place of the Sparsity contributes to its row. Both stay on the device.
+The loop sums the contributions of each place of the Sparsity to its row. Both operands stay on the
+device.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ def multiply(mat: Any, x: Any, y: Any) -> bool:
 
     Args:
         mat: The matrix, without ghosts.
-        x: A Dat or MixedDat that fits its columns.
-        y: One that fits its rows.
+        x: A Dat or MixedDat, matching the columns.
+        y: The same, matching the rows.
 
     Returns:
-        Whether that was possible; if not, `y` is to be computed anew.
+        Whether possible; if not, `y` must be computed again.
     """
     fields, results = x.split, y.split
     dats = [*fields, *results]
     if not all(isinstance(one, Dat) for one in dats) or any(one._stride for one in dats):
         return False
     if any(one._buffer is other._buffer for one in results for other in fields):
-        return False  # what is read would be overwritten
+        return False  # values would be overwritten before they are read
     common = np.result_type(mat.dtype, *(one.dtype for one in fields))
     if any(one.dtype != common for one in results):
         return False
@@ -61,7 +62,7 @@ def multiply(mat: Any, x: Any, y: Any) -> bool:
 
 
 def _add(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
-    """Compute ``y = mat @ x``, or add that."""
+    """Compute ``y = mat @ x``, or add the product."""
     mat._allocated("mult")
 
     def by_loop() -> bool:
@@ -96,7 +97,7 @@ class _Paths(NamedTuple):
     Attributes:
         places: The Set of places.
         to_row: To the row of each.
-        to_column: To its column.
+        to_column: To the column of each.
     """
 
     places: Set
@@ -122,7 +123,7 @@ def _by_loop(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
                 x(READ, paths.to_column),
             )
     except UnsupportedError:
-        return False  # such as float64 on a device that has none
+        return False  # for example, no float64 on the device
     return True
 
 
@@ -168,5 +169,5 @@ def _veto(mat: MatValues, shape: _core.cuda.SparseShape, x: Dat, y: Dat) -> str:
 def _product(
     cusparse: _core.cuda.Cusparse, shape: _core.cuda.SparseShape, mat: MatValues
 ) -> _core.cuda.SparseProduct:
-    """Send the index of a matrix to the device, for all matrices of its Sparsity and dtype."""
+    """Send the index of a matrix to the device, shared by all matrices of Sparsity and dtype."""
     return _core.cuda.SparseProduct(cusparse, shape, mat.sparsity.rowptr, mat.sparsity.colidx)

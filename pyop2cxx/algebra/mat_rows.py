@@ -28,16 +28,16 @@ def change(mat: MatValues, places: Array, offsets: tuple[int, ...], value: Any, 
     Args:
         mat: The matrix, not mixed.
         places: Each once.
-        offsets: Which of the values at each place.
+        offsets: Indices of the values at each place.
         value: The value.
-        sign: What is done.
+        sign: The operation.
     """
     if places.size == 0:
         return
     key = (runtime.epoch, sign, offsets, blake2b(places.tobytes()).digest())
     run, given, to_place = mat._row_loops.made(key, lambda: _loop(mat, places, offsets, sign))
     given.data[...] = value
-    given.to_device()  # asked for by the call
+    given.to_device()  # requested by the call
     run.once((_argument(mat, to_place), given(READ)))
 
 
@@ -51,9 +51,9 @@ def _argument(mat: MatValues, to_place: Map) -> MixedMatArg:
 def _loop(
     mat: MatValues, places: Array, offsets: tuple[int, ...], sign: str
 ) -> tuple[Run, Global, Map]:
-    """Return a run over places, the Global that holds what is put there, and the Map there.
+    """Return a run over places, the Global with the new value, and the Map to the places.
 
-    The run holds no reference to the matrix, which keeps it, nor to the memory of its Map.
+    The run holds no reference to the matrix, which owns the run, nor to the memory of the Map.
     """
     chosen = Set(places.size, "chosen")
     every = Set(int(mat.sparsity.rowptr[-1]), "places")

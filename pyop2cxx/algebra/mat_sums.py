@@ -20,10 +20,10 @@ def axpy(alpha: Array, x: MatValues, y: MatValues) -> bool:
     Args:
         alpha: A number, without dimensions.
         x: A matrix, not mixed.
-        y: One of the same Sparsity; it may be the same.
+        y: A matrix of the same Sparsity; may be `x`.
 
     Returns:
-        Whether that was possible; if not, nothing is changed.
+        Whether possible; if not, nothing is changed.
     """
     scalars = _scalars(x)
     source, target = Flat(x, scalars), Flat(y, scalars)

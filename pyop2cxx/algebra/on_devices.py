@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Algebra of Dats and Globals on a device: by loops over their scalars, whose results stay there.
+"""Algebra of Dats and Globals on a device: loops over scalars, with results on the device.
 
-A loop is compiled once for each operation and combination of dtypes, not for an expression. Where
-the scalars of all operands lie in the same order, which is nearly always, they are looped over
-themselves, so that the number of components is not in the text; else the Set is. Numbers travel to
-the device with commands, which are no copies.
+A loop is compiled once for each operation and combination of dtypes, not for an expression. If the
+scalars of all operands have the same order, as nearly always, the loop runs over the scalars, so
+the text does not depend on the number of components; otherwise the loop runs over the Set. Numbers
+travel to the device with commands, which are no copies.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Flat(Dat):
         self._dataset = scalars**cdim
         self._set = scalars
         self._layout = "aos"
-        self._values = None  # the carrier has allocated them; this keeps nothing alive
+        self._values = None  # allocated by the carrier; nothing is kept alive
         self._buffer = carrier._buffer
         self._lent_out = carrier._lent_out
         self._checked = {}
@@ -69,19 +69,19 @@ class Flat(Dat):
         self.halo_valid = True
 
     def __del__(self) -> None:
-        """Leave the memory alone: it is the carrier's."""
+        """Leave the carrier's memory alone."""
 
     def _allocated(self, member: str) -> Array:
         return np.empty(0, self._dtype)
 
 
 class Operand(NamedTuple):
-    """What a kernel takes as one argument.
+    """An argument of a kernel.
 
     Attributes:
         arg: The argument.
-        dtype: Of its values.
-        is_number: Whether it has one value for all.
+        dtype: Dtype of the values.
+        is_number: Whether a single value stands for all.
     """
 
     arg: Any
@@ -93,8 +93,8 @@ def is_at(*operands: object, write: bool = True) -> bool:
     """Say whether loops run on a device and the values of an operand are there.
 
     Args:
-        operands: They; others than Dats, Globals and Mats have no place.
-        write: Whether one of them will be written.
+        operands: The operands; others than Dats, Globals and Mats have no place.
+        write: Whether an operand will be written.
     """
     if runtime.static or not runtime.coherence.is_active:
         return False
@@ -108,14 +108,14 @@ def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
     """Compute ``out = left op right`` on the device.
 
     Args:
-        op: One of ``+ - * /``; or ``=``, for ``out = left`` alone.
-        out: The Dat or Global written; it may be an operand.
-        left: One like it, or a number as an array without dimensions, or a Global of one value.
+        op: A member of ``+ - * /``; or ``=``, for ``out = left`` alone.
+        out: The target Dat or Global; may be an operand.
+        left: A similar object, a number as an array without dimensions, or a single-valued Global.
         right: The same.
         whole: Whether ghosts' values are computed, too.
 
     Returns:
-        Whether that was possible; if not, nothing is changed.
+        Whether possible; if not, nothing is changed.
 
     Raises:
         ZeroDivisionError: An integer would be divided by zero; nothing is changed.
@@ -160,7 +160,7 @@ def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
 
 
 def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
-    """Return the sum of products, or None if the device cannot compute it."""
+    """Return the sum of products, or None if impossible on the device."""
     total = _dotted(x, y, None, conjugate=conjugate)
     if total is None:
         return None
@@ -169,13 +169,13 @@ def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
 
 
 def dot_into(x: Any, y: Any, target: Global, *, conjugate: bool) -> bool:
-    """Put the sum of products into a Global of one value; result as for `combine`."""
+    """Put the sum of products into a single-valued Global; result as for `combine`."""
     total = _dotted(x, y, target, conjugate=conjugate)
     return total is not None and (total is target or combine("=", target, total, None, whole=True))
 
 
 def _dotted(x: Any, y: Any, target: Global | None, *, conjugate: bool) -> Global | None:
-    """Return the Global that the sum is in: the target, if it has the sum's dtype."""
+    """Return the Global with the sum: the target, if the dtype of the sum matches."""
     place = _place([x, y], whole=False)
     if place is None:
         return None
@@ -207,7 +207,7 @@ def copy(source: Dat, target: Dat, subset: Any) -> bool:
 
 
 def n_unfit(source: Any, target: np.dtype[Any], subset: Any) -> int | None:
-    """Count the values to copy that another dtype does not hold; None if the device cannot."""
+    """Count the values of a copy not representable in another dtype; None if impossible."""
     whole = subset is None and source.halo_valid
     place = _place([source], whole=whole) if subset is None else _place_of_part(subset, [source])
     known = limits(source.dtype, target)
@@ -220,8 +220,8 @@ def zero(target: Dat, subset: Any) -> bool:
     """Set the values of a part to zero on the device; result as for `combine`.
 
     Args:
-        target: The Dat, or a component of one.
-        subset: The part; None means all of it, if there are no ghosts.
+        target: The Dat, or a component of a Dat.
+        subset: The part; None means all values, if there are no ghosts.
     """
     whole = target._set
     if subset is None and whole.size != whole.total_size:
@@ -230,11 +230,11 @@ def zero(target: Dat, subset: Any) -> bool:
     return place is not None and _assign(place, target, np.asarray(0))
 
 
-# Where loops run over
+# Sets of loops
 
 
 class _Place(NamedTuple):
-    """What a loop runs over.
+    """The Set of a loop.
 
     Attributes:
         iterset: The Set.
@@ -248,7 +248,7 @@ class _Place(NamedTuple):
 
 
 def _is_array(operand: Any, out: Any) -> bool:
-    """Whether an operand has a value for each of the result's."""
+    """Whether an operand has as many values as the result."""
     return (
         isinstance(operand, Dat)
         or (operand is out and isinstance(operand, DataCarrier))
@@ -257,7 +257,7 @@ def _is_array(operand: Any, out: Any) -> bool:
 
 
 def _place(carriers: Sequence[Any], *, whole: bool) -> _Place | None:
-    """Return what a loop over these Dats, or Globals, runs over; None if there is no way."""
+    """Return the Set of a loop over Dats, or Globals; None if there is none."""
     first = carriers[0]
     if isinstance(first, Global):
         return _Place(_scalars(runtime.engine.scalars, first.cdim), 1, first.cdim)
@@ -268,7 +268,7 @@ def _place(carriers: Sequence[Any], *, whole: bool) -> _Place | None:
     if is_dense and len(layouts) == 1 and (layouts == {False} or is_all):
         n = entities * first.cdim
         return _Place(_scalars(first._set._flat_sets, n), 1, n)
-    return _Place(first._set, first.cdim, 0)  # ghosts, if there are any, are left out
+    return _Place(first._set, first.cdim, 0)  # ghosts are left out
 
 
 def _place_of_part(subset: Any, carriers: Sequence[Dat]) -> _Place | None:
@@ -278,7 +278,7 @@ def _place_of_part(subset: Any, carriers: Sequence[Dat]) -> _Place | None:
 
 
 def _scalars(known: dict[int, Set], n: int) -> Set:
-    """Return a Set of n entities, the same one each time."""
+    """Return a Set of n entities, the same object each time."""
     if n not in known:
         known[n] = Set(n, f"{n} scalars")
     return known[n]
@@ -303,7 +303,7 @@ def _operand(
 
 
 def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
-    """Return a number as an argument; the value of a Global stays where it is."""
+    """Return a number as an argument; the value of a Global stays in place."""
     if isinstance(value, Global):
         value._settle(write=False)
         if value._buffer.where == _core.Where.device:
@@ -314,26 +314,26 @@ def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
 
 
 def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> Global:
-    """Return the Global that numbers of this dtype are put into, with a value, on the device."""
+    """Return the device's Global for numbers of a dtype, set to a value."""
     kept = runtime.engine.numbers
     key = (_name(dtype), use, slot)
     if key not in kept:
         kept[key] = Global(1, None, dtype, use, ALONE)
     found: Global = kept[key]
     device = runtime.device
-    assert device is not None  # or no values were there
+    assert device is not None  # otherwise no values were there
     found._buffer.set_on_device(device, np.asarray(value).astype(dtype).tobytes())
     return found
 
 
 def _common(*operands: Any) -> np.dtype[Any]:
-    """Return the dtype that values are combined in."""
+    """Return the dtype for combining values."""
     return common_dtype(*(o.dtype for o in operands if o is not None))
 
 
 @lru_cache(maxsize=64)
 def _name(dtype: np.dtype[Any]) -> str:
-    return str(dtype.name)  # which NumPy makes anew each time
+    return str(dtype.name)  # computed anew by NumPy each time
 
 
 def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
@@ -350,7 +350,7 @@ def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
 
 
 def _counted(text: tuple[str, str], operand: Any, place: _Place, member: str) -> int | None:
-    """Return what a kernel counts among an operand's values; None if the device cannot."""
+    """Return a kernel's count over an operand's values; None if impossible on the device."""
     count = _number_on_device(np.dtype(np.int64), "count", 0, np.int64(0))
     arg = _operand(operand, operand, operand.dtype, place, READ, 0)
     if not _run(text, place, [arg.arg, count(INC)]):
@@ -367,7 +367,7 @@ def _run(text: tuple[str, str], place: _Place, args: Sequence[Any]) -> bool:
         with runtime.at_once():
             par_loop(_kernel(*text), place.iterset, *args)
     except UnsupportedError:
-        return False  # such as float64 on a device that has none
+        return False  # for example, no float64 on the device
     return True
 
 
@@ -398,13 +398,13 @@ _OPERATIONS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "=":
 
 
 def _text(template: str, name: str, width: int, **context: object) -> tuple[str, str]:
-    """Return the text of a kernel over the scalars of an entity, and its name."""
+    """Return the text and the name of a kernel over the scalars of an entity."""
     loop = {"is_loop": width > 1, "index": "i" if width > 1 else "0", "width": width}
     return render(f"kernels/{template}.c.j2", {"name": name, **loop, **context}), f"algebra_{name}"
 
 
 def _wraps(dtype: str) -> bool:
-    """Whether C leaves open what is beyond the range: of signed integers."""
+    """Whether C leaves overflow undefined: for signed integers."""
     return np.dtype(dtype).kind == "i"
 
 

@@ -32,7 +32,7 @@ _REASONS = {
 
 
 def is_possible(A: Any, x: Any, b: Any, options: Mapping[str, Any]) -> bool:
-    """Say whether this system and method are among those that are solved here.
+    """Return whether a system and a method are supported by the package's own solver.
 
     They are: cg, bicgstab or gmres with none, jacobi or ilu, of a Mat of doubles.
     """
@@ -44,7 +44,7 @@ def is_possible(A: Any, x: Any, b: Any, options: Mapping[str, Any]) -> bool:
 def rows_of(A: Mat) -> tuple[Array, Array, Array, int] | None:
     """Return starts of rows, columns, values and the dim of blocks, all shared with a Mat.
 
-    None if it has several blocks, blocks that are not square, rows of a Global, or ghosts.
+    None for several blocks, blocks not square, rows of a Global, or ghosts.
     """
     if A.is_mixed or A.sparsity.is_dense:
         return None
@@ -69,10 +69,10 @@ def solve(
         rhs: The right-hand side, shape (n,), float64.
         guess: The initial guess, shape (n,), float64; overwritten.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
-        kept: What the solver keeps of the matrix.
+        kept: The solver's cache for the matrix.
 
     Returns:
-        The solution, and how it went.
+        The solution, and the outcome.
 
     Raises:
         NotFactorised: An incomplete factorisation meets a pivot of zero.

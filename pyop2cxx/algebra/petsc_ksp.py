@@ -35,10 +35,10 @@ def solve(
         rhs: The right-hand side, shape (n,).
         guess: The initial guess, shape (n,); overwritten.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
-        kept: What the solver keeps of the matrix: the KSP, with its preconditioner.
+        kept: The solver's cache for the matrix: the KSP, with the preconditioner.
 
     Returns:
-        The solution, and how it went.
+        The solution, and the outcome.
     """
     petsc = extras.load("petsc4py.PETSc", "package 'petsc'")
     key = ("petsc", options["ksp_type"], options["pc_type"])
@@ -71,7 +71,7 @@ def _made(petsc: Any, A: Mat, options: Mapping[str, Any]) -> Any:
     ksp.setOperators(A.handle)
     ksp.setType(_METHODS.get(options["ksp_type"], options["ksp_type"]))
     ksp.getPC().setType(_PRECONDITIONERS.get(options["pc_type"], options["pc_type"]))
-    if options["ksp_type"] in ("gmres", "bicgstab"):  # as elsewhere: residuals of the system itself
+    if options["ksp_type"] in ("gmres", "bicgstab"):  # as elsewhere: original residuals
         ksp.setPCSide(petsc.PC.Side.RIGHT)
     if options["ksp_type"] != "preonly":
         ksp.setNormType(petsc.KSP.NormType.UNPRECONDITIONED)
@@ -81,7 +81,7 @@ def _made(petsc: Any, A: Mat, options: Mapping[str, Any]) -> Any:
 def _reason(
     petsc: Any, code: int, end: float, start: float, rhs: Array, options: Mapping[str, Any]
 ) -> str:
-    """Return the name of PETSc's reason, unless the residual says that it did not converge."""
+    """Return the name of PETSc's reason, unless the residual shows a failure."""
     norm = float(np.linalg.norm(rhs))
     if code > 0 and (options["ksp_type"], options["pc_type"]) == ("preonly", "lu"):
         is_good = end <= max(_DIRECT * norm, options["ksp_atol"])

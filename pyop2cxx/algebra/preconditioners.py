@@ -22,25 +22,26 @@ class NotFactorised(Exception):
 
 
 class Kept:
-    """What a Solver has made of the last matrix, for as long as the matrix has the same values.
+    """A Solver's cache for the last matrix, valid while the values are the same.
 
-    Values are compared, as programs may hold writeable arrays of a matrix, which count no version.
+    Values are compared, since programs may hold writeable arrays of a matrix, which count no
+    version.
     """
 
     def __init__(self) -> None:
-        # key, arrays and what was made: one object, as another thread may replace it
+        # key, arrays and result: a single object, since another thread may replace the cache
         self._last: tuple[Any, tuple[Any, ...], Any] = (None, (), None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Kept, ())  # copies keep nothing: libraries' factors cannot be copied
 
     def get(self, key: Any, arrays: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return what was made of these arrays, or make it.
+        """Return the cached result for the arrays, made if necessary.
 
         Args:
-            key: What else it depends on: options, and the library.
+            key: Other dependences: options, and the library.
             arrays: Values and index of the matrix, of NumPy or CuPy.
-            make: Makes it. What was kept before is freed first.
+            make: Makes the result. The old result is freed first.
         """
         known, values, made = self._last
         if key != known or not all(map(_is_same, arrays, values)):
@@ -61,9 +62,9 @@ class Factors:
     """A factorisation L U of a matrix.
 
     Attributes:
-        operator: Its inverse, as the library's LinearOperator.
-        condition: An estimate of the condition number, which does not depend on how rows and
-            columns are scaled.
+        operator: The inverse, as the library's LinearOperator.
+        condition: An estimate of the condition number, independent of the scaling of rows and
+            columns.
     """
 
     operator: Any
@@ -71,16 +72,16 @@ class Factors:
 
 
 def preconditioner(library: Library, operator: Any, kind: str, kept: Kept) -> Any:
-    """Return what SciPy calls M: an approximation of the inverse; None for none.
+    """Return an approximate inverse, SciPy's M; None for no preconditioner.
 
     Args:
         library: Where the matrix is.
         operator: The matrix.
         kind: none, jacobi, ilu, lu or amg.
-        kept: What the solver keeps.
+        kept: The solver's cache.
 
     Raises:
-        SolverOptionError: The library has none of that kind.
+        SolverOptionError: The library does not have the kind.
         NotFactorised: The matrix cannot be factorised.
         MissingExtraError: PyAMG is not installed.
     """
@@ -88,7 +89,7 @@ def preconditioner(library: Library, operator: Any, kind: str, kept: Kept) -> An
         return None
     if kind == "jacobi":
         diagonal = operator.diagonal()
-        # PETSc does the same with a diagonal entry of zero
+        # PETSc treats a zero diagonal entry the same way
         inverse = 1 / library.arrays.where(diagonal == 0, 1, diagonal)
         return _operator(library, operator, lambda v: inverse * v.reshape(-1))
     if kind == "lu":
@@ -103,7 +104,7 @@ def factors(library: Library, operator: Any, kept: Kept) -> Factors:
     Args:
         library: Where the matrix is.
         operator: The matrix.
-        kept: What the solver keeps.
+        kept: The solver's cache.
 
     Raises:
         NotFactorised: The matrix cannot be factorised.
@@ -125,7 +126,7 @@ def arrays_of(operator: Any) -> tuple[Any, Any, Any]:
 
 
 def _incomplete(library: Library, operator: Any) -> Any:
-    # of CuPy, this is what is factorised on the device
+    # CuPy factorises an incomplete LU with fill factor 1 on the device
     how = {} if library.on_host else {"fill_factor": 1}
     made = _factorised(library.methods.spilu, operator.tocsc(), "ilu", **how)
     return _operator(library, operator, made.solve)
@@ -139,11 +140,11 @@ def _factorised(factorise: Callable[..., Any], matrix: Any, kind: str, **how: An
 
 
 def _condition(library: Library, matrix: Any, solve: Callable[[Any], Any]) -> float:
-    """Estimate the condition of a matrix from its factors, by two solves.
+    """Estimate the condition of a matrix from the factors, by two solves.
 
     Skeel's condition is the largest value of ``|inverse(A)| |A| w / w`` for weights w of the
-    unknowns. Here w is the inverse sum of each column, of rows whose sums are scaled to one.
-    The first right-hand side finds null spaces near constants, the second one others.
+    unknowns. Here w is the inverse sum of each column, of rows scaled to unit sums. The first
+    right-hand side finds null spaces near constants, the second finds others.
     """
     xp = library.arrays
     magnitudes = abs(matrix)
@@ -162,7 +163,7 @@ def _condition(library: Library, matrix: Any, solve: Callable[[Any], Any]) -> fl
 
 
 def _operator(library: Library, like: Any, apply: Callable[[Any], Any]) -> Any:
-    # given a dtype it need not find out by trying
+    # a given dtype saves a trial product
     return library.methods.LinearOperator(like.shape, matvec=apply, dtype=like.dtype)
 
 
@@ -176,7 +177,7 @@ def _multigrid(library: Library, operator: Any) -> Any:
 
 
 def _for_pyamg(operator: Any) -> Any:
-    """Return a matrix of the kind and with the indices, all of one width, that PyAMG works on."""
+    """Return a matrix in the format and with the index width required by PyAMG."""
     sparse = extras.load("scipy.sparse", "pc_type 'amg'")
     found = operator.tocsr()
     width = np.int32 if found.indptr[-1] <= np.iinfo(np.int32).max else np.int64

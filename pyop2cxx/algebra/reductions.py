@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums and extremes of a Dat on a device, by a loop over its Set."""
+"""Sums and extremes of a Dat on a device, by a loop over the Set."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def reduced(dat: Dat, what: str) -> Array | None:
     """Return the sum, or the least or greatest values, over the owned entities.
 
     Args:
-        dat: Its values are on the device.
+        dat: A Dat with values on the device.
         what: "sum", "min" or "max".
 
     Returns:
-        Shape `dim`; None if the device cannot compute it.
+        Shape `dim`; None if impossible on the device.
     """
     dtype = sum_dtype(dat.dtype) if what == "sum" else dat.dtype
     start = np.full(dat.dim, _start(what, dtype), dtype)
     found = Global(dat.dim, start, dtype, "reduced", ALONE)
-    found.to_device()  # asked for by the call, like the way back
-    # the less of a number and NaN is the number, on all devices: so NaNs are counted
+    found.to_device()  # requested by the call, like the way back
+    # the minimum of a number and NaN is the number, on all devices: so NaNs are counted
     counts_nan = what != "sum" and dtype.kind == "f"
     n_nan = Global(dat.dim, 0, np.int64, "n_nan", ALONE)
     args = [found(_ACCESS[what])]
@@ -53,7 +53,7 @@ def reduced(dat: Dat, what: str) -> Array | None:
         with runtime.at_once():
             par_loop(kernel, dat.dataset.set, dat(READ), *args)
     except UnsupportedError:
-        return None  # such as float64 on a device that has none
+        return None  # for example, no float64 on the device
     found.to_host()
     values = np.array(found.data_ro)
     if counts_nan:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exclusive sums over a Set, by loops: chunks of rows at a time, then chunks of their sums.
 
-A row of a level above is the sum of a chunk of rows below; the uppermost level is one chunk. On
-the way down each chunk starts at what comes before it. Chunks have one size whatever the number of
-lanes or threads is, so that the sums are the same bit by bit in each run.
+A row of a level above is the sum of a chunk of rows below; the uppermost level is a single chunk.
+On the way down each chunk starts at the sum before. The size of chunks is independent of the number
+of lanes or threads, so the sums are the same bit by bit in each run.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     import numpy as np
 
 CHUNK_BYTES = 128
-"""A lane reads so many, which memory hands out together."""
+"""Bytes read by a lane: a memory transaction."""
 _LEAST_ROWS, _MOST_ROWS = 4, 64
 
 
 class ScanLoops:
-    """What computes the exclusive sums of one Dat into another one.
+    """Loops for the exclusive sums of a Dat.
 
     Args:
         source: Rows to add up, of an integer or real dtype.
-        target: Gets the sums; of the same Set, dim and dtype. It may be the source.
+        target: Target of the sums; of the same Set, dim and dtype. May be the source.
 
     Attributes:
-        loops: To be run in this order.
+        loops: To be run in order.
     """
 
     def __init__(self, source: Dat, target: Dat) -> None:
@@ -55,7 +55,7 @@ class ScanLoops:
             dim == 1 or not dat._buffer.is_soa for dat in (source, target)
         )
         into, out_of = [], []
-        if is_whole:  # chunks are parts of the Dats' own memory
+        if is_whole:  # chunks are parts of the Dats' memory
             below: Any = _View(source, chunks, size * dim)
             above: Any = _View(target, chunks, size * dim)
         else:
@@ -70,7 +70,7 @@ class ScanLoops:
     def _between(
         self, chunks: Set, below: Any, above: Any, size: int, dim: int
     ) -> Iterator[ParLoop]:
-        """Add chunks up, scan their sums, and hand these down."""
+        """Sum the chunks, scan the sums, and add the offsets."""
         dtype = below.dtype
         access = (RW,) if below._buffer is above._buffer else (WRITE, READ)
         args = [_arg(dat, how) for dat, how in zip((above, below), access, strict=False)]
@@ -95,7 +95,7 @@ def chunk_rows(row_bytes: int) -> int:
 
 
 class _View(Flat):
-    """The same, and it keeps the Dat alive that the memory belongs to."""
+    """A flat view that keeps the owning Dat alive."""
 
     def __init__(self, carrier: Dat, rows: Set, cdim: int) -> None:
         super().__init__(carrier, rows, cdim)
@@ -132,6 +132,6 @@ def _copied(dim: int, dtype: str) -> Kernel:
 
 
 def _types(dtype: str) -> dict[str, Any]:
-    """Return the type of values, and the one to add in: integers wrap around."""
+    """Return the type of values, and the type of sums: integers wrap around."""
     name = c_name(dtype)
     return {"type": name, "wide": "uint64_t" if dtype.startswith(("int", "uint")) else name}

@@ -83,12 +83,11 @@ class Solver:
         parameters: Options by name, see `DEFAULTS`; PyOP2's names of 2013 are known, too.
         **options: The same, by keyword. Either parameters or keywords, not both.
 
-    Options:
-        ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
-        (direct) or amg (gamg; by PyAMG; hypre becomes amg, and a line of the log says so).
-        ``ksp_rtol`` is relative to the norm of b, ``ksp_atol`` absolute; the solve diverges where
-        the residual grows beyond ``ksp_divtol`` times that of the start. x is read as the initial
-        guess, unless ``ksp_initial_guess_nonzero`` is False or ksp_type is preonly.
+    Options: ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi,
+    ilu, lu (direct) or amg (gamg; by PyAMG; hypre becomes amg, with a line in the log).
+    ``ksp_rtol`` is relative to the norm of b, ``ksp_atol`` absolute; the solve diverges if the
+    residual grows beyond ``ksp_divtol`` times the initial residual. x is read as the initial guess,
+    unless ``ksp_initial_guess_nonzero`` is False or ksp_type is preonly.
 
         ``package`` is own (cg, gmres or bicgstab with none, jacobi or ilu, of a matrix of doubles,
         on all threads of the host), scipy, petsc (petsc4py), cupy (on the backend cuda, where the
@@ -97,12 +96,12 @@ class Solver:
         own is ILU(0), symmetric for a symmetric matrix; auto leaves ilu of mixed matrices to SciPy,
         which exchanges rows, unless ksp_type is cg.
 
-    The residual ``b - A x`` is computed at the end of each solve. That of a direct solve must be at
-    most 1e-6 of b's norm (1e-3 in single precision); or of the size of rounding errors, unless the
-    matrix is singular as far as its dtype can tell.
+    The residual ``b - A x`` is computed at the end of each solve. After a direct solve the residual
+    must be at most 1e-6 of b's norm (1e-3 in single precision); or of the size of rounding errors,
+    unless the matrix is singular to the precision of the dtype.
 
-    A Solver keeps factors and preconditioners of the last matrix, and makes them anew where the
-    matrix or ``pc_type`` is another one. Values are compared, so that no change goes unnoticed.
+    A Solver keeps factors and preconditioners of the last matrix, and renews them if the matrix or
+    ``pc_type`` changes. Values are compared, so no change goes unnoticed.
 
     Raises:
         SolverOptionError: Both ways are used; an option is unknown or has an unknown value.
@@ -131,7 +130,7 @@ class Solver:
         return dict(self._parameters)
 
     def update_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Set options, or none of them if one is wrong.
+        """Set options, or none if a value is wrong.
 
         Raises:
             SolverOptionError: An option is unknown or has an unknown value.
@@ -164,15 +163,15 @@ class Solver:
 
     @property
     def history(self) -> tuple[float, ...]:
-        """Norms of the residual in the last solve, that of the initial guess first."""
+        """Norms of the residual in the last solve, from the initial guess on; tuple of float."""
         return () if self._last is None else self._last.history
 
     def solve(self, A: Mat | Operator, x: Vector, b: Vector) -> None:
-        """Solve ``A x = b``; x holds the solution after it, and the initial guess before.
+        """Solve ``A x = b``; x holds the initial guess before, and the solution afterwards.
 
         Args:
-            A: A Mat; or a function ``A(x, y)`` that computes ``y = A x`` by loops over Dats, for
-                methods that need no more (pc_type 'none').
+            A: A Mat; or a function ``A(x, y)`` computing ``y = A x`` by loops over Dats, for
+                methods without a matrix (pc_type 'none').
             x: On the DataSet of the columns; a MixedDat for a mixed matrix.
             b: On the DataSet of the rows.
 
@@ -180,11 +179,11 @@ class Solver:
             MatTypeError: A is neither.
             DatTypeError: x or b is not a Dat.
             DataTypeError: The dtype of x does not hold the solution.
-            DataValueError: They do not fit A; A or b has a value that is not finite, or x where it
-                is the initial guess.
+            DataValueError: The vectors do not fit A; A or b has a value that is not finite, or x as
+                the initial guess.
             SolverOptionError: A function has no matrix to precondition with.
-            ConvergenceError: It did not converge, or the residual of a direct solve is too large,
-                and ``error_on_nonconvergence`` is set; x is unchanged.
+            ConvergenceError: The solve did not converge, or the residual of a direct solve is too
+                large, and ``error_on_nonconvergence`` is set; x is unchanged.
             MissingExtraError: The library is not installed.
         """
         check_system(A, x, b)
@@ -227,7 +226,7 @@ class Solver:
 
 
 def solve(A: Mat | Operator, x: Vector, b: Vector, **options: Any) -> Convergence:
-    """Solve ``A x = b`` with a Solver of these options.
+    """Solve ``A x = b`` with a Solver of the given options.
 
     Args:
         A: As for `Solver.solve`.
@@ -236,7 +235,7 @@ def solve(A: Mat | Operator, x: Vector, b: Vector, **options: Any) -> Convergenc
         **options: As for `Solver`.
 
     Returns:
-        How it went.
+        The outcome.
 
     Raises:
         UsageError: As for `Solver.solve`.
@@ -285,7 +284,7 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector) -> str:
-    """Return the library of this solve."""
+    """Return the library of the solve."""
     wanted = str(options["package"])
     if wanted == "own" and not own_krylov.is_possible(A, x, b, options):
         raise SolverOptionError(
@@ -304,7 +303,7 @@ def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector
         return "cupy"
     if not own_krylov.is_possible(A, x, b, options):
         return "scipy"
-    # of several fields one may have no diagonal entries; cg needs a symmetric preconditioner
+    # one of several fields may have no diagonal entries; cg needs a symmetric preconditioner
     has_fields = isinstance(A, Mat) and A.is_mixed
     is_pivoted = options["pc_type"] == "ilu" and options["ksp_type"] != "cg" and has_fields
     return "scipy" if is_pivoted else "own"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def check_system(A: object, x: object, b: object) -> None:
-    """Check that a matrix and vectors fit each other.
+    """Check that a matrix and vectors fit.
 
     Raises:
         MatTypeError: A is neither a Mat nor a function.
@@ -64,14 +64,14 @@ def check_finite(xp: Any, found: Mapping[str, Any]) -> None:
     """Refuse values that are not finite.
 
     Args:
-        xp: NumPy, or what stands for it.
-        found: Arrays by what messages call them.
+        xp: NumPy, or a replacement.
+        found: Arrays by their names in messages.
 
     Raises:
-        DataValueError: Of the first one that has such a value.
+        DataValueError: An array has such a value; the first is named.
     """
     for what, values in found.items():
-        # a sum is finite only if its terms are, and needs no array of truth values
+        # a sum is finite only if all terms are, and needs no boolean array
         with np.errstate(all="ignore"):
             total = values.sum() if values.size else 0.0
         if not xp.isfinite(total) and not xp.isfinite(values).all():
@@ -79,21 +79,21 @@ def check_finite(xp: Any, found: Mapping[str, Any]) -> None:
 
 
 def is_guess_read(options: Mapping[str, Any]) -> bool:
-    """Say whether a solve looks at what x holds before."""
+    """Return whether a solve reads the initial x."""
     return bool(options["ksp_initial_guess_nonzero"]) and options["ksp_type"] != "preonly"
 
 
 def flat(dat: Vector) -> Array:
-    """Return a copy of the values of all fields, one after the other, shape (n,)."""
+    """Return a copy of the values of all fields, concatenated; shape (n,)."""
     return np.concatenate([part.data_ro.reshape(-1) for part in dat.split])
 
 
 def right_side(A: Any, x: Vector, b: Vector, read: Callable[[Vector], Any]) -> Any:
-    """Return a copy of the right-hand side, in the dtype that the system is solved in.
+    """Return a copy of the right-hand side, in the dtype of the solve.
 
     Args:
         A: A Mat, or a function.
-        x: What is solved for.
+        x: The unknown.
         b: The right-hand side.
         read: Returns a copy of the values.
 
@@ -116,10 +116,10 @@ def guess_of(
     """Return the initial guess, an array to work on: zeros if x is not to be read.
 
     Args:
-        x: The Dat that is solved for.
+        x: The unknown.
         rhs: The right-hand side.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
-        xp: NumPy, or what stands for it.
+        xp: NumPy, or a replacement.
         read: Returns a copy of the values.
 
     Raises:
@@ -153,7 +153,7 @@ def owned(A: Mat, *, on_host: bool) -> Any:
 
 
 def as_operator(A: Operator, x: Vector, b: Vector, library: Library) -> Any:
-    """Wrap a function over Dats for a library; it works on Dats of its own."""
+    """Wrap a function over Dats for a library, with separate Dats."""
     source, target = like(x), like(b)
     sizes = [[part.dataset.set.size * part.cdim for part in dat.split] for dat in (b, x)]
 
@@ -176,11 +176,11 @@ def like(dat: Vector) -> Vector:
 
 
 def has_constants(A: Any, x: Vector) -> bool:
-    """Say whether a matrix times a vector of ones is zero but for rounding.
+    """Return whether a matrix times a vector of 1s is zero up to rounding.
 
     Args:
         A: A Mat, or a function.
-        x: On the DataSet of its columns.
+        x: A vector on the DataSet of the columns.
     """
     if not isinstance(A, Mat):
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a picture file needs of a mesh and of values on it: plain arrays, in one numbering."""
+"""Meshes with values as plain arrays in a single numbering, for picture files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NUMBERINGS = ("original", "mesh")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A mesh and values on it, as they are written.
+    """A mesh and values, in the written form.
 
     Attributes:
         cell: The kind of cells.
@@ -44,19 +44,19 @@ class Shown:
 
 
 def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> Shown:
-    """Collect what is written.
+    """Collect the written arrays.
 
     Args:
         mesh: The mesh.
-        fields: Dats on its vertices, its nodes or its cells, by the names that the file gives them.
-            Values at vertices go to both sides where the mesh closes on itself, and to the middles
-            of curved edges as the mean of their ends.
-        numbering: "original", of the file that the mesh was read from; or "mesh", as in use.
+        fields: Dats on the vertices, nodes or cells, by their names in the file. Values at vertices
+            of a periodic mesh go to both sides, and middles of curved edges get the mean of the
+            ends.
+        numbering: "original", of the mesh's source file; or "mesh", the present numbering.
         what: The function, for messages.
 
     Raises:
         UsageError: The first argument is no mesh, a Dat is on another Set or was left out of a
-            renumbering, or there is no such numbering.
+            renumbering, or the numbering does not exist.
         DatTypeError: A field is not a Dat.
         DataTypeError: Values are complex.
     """
@@ -85,8 +85,8 @@ def named(dats: tuple[Dat, ...], fields: Mapping[str, Dat], what: str) -> dict[s
     """Return Dats by the names given, or by their own.
 
     Raises:
-        DatTypeError: One of them is not a Dat.
-        UsageError: Two have one name.
+        DatTypeError: An argument is not a Dat.
+        UsageError: Two Dats have the same name.
     """
     found = dict(fields)
     for dat in dats:
@@ -99,10 +99,11 @@ def named(dats: tuple[Dat, ...], fields: Mapping[str, Dat], what: str) -> dict[s
 
 
 def check_fields(mesh: Mesh, fields: Mapping[str, Dat], what: str) -> None:
-    """Check that fields are real values on the vertices or cells of a mesh.
+    """Check for real fields on the vertices or cells of a mesh.
 
     Raises:
-        UsageError: This is no mesh, or a Dat is on another Set or was left out of a renumbering.
+        UsageError: The argument is no mesh, or a Dat is on another Set or was left out of a
+            renumbering.
         DatTypeError: A field is not a Dat.
         DataTypeError: Values are complex.
     """
@@ -138,7 +139,7 @@ def _values_of(mesh: Mesh, dat: Dat, is_original: bool) -> Array:
 
 
 def as_components(values: Array) -> Array:
-    """Return vectors of two as vectors of three, which is what pictures take for vectors."""
+    """Return vectors of two as vectors of three, the form of vectors in picture files."""
     if values.ndim == 2 and values.shape[1] == 2:
         return np.pad(values, ((0, 0), (0, 1)))
     if values.ndim == 2 and values.shape[1] == 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A mesh and values on it as arrays of NumPy, for programs in C++: `op2::read_mesh`."""
+"""A mesh with values as arrays of NumPy, for programs in C++: `op2::read_mesh`."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ def write_npz(
     facets: bool = True,
     **fields: Dat,
 ) -> None:
-    """Write a mesh and values on it for programs in C++, as an .npz file; whole or not at all.
+    """Write a mesh with values for programs in C++, as an .npz file; whole or not at all.
 
-    `op2::read_mesh` reads it, and `numpy.load`. All numbers are those in use. The arrays:
+    `op2::read_mesh` and `numpy.load` read the file. All numbers are the present numbers. The
+    arrays:
 
     - ``cell_type``: VTK's number of the kind of cells, shape (1,)
     - ``points``, shape (n_vertices, gdim); ``cells``, shape (n_cells, vertices of a cell)
     - ``cells.tags.NAME``: the cells of a tag
-    - ``cells.order``, ``vertices.order``: of a renumbered mesh the number that each had in its file
+    - ``cells.order``, ``vertices.order``: for a renumbered mesh the original numbers
     - ``exterior_facets.cells``, ``.vertices``, ``.local_numbers``, ``.tags.NAME``, and the same of
-      ``interior_facets``, which have two cells each
-    - ``values.NAME``: those of a Dat
+      ``interior_facets``, with two cells each
+    - ``values.NAME``: values of a Dat
 
     Args:
         path: The file, ending in .npz.
         mesh: The mesh.
-        *dats: Dats on its vertices or its cells; the file calls them by their names.
+        *dats: Dats on the vertices or cells, stored by name.
         facets: Whether facets are written, too.
         **fields: More Dats, by the names in the file.
 
     Raises:
-        UsageError: The path has another ending, a Dat is on another Set, two have one name, or more
-            than two cells share a facet.
-        DatTypeError: One of them is not a Dat.
+        UsageError: The path has another ending, a Dat is on another Set, two have the same name, or
+            more than two cells share a facet.
+        DatTypeError: An argument is not a Dat.
         DataTypeError: Values are complex.
         OSError: The file cannot be written.
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numberings in files: what is stored of a Set, and how values come to the numbers of another.
+"""Numberings in files: stored data of a Set, and the way of values to another Set's numbers.
 
 A Set's group has attributes ``in_use`` and ``original``, the digests of `sets.origins`, and a
-dataset ``order``, the number that each entity had when the Set was made, where it has another now.
+dataset ``order`` with the original number of each entity, if numbers have changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def put_origin(group: Any, on: Set, write: Callable[[str, Array], None]) -> None:
-    """Store what the numbers of a Set stand for."""
+    """Store the origin of the numbers of a Set."""
     found = Digests() if on._origin is None else on._origin.now()
     group.attrs["in_use"], group.attrs["original"] = found.in_use, found.original
     if on._way.order is not None:
@@ -35,15 +35,15 @@ def put_origin(group: Any, on: Set, write: Callable[[str, Array], None]) -> None
 
 
 def origin_in(group: Any) -> Digests:
-    """Return the digests of a Set that was stored; those of version 1 have none."""
+    """Return the digests of a stored Set; empty for version 1."""
     return Digests(*(str(group.attrs.get(name, "")) for name in ("in_use", "original")))
 
 
 def order_in(group: Any, read: Read, what: str) -> Numbers | None:
-    """Return the way back of a Set that was stored.
+    """Return the way back of a stored Set.
 
     Raises:
-        StoredFileError: It does not number the entities.
+        StoredFileError: The dataset does not number the entities.
     """
     if "order" not in group:
         return None
@@ -54,16 +54,16 @@ def order_in(group: Any, read: Read, what: str) -> Numbers | None:
 
 
 def rows_for(group: Any, on: Set, read: Read, what: str) -> Numbers | None:
-    """Return which row of the file each entity of a Set has; None if they have the same numbers.
+    """Return the row of the file for each entity of a Set; None for equal numbers.
 
     Args:
         group: The Set in the file, of the same size.
-        on: The Set that values come to.
+        on: The target Set of the values.
         read: Reads a dataset.
         what: The file and the name of the values, for messages.
 
     Raises:
-        StoredFileError: The values belong to another mesh, or to entities that have no way back.
+        StoredFileError: The values belong to another mesh, or to entities without a way back.
     """
     if "in_use" not in group.attrs:
         return None  # a file of version 1
@@ -74,12 +74,12 @@ def rows_for(group: Any, on: Set, read: Read, what: str) -> Numbers | None:
 def entries_for(
     pattern: tuple[Array, Array], rows: tuple[Numbers | None, Numbers | None], mat: Mat
 ) -> Array | None:
-    """Return which entry of the file each entry of a Mat is; None if its places are others.
+    """Return the entry of the file for each entry of a Mat; None for other places.
 
     Args:
         pattern: ``rowptr`` and ``colidx`` in the file.
-        rows: Of its rows and of its columns, what `rows_for` returned.
-        mat: The Mat that values come to.
+        rows: Results of `rows_for` for the rows and for the columns.
+        mat: The target Mat of the values.
     """
     sparsity = mat.sparsity
     if len(pattern[0]) != len(sparsity.rowptr) or len(pattern[1]) != len(sparsity.colidx):

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 class TimeSeries:
     """Values on a mesh at several times.
 
-    Every step is written whole, and then the file that names all of them anew. So ParaView can read
-    it while the program runs, and a program that is killed leaves all steps but the last.
+    Every step is written whole, followed by a new index file of all steps. So ParaView can read the
+    series while the program runs, and a killed program leaves all steps but the last.
 
     Args:
-        path: A file ending in .pvd or .xdmf. Files of the steps lie beside it.
+        path: A file ending in .pvd or .xdmf, with the files of the steps beside.
         mesh: The mesh.
         numbering: As of `write_vtu`.
 
@@ -71,17 +71,17 @@ class TimeSeries:
         return tuple(self._times)
 
     def write(self, time: float, *dats: Dat, **fields: Dat) -> None:
-        """Write one more step.
+        """Write a further step.
 
         Args:
-            time: Later than the last one.
+            time: Later than the last time.
             *dats: As of `write_vtu`.
             **fields: As of `write_vtu`.
 
         Raises:
             UsageError: The time is not finite or not later; or as of `write_vtu`.
             DatTypeError, DataTypeError: As of `write_vtu`.
-            MissingExtraError: h5py is not installed, which XDMF needs.
+            MissingExtraError: h5py is not installed, but needed by XDMF.
         """
         if not isfinite(time) or (self._times and time <= self._times[-1]):
             last = self._times[-1] if self._times else "none"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets, Maps, Dats, Globals and Mats in HDF5 files, with checksums: to be continued from.
 
-A file has a group for each kind. Sets have a dataset ``sizes``, and what `io.orders` tells
-numberings apart by; Maps ``values``, with keys of
-their Sets, and offsets; Dats and Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``,
-with keys of the Sets and Maps that their Sparsity is made of.
-Each dataset has an attribute ``checksum``: BLAKE2b of its dtype, shape and bytes; the file has one,
-``described``, of all attributes and names in it.
+A file has a group for each kind. Sets have a dataset ``sizes``, and the numbering data of
+`io.orders`; Maps ``values``, with keys of their Sets, and offsets; Dats and Globals ``values``;
+Mats ``values``, ``rowptr``, ``colidx``, with keys of the Sets and Maps of their Sparsity. Each
+dataset has an attribute ``checksum``: BLAKE2b of dtype, shape and bytes; the file has an attribute
+``described``, a checksum of all attributes and names.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ _MAPS_OF_MATS = "maps_of_mats"
 _SIDES = ("rows", "columns")
 _FORMAT = "pyop2cxx"
 _VERSIONS = (1, 2)
-"""Those that are read; the last is written. Files of version 1 do not tell numberings apart."""
+"""Readable versions; the last is written. Files of version 1 do not tell numberings apart."""
 _PIECE = 32_000_000
-"""Bytes that are read or written in one go."""
+"""Bytes read or written at a time."""
 _KINDS: Mapping[str, type[Any]] = {
     "sets": Set,
     "maps": Map,
@@ -68,16 +67,16 @@ def save(
     *,
     attributes: Mapping[str, int | float | str] | None = None,
 ) -> None:
-    """Write objects to an HDF5 file. The file appears whole, or stays as it was.
+    """Write objects to an HDF5 file; the file appears whole, or stays unchanged.
 
-    It is written aside, brought to the disk, and renamed: a program that is killed meanwhile leaves
-    the older file. Sets that Maps, Dats and Mats need are written with them, and Maps of Mats.
-    Values keep the numbers in use; the way back to the original ones is written beside them.
+    The file is written aside, flushed to the disk, and renamed: a program killed meanwhile leaves
+    the older file. Sets needed by Maps, Dats and Mats are included, and Maps of Mats. Values keep
+    the present numbers; the way back to the original numbers is stored beside them.
 
     Args:
         path: The file.
-        objects: Sets, Maps, Dats, Globals and Mats, by the names that `load` and `restore` know.
-        attributes: Numbers and texts beside them, such as the time and the step.
+        objects: Sets, Maps, Dats, Globals and Mats, by their names for `load` and `restore`.
+        attributes: Numbers and texts, for example the time and the step.
 
     Raises:
         UsageError: Something else is to be written, or a name is empty or has a slash; or values
@@ -125,21 +124,21 @@ def save(
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
-    """Make the Sets, Maps, Dats, Globals and Mats that a file holds.
+    """Make the Sets, Maps, Dats, Globals and Mats of a file.
 
-    Those on one Set when they were saved are on one Set again. A Mat gets a Sparsity of the Maps
-    that its own had, so that loops can add to it. Left out is a Mat whose Sparsity has others than
-    plain Maps of flat Sets: make it anew, and `restore` its values.
+    Objects on a common Set when saved are on a common Set again. A Mat gets a Sparsity from the
+    saved Maps, so loops can add entries. Mats with other Maps than plain Maps of flat Sets are left
+    out: make them again, and `restore` their values.
 
     Args:
         path: The file.
 
     Returns:
-        The objects by their names; Sets and Maps that the program did not name are not among them.
+        The objects by name; without Sets and Maps not named by the program.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        StoredFileError: It is damaged, or no file of `save`.
+        FileNotFoundError: The file does not exist.
+        StoredFileError: The file is damaged, or not written by `save`.
         MissingExtraError: h5py is not installed.
     """
     with _opened(path) as file, _reading(path, _bytes_in(file)) as read:
@@ -208,25 +207,26 @@ def _mat_in(
 def restore(
     path: str | os.PathLike[str], objects: Mapping[str, Dat | Global | Mat]
 ) -> dict[str, Any]:
-    """Put values from a file into objects that are there. All are checked before any is changed.
+    """Read values into existing objects. All are checked before any is changed.
 
-    Values on the cells and vertices of a mesh, and on what was renumbered by `op2.renumber`, come
-    to the numbers in use now: a mesh may have been saved renumbered, and read without. What is
-    numbered after the mesh, as edges, facets and most dofs are, needs the same numbering.
+    Values on the cells and vertices of a mesh, and on objects renumbered by `op2.renumber`, are
+    converted to the present numbers: a mesh may have been saved renumbered, and read without a
+    renumbering. Entities numbered after the mesh, as edges, facets and most dofs are, need the same
+    numbering.
 
     Args:
         path: The file.
-        objects: Dats, Globals and Mats by the names that they were saved by.
+        objects: Dats, Globals and Mats by their saved names.
 
     Returns:
-        The attributes that were saved beside them.
+        The saved attributes.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        StoredFileError: It is damaged, no file of `save`, or has no object of a name; or sizes,
-            dims, dtypes or the places of a Mat differ, or the mesh, or a numbering that values
-            cannot be brought to.
-        UsageError: Something that has no values is to be restored.
+        FileNotFoundError: The file does not exist.
+        StoredFileError: The file is damaged, not written by `save`, or has no object of a name; or
+            sizes, dims, dtypes or the places of a Mat differ, or the mesh, or a numbering without a
+            way to the present one.
+        UsageError: An object without values cannot be restored.
         MissingExtraError: h5py is not installed.
     """
     with _opened(path) as file, _reading(path, _n_bytes(objects)) as read:
@@ -297,7 +297,7 @@ class _Writer:
             _write(group, "offset", thing.offset, self._add)
 
     def put_pattern(self, name: str, thing: Mat) -> None:
-        """Write what the Sparsity of a Mat is made of, once its Maps are written."""
+        """Write the description of a Mat's Sparsity, after the Maps."""
         pairs = _pairs_of(thing)
         if not pairs:
             return
@@ -386,7 +386,7 @@ def _pairs_of(mat: Mat) -> list[tuple[Map, Map]]:
 
 
 def _maps_of_mats(objects: Mapping[str, Stored]) -> list[Map]:
-    """Return the Maps that Mats need and that have no name among the objects."""
+    """Return the Maps needed by Mats and missing among the objects."""
     mats = [thing for thing in objects.values() if isinstance(thing, Mat)]
     needed = dict.fromkeys(one for mat in mats for pair in _pairs_of(mat) for one in pair)
     named = {thing for thing in objects.values() if isinstance(thing, Map)}
@@ -405,7 +405,7 @@ def _description(file: Any) -> str:
     lines: list[str] = []
 
     def add(name: str, item: Any) -> None:
-        # texts are scalars or arrays of them, as h5py gives them back
+        # texts are scalars or arrays of them, as returned by h5py
         values = {key: np.asarray(value) for key, value in item.attrs.items()}
         texts = (f"{key}={one.dtype.kind}{one.tolist()!r}" for key, one in values.items())
         lines.append(f"{name}: {', '.join(sorted(texts))}")
@@ -415,7 +415,7 @@ def _description(file: Any) -> str:
 
 
 def _n_bytes(objects: Mapping[str, Any]) -> int:
-    """Return how much there is to be written or read of objects that are there."""
+    """Return the number of bytes of existing objects to write or read."""
     return sum(_bytes_of(thing) for thing in objects.values())
 
 
@@ -442,7 +442,7 @@ def _bytes_in(file: Any) -> int:
 
 
 def _pieces(values: Any) -> Iterator[slice]:
-    """Yield rows that are moved in one go, so that one can see how far it is."""
+    """Yield rows to move at a time, for the display of progress."""
     n_rows = values.shape[0]
     step = max(1, n_rows * _PIECE // max(1, int(values.nbytes)))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
@@ -458,7 +458,7 @@ def _write(group: Any, name: str, values: Array, add: Callable[[int], None]) -> 
 
 @contextmanager
 def _reading(path: str | os.PathLike[str], n_bytes: int) -> Iterator[Callable[[Any], Array]]:
-    """Yield what reads an array of a file, all of which are so large, and checks it."""
+    """Yield a reader of arrays of a file of the given size, with checks."""
     with counting(f"reading {as_path(path).name}", n_bytes) as add:
         yield lambda dataset: _read(dataset, path, add)
 
@@ -477,7 +477,7 @@ def _read(dataset: Any, path: str | os.PathLike[str], add: Callable[[int], None]
 
 
 class _opened:
-    """An open file of `save`; whatever is found wrong in it is a StoredFileError."""
+    """An open file of `save`; any fault found inside raises a StoredFileError."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = as_path(path)
@@ -547,7 +547,7 @@ def _values_for(
 
 
 def _entries_for(file: Any, group: Any, mat: Mat, read: Callable[[Any], Array], what: str) -> Array:
-    """Return which entry of a Mat in the file each entry of a Mat that is there is."""
+    """Return the entry in the file for each entry of an existing Mat."""
     ways = [
         orders.rows_for(file["sets"][group.attrs[side]], dset.set, read, what)
         if side in group.attrs

@@ -40,14 +40,14 @@ def write_vtu(
     Args:
         path: The file, ending in .vtu.
         mesh: The mesh.
-        *dats: Dats on its vertices or its cells; the file calls them by their names.
-        numbering: Of points and cells in the file: "original", as in the file that the mesh was
-            read from; or "mesh", as they are in use.
+        *dats: Dats on the vertices or cells, stored by name.
+        numbering: Numbering of points and cells in the file: "original", of the mesh's source file;
+            or "mesh", the present numbering.
         **fields: More Dats, by the names in the file.
 
     Raises:
-        UsageError: The path has another ending, a Dat is on another Set, or two have one name.
-        DatTypeError: One of them is not a Dat.
+        UsageError: The path has another ending, a Dat is on another Set, or two have the same name.
+        DatTypeError: An argument is not a Dat.
         DataTypeError: Values are complex.
         OSError: The file cannot be written.
 
@@ -73,7 +73,7 @@ def write_document(path: str | os.PathLike[str], found: Shown) -> None:
 
 
 def _document(found: Shown) -> bytes:
-    """Return the bytes of the file: XML, then all arrays, each behind its length."""
+    """Return the bytes of the file: XML, followed by all arrays, each behind its length."""
     blobs: list[bytes] = []
     offset = 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XDMF: a small XML file beside HDF5 files that hold the arrays.
+"""XDMF: a small XML file beside HDF5 files with the arrays.
 
 Format: XDMF 3, https://www.xdmf.org/index.php/XDMF_Model_and_Format
 """
@@ -49,18 +49,18 @@ def write_xdmf(
     numbering: str = "original",
     **fields: Dat,
 ) -> None:
-    """Write values on a mesh for ParaView, as an .xdmf file with an .h5 file beside it.
+    """Write values on a mesh for ParaView, as an .xdmf file with an .h5 file.
 
     Args:
-        path: The file, ending in .xdmf; that of the arrays has the same name and ends in .h5.
+        path: The file, ending in .xdmf; the arrays' file has the same name with the ending .h5.
         mesh: The mesh.
         *dats: As of `write_vtu`.
         numbering: As of `write_vtu`.
         **fields: As of `write_vtu`.
 
     Raises:
-        UsageError: The path has another ending, a Dat is on another Set, or two have one name.
-        DatTypeError: One of them is not a Dat.
+        UsageError: The path has another ending, a Dat is on another Set, or two have the same name.
+        DatTypeError: An argument is not a Dat.
         DataTypeError: Values are complex.
         MissingExtraError: h5py is not installed.
         OSError: A file cannot be written.
@@ -100,7 +100,7 @@ def write_arrays(path: Path, arrays: dict[str, Array]) -> None:
 
 
 def attributes(found: Shown, file: str) -> list[str]:
-    """Return the XML of the fields, which lie in an HDF5 file."""
+    """Return the XML of the fields in an HDF5 file."""
     lines = []
     for centre, values in (("Node", found.on_points), ("Cell", found.on_cells)):
         for name, given in values.items():
@@ -116,7 +116,7 @@ def attributes(found: Shown, file: str) -> list[str]:
 
 
 def field_arrays(found: Shown) -> dict[str, Array]:
-    """Return the fields as the datasets that `attributes` names."""
+    """Return the fields as the datasets named in `attributes`."""
     return _prefixed({**found.on_points, **found.on_cells})
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be asked: the command line, timings, transfers."""
+"""Reports: the command line, timings, transfers."""

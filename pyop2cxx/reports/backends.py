@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which backends there are, and what they would use here."""
+"""The backends, with their compilers and devices."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendInfo:
-    """A backend as `op2.backends` lists it.
+    """An entry of `op2.backends`.
 
     Attributes:
         name: For `op2.init(backend=...)`.
-        summary: What it is, in a line.
-        available: Whether loops can run on it now.
-        reason: If not: what was looked for, and what to install.
-        details: What it would use: compiler and threads, or a line for each device.
+        summary: A short description.
+        available: Whether loops can run on the backend now.
+        reason: Otherwise: the missing compiler or device, and packages to install.
+        details: Compiler and threads, or a line for each device.
     """
 
     name: str
@@ -50,7 +50,7 @@ def _probe(name: str) -> BackendInfo:
     engine = runtime.engine
     try:
         backend = engine.backend(name)
-    except ConfigurationError as error:  # one of another package that is broken
+    except ConfigurationError as error:  # a broken backend of another package
         return BackendInfo(name=name, summary="", available=False, reason=str(error), details="")
     if isinstance(backend.toolchain, DeviceToolchain):
         return _probe_devices(backend, backend.toolchain)
@@ -69,7 +69,7 @@ def _probe(name: str) -> BackendInfo:
 
 
 def _probe_devices(backend: Backend, toolchain: DeviceToolchain) -> BackendInfo:
-    """List the devices and mark the one that loops would run on."""
+    """List the devices and mark the chosen device of loops."""
     options = runtime.configuration
     reason, lines = "", []
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sustained memory bandwidth of this machine: STREAM's copy and triad.
+"""Sustained memory bandwidth of the machine: STREAM's copy and triad.
 
-It is the yardstick of every benchmark here: seconds vary with the machine and its neighbours,
+The bandwidth is the yardstick of every benchmark here: seconds vary with the machine and its load,
 the ratio of a loop's useful bytes to the bandwidth measured in the same run much less.
 """
 
@@ -23,8 +23,8 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# The copy must stay the loop it is: as a call of memcpy it would be a measurement of libc. Clang
-# listens to the option, GCC to the pragma.
+# The copy must stay a loop: a call of memcpy would measure libc. Clang obeys the option, GCC the
+# pragma.
 _FLAGS = ("-fopenmp", "-fno-builtin")
 _FALLBACK_CACHE = 32 << 20
 _MEMORY_SHARE = 0.5
@@ -52,10 +52,10 @@ void triad(long n, int threads, double *restrict a, const double *restrict b,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """What `measure_stream` found.
+    """Result of `measure_stream`.
 
     Attributes:
-        threads: Threads that moved the data.
+        threads: Threads moving the data.
         array_bytes: Size of each of the three arrays.
         cache_bytes: Size of the last-level cache they should exceed four times.
         copy: Bytes per second of ``a = b``, two arrays moved.
@@ -82,15 +82,15 @@ def measure_stream(
     Args:
         threads: OpenMP threads; None takes as many as loops do.
         repeats: How often each is run; the fastest run counts.
-        array_bytes: Size of each array; None takes four times the last-level cache, or less
-            where that would fill half of the free memory.
+        array_bytes: Size of each array; None takes four times the last-level cache, or less if half
+            of the free memory would be exceeded.
 
     Returns:
-        The two bandwidths and what they were measured with.
+        The two bandwidths, with the parameters of the measurement.
 
     Raises:
         UsageError: A number is not positive.
-        ToolchainError: There is no C compiler, or it failed.
+        ToolchainError: A C compiler is missing or failed.
 
     Example:
         >>> measure_stream(1, repeats=1, array_bytes=1 << 20).triad > 0
@@ -126,7 +126,7 @@ def measure_stream(
 
 
 def last_level_cache_bytes() -> int:
-    """Size of the largest cache the kernel reports for the first CPU; 32 MiB if it is silent."""
+    """Size of the largest cache reported by the kernel for the first CPU; 32 MiB if unknown."""
     sizes = [_FALLBACK_CACHE]
     for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
         text = path.read_text().strip()
@@ -141,10 +141,10 @@ class CLibrary:
 
     Args:
         source: The code.
-        flags: Options besides those that all loops get.
+        flags: Options besides the common options of loops.
 
     Raises:
-        ToolchainError: There is no compiler, or it rejected the code.
+        ToolchainError: A compiler is missing, or rejected the code.
 
     Example:
         >>> library = CLibrary("double half(double x) { return x / 2; }", ())
@@ -156,14 +156,14 @@ class CLibrary:
         self._library = runtime.engine.compiled(source, flags).library
 
     def function(self, name: str, result: type[Any] | None = None) -> Callable[..., Any]:
-        """Find a function, which keeps the library loaded.
+        """Find a function; the result keeps the library loaded.
 
         Args:
-            name: Its name in C.
-            result: The ctypes type that it returns; None for void.
+            name: Name in C.
+            result: The ctypes result type; None for void.
 
         Returns:
-            What calls it; arguments are Python integers for int, else ctypes values.
+            A callable; arguments are Python integers for int, else ctypes values.
         """
         return partial(self._call, ctypes.CFUNCTYPE(result)(self._library.symbol(name)))
 
@@ -179,7 +179,7 @@ def _available_bytes() -> int:
 
 
 def _best(run: Callable[[], object], repeats: int) -> float:
-    """Seconds of the fastest of ``repeats`` runs, after one that is not counted."""
+    """Seconds of the fastest of ``repeats`` runs, after a run not counted."""
     run()
     seconds = []
     for _ in range(repeats):

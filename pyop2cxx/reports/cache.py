@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ``pyop2cxx cache info|clear|path`` does."""
+"""The commands ``pyop2cxx cache info|clear|path``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = [
 
 #: Bound of the cache directory; the entries used longest ago go first.
 MAX_DISK_BYTES = 1 << 30
-#: Bound of the libraries one process keeps loaded for reuse.
+#: : Bound of the libraries kept loaded by a process for reuse.
 MAX_MEMORY_ENTRIES = 1024
-#: A compiler that takes longer is stopped.
+#: : A compiler running longer is stopped.
 COMPILE_TIMEOUT_SECONDS = 600.0
 
 
@@ -30,13 +30,13 @@ def make_service(
     """Open the compile service with the package's bounds.
 
     Args:
-        cache_dir: Directory of compiled kernels; empty for the one the environment names.
+        cache_dir: Directory of compiled kernels; empty for the environment's.
         use_disk: Whether to keep compiled kernels for later processes.
-        cc: C compiler; empty for the one the environment names.
+        cc: C compiler; empty for the environment's.
         cxx: C++ compiler; likewise.
 
     Returns:
-        A service that threads may share.
+        A service usable by several threads.
     """
     return _core.jit.Service(
         cache_dir=cache_dir,
@@ -50,7 +50,7 @@ def make_service(
 
 
 def cache_path(cache_dir: str = "") -> str:
-    """Return the cache directory, whether it exists or not.
+    """Return the cache directory, existing or not.
 
     Args:
         cache_dir: As for :func:`make_service`.
@@ -81,13 +81,13 @@ def cache_info(cache_dir: str = "") -> str:
 
 
 def cache_clear(cache_dir: str = "") -> str:
-    """Delete every compiled kernel; processes that have one loaded keep it.
+    """Delete every compiled kernel; processes keep their loaded kernels.
 
     Args:
         cache_dir: As for :func:`make_service`.
 
     Returns:
-        What was deleted, in one line.
+        The deleted number and size, in a line.
 
     Raises:
         UsageError: If the directory is not ours to delete from.
@@ -102,7 +102,7 @@ def cache_clear(cache_dir: str = "") -> str:
 
 
 def _size(n_bytes: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Return a readable number of bytes."""
     size = float(n_bytes)
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _END = "PYOP2CXX_END_FD"
-"""Names the descriptor to which a command writes once its program has ended."""
+"""Environment variable with the descriptor for a command's end of program."""
 _STATUS = "The exit status is that of the program, or 1 if the command fails."
 _ABOUT_AHEAD = {
     "generate": """\
@@ -50,7 +50,7 @@ example:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run a command.
 
     Args:
         arguments: The command line without the program; `sys.argv`'s by default.
@@ -175,7 +175,7 @@ def _demo(options: argparse.Namespace) -> str | int:
 
 
 def _watched_run(command: str) -> int:
-    """Run this command in another process, and say so if the program ends that process itself."""
+    """Run the command in another process, and report if the program ends that process."""
     read, write = os.pipe()
     with subprocess.Popen(
         [sys.executable, *sys.orig_argv[1:]], env={**os.environ, _END: str(write)}, pass_fds=[write]
@@ -185,7 +185,7 @@ def _watched_run(command: str) -> int:
         while child.returncode is None:
             try:
                 child.wait()
-            except KeyboardInterrupt:  # the child gets it, too
+            except KeyboardInterrupt:  # the child gets the interrupt, too
                 continue
         signal.signal(signal.SIGTERM, before)
     with os.fdopen(read, "rb") as end:
@@ -227,7 +227,7 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _write_pictures(path: Path, pictures: Sequence[str]) -> None:
-    """Write each picture to a file: the path for the first one, numbered ones for others."""
+    """Write each picture to a file: the path for the first, numbered names for others."""
     if not pictures:
         raise UsageError(
             "explain --graph: the program has made no graph; op2.graph() and op2.record() make them"

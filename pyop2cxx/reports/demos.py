@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The demos that come with the package: which there are, and running one of them."""
+"""The demos of the package: a list, and running a demo."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def demos() -> dict[str, str]:
-    """Return what each demo is about, in one line, by its name."""
+    """Return the subject of each demo, in a line, by name."""
     found = {}
     for path in sorted(demo_folder().glob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if '__name__ == "__main__"' in text:  # others are what several demos share
+        if '__name__ == "__main__"' in text:  # others are shared by several demos
             about = ast.get_docstring(ast.parse(text)) or ""
             found[path.stem] = " ".join(about.partition("\n\n")[0].split())
     return found
@@ -37,15 +37,15 @@ def run_demo(name: str, arguments: Sequence[str]) -> int:
     """Run a demo.
 
     Args:
-        name: One of `demos`.
-        arguments: What it takes on its command line, such as ``--backend openmp``.
+        name: A key of `demos`.
+        arguments: Command line of the demo, as ``--backend openmp``.
 
     Returns:
-        Its exit status: 0 if its own check passed.
+        The exit status: 0 if the demo's check passed.
 
     Raises:
-        UsageError: There is no such demo.
-        MissingExtraError: It needs a package that is not installed.
+        UsageError: The demo does not exist.
+        MissingExtraError: A needed package is not installed.
     """
     if name not in demos():
         raise UsageError(f"there is no demo {name!r}; there are: {', '.join(demos())}")
@@ -56,6 +56,6 @@ def run_demo(name: str, arguments: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in extras.EXTRAS or extras.installed()[package]:
-            raise  # something that is there is broken
+            raise  # an existing package is broken
         raise extras.missing(package, f"demo '{name}'") from None
     return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who has which loop: ``op2.dispatch``."""
+"""Providers of loops: ``op2.dispatch``."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ _TIMES = ("generate ms", "compile ms", "load ms", "run ms")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How often a loop was resolved one way, or an operation of algebra done.
+    """Number of resolutions of a loop by a provider, or of runs of an operation of algebra.
 
     Attributes:
-        loop: The kernel's name, or the operation and its dtype.
-        provider: Who had it; empty if nobody did, see `origin`. Of operations 'builtin', the core's
-            ready code, or 'library'; on a device 'loop', which has a row of its own, where a
-            library may be asked.
+        loop: The kernel's name, or the operation and the dtype.
+        provider: Provider of the loop; empty if there was none, see `origin`. For operations
+            'builtin', the core's ready code, or 'library'; on a device 'loop', with a separate row,
+            if a library may be asked.
         strategy: How racing updates are resolved; the library.
-        rejected: Who was asked before, and why they had nothing.
+        rejected: Providers asked before, with their reasons.
         count: How often.
-        origin: If nobody had it, what was done: 'compiled'; 'disk' or 'memory' if loaded from
-            a cache; empty if it failed.
-        generate_seconds: That the text took.
-        compile_seconds: That compiling it took, if it was; with loading what was made.
-        load_seconds: That loading took, if it was compiled before.
-        run_seconds: That operations took, all together; on devices until they were enqueued.
+        origin: Without a provider, the way taken: 'compiled'; 'disk' or 'memory' for a load from a
+            cache; empty for a failure.
+        generate_seconds: Time of generating the text.
+        compile_seconds: Time of compiling, with loading, if compiled.
+        load_seconds: Time of loading, if compiled before.
+        run_seconds: Total time of operations; on devices until enqueued.
     """
 
     loop: str
@@ -71,17 +71,17 @@ class Row:
 
     @property
     def tier(self) -> str:
-        """What kind of code ran: 'ahead', 'jit', or of algebra 'builtin', 'library' or 'loop'."""
+        """Kind of code: 'ahead', 'jit', or for algebra 'builtin', 'library' or 'loop'."""
         return "jit" if self.provider in ("", "jit") else self.provider
 
     @property
     def seconds(self) -> float:
-        """All that it took to have the code."""
+        """Total time to obtain the code."""
         return self.generate_seconds + self.compile_seconds + self.load_seconds
 
 
 class Report(Tabled, tuple[Row, ...]):
-    """Rows that print as a table."""
+    """Rows printed as a table."""
 
     __slots__ = ()
 
@@ -112,11 +112,11 @@ class Report(Tabled, tuple[Row, ...]):
 
 
 def report() -> Report:
-    """Return who was asked for the loops so far, and what they answered.
+    """Return the providers asked for the loops so far, with their answers.
 
-    Operations of algebra, copies and assignments on the host are in it as 'builtin', on devices as
-    loops; zeros outside of chains as 'builtin' on both; where a library may be asked, because of
-    the option `blas` or `add_library`, each call is its or the core's.
+    Operations of algebra, copies and assignments on the host are listed as 'builtin', on devices as
+    loops; zeros outside of chains as 'builtin' on both; if a library may be asked, because of the
+    option `blas` or `add_library`, each call belongs to the library or to the core.
 
     Example:
         >>> from pyop2cxx import op2
@@ -142,18 +142,18 @@ def report() -> Report:
 
 
 def add_library(library: Library) -> None:
-    """Let a library do operations on the host where it can and is measured to cost less.
+    """Let a library do operations on the host if supported and measured to be faster.
 
-    For each operation, dtype and power of two of the number of values the library and the core do
-    the next calls in turns; then the faster one does all others. It is not asked with
-    ``deterministic=True``, nor by backends of devices. For its operations it stands for the library
-    that the option `blas` means. `op2.exit()` forgets it.
+    For each operation, dtype and power of two of the number of values the library and the core take
+    turns; then the faster does all later calls. The library is not asked with
+    ``deterministic=True``, nor by backends of devices. The library's operations replace the library
+    of the option `blas`. `op2.exit()` forgets the library.
 
     Args:
-        library: Says what it has and can do, and does it; see `Library`.
+        library: Describes and carries out the operations; see `Library`.
 
     Raises:
-        UsageError: It has an operation that nobody may replace, or none.
+        UsageError: An operation of the library is not replaceable, or there is none.
 
     Example:
         >>> from pyop2cxx import op2
@@ -177,14 +177,14 @@ def clear() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Who has a loop.
+    """Provider of a loop.
 
     Attributes:
         loop: The kernel's name.
-        tier: 'ahead', compiled before the program ran; 'jit', in this process or in its cache; or
-            'none', it would be compiled.
+        tier: 'ahead', compiled before the program ran; 'jit', compiled in the process or found in
+            the cache; or 'none', to be compiled.
         strategy: How racing updates are resolved.
-        rejected: Who has nothing, and why.
+        rejected: Providers without the loop, with reasons.
     """
 
     loop: str
@@ -194,13 +194,13 @@ class Match:
 
 
 def lookup(loop: Any) -> Match:
-    """Say who has a loop, without compiling or running it.
+    """Return the provider of a loop, without compiling or running.
 
     Args:
         loop: A `ParLoop`.
 
     Raises:
-        UnsupportedError: The loop is not possible on this backend.
+        UnsupportedError: The loop is not possible on the backend.
     """
     asked = flow.wanted(loop._current_request())
     answers = runtime.engine.dispatcher.asked(asked.query)
@@ -225,24 +225,24 @@ def record(
     tuned: bool = False,
     build: bool = True,
 ) -> Iterator[None]:
-    """Write the loops that run in a `with` block to a folder, for `load` and for C++.
+    """Write the loops of a `with` block to a folder, for `load` and for C++.
 
-    It is what ``pyop2cxx build`` and ``pyop2cxx generate`` do with a whole program.
+    ``pyop2cxx build`` and ``pyop2cxx generate`` do the same for a whole program.
 
     Args:
-        path: The folder. It must not exist, be empty, or hold such loops, which are replaced.
-        backends: What they are generated for; empty means the one that each loop runs on.
+        path: The folder: missing, empty, or with such loops, to be replaced.
+        backends: Backends to generate for; empty means the backend of each loop.
         name: Of the library, a C identifier.
-        arch: What the C compiler's ``-march`` is given, for a library each, and kinds of GPUs:
+        arch: Values of the C compiler's ``-march``, each for a separate library, and kinds of GPUs:
             "x86-64-v3,x86-64-v4,sm_80,sm_90".
         most: So many loops at most; None means any number.
-        tuned: Whether each loop is run in all ways that are possible, on the backends that are
-            there; who loads the table takes the fastest one.
+        tuned: Whether each loop is measured in all possible ways, on the available backends; users
+            of the table take the fastest.
         build: Whether they are compiled into a library, too.
 
     Raises:
-        UsageError: There is no such backend, the name is no C identifier, the folder holds
-            something else; at the end of the block, if it cannot be written, or there are no loops,
+        UsageError: A backend does not exist, the name is no C identifier, the folder holds other
+            files; at the end of the block, if the folder cannot be written, or there are no loops,
             or too many.
         CompilationError: At the end of the block: the compiler rejects a loop.
     """
@@ -253,15 +253,15 @@ def record(
 
 @contextmanager
 def expect(*tiers: str) -> Iterator[None]:
-    """Let nothing be compiled in a `with` block: loops that nobody has are errors before they run.
+    """Forbid compiling in a `with` block: loops without a provider are errors before they run.
 
     Args:
-        *tiers: Who may have them: ``"ahead"``, tables that were loaded, and what this process has
-            compiled before; ``"library"``, those that the option `blas` means or that were added,
-            which algebra may be left to. Without it the core does that by itself.
+        *tiers: Allowed providers: ``"ahead"``, loaded tables, and loops compiled by the process
+            before; ``"library"``, libraries of the option `blas` or added ones, for algebra.
+            Without ``"library"`` the core does algebra.
 
     Raises:
-        UsageError: There is no such tier.
+        UsageError: The tier does not exist.
         UnsupportedError: Within the block: a loop would have to be compiled.
     """
     if not tiers or not {*tiers} <= {*_TIERS}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How each loop of a program runs, and why: ``python -m pyop2cxx explain``."""
+"""Explanations of each loop of a program: ``python -m pyop2cxx explain``."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 _MOST_KEPT = 16
-"""Of a program's graphs, which keep their Dats in memory."""
+"""Graphs of a program, which keep their Dats in memory."""
 
 
 @contextmanager
 def watched(pictures: list[str] | None = None) -> Iterator[list[Explanation]]:
-    """Collect the explanations of all loops that are generated or run in a `with` block.
+    """Collect the explanations of all loops generated or run in a `with` block.
 
-    Loops that are decided alike appear once, at the end of the block with what they have cost.
+    Loops with equal decisions appear once, at the end of the block with the measured cost.
 
     Args:
-        pictures: Gets a picture of each graph that is instantiated, as SVG, with how often it ran,
-            and how; of the last 16 that is said at the end of the block.
+        pictures: Gets an SVG picture of each instantiated graph, with numbers and ways of runs; for
+            the last 16 at the end of the block.
     """
     found: list[Explanation] = []
     graphs: list[Graph | str] = []
@@ -50,7 +50,7 @@ def watched(pictures: list[str] | None = None) -> Iterator[list[Explanation]]:
 
 
 def _draw(graphs: list[Graph | str], i: int) -> str:
-    """Put the picture of a graph in its place."""
+    """Replace a graph by its picture."""
     one = graphs[i]
     graphs[i] = drawn = one if isinstance(one, str) else one.to_svg()
     return drawn
@@ -59,15 +59,15 @@ def _draw(graphs: list[Graph | str], i: int) -> str:
 def explain_program(
     path: str, arguments: Sequence[str], pictures: list[str] | None = None
 ) -> list[Explanation]:
-    """Run a Python program and say of each of its loops how it ran.
+    """Run a Python program and return the explanations of its loops.
 
     Args:
         path: The program.
-        arguments: What it finds in `sys.argv` behind its own name.
+        arguments: `sys.argv` of the program, behind the name.
         pictures: As for `watched`.
 
     Raises:
-        UsageError: There is no such file.
+        UsageError: The file does not exist.
     """
     with watched(pictures) as found:
         programs.run_program(path, arguments, "explain")

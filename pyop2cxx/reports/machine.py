@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What this machine offers: the report behind ``pyop2cxx info``."""
+"""Capabilities of the machine: the report behind ``pyop2cxx info``."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def collect() -> Report:
     """Look at the backends, compilers, threads, cache and extras.
 
     Returns:
-        Section, then entry, then its properties. What is missing or does not work has a non-empty
-        property ``problem``; the rest of the report does not depend on it.
+        Section, then entry, then properties. A missing or broken part has a non-empty property
+        ``problem``; the rest of the report is independent.
 
     Example:
         >>> collect()["versions"]["pyop2cxx"]["version"] == __version__
@@ -82,7 +82,7 @@ def _backends() -> dict[str, Entry]:
 
 
 def _devices() -> dict[str, Entry]:
-    """Each device of each backend that has some; why others have none is said of the backend."""
+    """Each device of each backend with devices; reasons for others are in the backend's entry."""
     engine, found = runtime.engine, {}
     for name in runtime.backend_names():
         with contextlib.suppress(ToolchainError, ConfigurationError):
@@ -123,7 +123,7 @@ def _compiler(service: _core.jit.Service, language: _core.jit.Language) -> Entry
 
 
 def _openmp() -> Entry:
-    """Ask the C compiler, which shows at once whether it finds its OpenMP library."""
+    """Ask the C compiler, which reveals at once whether the OpenMP library is found."""
     try:
         library = CLibrary(_OPENMP_SOURCE, ["-fopenmp"])
     except ToolchainError as error:
@@ -143,7 +143,7 @@ def _cache(service: _core.jit.Service) -> Entry:
 
 
 def _extras() -> dict[str, Entry]:
-    """Name the version of what brings each optional module: `ufl` comes with `fenics-ufl`."""
+    """Return the distribution's version of each optional module: `ufl` is in `fenics-ufl`."""
     distributions = metadata.packages_distributions()
     found: dict[str, Entry] = {}
     for name, extra in extras.EXTRAS.items():
@@ -155,10 +155,10 @@ def _extras() -> dict[str, Entry]:
 
 
 def as_text(report: Report) -> str:
-    """Lay out a report for reading: one line an entry, in columns.
+    """Lay out a report for reading: a line for each entry, in columns.
 
     Args:
-        report: What `collect` returned.
+        report: Result of `collect`.
 
     Returns:
         The lines, without a newline at the end.
@@ -170,13 +170,13 @@ def as_text(report: Report) -> str:
         for name, entry in entries.items():
             first, *more = ", ".join(_phrases(entry)).splitlines() or [""]
             lines.append(f"  {name:<{width}}  {first}".rstrip())
-            # A compiler's complaint may have several lines.
+            # A compiler's error may have several lines.
             lines += [f"  {'':<{width}}  {line}".rstrip() for line in more]
     return "\n".join(lines)
 
 
 def _phrases(entry: Entry) -> Iterator[str]:
-    """Say each property so that it needs no label."""
+    """Yield each property in a form without a label."""
     if entry.get("problem") and "available" in entry:
         yield from filter(None, [entry.get("summary"), f"unavailable: {entry['problem']}"])
         return

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopCost:
-    """What the loops of one kernel, on one backend by one strategy, have cost.
+    """Cost of the loops of a kernel, on a backend by a strategy.
 
     Attributes:
-        loop: The kernel's name; of several loops that a chain makes one function of, those of their
-            kernels, joined by `_`.
+        loop: The kernel's name; for a function of several loops of a chain, the kernels' names,
+            joined by `_`.
         backend: Where they ran.
         strategy: How racing updates were resolved.
         calls: How often they ran.
-        measured: Of how many calls the time is known: all on the host, samples on a device.
-        seconds: Of all calls, those that were not measured taken to be like the others; on a device
-            by its own clock. None if no call was measured.
-        enqueue_seconds: In which the host enqueued them; 0 for loops of the host.
-        bytes: That all calls had to move: each Dat and Map entry once a call.
+        measured: Number of measured calls: all on the host, samples on a device.
+        seconds: Seconds of all calls, extrapolated from the measured; on a device by the device's
+            clock. None if no call was measured.
+        enqueue_seconds: Seconds of the host for enqueuing; 0 for loops of the host.
+        bytes: Bytes moved by all calls, at least: each Dat and Map entry once a call.
         plan_seconds: For building plans.
-        compile_seconds: For generating and compiling text, or loading what was compiled before.
+        compile_seconds: Seconds of generating and compiling text, or loading a compiled library.
     """
 
     loop: str
@@ -60,13 +60,13 @@ class LoopCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyCost:
-    """Copies between host and devices, one way.
+    """Copies between host and devices, in a direction.
 
     Attributes:
         to_device: True from the host to a device, False back.
         count: How many.
         bytes: Of all of them.
-        seconds: Wall time of all of them; a copy to the host also waits for the loops before it.
+        seconds: Wall time of all copies; a copy to the host also waits for earlier loops.
     """
 
     to_device: bool
@@ -76,7 +76,7 @@ class CopyCost:
 
 
 class _Counts(NamedTuple):
-    """The counters of a Timing, at one moment."""
+    """The counters of a Timing, at a moment."""
 
     calls: int = 0
     nanoseconds: int = 0
@@ -106,24 +106,24 @@ class _Counts(NamedTuple):
 
 
 class Profile(Tabled):
-    """What ran in a ``with`` block and what it cost. `print` it for a table.
+    """Loops run in a ``with`` block and their costs. `print` the profile for a table.
 
-    Loops that wait, in a chain or as ``init(lazy=True)`` lets them, run where the block begins and
-    where it ends, so that those called in it are in the table, and no others.
+    Waiting loops, of a chain or under ``init(lazy=True)``, run at the begin and at the end of the
+    block, so exactly the loops called inside are in the table.
 
-    Loops of the host are timed by the host's clock. Those of a device are timed by the device, and
-    nobody waits for that but the end of the block. As marks between kernels keep them from
-    overlapping, only some calls of a loop are measured. The very first of all is not among them, as
-    it also pays for what a driver puts off until then.
+    Loops of the host are timed by the host's clock. Loops of a device are timed by the device, with
+    a wait only at the end of the block. Marks between kernels prevent overlap, so only some calls
+    of a loop are measured. The very first call is excluded, since deferred work of the driver is
+    included there.
 
     Args:
-        every: Of the calls of a loop on a device, the first and each so-many-th after it is
-            measured; 1 measures all, the very first, too.
+        every: The first of a loop's calls on a device is measured, and every so-many-th after; 1
+            measures all calls, even the very first.
 
     Attributes:
-        loops: A `LoopCost` for each kernel, backend and strategy; those that took longest first.
-        copies: A `CopyCost` for each direction in which something was copied.
-        seconds: Wall time of the block, of waiting for the devices at its end, too.
+        loops: A `LoopCost` for each kernel, backend and strategy; the longest first.
+        copies: A `CopyCost` for each direction with copies.
+        seconds: Wall time of the block, including the wait for the devices at the end.
 
     Raises:
         UsageError: `every` is less than 1; or another profile is being made.
@@ -158,7 +158,7 @@ class Profile(Tabled):
         engine, trace = runtime.engine, runtime.coherence.trace
         if trace.is_on:
             raise UsageError("profile: another profile is being made; end its 'with' block first")
-        runtime.settle()  # loops that wait were called before
+        runtime.settle()  # waiting loops were called before
         for opened in engine.devices:
             opened.device.start_clock()
         self._before = {key: _Counts.of(timing) for key, timing in engine.timings.items()}
@@ -175,7 +175,7 @@ class Profile(Tabled):
     ) -> None:
         trace = runtime.coherence.trace
         try:
-            if error is None:  # else these might hide it behind one of their own
+            if error is None:  # else an error here might hide the first
                 runtime.settle()
             for opened in runtime.engine.devices:
                 if error is None:
@@ -217,10 +217,10 @@ class Profile(Tabled):
         return tuple(costs)
 
     def trace(self, path: str | os.PathLike[str]) -> None:
-        """Write what ran when, as chrome://tracing and ui.perfetto.dev read it.
+        """Write a timeline for chrome://tracing and ui.perfetto.dev.
 
         Args:
-            path: A JSON file; one that was there is replaced.
+            path: A JSON file, replaced if existing.
         """
         places = {"host": 0}
         events: list[dict[str, object]] = []
@@ -337,12 +337,12 @@ def _cost(key: tuple[str, str, str], spent: _Counts, compile_nanoseconds: int) -
 
 
 def _shortened(name: str) -> str:
-    """Return a name as the table shows it: a chain may make one function of many loops."""
+    """Return a name shortened for the table: a chain may join the names of many loops."""
     return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 3]}..."
 
 
 def _estimate(spent: _Counts) -> float:
-    """Return the seconds of all calls: loops of one name may run over Sets of several sizes."""
+    """Return the seconds of all calls: loops of equal names may run over Sets of several sizes."""
     if spent.measured == 0:
         return 0.0
     share = spent.bytes / spent.measured_bytes if spent.measured_bytes else 0.0
@@ -377,11 +377,11 @@ def _copy_rate(backend: str) -> float:
 def wait() -> None:
     """Wait until all loops on all devices are done.
 
-    Nothing else needs it: reading values waits for them. It is for taking wall times, and for
-    learning here rather than later that a loop has failed.
+    Only measuring wall times needs a wait, or reporting failed loops early: reading values waits by
+    itself.
 
     Raises:
-        ExecutionError: A loop has failed; the message names it.
+        ExecutionError: A loop has failed; the message names the loop.
 
     Example:
         >>> from pyop2cxx import op2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A bar for what takes long: ``for step in op2.progress(range(1000)):``."""
+"""A progress bar for long iterations: ``for step in op2.progress(range(1000)):``."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 
 def progress(items: Iterable[T], label: str = "", *, total: int | None = None) -> Iterable[T]:
-    """Go through items, such as time steps, and show how far it is: by tqdm, on a terminal.
+    """Iterate over items, for example time steps, with a progress bar by tqdm, on a terminal.
 
     Nothing is shown where the error output is no terminal, during the first second, or where tqdm
     is not installed; the items are the same.
 
     Args:
-        items: What is gone through.
+        items: The items.
         label: Written before the bar.
         total: How many items there are, if they do not know themselves.
 
     Returns:
-        The items, one after the other.
+        The items, in order.
 
     Example:
         >>> sum(progress(range(4), "steps"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What notebooks show of Sets, Maps, Dats, Globals, Mats and Meshes. Nothing is copied for it."""
+"""Display of Sets, Maps, Dats, Globals, Mats and Meshes in notebooks, without copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Rows = list[tuple[str, str]]
 
 _FIRST = 3
-"""Rows of values that are shown from either end."""
+"""Rows of values shown at either end."""
 
 
 def facts(thing: Any) -> tuple[str, Rows]:
@@ -100,7 +100,7 @@ def _of_mesh(mesh: Mesh) -> Rows:
 
 
 def _of_values(thing: Dat | Global | Mat) -> Rows:
-    """Return where values are, and some of them if that is the host."""
+    """Return the residence of values, and some of them if on the host."""
     if isinstance(thing, Mat) and thing.is_mixed:
         return [("blocks", f"{thing.sparsity.shape[0]} x {thing.sparsity.shape[1]}")]
     values = thing._values

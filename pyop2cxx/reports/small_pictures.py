@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small pictures that notebooks show below a table: meshes, matrices, how values are spread.
+"""Small pictures in notebooks, below a table: meshes, matrices, distributions of values.
 
 They are SVG, made here: nothing has to be installed, and nothing is copied from a device.
 """
@@ -34,7 +34,7 @@ def picture(thing: Any) -> str:
     """Return SVG, or nothing where there is nothing to be drawn.
 
     Args:
-        thing: What a notebook shows.
+        thing: The displayed object.
     """
     if isinstance(thing, Mesh):
         return _of_mesh(thing)
@@ -59,7 +59,7 @@ def _of_mesh(mesh: Mesh) -> str:
     else:
         rows, kind = mesh.exterior_facets.nodes.values, _FACES[mesh.cell_type]
     rows = np.asarray(rows)[:, list(_AROUND[kind])]
-    rows = rows[np.argsort(depth[rows].mean(axis=1))]  # from behind to the front
+    rows = rows[np.argsort(depth[rows].mean(axis=1))]  # from back to front
     low, high = flat.min(axis=0), flat.max(axis=0)
     scale = (_WIDTH - 4) / max(high - low)
     placed = 2 + (flat - low) * scale
@@ -82,7 +82,7 @@ def _seen(points: Array) -> tuple[Array, Array]:
 
 
 def _span(flat: Array) -> float:
-    """Return how high a picture is for its width."""
+    """Return the ratio of a picture's height to the width."""
     size = np.ptp(flat, axis=0)
     return float(np.clip(size[1] / max(size[0], 1e-300), 0.1, 3))
 
@@ -94,7 +94,7 @@ def _of_sparsity(sparsity: Sparsity) -> str:
     if n_rows == 0 or n_columns == 0:
         return ""
     rowptr, columns = np.asarray(sparsity.rowptr), np.asarray(sparsity.colidx)
-    step = max(1, len(columns) // 1_000_000)  # as many places as are seen
+    step = max(1, len(columns) // 1_000_000)  # as many places as are visible
     places = np.arange(0, len(columns), step)
     rows = np.searchsorted(rowptr, places, side="right") - 1
     bins = (min(_BINS, n_rows), min(_BINS, n_columns))
@@ -117,7 +117,7 @@ def _raster(counts: Array, span: float) -> str:
 
 
 def _of_values(dat: Dat) -> str:
-    """Draw how often values of what size are, of those on the host."""
+    """Draw a histogram of the values on the host."""
     waits = runtime.recorder is not None and runtime.recorder.waiting
     if dat._values is None or waits or dat._buffer.where == _core.Where.device:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What loops have cost."""
+"""Costs of loops."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pyop2cxx.runtime import runtime
 
 
 class LoopTiming(TypedDict):
-    """What the loops of one kernel have cost.
+    """Cost of the loops of a kernel.
 
     Attributes:
         calls: How often they ran.
-        seconds: Wall time inside those that ran on the host, plans and compilation apart.
-        enqueue_seconds: Wall time in which those on devices were enqueued. How long they took is
-            what `op2.profile` tells.
+        seconds: Wall time inside loops on the host, without plans and compilation.
+        enqueue_seconds: Wall time of enqueuing loops on devices. `op2.profile` measures their run
+            time.
         plan_seconds: Wall time spent on plans.
-        useful_bytes: Bytes that all calls had to move: each Dat and Map entry once a call.
+        useful_bytes: Bytes moved by all calls, at least: each Dat and Map entry once a call.
     """
 
     calls: int
@@ -29,10 +29,9 @@ class LoopTiming(TypedDict):
 
 
 def timings() -> dict[str, LoopTiming]:
-    """Return what the loops of each kernel have cost so far, by the kernel's name.
+    """Return the costs of the loops of each kernel so far, by the kernel's name.
 
-    Loops that a chain makes one function of are one row, with the names of their kernels, joined by
-    `_`.
+    Loops fused by a chain have a row together, named by the kernels' names, joined by `_`.
 
     Example:
         >>> from pyop2cxx import op2

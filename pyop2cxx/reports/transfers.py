@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which copies between host and devices were made, and for whom: ``op2.transfers.report()``."""
+"""Copies between host and devices, with their causes: ``op2.transfers.report()``."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pyop2cxx.runtime.showing import Tabled
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """Copies of one object, one way, for one cause on one line.
+    """Copies of an object, in a direction, with the same cause and line.
 
     Attributes:
-        what: Whose values: ``Dat 'q' on Set 'cells'``.
+        what: The object: ``Dat 'q' on Set 'cells'``.
         to_device: True from the host to the device, False back.
         device: The device's name.
-        cause: The loop or member that wanted them: ``par_loop 'res'``, ``Dat.data_ro``.
+        cause: The loop or member needing the values: ``par_loop 'res'``, ``Dat.data_ro``.
         argument: The loop's argument; None for a member.
-        explicit: Whether the program asked for the copy itself, by `to_device` or `to_host`.
-        line: ``file:line`` in the user's program; empty if no line of it did this.
+        explicit: Whether the program requested the copy, by `to_device` or `to_host`.
+        line: ``file:line`` in the user's program; empty if unknown.
         count: How many copies.
         nbytes: Bytes of all of them.
-        seconds: Wall time of all of them. A copy to the host also waits for the loops before it.
+        seconds: Wall time of all copies. A copy to the host also waits for earlier loops.
     """
 
     what: str
@@ -40,7 +40,7 @@ class Transfer:
 
 
 class Report(Tabled, tuple[Transfer, ...]):
-    """Transfers that print as a table."""
+    """Transfers printed as a table."""
 
     __slots__ = ()
 

@@ -88,12 +88,9 @@ PRONOUNS = {
 PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
 PROSE_LEFT = {
-    "algebra": 8.5,
     "fem": 9.0,
-    "io": 7.5,
     "mesh": 6.5,
     "pyop2": 9.5,
-    "reports": 10.5,
 }
 """Rooms not yet rewritten in plain language, with a limit of their own. The list shrinks."""
 
