@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C-mesh of quadrilaterals around a NACA0012 section that the airfoil demo runs on.
+"""The C-mesh of quadrilaterals around a NACA0012 section, used by the airfoil demo.
 
-The square root maps the outside of the section and its wake cut to a half plane. There the
-mesh is a uniform grid of ``3 * n_around`` columns and ``n_away`` rows, whose bottom row follows
-the mapped section in its middle third and the two sides of the wake in the outer thirds.
-Squaring it gives the physical mesh.
+The square root maps the outside of the section and its wake cut to a half plane. There the mesh is
+a uniform grid of ``3 * n_around`` columns and ``n_away`` rows, whose bottom row follows the mapped
+section in its middle third and the two sides of the wake in the outer thirds. Squaring the grid
+gives the physical mesh.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 WALL = 1
 FAR_FIELD = 2
 
-# Thickness polynomial of the section over sqrt(c), c, c^2, c^3, c^4, its chord scaled so that
-# the section closes at c = 1, and the nose radius that places the branch point of the root.
+# Thickness polynomial of the section over sqrt(c), c, c^2, c^3, c^4, with the chord scaled to close
+# the section at c = 1, and the nose radius for the branch point of the root.
 _THICKNESS_SCALE = 0.594689181
 _THICKNESS = (0.298222773, 0.127125232, 0.357907906, 0.291984971, 0.105174696)
 _BRANCH_POINT = 0.0077
@@ -37,10 +37,10 @@ _SECTION_POINTS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AirfoilMesh:
-    """A mesh of quadrilateral cells with its interior edges and its boundary edges.
+    """A mesh of quadrilateral cells with interior edges and boundary edges.
 
-    The two cells of an edge lie to the sides on which its flux is subtracted and added, so the
-    order of the columns carries the orientation.
+    An edge's flux is subtracted from the first cell and added to the second, so the order of the
+    columns carries the orientation.
 
     Attributes:
         x: Node coordinates, shape (n_nodes, 2), float64.
@@ -91,8 +91,8 @@ class AirfoilMesh:
     def to_mesh(self) -> Mesh:
         """Make a `Mesh` of the arrays, with the facet tags "wall" and "far field".
 
-        Both sides of the cut behind the section have nodes of their own here, at the same places;
-        the `Mesh` has each of them once, so that cells on both sides are neighbours.
+        Both sides of the cut behind the section have separate nodes here, at the same places; the
+        `Mesh` joins them, so cells on both sides are neighbours.
 
         Example:
             >>> mesh = airfoil_mesh(8, 4).to_mesh()
@@ -120,8 +120,8 @@ class AirfoilMesh:
 def airfoil_mesh(n_around: int, n_away: int, *, shuffle: int | None = None) -> AirfoilMesh:
     """Generate the mesh around the section.
 
-    Coordinates are rounded to six decimals, so that a run from these arrays and a run from the
-    text format see the same bits.
+    Coordinates are rounded to six decimals, so runs from the arrays and runs from the text format
+    see the same bits.
 
     Args:
         n_around: Cells along the section; the mesh has three times as many columns.
@@ -166,7 +166,7 @@ def shuffle_mesh(mesh: AirfoilMesh, seed: int) -> AirfoilMesh:
     """Renumber nodes, cells and interior edges at random: the worst case for locality.
 
     Args:
-        mesh: The mesh to renumber; it is left as it is.
+        mesh: The mesh to renumber; unchanged.
         seed: Seed of the permutations.
 
     Returns:
@@ -259,7 +259,7 @@ def _coordinates(n_around: int, n_away: int) -> FloatArray:
 
 
 def _mapped_section() -> npt.NDArray[np.complex128]:
-    """The section in the mapped plane, from its lower trailing edge over the nose to the upper."""
+    """The section in the mapped plane, from the lower trailing edge over the nose to the upper."""
     chord = np.sin(np.linspace(0, np.pi / 2, _SECTION_POINTS)) ** 2
     a0, a1, a2, a3, a4 = _THICKNESS
     polynomial = a0 * np.sqrt(chord) - a1 * chord - a2 * chord**2 + a3 * chord**3 - a4 * chord**4
@@ -270,7 +270,7 @@ def _mapped_section() -> npt.NDArray[np.complex128]:
 
 
 def _not_a_knot(knots: FloatArray, values: FloatArray, x: FloatArray) -> FloatArray:
-    """Evaluate the not-a-knot cubic spline; written out, so that the bits never change."""
+    """Evaluate the not-a-knot cubic spline; written out, to keep the bits."""
     n = len(knots)
     h = np.diff(knots)
     slope = np.diff(values) / h

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements as files list them: one kind after the other."""
+"""Elements in the order of files: one kind after the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BY_KIND = {kind: (cell.name, cell.vtk_order) for kind, cell in BY_MESHIO.items()
     "wedge": ("prism", (0, 1, 2, 3, 4, 5)),
     "pyramid": ("pyramid", (0, 1, 3, 2, 4)),
 }
-"""For each of meshio's kinds its name, and which corner stands at each place of Basix's order."""
+"""For each of meshio's kinds the name, and the corner at each place of Basix's order."""
 
 
 def in_vtk_order(kind: str, rows: Array) -> Array:
@@ -28,12 +28,12 @@ def in_vtk_order(kind: str, rows: Array) -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class Block:
-    """Elements of one kind, one after the other.
+    """Elements of a single kind, in order.
 
     Attributes:
-        kind: What meshio calls them, without the order: "triangle", "line", "vertex", "wedge".
+        kind: meshio's name, without the order: "triangle", "line", "vertex", "wedge".
         rows: The nodes of each; corners come first.
-        tags: For each name which of them have it.
+        tags: For each name the elements with the tag.
     """
 
     kind: str

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reference cells: how vertices, edges and facets of a cell are numbered.
 
-As in Basix (https://docs.fenicsproject.org/basix): facet ``i`` of a simplex lies opposite to
-vertex ``i``; vertices of quadrilaterals and hexahedra are in tensor order, the first coordinate
-running fastest, and their edges and facets in the order of their vertices. Kernels from FFCx rely
-on it.
+As in Basix (https://docs.fenicsproject.org/basix): facet ``i`` of a simplex lies opposite to vertex
+``i``; vertices of quadrilaterals and hexahedra are in tensor order, the first coordinate running
+fastest, and their edges and facets in the order of their vertices. Kernels from FFCx rely on the
+order.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ class ReferenceCell:
 
     Attributes:
         name: As in UFL: "interval", "triangle", "quadrilateral", "tetrahedron", "hexahedron".
-        tdim: Its topological dimension.
+        tdim: Topological dimension.
         points: Vertices of the reference cell, ``tdim`` coordinates each.
-        corners: For each dimension up to ``tdim`` the vertices of each entity of this dimension.
-        vtk_order: Which vertex stands at each place of VTK's and Gmsh's order. It is its own
-            inverse.
-        vtk_type: VTK's number of this kind of cell.
-        meshio_name: What meshio calls it.
+        corners: For each dimension up to ``tdim`` the vertices of each entity.
+        vtk_order: Vertex at each place of VTK's and Gmsh's order. The permutation is an involution.
+        vtk_type: VTK's number of the kind of cell.
+        meshio_name: meshio's name.
     """
 
     name: str
@@ -56,7 +55,7 @@ class ReferenceCell:
 
     @property
     def facet_type(self) -> str:
-        """The name of the kind of its facets: "point" for an interval."""
+        """The kind of the facets: "point" for an interval."""
         return self._facet
 
 
@@ -133,17 +132,17 @@ CELLS: Mapping[str, ReferenceCell] = {
         ),
     )
 }
-"""The kinds of cells that a `Mesh` may have, by their names."""
+"""The kinds of cells of a `Mesh`, by name."""
 
 
 def reference_cell(name: str) -> ReferenceCell:
     """Return the kind of cell of a name.
 
     Args:
-        name: One of the keys of `CELLS`.
+        name: A key of `CELLS`.
 
     Raises:
-        UsageError: There is no such kind.
+        UsageError: The kind does not exist.
 
     Example:
         >>> reference_cell("triangle").facets

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements and nodes that are given twice."""
+"""Duplicate elements and nodes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _DIGITS = 1e12
-"""Nodes nearer to each other than the size of the mesh over this number coincide."""
+"""Nodes closer than the size of the mesh over so large a number coincide."""
 
 
 def first_alike(rows: Array) -> Numbers:
-    """Return for each element the first one with the same vertices, in any order.
+    """Return for each element the first with the same vertices, in any order.
 
     Args:
         rows: Vertices of each element, shape (n, corners).
 
     Returns:
-        Shape (n,); ``i`` at place ``i`` if no element before it has the same vertices.
+        Shape (n,), int64; ``i`` at place ``i`` if no earlier element has the same vertices.
     """
     found = np.arange(len(rows))
     keys, which = distinct_numbers(_sums(rows))
     if len(keys) == len(rows):
         return found
-    # Equal sums are a necessary condition only, so these rows are compared.
+    # Equal sums are a necessary condition only, so rows are compared.
     suspects = np.flatnonzero(np.bincount(which)[which] > 1)
     ordered = np.sort(rows[suspects], axis=1)
     _, first, same = np.unique(ordered, axis=0, return_index=True, return_inverse=True)
@@ -40,7 +40,7 @@ def first_alike(rows: Array) -> Numbers:
 
 
 def _sums(rows: Array) -> Array:
-    """Return a number for each row that does not depend on the order in the row."""
+    """Return a number for each row, independent of the order in the row."""
     mixed = (rows.astype(np.uint64) + np.uint64(1)) * _ODD
     mixed ^= mixed >> np.uint64(29)
     mixed *= _ODD
@@ -48,13 +48,13 @@ def _sums(rows: Array) -> Array:
 
 
 def first_there(points: Array) -> Numbers:
-    """Return for each node the first one at the same place.
+    """Return for each node the first at the same place.
 
     Args:
         points: Where nodes are, shape (n, gdim).
 
     Returns:
-        Shape (n,); ``i`` at place ``i`` if no node before it is there.
+        Shape (n,), int64; ``i`` at place ``i`` if no earlier node is there.
     """
     low = points.min(axis=0)
     size = float((points.max(axis=0) - low).max()) or 1.0

@@ -31,8 +31,8 @@ BaseMesh = TypeVar("BaseMesh")
 
 _CELLS = {"interval": "quadrilateral", "triangle": "prism", "quadrilateral": "hexahedron"}
 _FLAT = _CELLS | {"triangle": "tetrahedron"}
-# Of a prism whose corners go by the numbers of its triangle's vertices: 0 1 2 below, 3 4 5 above.
-# Neighbours cut the quadrilateral between them along the same diagonal.
+# Division of a prism whose corners are ordered by the numbers of the triangle's vertices: 0 1 2
+# below, 3 4 5 above. Neighbours cut the quadrilateral between them along the same diagonal.
 _TETS_OF_PRISM = ((0, 1, 2, 5), (0, 1, 4, 5), (0, 3, 4, 5))
 
 
@@ -51,23 +51,23 @@ class Downward(NamedTuple):
 class ExtrudedMesh(Generic[BaseMesh]):
     """Columns of cells over the cells of a mesh, made by `Mesh.extruded`.
 
-    Everything is for loops: a loop over `columns` visits the cells of each from the bottom up, and
-    sees their vertices through `cell_vertices`, their own values through `column_cells`. With the
-    Maps of `from_top` a loop goes from the top down. Data that are the same all the way up stay on
-    the mesh below, and are reached through its own Maps or directly.
+    All members serve loops: a loop over `columns` visits the cells of each from the bottom up, with
+    the vertices of cells through `cell_vertices`, and values of cells through `column_cells`. With
+    the Maps of `from_top` a loop goes from the top down. Data constant along columns stay on the
+    base mesh, and are reached through its own Maps or directly.
 
     Attributes:
         base: The mesh below.
         columns: The extruded Set: an entity is a column. ``iteration_region=op2.ON_BOTTOM`` and
-            ``op2.ON_TOP`` of a loop visit one cell of each.
-        vertices: The Set of vertices. Those above one another follow one another.
-        cell_vertices: The vertices of each cell, first those of its lower end in the order of the
-            cell below, then those of its upper end; starts on `columns`.
-        coordinates: A Dat on the vertices, with one more component than that of the base.
+            ``op2.ON_TOP`` of a loop visit a single cell of each.
+        vertices: The Set of vertices. Vertices of a vertical line are consecutive.
+        cell_vertices: The vertices of each cell, first at the lower end in the order of the base
+            cell, then at the upper end; starts on `columns`.
+        coordinates: A Dat on the vertices, with an additional component to the base's.
         base_vertices: The vertex of the base below each vertex, shape (vertices.size,).
-        levels: The level of each vertex, shape (vertices.size,): that of a cell's lower end is the
-            cell's number in its column.
-        cell_tags: Named parts of the columns, those of the base's cells.
+        levels: The level of each vertex, shape (vertices.size,): the level of a cell's lower end is
+            the cell's number in the column.
+        cell_tags: Named parts of the columns, from the base's cells.
         name: Used in messages.
     """
 
@@ -112,20 +112,20 @@ class ExtrudedMesh(Generic[BaseMesh]):
         self.cell_tags = Tags(self.columns, parts)
 
     def _map(self, to: Set, rows: Array, name: str, step: int = 1) -> Map:
-        """Return a Map from the columns; a row is of the first cell, `step` leads to the next."""
+        """Return a Map from the columns; rows are for the first cell, `step` leads to the next."""
         arity = rows.shape[1]
         return Map(self.columns, to, arity, rows, name, offset=[step] * arity)
 
     def _number(self, n_base: int) -> Array:
-        """Number the vertices; return how far up each is, from 0 to 1."""
+        """Number the vertices; return the relative height of each, from 0 to 1."""
         low, past = self._cells_of[:, :1], self._cells_of[:, 1:]
         lines = self._corners
-        if self._is_continuous:  # a line of vertices over each vertex, as long as any cell needs it
+        if self._is_continuous:  # a line of vertices over each vertex
             below = np.full(n_base, np.iinfo(np.int64).max)
             above = np.full(n_base, -1)
             np.minimum.at(below, lines, np.broadcast_to(low, lines.shape))
             np.maximum.at(above, lines, np.broadcast_to(past, lines.shape))
-            below = np.minimum(below, above + 1)  # over a vertex of no cell there is none
+            below = np.minimum(below, above + 1)  # no line over a vertex without a cell
             count = above - below + 1
             first = np.cumsum(count) - count
             self._rows = first[lines] + low - below[lines]
@@ -170,7 +170,7 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     @property
     def cell_type(self) -> str:
-        """The kind of its cells: "quadrilateral", "prism" or "hexahedron"."""
+        """The kind of the cells: "quadrilateral", "prism" or "hexahedron"."""
         return _CELLS[self._cell_type]
 
     @property
@@ -182,22 +182,22 @@ class ExtrudedMesh(Generic[BaseMesh]):
     def cells(self) -> Set:
         """The Set of all cells, for Dats with values in each cell.
 
-        Cells of a column follow one another from the bottom up, columns as on `base`. With `n`
-        cells in every column ``dat.data.reshape(-1, n)`` has a row for each column.
+        Cells of a column are consecutive from the bottom up, columns as on `base`. With `n` cells
+        in every column ``dat.data.reshape(-1, n)`` has a row for each column.
         """
         return Set(self.n_cells, "extruded_cells")
 
     @cached_property
     def column_cells(self) -> Map:
-        """The cell itself: a Map of arity 1 from `columns` to `cells`."""
+        """The number of the cell: a Map of arity 1 from `columns` to `cells`."""
         return self._map(self.cells, self._first_cells[:, None], "column_cells")
 
     @cached_property
     def from_top(self) -> Downward:
-        """Maps like `column_cells` and `cell_vertices`, by which a loop goes from the top down.
+        """Maps like `column_cells` and `cell_vertices`, for loops from the top down.
 
-        The n-th cell that the loop visits is the n-th from the top. All Maps of one loop that
-        start on `columns` should be of the same direction.
+        The n-th visited cell is the n-th from the top. All Maps of a loop that start on `columns`
+        should have the same direction.
         """
         above = (self._cells_of[:, 1:] - self._cells_of[:, :1]) - 1
         rows = np.concatenate([self._rows, self._rows + 1], 1)
@@ -214,7 +214,7 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     @cached_property
     def vertex_tags(self) -> Tags:
-        """Named parts of the vertices: "lower", "upper", and those above the base's facet tags.
+        """Named parts of the vertices: "lower", "upper", and parts above the base's facet tags.
 
         Raises:
             UsageError: The base has a facet tag "lower" or "upper".
@@ -245,7 +245,7 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     @cached_property
     def flat(self) -> BaseMesh:
-        """What `to_mesh` makes, made once: the mesh of forms on this one, for files and pictures.
+        """Result of `to_mesh`, made once: the mesh for forms, files and pictures.
 
         Raises:
             UsageError: As of `to_mesh`.
@@ -253,19 +253,19 @@ class ExtrudedMesh(Generic[BaseMesh]):
         return self.to_mesh()
 
     def ufl_domain(self) -> Any:
-        """Return the mesh as UFL sees it, so that ``ufl.dx(domain=mesh)`` is over all its cells."""
+        """Return the UFL domain, so ``ufl.dx(domain=mesh)`` integrates over all cells."""
         return seams.ufl_domain(self)
 
     def to_mesh(self) -> BaseMesh:
         """Return the same as a mesh without columns, for forms, files and pictures.
 
-        Quadrilaterals and hexahedra stay what they are; a prism becomes three tetrahedra. Cells of
-        a column follow one another. Vertices keep their numbers. Facet tags are those of the base,
-        "lower" and "upper".
+        Quadrilaterals and hexahedra stay; a prism becomes three tetrahedra. Cells of a column are
+        consecutive. Vertices keep their numbers. Facet tags are the base's, "lower" and "upper".
 
         Raises:
-            UsageError: Columns have vertices of their own; or there are vertices of no cell,
-                because neighbours have no level in common; or the base has these facet tags, too.
+            UsageError: Columns have separate vertices; or there are vertices without a cell,
+                because neighbours have no common level; or the base has a facet tag "lower" or
+                "upper".
         """
         mesh: Any = self.base
         if not self._is_continuous:
@@ -308,7 +308,7 @@ class ExtrudedMesh(Generic[BaseMesh]):
         return np.broadcast_to(np.arange(self._corners.shape[1]), self._corners.shape)
 
     def _upright(self, tets: Array) -> Array:
-        """Turn tetrahedra around whose volume is negative."""
+        """Reorient tetrahedra with negative volume."""
         x = np.asarray(self.coordinates.data_ro)[tets]
         is_turned = np.linalg.det(x[:, 1:] - x[:, :1]) < 0
         tets[is_turned, 2:] = tets[is_turned, :1:-1]
@@ -354,7 +354,7 @@ class Sides:
 
     Attributes:
         set: The extruded Set of them; an entity is a column of facets.
-        vertices: The vertices of each, first those of its lower end; a Map that starts on `set`.
+        vertices: The vertices of each, first at the lower end; a Map from `set`.
         tags: Named parts of them.
     """
 
@@ -381,7 +381,7 @@ class Sides:
 
 
 def _slots(mesh: Any, facets: Any) -> Array:
-    """Which corners of their cells facets have, shape (n, corners of a facet)."""
+    """Return the corners of facets in their cells; int, shape (n, corners of a facet)."""
     table = np.array(mesh.cell.facets)
     numbers = np.asarray(facets.local_numbers.data_ro).reshape(facets.set.size, -1)
     found: Array = table[numbers[:, 0]]
@@ -389,12 +389,12 @@ def _slots(mesh: Any, facets: Any) -> Array:
 
 
 def _of_levels(cells_of: Array) -> Array:
-    """The lowest level of columns, and one past the highest."""
+    """Return the lowest level of columns, and the highest plus 1."""
     return np.stack([cells_of[:, 0], cells_of[:, 1] + 1], 1)
 
 
 def _cells_of_columns(layers: int | npt.ArrayLike, n_columns: int, what: str) -> Numbers:
-    """The number of the lowest cell of each column, and one past that of its highest."""
+    """Return the number of the lowest cell of each column, and of the highest plus 1."""
     given = plain_array(layers, what)
     if given.dtype.kind in "iu" and given.shape in ((), (n_columns,)):
         past = np.broadcast_to(given, n_columns).astype(np.int64)

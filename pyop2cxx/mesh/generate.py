@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     IntArray: TypeAlias = npt.NDArray[np.int64]
 
 _SIDES = (("left", "right"), ("bottom", "top"), ("front", "back"))
-# Kuhn's division: six tetrahedra around the diagonal from corner 0 to corner 7, for each order in
-# which a path along three edges can go from one to the other. Odd orders are turned, so that
-# volumes are positive.
+# Kuhn's division: six tetrahedra around the diagonal from corner 0 to corner 7, for each order of
+# the three edges on a path between them. Odd orders are turned, for positive volumes.
 _TETS = ((0, 1, 3, 7), (0, 5, 1, 7), (0, 3, 2, 7), (0, 2, 6, 7), (0, 4, 5, 7), (0, 6, 4, 7))
 
 
@@ -33,9 +32,9 @@ def interval_mesh(
 
     Args:
         n: The number of cells.
-        start: Its lower end, tagged "left".
-        end: Its upper end, tagged "right".
-        periodic: Whether both ends are one vertex: True or "x". They then have no tags.
+        start: Lower end, tagged "left".
+        end: Upper end, tagged "right".
+        periodic: Whether both ends are a single vertex: True or "x". Then there are no tags.
 
     Raises:
         UsageError: n is not positive, or the interval is empty.
@@ -51,16 +50,16 @@ def square_mesh(n: int, *, cell: str = "triangle", periodic: str | bool = False)
     """Divide the unit square.
 
     Args:
-        n: Squares per side; each is one quadrilateral or two triangles.
+        n: Squares per side; each becomes a quadrilateral or two triangles.
         cell: "triangle" or "quadrilateral".
-        periodic: Directions in which the mesh closes on itself: "x", "y", "xy"; True means all.
-            Opposite sides are then joined, and have no tags. Finite elements need two cells around.
+        periodic: Periodic directions: "x", "y", "xy"; True means all. Opposite sides are then
+            joined, and have no tags. Finite elements need two cells around.
 
     Returns:
         A mesh with the facet tags "left", "right", "bottom", "top".
 
     Raises:
-        UsageError: n is not positive, or there is no such cell.
+        UsageError: n is not positive, or the cell does not exist.
 
     Example:
         >>> square_mesh(4)
@@ -89,7 +88,7 @@ def rectangle_mesh(
         periodic: As of `square_mesh`.
 
     Raises:
-        UsageError: A number is not positive, the rectangle is empty, or there is no such cell.
+        UsageError: A number is not positive, the rectangle is empty, or the cell does not exist.
 
     Example:
         >>> rectangle_mesh(4, 2, high=(2.0, 1.0), cell="quadrilateral").cells.size
@@ -102,15 +101,15 @@ def cube_mesh(n: int, *, cell: str = "tetrahedron", periodic: str | bool = False
     """Divide the unit cube.
 
     Args:
-        n: Cubes per side; each is one hexahedron or six tetrahedra.
+        n: Cubes per side; each becomes a hexahedron or six tetrahedra.
         cell: "tetrahedron" or "hexahedron".
-        periodic: Directions of "xyz" in which the mesh closes on itself; see `square_mesh`.
+        periodic: Periodic directions of "xyz"; see `square_mesh`.
 
     Returns:
         A mesh with the facet tags "left", "right" (x), "bottom", "top" (y), "front", "back" (z).
 
     Raises:
-        UsageError: n is not positive, or there is no such cell.
+        UsageError: n is not positive, or the cell does not exist.
 
     Example:
         >>> cube_mesh(2).cells.size, cube_mesh(2, cell="hexahedron").cells.size
@@ -136,12 +135,12 @@ def box_mesh(
         ny: Boxes in y.
         nz: Boxes in z.
         low: The corner with the least coordinates.
-        high: The corner with the greatest ones.
+        high: The corner with the greatest coordinates.
         cell: "tetrahedron" or "hexahedron".
         periodic: As of `cube_mesh`.
 
     Raises:
-        UsageError: A number is not positive, the box is empty, or there is no such cell.
+        UsageError: A number is not positive, the box is empty, or the cell does not exist.
 
     Example:
         >>> box_mesh(4, 1, 1, high=(4.0, 1.0, 1.0)).exterior_facets.tags["right"].size
@@ -155,7 +154,7 @@ def disk_mesh(n: int, radius: float = 1.0) -> Mesh:
 
     Args:
         n: The number of rings; ring ``i`` has ``6 * i`` vertices.
-        radius: That of the disk.
+        radius: Radius of the disk.
 
     Returns:
         A mesh of ``6 * n * n`` triangles with the facet tag "rim".
@@ -193,7 +192,7 @@ def _ring(ring: int, places: IntArray) -> IntArray:
 
 
 def _ring_cells(ring: int) -> IntArray:
-    """Triangles between a ring and the one inside, shape (6 * (2 * ring - 1), 3)."""
+    """Triangles between a ring and the next inner ring; int, shape (6 * (2 * ring - 1), 3)."""
     sector, step = np.divmod(np.arange(6 * ring), ring)
     outside = sector * ring + step
     inside = sector * (ring - 1) + step
@@ -250,7 +249,7 @@ def _grid(
 
 
 def _closed_axes(what: str, periodic: str | bool, dim: int) -> list[int]:
-    """Return the directions in which a mesh closes on itself."""
+    """Return the periodic directions of a mesh."""
     axes = "xyz"[:dim]
     given = (axes if periodic else "") if isinstance(periodic, bool) else periodic
     if not isinstance(given, str) or {*given} - {*axes} or len({*given}) < len(given):
@@ -282,7 +281,7 @@ def _corners(vertex: IntArray) -> IntArray:
 
 
 def _cut(corners: IntArray, cell: str) -> IntArray:
-    """Cut boxes into cells; those of a box follow one another."""
+    """Cut boxes into cells; the cells of a box are consecutive."""
     if cell == "triangle":
         return corners[:, [0, 1, 3, 0, 3, 2]].reshape(-1, 3)
     if cell == "tetrahedron":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of which a mesh is made, checked: what are its nodes, vertices and seams."""
+"""Checked input arrays of a mesh, with nodes, vertices and seams."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What the caller's arrays say.
+    """The contents of the caller's arrays.
 
     Attributes:
         points: Where nodes are, shape (n_nodes, gdim).
@@ -37,7 +37,7 @@ class Given:
         n_vertices: How many there are.
         vertex_of: The vertex of each node, shape (n_nodes,); -1 where a node is none. None if
             nodes are the vertices.
-        images: What nodes are joined to in each seam, as of `periodic.images`.
+        images: Joined nodes in each seam, as of `periodic.images`.
         is_by_corner: Whether points were given for each corner of each cell.
     """
 
@@ -51,7 +51,7 @@ class Given:
 
     @property
     def is_closed(self) -> bool:
-        """Whether facets on two sides may be one."""
+        """Whether facets on two sides may be joined."""
         return self.is_by_corner or bool(self.images)
 
 
@@ -62,7 +62,7 @@ def given_arrays(
     periodic: Sequence[npt.ArrayLike],
     name: str,
 ) -> Given:
-    """Check the arrays of `Mesh.from_arrays`, whose arguments these are."""
+    """Check the arrays of `Mesh.from_arrays`; arguments as there."""
     where = _as_points(points, cell.name, cell.tdim, name)
     if where.ndim == 3:
         if len(periodic):
@@ -154,7 +154,7 @@ def as_mixed(
     tdim: int,
     name: str,
 ) -> tuple[Array, dict[str, Array]]:
-    """Check points, and cells of several kinds, that have so many corners each."""
+    """Check points, and cells of several kinds with the given numbers of corners."""
     where = _as_points(points, "mixed", tdim, name)
     if where.ndim != 2:
         raise DataValueError(f"{name}: points have shape (n_vertices, gdim), got {where.shape}")
@@ -174,7 +174,7 @@ def _as_points(points: npt.ArrayLike, kind: str, tdim: int, name: str) -> Array:
     if given.dtype.kind not in "iuf":
         raise DataValueError(f"{name}: points must be real numbers, got {given.dtype}")
     dtype = np.float32 if given.dtype == np.float32 else np.float64
-    found = np.array(given, dtype, order="C")  # a copy: renumbering moves it
+    found = np.array(given, dtype, order="C")  # a copy: renumbering moves the points
     if found.ndim == 1 and tdim == 1:
         found = found[:, None]
     if found.ndim not in (2, 3) or not tdim <= found.shape[-1] <= 3:
@@ -214,7 +214,7 @@ def _check_corners(rows: Array, kind: str, what: str) -> None:
 
 
 def _check_once(rows: Array, what: str) -> None:
-    """Refuse a cell that is given twice: numbers of cells are the caller's, so none is left out."""
+    """Refuse duplicate cells: cells keep the caller's numbers, so none can be left out."""
     first = first_alike(rows)
     again = np.flatnonzero(first != np.arange(len(rows)))
     if again.size:
@@ -266,6 +266,6 @@ def as_numbers(given: npt.ArrayLike, on: Set, way: Renumbering | None, what: str
 
 
 def new_numbers(way: Renumbering, on: Set) -> Array:
-    """The numbers now in use, by those that were given."""
+    """Return the present numbers, indexed by the given numbers."""
     numbers: Array = way.to_original(np.arange(on.size), on)
     return numbers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How large cells are, and where facets look: what finite volumes need of a mesh."""
+"""Sizes of cells and normals of facets, for finite volumes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _PARTS = (1, 1, 2, 6)
 """How many simplices are as large as the unit cube, by dimension."""
 _FLAT = 1e-16
-"""Squared sine of the angle to a facet below which the middle of a cell lies on neither side."""
+"""Squared sine of the smallest angle between a cell's middle and a facet."""
 
 
 def volumes(cell: ReferenceCell, nodes: Array, degree: int = 1) -> Array:
@@ -40,12 +40,12 @@ def volumes(cell: ReferenceCell, nodes: Array, degree: int = 1) -> Array:
 
 
 def _rule(cell: ReferenceCell, degree: int) -> Iterator[tuple[Array, float]]:
-    """Yield points and weights that integrate the Jacobian of cells exactly."""
+    """Yield points and weights for exact integrals of the Jacobian of cells."""
     n = degree + 1 if cell.name not in SIMPLICES else 3
     roots, weights = np.polynomial.legendre.leggauss(n)
     for places in product(range(n), repeat=cell.tdim):
         at, weight = (roots[[*places]] + 1) / 2, float(np.prod(weights[[*places]] / 2))
-        if cell.name in SIMPLICES:  # of the unit cube, whose sides are drawn together
+        if cell.name in SIMPLICES:  # for the unit cube, collapsed to a simplex
             left = 1.0
             for k in range(cell.tdim):
                 at[k], weight, left = at[k] * left, weight * left, left * (1 - at[k])
@@ -53,7 +53,7 @@ def _rule(cell: ReferenceCell, degree: int) -> Iterator[tuple[Array, float]]:
 
 
 def _size_of(directions: Array) -> Array:
-    """Return the sizes of the boxes that vectors span, shape (n,), of shape (n, tdim, gdim)."""
+    """Return the sizes of boxes spanned by vectors; shape (n,), from shape (n, tdim, gdim)."""
     if directions.shape[1] == directions.shape[2]:
         return np.asarray(abs(np.linalg.det(directions)))
     return np.asarray(np.sqrt(np.linalg.det(directions @ directions.transpose(0, 2, 1))))
@@ -93,14 +93,14 @@ def _curved_slopes(cell: ReferenceCell, point: Array) -> Array:
 
 
 def first_fold(facets: Array, middles: Array) -> int:
-    """Return the first facet both of whose cells lie on the same side of it; -1 if there is none.
+    """Return the first facet with both cells on the same side; -1 if there is none.
 
     Cells without a volume lie on neither side.
 
     Args:
         facets: Where the vertices of facets are, shape (n, vertices of a facet, gdim).
-        middles: The middles of the two cells of each, shape (n, 2, gdim); of flat meshes, whose
-            cells have as many dimensions as the space.
+        middles: The middles of the two cells of each, shape (n, 2, gdim); for meshes with equal
+            dimensions of cells and space.
     """
     n_corners, gdim = facets.shape[1:]
     corners = [facets[:, k].T for k in range(n_corners)]
@@ -111,7 +111,7 @@ def first_fold(facets: Array, middles: Array) -> int:
     elif gdim == 2:
         along = corners[1] - corners[0]
         normal = np.stack([along[1], -along[0]])
-    else:  # of quadrilaterals from the diagonals
+    else:  # for quadrilaterals from the diagonals
         a, b = corners[-1] - corners[0], corners[-2] - corners[1 if n_corners == 4 else 0]
         normal = np.stack([a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)])
     first, second = ((normal * end).sum(axis=0) for end in ends)
@@ -122,19 +122,19 @@ def first_fold(facets: Array, middles: Array) -> int:
 
 
 def normals(facets: Array, middles: Array) -> Array:
-    """Return vectors that stand on facets, each as long as its facet is large, shape (n, gdim).
+    """Return facet normals scaled by facet area; shape (n, gdim).
 
     Args:
         facets: Where their vertices are, shape (n, vertices of a facet, gdim); quadrilaterals in
             tensor order.
-        middles: The middle of the cell that each vector leads away from, shape (n, gdim).
+        middles: The middle of the cell behind each normal, shape (n, gdim).
     """
     n_corners, gdim = facets.shape[1:]
     outward = facets.mean(axis=1) - middles
     if n_corners == 1:
         return np.asarray(outward / np.linalg.norm(outward, axis=1, keepdims=True))
     along = facets[:, 1] - facets[:, 0]
-    if n_corners == 2 and gdim == 3:  # of a surface: within it
+    if n_corners == 2 and gdim == 3:  # of a surface: tangential to the surface
         length2 = (along**2).sum(axis=1, keepdims=True)
         across = outward - (outward * along).sum(axis=1, keepdims=True) / length2 * along
         return np.asarray(across * np.sqrt(length2) / np.linalg.norm(across, axis=1, keepdims=True))
@@ -142,7 +142,7 @@ def normals(facets: Array, middles: Array) -> Array:
         found = np.stack([along[:, 1], -along[:, 0]], axis=1)
     elif n_corners == 3:
         found = 0.5 * np.cross(along, facets[:, 2] - facets[:, 0])
-    else:  # half the product of the diagonals, also where the four do not lie in a plane
+    else:  # half the product of the diagonals, even if the vertices are not in a plane
         found = 0.5 * np.cross(facets[:, 3] - facets[:, 0], facets[:, 2] - facets[:, 1])
     inward = (found * outward).sum(axis=1) < 0
     found[inward] *= -1

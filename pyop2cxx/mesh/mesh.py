@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes of one kind of cell: Sets, Maps, coordinates, facets, and named parts."""
+"""Meshes with a single kind of cell: Sets, Maps, coordinates, facets, and named parts."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ if TYPE_CHECKING:
 
 
 class Mesh(Shown):
-    """Cells of one kind, their vertices, and what lies between.
+    """Cells of a single kind, with vertices, edges and facets.
 
-    Made by `Mesh.from_arrays`, by generators such as `square_mesh`, or by `read`. Edges and facets
-    are built when they are first asked for. Vertices of a cell and its facets are numbered as in
-    Basix, so that kernels from FFCx run on it; see `pyop2cxx.mesh.cells`.
+    Made by `Mesh.from_arrays`, by generators, for example `square_mesh`, or by `read`. Edges and
+    facets are built on first use. Vertices of a cell and its facets are numbered as in Basix, as
+    required by kernels from FFCx; see `pyop2cxx.mesh.cells`.
 
     Attributes:
         cell: The reference cell.
         cells: The Set of cells.
         vertices: The Set of vertices.
         cell_vertices: The vertices of each cell.
-        coordinates: A Dat on `nodes`; its dim is the geometric dimension.
-        shape: Where cells are: the nodes, their degree, and where the mesh closes on itself.
+        coordinates: A Dat on `nodes`; the dim is the geometric dimension.
+        shape: Geometry of the cells: the nodes, their degree, and periodic seams.
         cell_tags: Named parts of the cells, `Tags`: ``mesh.cell_tags["steel"]`` is a Subset.
         vertex_tags: Named parts of the vertices.
-        renumbering: The way back to the numbers that were given; None if they are in use.
-        is_part: Whether these are the cells of one kind of a `MixedMesh`.
+        renumbering: The way back to the given numbers; None if they are in use.
+        is_part: Whether the mesh holds the cells of a single kind of a `MixedMesh`.
         name: Used in messages.
 
     Example:
@@ -142,26 +142,25 @@ class Mesh(Shown):
         Args:
             cell_type: "interval", "triangle", "quadrilateral", "tetrahedron" or "hexahedron".
             points: Coordinates of the vertices, shape (n_vertices, gdim), real; float32 stays
-                float32, all else becomes float64. Of a mesh that closes on itself they may be given
-                for each corner of each cell, shape (n_cells, corners, gdim): facets with the same
-                vertices, one of which is the other one moved, are then the same.
-            cells: Vertices of each cell, shape (n_cells, vertices of a cell), integers; those of
-                quadrilaterals and hexahedra in tensor order. Of curved cells all nodes of degree
+                float32, other dtypes become float64. For a periodic mesh they may be given for each
+                corner of each cell, shape (n_cells, corners, gdim): facets with the same vertices
+                and equal up to a translation are then joined.
+            cells: Vertices of each cell, shape (n_cells, vertices of a cell), integers; for
+                quadrilaterals and hexahedra in tensor order. For curved cells all nodes of degree
                 two in Basix's order: vertices, then middles of edges, faces, cells.
             cell_tags: For each name the numbers of cells.
             facet_tags: For each name rows of vertices of facets, shape (n, vertices of a facet),
                 each row in any order.
             vertex_tags: For each name numbers of vertices.
-            periodic: For each direction in which the mesh closes on itself pairs of vertices, shape
-                (n, 2): the first, on one side, is the same as the second, on the other side. Both
-                have points of their own, so that cells keep their shapes; the mesh has a vertex
-                for both.
+            periodic: For each periodic direction pairs of vertices, shape (n, 2): a vertex on a
+                side, and the same vertex on the opposite side. Both have points of their own, so
+                cells keep their shapes; the mesh has a single vertex for both.
             renumber: Whether cells and vertices are renumbered for locality. The mesh then keeps
                 the way back, in `renumbering`.
             name: Used in messages.
 
         Raises:
-            UsageError: There is no such kind of cell.
+            UsageError: The kind of cell does not exist.
             DataValueError: Arrays have another shape, are not finite, or numbers are out of range;
                 a cell names a vertex twice, or is given twice; a tagged facet is none of the mesh;
                 both sides of a seam are divided in different ways.
@@ -197,7 +196,7 @@ class Mesh(Shown):
 
     @property
     def cell_type(self) -> str:
-        """The kind of its cells: "interval", "triangle", "quadrilateral", ..."""
+        """The kind of the cells: "interval", "triangle", "quadrilateral", ..."""
         return self.cell.name
 
     @property
@@ -217,27 +216,27 @@ class Mesh(Shown):
 
     @property
     def is_periodic(self) -> bool:
-        """Whether the mesh closes on itself."""
+        """Whether the mesh is periodic."""
         return self.shape.seams is not None
 
     @property
     def nodes(self) -> Set:
-        """The Set that `coordinates` are on: `vertices`, unless curved or periodic."""
+        """The Set of the `coordinates`: `vertices`, unless curved or periodic."""
         return self.shape.cell_nodes.toset
 
     @property
     def cell_nodes(self) -> Map:
-        """The nodes of each cell, its corners first: `cell_vertices`, unless curved or periodic."""
+        """The nodes of each cell, corners first: `cell_vertices`, unless curved or periodic."""
         return self.shape.cell_nodes
 
     @cached_property
     def edges(self) -> MeshEntities:
-        """All edges; those of an interval mesh are its cells, those of a flat one its facets."""
+        """All edges; in an interval mesh the cells, in a flat mesh the facets."""
         return self.facets if self.tdim == 2 else self._entities(1, "edges")
 
     @cached_property
     def facets(self) -> MeshEntities:
-        """All facets: those on the boundary and those between two cells."""
+        """All facets: on the boundary and between two cells."""
         return self._entities(self.tdim - 1, "facets")
 
     @cached_property
@@ -246,10 +245,11 @@ class Mesh(Shown):
 
     @property
     def exterior_facets(self) -> Facets:
-        """The facets of just one cell.
+        """The facets of a single cell.
 
         Raises:
-            UsageError: More than two cells share a facet, or two cells lie on one side of it.
+            UsageError: More than two cells share a facet, or two cells lie on the same side of a
+                facet.
         """
         return self._sides[0]
 
@@ -258,7 +258,8 @@ class Mesh(Shown):
         """The facets between two cells.
 
         Raises:
-            UsageError: More than two cells share a facet, or two cells lie on one side of it.
+            UsageError: More than two cells share a facet, or two cells lie on the same side of a
+                facet.
         """
         return self._sides[1]
 
@@ -266,10 +267,10 @@ class Mesh(Shown):
     def cell_volumes(self) -> Dat:
         """A Dat of the length, area or volume of each cell.
 
-        They belong to the coordinates at the first time that they are asked for.
+        Values are computed on first use, from the coordinates at the time.
 
         Raises:
-            UsageError: Two cells lie on one side of their facet: the mesh closes on itself, but has
+            UsageError: Two cells lie on the same side of their facet: the mesh is periodic, but has
                 no points for both sides.
 
         Example:
@@ -278,7 +279,7 @@ class Mesh(Shown):
             [0.125, 0.125]
         """
         if self.gdim == self.tdim:
-            _ = self._sides  # which refuses cells that lie on each other
+            _ = self._sides  # refuses overlapping cells
         nodes = points_of(self.coordinates)[self.cell_nodes.values_with_halo]
         found = volumes(self.cell, nodes, self.degree).astype(self.coordinates.dtype)
         return Dat(self.cells, found, name="cell_volumes")
@@ -299,13 +300,13 @@ class Mesh(Shown):
         return self.edges.of_cells
 
     def vertices_where(self, marker: Marker) -> Subset:
-        """Return the vertices that fulfil a condition.
+        """Return the vertices with a given property.
 
         Args:
             marker: Takes coordinates of shape (gdim, n), and returns n truth values.
 
         Raises:
-            DataValueError: It returns something else.
+            DataValueError: The marker returns other values.
 
         Example:
             >>> from pyop2cxx.mesh import square_mesh
@@ -319,13 +320,13 @@ class Mesh(Shown):
         return Subset(self.vertices, distinct(self.cell_vertices.values[marked[corners]]))
 
     def vertices_of(self, part: Part) -> Subset:
-        """Return the vertices of facets, of those on the boundary and of those inside.
+        """Return the vertices of facets, both on the boundary and inside.
 
         Args:
             part: The name or number of a tag or several of them; or a Subset of ``facets.set``.
 
         Raises:
-            UnknownTagError: There is no such tag.
+            UnknownTagError: The tag does not exist.
             SetTypeError: The Subset is a part of another Set.
 
         Example:
@@ -336,13 +337,13 @@ class Mesh(Shown):
         return vertices_of(self.facets.set, self.facets.vertices, self.facet_tags, part)
 
     def at_nodes(self, values: Array) -> Array:
-        """Return what values at vertices are at the nodes of the geometry.
+        """Return values at vertices as values at the nodes of the geometry.
 
         Args:
             values: A row for each vertex, shape (vertices.size, ...).
 
         Returns:
-            Shape (nodes.size, ...): in the middle of an edge the mean of its ends.
+            Shape (nodes.size, ...): in the middle of an edge the mean of the ends.
         """
         if self.shape.is_plain:
             return values
@@ -355,27 +356,27 @@ class Mesh(Shown):
     def extruded(
         self, layers: int | npt.ArrayLike, levels: Levels = None, *, continuous: bool = True
     ) -> ExtrudedMesh[Mesh]:
-        """Return columns of cells over the cells of this mesh, one dimension higher.
+        """Return columns of cells over the cells of the mesh, in an additional dimension.
 
         Intervals become quadrilaterals, triangles prisms, quadrilaterals hexahedra.
 
         Args:
             layers: The number of cells of a column; or of each column, shape (cells.size,); or for
-                each column the number of its lowest cell and one past that of its highest, shape
+                each column the number of the lowest cell and of the highest plus 1, shape
                 (cells.size, 2). Levels count from 0, the lower end of cell 0.
-            levels: How high the levels are: a number for each, or a function ``levels(x, s)`` of
-                the points below, shape (gdim, n), and how far up a vertex is, shape (n,), which
-                returns n heights. ``s`` goes from 0 at level 0 to 1 at the highest level of all
-                columns, or, where columns have vertices of their own, from the lower to the upper
-                end of each. None means heights from 0 to 1.
-            continuous: Whether columns share the vertices between them. If not, each has its own,
-                so that neighbours may be divided in different ways.
+            levels: Heights of the levels: a number for each, or a function ``levels(x, s)`` of the
+                points below, shape (gdim, n), and of relative heights, shape (n,), returning n
+                heights. ``s`` goes from 0 at level 0 to 1 at the highest level of all columns, or,
+                for columns with separate vertices, from the lower to the upper end of each. None
+                means heights from 0 to 1.
+            continuous: Whether columns share the vertices between them. Otherwise each has separate
+                vertices, and neighbours may be divided in different ways.
 
         Raises:
             UsageError: The cells are of three dimensions, or lie on a surface in space, or a column
                 has no cell.
-            UnsupportedError: The mesh is curved or closes on itself.
-            DataValueError: There are other than the right number of heights, or one is not finite.
+            UnsupportedError: The mesh is curved or periodic.
+            DataValueError: The number of heights is wrong, or a height is not finite.
 
         Example:
             >>> from pyop2cxx.mesh import square_mesh
@@ -385,20 +386,20 @@ class Mesh(Shown):
         return ExtrudedMesh(self, layers, levels, continuous)
 
     def to_original(self, data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
-        """Return a copy of data on cells or vertices in the numbering that was given.
+        """Return a copy of data on cells or vertices in the given numbering.
 
         Args:
             data: A Dat, or an array with a row for each entity of ``on``.
-            on: The Set that an array belongs to.
+            on: The Set of an array.
 
         Raises:
-            UsageError: The array has another number of rows, or no Set was given with it; or the
-                Dat was left out of a renumbering, or is on edges or facets of a renumbered mesh.
+            UsageError: The array has another number of rows, or no Set was given; or the Dat was
+                left out of a renumbering, or is on edges or facets of a renumbered mesh.
         """
         return to_original(data, on)
 
     def ufl_domain(self) -> Any:
-        """Return the mesh as UFL sees it, so that ``ufl.SpatialCoordinate(mesh)`` takes it.
+        """Return the UFL domain, as used by ``ufl.SpatialCoordinate(mesh)``.
 
         Raises:
             MissingExtraError: UFL is not installed.
@@ -498,7 +499,7 @@ def _entities(cell: ReferenceCell, given: Given) -> tuple[Map, Geometry]:
 
 
 def _seams(given: Given, shape: Geometry, way: Renumbering | None, name: str) -> Seams:
-    """Find where a mesh closes on itself."""
+    """Find the seams of a periodic mesh."""
     nodes, cell = shape.cell_nodes.toset, shape.cell
     corners = shape.cell_nodes
     if shape.degree > 1:
@@ -514,7 +515,7 @@ def _seams(given: Given, shape: Geometry, way: Renumbering | None, name: str) ->
             moved[number] = np.where(image < 0, -1, number[image])
             to.append(moved)
         return seams_by_images(corners, outer, apart.find, to, name)
-    assert given.vertex_of is not None  # of points for each corner there is one
+    assert given.vertex_of is not None  # given for points of each corner
     vertex_of = np.empty(nodes.size, np.int64)
     vertex_of[number] = given.vertex_of
     return seams_by_vertices(corners, outer, vertex_of, points_of(shape.coordinates), name)

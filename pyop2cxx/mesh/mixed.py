@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes of several kinds of cells, which share their vertices."""
+"""Meshes with several kinds of cells and common vertices."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class MixedFacets:
         vertices: The vertices of each, in the order of the reference cell, seen from the first
             cell.
         cells: A Map of arity 1 to the cell of each; of facets between two cells two Maps.
-        local_numbers: Which facet of its cell, or of its two cells, each is: a Dat of int32 of
-            dim 1 or 2.
+        local_numbers: Index of each facet in its cell, or in its two cells: a Dat of int32 of dim 1
+            or 2.
         tags: Named parts of them.
     """
 
@@ -99,7 +99,7 @@ class MixedFacets:
 
     @cached_property
     def normals(self) -> Dat:
-        """A Dat of vectors on the facets, out of the first cell, as long as these are large."""
+        """Facet normals pointing out of the first cell, scaled by facet area; a Dat of dim gdim."""
         points = points_of(self._coordinates)
         found = normals(points[self.vertices.values], self._middles[:, 0]) + 0.0
         values = np.asarray(found, self._coordinates.dtype)
@@ -112,13 +112,13 @@ class MixedFacets:
 class MixedMesh(Shown):
     """Cells of several kinds, and their common vertices; made by `read_mixed` or of arrays.
 
-    There is a Set for each kind of cells, and loops go over one of them. Vertices and facets of
-    cells are numbered as in Basix. There are no forms on such meshes.
+    There is a Set for each kind of cells, and a loop runs over a single Set. Vertices and facets of
+    cells are numbered as in Basix. Forms are not supported.
 
     Args:
         points: Coordinates of the vertices, shape (n_vertices, gdim).
-        cells: For each kind, such as "triangle" or "prism", the vertices of its cells, shape
-            (n_cells, vertices of a cell).
+        cells: For each kind, as "triangle" or "prism", the vertices of its cells, shape (n_cells,
+            vertices of a cell).
         cell_tags: For each name numbers of cells, by kind.
         facet_tags: For each name rows of vertices of facets, an array for each kind of facet.
         renumber: Whether cells and vertices are renumbered for locality.
@@ -131,11 +131,11 @@ class MixedMesh(Shown):
         coordinates: A Dat on the vertices.
         cell_tags: Named parts of the cells of each kind: ``cell_tags["triangle"]["steel"]``.
         tdim: The topological dimension.
-        renumbering: The way back to the numbers that were given; None if they are in use.
+        renumbering: The way back to the given numbers; None if they are in use.
         name: Used in messages.
 
     Raises:
-        UsageError: There is no such kind of cell, or they are of different dimensions.
+        UsageError: A kind of cell does not exist, or kinds have different dimensions.
         DataValueError: As of `Mesh.from_arrays`.
 
     Example:
@@ -203,8 +203,8 @@ class MixedMesh(Shown):
     def parts(self) -> dict[str, Mesh]:
         """The cells of each kind as a `Mesh`, with the same Sets, for pictures and files.
 
-        Facets to cells of another kind are exterior ones of a part. Of prisms and pyramids there is
-        none.
+        Facets to cells of another kind become exterior facets of a part. There are no parts for
+        prisms and pyramids.
         """
         return {
             kind: Mesh(
@@ -228,7 +228,7 @@ class MixedMesh(Shown):
 
     @property
     def exterior_facets(self) -> dict[tuple[str, ...], MixedFacets]:
-        """The facets of one cell: by its kind and that of the facet, ``("prism", "triangle")``."""
+        """The facets of a single cell, by kind of cell and of facet, ``("prism", "triangle")``."""
         return self._facets[0]
 
     @property
@@ -269,7 +269,7 @@ class MixedMesh(Shown):
         return found[0], found[1]
 
     def _uses(self, width: int) -> tuple[Array, Array]:
-        """Return vertices of all facets with so many, and kind, cell, number of each; by these."""
+        """Return vertices of all facets of a width, and kind, cell, number of each."""
         rows, uses = [np.zeros((0, width), np.int64)], [np.zeros((0, 3), np.int64)]
         for place, (kind, path) in enumerate(self.cell_vertices.items()):
             for number, corners in enumerate(_FACETS[kind]):
@@ -290,7 +290,7 @@ class MixedMesh(Shown):
         Args:
             rows: Vertices of the facets of all cells, by kind, cell and number.
             uses: Kind, cell and number of each.
-            seen: For each tag which of its facets are there; is written to.
+            seen: For each tag a mask of facets found; updated.
         """
         tagged = [
             (tag, i, part)
@@ -326,7 +326,7 @@ class MixedMesh(Shown):
     def _by_kind(
         self, rows: Array, uses: Array, places: list[Array], marks: Mapping[str, Array]
     ) -> Iterator[tuple[tuple[str, ...], MixedFacets]]:
-        """Yield facets, given by the places of their uses, and which of them have a tag."""
+        """Yield facets by the places of their uses, with tags."""
         names = list(self.cells)
         keys = np.stack([uses[place, 0] for place in places], axis=1)
         for key in np.unique(keys, axis=0):

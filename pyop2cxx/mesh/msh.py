@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def read_msh(path: Path) -> tuple[Array, list[Block]] | None:
-    """Read a file of Gmsh; as of `read_msh_with_links`, without these."""
+    """Read a file of Gmsh, as `read_msh_with_links`, without links."""
     found = read_msh_with_links(path, False)
     return None if found is None else found[:2]
 
@@ -30,16 +30,16 @@ def read_msh_with_links(
 
     Args:
         path: The file.
-        with_links: Whether the section $Periodic is read: for each of its entities its dimension,
-            and pairs of nodes that are the same, shape (n, 2).
+        with_links: Whether the section $Periodic is read: for each entity the dimension, and pairs
+            of equal nodes, shape (n, 2).
 
     Returns:
         The points, shape (n, 3), the elements with their physical groups as tags, and links; None
-        where the format is another one: an older version, the other byte order, partitions, Fluent.
+        for other formats: an older version, the other byte order, partitions, Fluent.
 
     Raises:
-        MeshFileError: It ends too early, or says what cannot be; the message has the line, or the
-            byte of a binary file.
+        MeshFileError: The file ends too early, or has an invalid entry; the message has the line,
+            or the byte of a binary file.
     """
     data = path.read_bytes()
     if not room.is_readable_msh(data):
@@ -64,7 +64,7 @@ def _block(found: room.MshBlock, names: dict[tuple[int, int], str]) -> Block:
     for group in found.groups:
         block.tags[name(group)] = np.arange(len(block.rows))
     group_of = found.group_of
-    # Elements of one group follow one another, so few of them begin another one.
+    # Elements of a group are consecutive, so changes of the group are few.
     begins = group_of[np.flatnonzero(np.diff(group_of, prepend=0))]
     for group in sorted({*begins.tolist()} - {0}):
         block.tags[name(group)] = np.flatnonzero(group_of == group)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of cells of degree two, whose sides are curved.
+"""Nodes of cells of degree two, with curved sides.
 
-A node lies, on the reference cell, in the middle of some corners: of one at a vertex, of two on an
-edge, of four on a face of a box. These corners name it, in whatever order nodes are listed.
+A node lies, on the reference cell, in the middle of corners: a single corner at a vertex, two on an
+edge, four on a face of a box. The corners identify the node, in any order of nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VTK: Mapping[str, Corners] = {
         tuple(range(8)),
     ),
 }
-# The same in Gmsh's order, where it is another one.
+# The same in Gmsh's order, where different.
 _GMSH: Mapping[str, Corners] = {
     "tetrahedron": ((0, 1), (1, 2), (0, 2), (0, 3), (2, 3), (1, 3)),
     "hexahedron": (
@@ -53,7 +53,7 @@ VTK_TYPES: Mapping[str, int] = {
 
 
 def node_corners(cell: ReferenceCell, degree: int) -> Corners:
-    """Return the corners in whose middle each node of a reference cell lies, in Basix's order.
+    """Return the corners around each node of a reference cell, in Basix's order.
 
     Args:
         cell: The kind of cell.
@@ -64,20 +64,20 @@ def node_corners(cell: ReferenceCell, degree: int) -> Corners:
 
 
 def facet_nodes(cell: ReferenceCell, degree: int) -> Array:
-    """Return which nodes of a cell are those of each facet, shape (n_facets, n)."""
+    """Return the nodes of each facet in a cell; int, shape (n_facets, n)."""
     nodes = [set(corners) for corners in node_corners(cell, degree)]
     rows = [[k for k, one in enumerate(nodes) if one <= {*facet}] for facet in cell.facets]
     return np.array(rows)
 
 
 def degree_of(cell: ReferenceCell, n_nodes: int) -> int:
-    """Return the degree of cells with so many nodes; 0 if there are no such cells."""
+    """Return the degree of cells with so many nodes; 0 if there is none."""
     degrees = {len(node_corners(cell, degree)): degree for degree in (1, 2)}
     return degrees.get(n_nodes, 0)
 
 
 def vtk_places(cell: ReferenceCell, degree: int) -> list[int]:
-    """Return which node stands at each place of VTK's order."""
+    """Return the node at each place of VTK's order."""
     places = list(cell.vtk_order)
     if degree == 1:
         return places
@@ -97,10 +97,10 @@ def from_gmsh_order(cell: ReferenceCell, rows: Array) -> Array:
 
 
 def full_rows(cell: ReferenceCell, rows: Array, points: Array) -> tuple[Array, Array] | None:
-    """Return elements of degree one or two with all their nodes, in VTK's order.
+    """Return elements of degree one or two with complete nodes, in VTK's order.
 
-    Those of boxes may lack nodes in the middle of faces and of the cell ("quad8", "hexahedron20").
-    Such a cell has a definite shape without them, which tells where they are.
+    Boxes may lack nodes in the middle of faces and of the cell ("quad8", "hexahedron20"). The shape
+    of the cell is defined without them, and gives their places.
 
     Args:
         cell: The kind of cell.
@@ -108,8 +108,7 @@ def full_rows(cell: ReferenceCell, rows: Array, points: Array) -> tuple[Array, A
         points: Where nodes are, shape (n_points, gdim).
 
     Returns:
-        Rows and points, with those that were missing at the end; None for elements of a higher
-        degree.
+        Rows and points, with missing nodes appended; None for elements of a higher degree.
     """
     n, edges = rows.shape[1], len(cell.corners[1])
     if degree_of(cell, n):
@@ -122,7 +121,7 @@ def full_rows(cell: ReferenceCell, rows: Array, points: Array) -> tuple[Array, A
         middles = [
             at + k for k, edge in enumerate(_VTK[cell.name][:edges]) if {*edge} <= {*corners}
         ]
-        # The shape functions in the middle of a face, and of a hexahedron: a sum of one.
+        # The shape functions in the middle of a face, and of a hexahedron: their sum is 1.
         weight = 0.5 if len(middles) == 4 else 0.25
         of_corners = (1 - weight * len(middles)) / len(corners)
         place = weight * points[rows[:, middles]].sum(axis=1)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes that close on themselves: facets on two sides of the boundary that are one.
+"""Periodic meshes: pairs of boundary facets joined to a single facet.
 
-Such a mesh has its nodes on both sides, so that each cell has its true shape. Its vertices are
-joined, and so are edges and facets: by pairs, not by their vertices, because around few cells two
-facets may have the same vertices.
+A periodic mesh has nodes on both sides, so each cell keeps its true shape. Vertices are joined, as
+are edges and facets: by pairs, not by their vertices, because around few cells two facets may have
+the same vertices.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seams:
-    """Where a mesh closes on itself.
+    """The seams of a periodic mesh.
 
     Attributes:
         corners: The nodes at the corners of each cell, a Map.
-        here: Nodes of facets on one side, shape (n, corners of a facet).
+        here: Nodes of facets on a side, shape (n, corners of a facet).
         there: Nodes of the same facets on the other side, corner by corner.
     """
 
@@ -50,12 +50,12 @@ class Seams:
 
 
 def joined(n: int, here: Array, there: Array) -> Array:
-    """Number classes of entities of which pairs are the same.
+    """Number classes of entities, given pairs of equal entities.
 
     Args:
         n: How many entities there are.
         here: Entities, shape (n_pairs,).
-        there: What each of these is the same as.
+        there: The equal entity of each, shape (n_pairs,).
 
     Returns:
         The class of each entity, shape (n,); classes go by their first entity.
@@ -72,10 +72,10 @@ def joined(n: int, here: Array, there: Array) -> Array:
 
 
 def images(pairs: Sequence[npt.ArrayLike], n_nodes: int, name: str) -> list[Array]:
-    """Return for each seam what each node is joined to, shape (n_nodes,); -1 for none.
+    """Return for each seam the joined node of each node, shape (n_nodes,); -1 for none.
 
     Raises:
-        DataValueError: Pairs have another shape or numbers, or a node is joined twice in one seam.
+        DataValueError: Pairs have another shape or numbers, or a node is joined twice in a seam.
     """
     found = []
     for i, given in enumerate(pairs):
@@ -99,17 +99,17 @@ def images(pairs: Sequence[npt.ArrayLike], n_nodes: int, name: str) -> list[Arra
 def seams_by_images(
     corners: Map, outer: Array, find: Callable[[Array], Array], to: Sequence[Array], name: str
 ) -> Seams:
-    """Find the facets on both sides of seams that are given as pairs of nodes.
+    """Find the facets on both sides of seams given as pairs of nodes.
 
     Args:
         corners: The nodes at the corners of each cell.
-        outer: Nodes of the facets of one cell only, shape (n, corners of a facet).
-        find: Says which of all facets has the nodes of a row; -1 for none.
+        outer: Nodes of boundary facets, shape (n, corners of a facet).
+        find: Returns the facet with the nodes of a row; -1 for none.
         to: As of `images`.
         name: Used in messages.
 
     Raises:
-        DataValueError: No facet lies on a seam, or a facet is there on one side only.
+        DataValueError: No facet lies on a seam, or a facet is present on a single side only.
     """
     here, there = [], []
     is_outer = {int(number) for number in find(outer)}
@@ -134,13 +134,13 @@ def seams_by_vertices(
 ) -> Seams:
     """Find the facets on both sides of seams of a mesh with points for each corner of each cell.
 
-    Two facets of one cell each are the same if they have the same vertices, and one is the other
-    one moved, or they are turned against each other and have no node in common. Around two cells,
-    facets of the boundary have the same vertices, too, but a node in common.
+    Two boundary facets are joined if they have the same vertices, and are either translates of each
+    other, or turned against each other without a common node. Around two cells, boundary facets
+    have the same vertices, too, but a common node.
 
     Args:
         corners: The nodes at the corners of each cell.
-        outer: Nodes of the facets of one cell only, shape (n, corners of a facet).
+        outer: Nodes of boundary facets, shape (n, corners of a facet).
         vertex_of: The vertex of each node, shape (n_nodes,).
         points: Where nodes are, shape (n_nodes, gdim).
         name: Used in messages.
@@ -170,7 +170,7 @@ def seams_by_vertices(
 
 
 def _groups(keys: Array) -> tuple[Array, Array]:
-    """Return the number of each row among the different ones, and how often each is there."""
+    """Return the number of each row among the distinct rows, and the counts."""
     _, which, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     return which.reshape(-1), counts
 

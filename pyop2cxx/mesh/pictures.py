@@ -34,7 +34,7 @@ def mach_number(q: FloatArray) -> FloatArray:
         Speed over the speed of sound, shape (n_cells,).
 
     Raises:
-        DataValueError: The shape is another one.
+        DataValueError: The shape is wrong.
 
     Example:
         >>> from pyop2cxx.mesh import free_stream
@@ -64,7 +64,7 @@ def plot_mach(
     Args:
         mesh: The mesh.
         q: Density, momentum and energy per volume, shape (n_cells, 4).
-        path: The picture; its suffix tells the format, such as .png or .pdf.
+        path: File of the picture; the suffix selects the format, as .png or .pdf.
         title: Printed above the picture.
         window: The part to show: smallest and largest x, smallest and largest y.
 
@@ -79,10 +79,11 @@ def plot_mach(
     collections = extras.load("matplotlib.collections", "plotting the Mach number")
     near = _cells_in(mesh, window)
     corners = mesh.x[mesh.cell2node[near]]
-    # Figure is used without pyplot: that would choose a window system and keep the figure alive.
+    # Figure is used without pyplot, since pyplot would choose a window system and keep the figure
+    # alive.
     figure = figure_module.Figure(figsize=_INCHES, layout="constrained")
     axes = figure.add_subplot(aspect="equal", title=title, xlabel="x / chord", ylabel="y / chord")
-    # Edges in the colour of their cell hide the seams that antialiasing leaves between cells.
+    # Edges in the colour of their cell hide the seams of antialiasing between cells.
     cells = collections.PolyCollection(
         corners,
         array=mach_number(q[near]),

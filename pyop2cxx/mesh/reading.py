@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes from files of Gmsh, from files that meshio reads, and from models of the gmsh module."""
+"""Meshes from files of Gmsh, from files readable by meshio, and from models of the gmsh module."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyop2cxx.mesh.cells import ReferenceCell
     from pyop2cxx.mesh.topology import Numbers
 
-# Integers of each cell that formats other than Gmsh's use for regions, by their names in meshio.
+# Integer cell data used for regions by formats other than Gmsh's, by their names in meshio.
 _FAMILIES = "cell_tags"
 _REGIONS = ("medit:ref", "avsucd:material", "flac3d:group", _FAMILIES, "name_to_read")
 _PHYSICAL = "gmsh:physical"
@@ -50,36 +50,36 @@ def read(
     degree: int | None = None,
     periodic: bool | Sequence[tuple[str, str]] = (),
 ) -> Mesh:
-    """Read a mesh from a file of Gmsh (.msh), VTK, XDMF, Exodus, or what else meshio reads.
+    """Read a mesh from a file of Gmsh (.msh), VTK, XDMF, Exodus, or another meshio format.
 
-    The cells are those of the highest dimension in the file; they must be of one kind. Named and
-    numbered regions (Gmsh's physical groups, sets) of them and of their facets become tags; a
-    region that has no name is called by its number. Nodes that no cell uses are left out; a cell
-    that the file lists again is taken once, with the tags of all its entries.
+    The cells are the elements of the highest dimension in the file; they must be of a single kind.
+    Named and numbered regions (Gmsh's physical groups, sets) of cells and facets become tags; a
+    region without a name is called by its number. Unused nodes are left out; a repeated cell is
+    taken once, with the tags of all entries.
 
-    Elements of order two make a curved mesh, whose coordinates are on `Mesh.nodes`; of those of
+    Elements of order two make a curved mesh, with coordinates on `Mesh.nodes`; of elements of
     higher order only the corners are taken.
 
     Args:
         path: The file.
-        renumber: Whether cells and vertices are renumbered for locality, which makes loops faster.
-            The mesh keeps the way back.
-        gdim: The geometric dimension; None leaves out the last coordinates that are zero
-            everywhere, down to the dimension of the cells.
-        name: What messages call the mesh; by default the name of the file.
+        renumber: Whether cells and vertices are renumbered for locality, for faster loops. The mesh
+            keeps the way back.
+        gdim: The geometric dimension; None drops trailing coordinates equal to zero everywhere,
+            down to the dimension of the cells.
+        name: Name in messages; by default the name of the file.
         degree: 1 takes the corners of all elements: sides become straight, and coordinates are on
             the vertices. None takes elements as they are.
-        periodic: Pairs of facet tags, such as ``[("left", "right")]``: sides of the boundary that
-            are joined, of which the second is the first one moved; see `Mesh.from_arrays`. True
-            takes what a file of Gmsh says in its section $Periodic (``setPeriodic``).
+        periodic: Pairs of facet tags, as ``[("left", "right")]``: sides of the boundary to be
+            joined, equal up to a translation; see `Mesh.from_arrays`. True follows the section
+            $Periodic of a file of Gmsh (``setPeriodic``).
 
     Raises:
-        MissingExtraError: meshio is not installed, and this is not a file of Gmsh of version 2.2
-            or 4.1, which is read without it.
-        FileNotFoundError: There is no such file.
-        MeshFileError: The file cannot be read as a mesh, or its cells are of kinds that a `Mesh`
-            does not have, or of several.
-        DataValueError: What is in it does not fit together.
+        MissingExtraError: meshio is not installed, but needed by all files other than Gmsh's of
+            version 2.2 or 4.1.
+        FileNotFoundError: The file does not exist.
+        MeshFileError: The file cannot be read as a mesh, or has cells of several kinds, or of kinds
+            unsupported by `Mesh`.
+        DataValueError: The contents are inconsistent.
     """
     place = as_path(path)
     points, blocks, links = _elements(place, periodic is True)
@@ -118,7 +118,7 @@ def read_mixed(
 
 @contextlib.contextmanager
 def _fitting_arrays(place: Path) -> Iterator[None]:
-    """Name the file where its arrays make other code fail."""
+    """Name the file in errors caused by its arrays."""
     try:
         yield
     except (IndexError, TypeError, ValueError, OverflowError) as error:
@@ -128,7 +128,7 @@ def _fitting_arrays(place: Path) -> Iterator[None]:
 
 
 def _elements(place: Path, with_links: bool) -> tuple[Array, list[Block], list[tuple[int, Array]]]:
-    """Return the points of a file, its elements in VTK's order, and what is periodic in it."""
+    """Return the points of a file, the elements in VTK's order, and the periodic links."""
     if not place.is_file():
         raise FileNotFoundError(f"mesh.read: there is no file {os.fspath(place)!r}")
     with waiting(f"reading {place.name}"):
@@ -156,13 +156,13 @@ def from_gmsh(
         model: ``gmsh.model``.
         renumber: As of `read`.
         gdim: As of `read`.
-        name: What messages call the mesh; by default the name of the model.
+        name: Name in messages; by default the name of the model.
         degree: As of `read`.
         periodic: As of `read`.
 
     Raises:
-        UsageError: This is no model of gmsh's.
-        MeshFileError: The model has no mesh, or one that a `Mesh` cannot hold.
+        UsageError: The argument is no model of gmsh's.
+        MeshFileError: The model has no mesh, or a mesh unsupported by `Mesh`.
     """
     if not hasattr(getattr(model, "mesh", None), "getNodes"):
         raise UsageError(f"from_gmsh: expected gmsh.model, got {model!r}")
@@ -214,7 +214,7 @@ def _read(path: Path) -> tuple[Array, list[Block]]:
 
 
 def _check_hdf5(path: Path) -> None:
-    """Look through a file that is HDF5, and through those that an .xdmf file names."""
+    """Check a file, if HDF5, and the HDF5 files named by an .xdmf file."""
     files = [path]
     if path.suffix == ".xdmf":
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -233,7 +233,7 @@ def _starts_as_hdf5(file: Path) -> bool:
 
 def _by_meshio(meshio: Any, path: Path) -> Any:
     _check_hdf5(path)
-    # meshio tells why it fails on the screen, and then ends the program.
+    # meshio prints errors on the screen, and then ends the program.
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
@@ -261,14 +261,14 @@ def _blocks_of(found: Any, what: str) -> list[Block]:
 
 
 def _tag_by_numbers(blocks: list[Block], found: Any) -> None:
-    """Tag elements by the numbers of their regions, which may have names; 0 is no region."""
+    """Tag elements by the numbers of their regions, possibly named; 0 is no region."""
     names = {
         (int(pair[0]), int(pair[1])): name
         for name, pair in found.field_data.items()
         if np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu"
     }
     for key in (_PHYSICAL, *_REGIONS):
-        # in files of MED a number stands for a family, which may have several names
+        # in files of MED a number stands for a family, possibly with several names
         families = getattr(found, key, {}) if key == _FAMILIES else {}
         for block, numbers in zip(blocks, found.cell_data.get(key, ()), strict=False):
             regions = np.asarray(numbers)
@@ -285,7 +285,7 @@ def _tag_by_numbers(blocks: list[Block], found: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the caller wants; see `read`."""
+    """The caller's options; see `read`."""
 
     renumber: bool
     gdim: int | None
@@ -414,7 +414,7 @@ def _mixed_of(points: Array, blocks: list[Block], wanted: _Wanted, what: str) ->
 def _mixed_sides(
     blocks: list[Block], tdim: int, used: Array, number: Numbers
 ) -> dict[str, list[Array]]:
-    """Return for each tag the vertices of facets, of which those of a kind stand together."""
+    """Return for each tag the vertices of facets, grouped by kind."""
     found: dict[str, list[Array]] = {}
     for block in blocks:
         if block.tdim == tdim - 1:
@@ -444,7 +444,7 @@ def _seams(
 
 
 def _joined(pair: tuple[str, str], sides: Mapping[str, Array], points: Array, what: str) -> Array:
-    """Return pairs of vertices of two sides, of which the second is the first one moved."""
+    """Return pairs of vertices on two sides, equal up to a translation."""
     for tag in pair:
         if tag not in sides or not len(sides[tag]):
             known = ", ".join(map(repr, sides)) or "none"
@@ -468,17 +468,17 @@ def _joined(pair: tuple[str, str], sides: Mapping[str, Array], points: Array, wh
 
 
 def _each_once(rows: Array, kind: str, what: str) -> tuple[Array, Numbers]:
-    """Leave out cells that are listed again, as files of Gmsh 2.2 do for each physical group.
+    """Drop repeated cells, as in files of Gmsh 2.2 for each physical group.
 
     Returns:
-        The rows that stay; and for each cell of the file the number that it has now.
+        The kept rows; and for each cell of the file the new number.
     """
     corners = rows[:, : N_CORNERS[kind]]
     first = first_alike(corners)
     is_first = first == np.arange(len(rows))
     number = np.cumsum(is_first) - 1
     again = np.flatnonzero(~is_first)
-    # Corners of a box in another order can also be the other cell of a mesh that closes on itself.
+    # The corners of a box in another order may also belong to another cell of a periodic mesh.
     is_box = kind not in ("triangle", "tetrahedron")
     turned = again[(corners[again] != corners[first[again]]).any(axis=1)] if is_box else again[:0]
     if turned.size:
@@ -501,7 +501,7 @@ def _each_once(rows: Array, kind: str, what: str) -> tuple[Array, Numbers]:
 
 
 def _say_coincident(points: Array, what: str) -> None:
-    """Warn of nodes at one place: cells on both sides of them are not connected."""
+    """Warn of nodes at the same place: cells on both sides are not connected."""
     n = int((first_there(points) != np.arange(len(points))).sum())
     if n:
         runtime.logger.warning(
@@ -515,7 +515,7 @@ def _say_coincident(points: Array, what: str) -> None:
 def _tagged(
     blocks: list[Block], tdim: int, width: int, used: Array, number: Numbers
 ) -> dict[str, Array]:
-    """Return for each tag the vertices of the elements of a dimension, of those that cells use."""
+    """Return for each tag the vertices of elements of a dimension, if used by cells."""
     tagged: dict[str, list[Array]] = {}
     for block in blocks:
         if block.tdim == tdim:
@@ -526,7 +526,7 @@ def _tagged(
 
 
 def _sorted_out(blocks: list[Block], what: str) -> tuple[ReferenceCell, list[Block], list[Block]]:
-    """Return the kind of the cells, their blocks, and those of all elements."""
+    """Return the kind of the cells, the blocks of cells, and the blocks of all elements."""
     there = [block for block in blocks if len(block.rows)]
     tdim = max((block.tdim for block in there), default=0)
     own = [block for block in there if block.tdim == tdim]

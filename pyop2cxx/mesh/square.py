@@ -24,7 +24,7 @@ class SquareMesh:
         cell2vertex: Corners counter-clockwise, shape (n_cells, 3), int32.
         facet2vertex: Ends of the facets on the boundary, the square to their left, shape
             (n_facets, 2), int32.
-        facet2cell: The cell inside each of these facets, shape (n_facets,), int32.
+        facet2cell: The cell inside each boundary facet, shape (n_facets,), int32.
     """
 
     x: FloatArray
@@ -68,7 +68,7 @@ class SquareMesh:
 
 
 def unit_square_mesh(n: int) -> SquareMesh:
-    """Cut the unit square into n x n squares and each along its rising diagonal.
+    """Cut the unit square into n x n squares, each along the rising diagonal.
 
     Args:
         n: Squares a side.

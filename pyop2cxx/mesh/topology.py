@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Edges and facets of a mesh, and the names of parts of it."""
+"""Edges and facets of a mesh, and named parts."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
 Numbers: TypeAlias = "npt.NDArray[np.int64]"
 Marker: TypeAlias = "Callable[[Array], npt.ArrayLike]"
 _AT_ONCE = 1 << 14
-"""Facets that are looked at together: arrays of so many stay in caches."""
+"""Number of facets processed at a time: so large arrays stay in caches."""
 Part: TypeAlias = "str | int | Collection[str | int] | Subset | None"
 
 
 class Tags(Mapping[str, Subset]):
-    """Named parts of a Set, in the order in which they were given.
+    """Named parts of a Set, in the given order.
 
-    A number finds the tag that is called so: ``tags[7]`` is ``tags["7"]``.
+    A number finds the tag of the same name: ``tags[7]`` is ``tags["7"]``.
 
     Args:
         on: The Set.
         numbers: The entities of each part.
-        elsewhere: Names of tags without any entity of this Set, for messages.
-        hint: Where these tags are.
+        elsewhere: Names of tags without any entity of the Set, for messages.
+        hint: The place of other tags.
 
     Example:
         >>> tags = Tags(Set(3, "cells"), {"left": [0, 2], "7": [1]})
@@ -78,7 +78,7 @@ class Tags(Mapping[str, Subset]):
         """Return a part.
 
         Raises:
-            UnknownTagError: There is none of this name; the message lists those there are.
+            UnknownTagError: The name does not exist; the message lists the existing names.
         """
         called = as_tag(name)
         try:
@@ -108,7 +108,7 @@ class Tags(Mapping[str, Subset]):
 
 
 def as_tag(name: Any) -> Any:
-    """Return the name of a tag that is given by its name or its number; all else as it is."""
+    """Return the name of a tag given by name or number; other objects unchanged."""
     return str(int(name)) if is_integer(name) else name
 
 
@@ -119,10 +119,10 @@ class Geometry:
     Attributes:
         cell: The kind of cells.
         degree: 1, or 2 where sides are curved.
-        cell_nodes: The nodes of each cell, its corners first, in Basix's order; a Map.
+        cell_nodes: The nodes of each cell, corners first, in Basix's order; a Map.
         coordinates: A Dat on the nodes.
         is_plain: Whether the nodes are just the vertices.
-        seams: Where the mesh closes on itself; None if it does not.
+        seams: Seams of a periodic mesh; None otherwise.
     """
 
     cell: ReferenceCell
@@ -145,10 +145,10 @@ class MeshEntities:
 
     Attributes:
         set: The Set of them.
-        vertices: The vertices of each, a Map of as many as an edge or facet has. Their order is
-            the one of the reference cell, seen from the first cell.
+        vertices: The vertices of each, a Map with the arity of an edge or facet. The order is the
+            reference cell's, seen from the first cell.
         of_cells: The edges or facets of each cell, a Map in the order of the reference cell.
-        crowded: The first of them that more than two cells share; -1 if there is none.
+        crowded: The first entity shared by more than two cells; -1 if there is none.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class MeshEntities:
         follow_tables(self.set, (cell_vertices, self.of_cells))
 
     def cells_of(self, number: int) -> list[int]:
-        """The cells around one of them, as many as there are; ascending."""
+        """Return all cells around an entity; ascending."""
         places = np.flatnonzero(self.of_cells.values == number)
         return [int(place) // self._n_local for place in places]
 
@@ -189,8 +189,8 @@ class MeshEntities:
         """The first and the second appearance of each in a cell, -1 where there is no second.
 
         Returns:
-            Two arrays of shape (set.size,): ``cell * n + local``, where a cell has ``n`` of them.
-            If more than two cells share one, `crowded` is its number, else -1.
+            Two arrays of int64, shape (set.size,): ``cell * n + local``, for cells with ``n``
+            entities. If more than two cells share an entity, `crowded` is its number, else -1.
         """
         return self._uses
 
@@ -198,11 +198,11 @@ class MeshEntities:
         """Find entities by their vertices.
 
         Args:
-            vertices: A row of vertices, in any order, for each; shape (n, corners). Of a mesh that
-                closes on itself nodes, which both sides of a seam have of their own.
+            vertices: A row of vertices, in any order, for each; shape (n, corners). For a periodic
+                mesh nodes, separate on both sides of a seam.
 
         Returns:
-            Their numbers, shape (n,); -1 where the mesh has no such entity.
+            The numbers, int64, shape (n,); -1 for a missing entity.
         """
         found = self._among_all(vertices)
         if self._classes is None:
@@ -210,7 +210,7 @@ class MeshEntities:
         return np.where(found < 0, -1, self._classes[found])
 
     def _among_all(self, vertices: Array) -> Numbers:
-        """Find entities, of which both sides of a seam have their own."""
+        """Find entities, with separate numbers on both sides of a seam."""
         rows = np.ascontiguousarray(vertices, np.int32)
         found: Numbers = room.find_entities(self._vertices, rows, self._n_corners, n_threads())
         return found
@@ -231,18 +231,18 @@ def _uses_of(of_cells: Array) -> tuple[tuple[Numbers, Numbers], int]:
 
 
 class Facets:
-    """The facets on the boundary of a mesh, or those between two cells.
+    """The facets on the boundary of a mesh, or between two cells.
 
     Attributes:
         set: The Set of them.
-        cells: The cell, or the two cells, of each: a Map of arity 1 or 2. Of two, the one with the
-            lower number is first.
+        cells: The cell, or the two cells, of each: a Map of arity 1 or 2. The cell with the lower
+            number is first.
         vertices: The vertices of each, in the order of the reference cell, seen from the first
             cell.
-        nodes: Where ``mesh.coordinates`` has each, seen from the first cell; the same Map as
-            `vertices`, unless the mesh is curved or closes on itself.
-        local_numbers: Which facet of its cell, or of its two cells, each is: a Dat of int32 of
-            dim 1 or 2.
+        nodes: The nodes of each for ``mesh.coordinates``, seen from the first cell; the same Map as
+            `vertices`, unless the mesh is curved or periodic.
+        local_numbers: Index of each facet in its cell, or in its two cells: a Dat of int32 of dim 1
+            or 2.
         facets: Their numbers among all facets, a Map of arity 1 to ``mesh.facets.set``.
         tags: Named parts of them.
     """
@@ -293,10 +293,10 @@ class Facets:
 
     @cached_property
     def normals(self) -> Dat:
-        """A Dat of vectors that stand on the facets, out of the first cell, as long as these large.
+        """Facet normals pointing out of the first cell, scaled by facet area; a Dat of dim gdim.
 
-        Those of a cell add up to zero. They belong to the coordinates at the first time that they
-        are asked for.
+        The normals of a cell sum to zero. Values are computed on first use, from the coordinates at
+        the time.
 
         Example:
             >>> from pyop2cxx.mesh import square_mesh
@@ -317,13 +317,13 @@ class Facets:
         return Dat(self.set ** points.shape[1], found, name=f"{self.set.name}_normals")
 
     def where(self, marker: Marker) -> Subset:
-        """Return the facets whose vertices all fulfil a condition; of curved ones all nodes.
+        """Return the facets with a property at all vertices; for curved facets at all nodes.
 
         Args:
             marker: Takes coordinates of shape (gdim, n), and returns n truth values.
 
         Raises:
-            DataValueError: It returns something else.
+            DataValueError: The marker returns other values.
 
         Example:
             >>> from pyop2cxx.mesh import square_mesh
@@ -334,15 +334,15 @@ class Facets:
         return Subset(self.set, np.flatnonzero(chosen[self.nodes.values].all(axis=1)))
 
     def vertices_of(self, part: Part = None) -> Subset:
-        """Return the vertices of these facets, or of a part of them.
+        """Return the vertices of the facets, or of a part of them.
 
         Args:
             part: The name or number of a tag or several of them, or a Subset of ``set``; None means
-                all. Of a tag with facets on the boundary and inside only those of ``set`` count;
-                see `Mesh.vertices_of`.
+                all. For a tag with facets on the boundary and inside only the facets of ``set``
+                count; see `Mesh.vertices_of`.
 
         Raises:
-            UnknownTagError: There is no such tag.
+            UnknownTagError: The tag does not exist.
             SetTypeError: The Subset is a part of another Set.
 
         Example:
@@ -361,9 +361,9 @@ def vertices_of(on: Set, vertices: Map, tags: Tags, part: Part) -> Subset:
 
     Args:
         on: The Set of facets.
-        vertices: Those of each facet.
+        vertices: Vertices of each facet.
         tags: Named parts of the facets.
-        part: Which of them.
+        part: The part.
     """
     rows = vertices.values
     names = list(part) if isinstance(part, list | tuple | set | frozenset) else [part]
@@ -386,7 +386,7 @@ def points_of(coordinates: Dat) -> Array:
 
 
 def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:
-    """Return which vertices a condition holds for, shape (n_vertices,).
+    """Return the vertices with a property, bool, shape (n_vertices,).
 
     Raises:
         DataValueError: The marker does not return a truth value for each point.
@@ -404,10 +404,10 @@ def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:
 def split_facets(
     whole: MeshEntities, shape: Geometry, tags: Mapping[str, Numbers]
 ) -> tuple[Facets, Facets]:
-    """Return the facets on the boundary and those between two cells.
+    """Return the facets on the boundary and the facets between two cells.
 
     Raises:
-        UsageError: More than two cells share a facet, or two on one side of it.
+        UsageError: More than two cells share a facet, or two cells lie on the same side.
     """
     if whole.crowded >= 0:
         vertices = whole.vertices.values[whole.crowded].tolist()
@@ -429,7 +429,7 @@ def split_facets(
 
 
 def _check_unfolded(inner: Facets, shape: Geometry) -> None:
-    """Refuse cells that lie on each other, as where a mesh closes on itself without seams."""
+    """Refuse overlapping cells, as in a periodic mesh without seams."""
     if shape.coordinates.cdim != shape.cell.tdim:
         return
     points, rows = points_of(shape.coordinates), shape.cell_nodes.values_with_halo

@@ -33,10 +33,10 @@ _SUFFIXES = ".npz, .h5, .hdf5 or .dat"
 
 
 def read_mesh(path: str | os.PathLike[str]) -> AirfoilMesh:
-    """Read a mesh in the format that the suffix of its file tells.
+    """Read a mesh in the format given by the file's suffix.
 
     Args:
-        path: A file that ends in .npz, .h5, .hdf5 or .dat.
+        path: A file ending in .npz, .h5, .hdf5 or .dat.
 
     Returns:
         The mesh.
@@ -65,13 +65,13 @@ def read_mesh(path: str | os.PathLike[str]) -> AirfoilMesh:
 
 
 def write_mesh(mesh: AirfoilMesh, path: str | os.PathLike[str]) -> None:
-    """Write a mesh in the format that the suffix of the file tells.
+    """Write a mesh in the format given by the file's suffix.
 
-    The file appears whole or not at all; one that was there is replaced.
+    The file appears whole or not at all; an existing file is replaced.
 
     Args:
         mesh: The mesh to write.
-        path: A file that ends in .npz, .h5, .hdf5 or .dat.
+        path: A file ending in .npz, .h5, .hdf5 or .dat.
 
     Raises:
         UsageError: The suffix is unknown.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the arrays of a file must be to make a mesh."""
+"""Checks of a file's arrays before they become a mesh."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def mesh_of(
     arrays: Mapping[str, npt.NDArray[np.generic]],
     names: Mapping[str, str],
 ) -> AirfoilMesh:
-    """Make a mesh of the arrays of a file, after checking that they belong together.
+    """Make a mesh of the arrays of a file, checked for consistency.
 
     Args:
         path: The file, for messages.
         arrays: The arrays by the attribute of `AirfoilMesh` they become.
-        names: What the file calls each of them, for messages.
+        names: Names of the arrays in the file, for messages.
 
     Returns:
-        The mesh; arrays that fit already are not copied.
+        The mesh; suitable arrays are not copied.
 
     Raises:
-        DataTypeError: An array holds neither integers nor floats where it must.
-        DataValueError: A shape does not fit, or an index lies outside its set.
+        DataTypeError: An array does not hold integers or floats as required.
+        DataValueError: A shape does not fit, or an index lies outside of the set.
     """
 
     def where(field: str) -> str:
@@ -63,7 +63,7 @@ def mesh_of(
 def shaped(
     where: str, values: npt.NDArray[np.generic], shape: tuple[int | None, ...]
 ) -> npt.NDArray[np.generic]:
-    """Check a shape, in which None fits any length; a last axis of one may be missing or extra."""
+    """Check a shape; None fits any length; a last axis of length 1 may be missing or extra."""
     got = values.shape
     if len(got) == len(shape) + 1 and got[-1] == 1:
         values = values[..., 0]
@@ -77,14 +77,14 @@ def shaped(
 
 
 def floats(where: str, values: npt.NDArray[np.generic]) -> FloatArray:
-    """Check that the values are real numbers and return them as contiguous float64."""
+    """Check for real numbers and return them as contiguous float64."""
     if values.dtype.kind not in "fiu":
         raise DataTypeError(f"{where}: expected real numbers, got dtype {values.dtype}")
     return np.ascontiguousarray(values, np.float64)
 
 
 def indices(where: str, values: npt.NDArray[np.generic], begin: int, end: int) -> IntArray:
-    """Check that the values are integers in [begin, end) and return them as contiguous int32."""
+    """Check for integers in [begin, end) and return them as contiguous int32."""
     if values.dtype.kind not in "iu":
         raise DataTypeError(f"{where}: expected integers, got dtype {values.dtype}")
     integers = values.astype(np.int64, copy=False)

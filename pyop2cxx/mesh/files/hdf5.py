@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes as HDF5 in the layout of the ``new_grid.h5`` that PyOP2's airfoil demo read.
+"""Meshes as HDF5 in the layout of ``new_grid.h5``, the file of PyOP2's airfoil demo.
 
-Sizes of sets (``nodes``, ``edges``, ``bedges``, ``cells``) are datasets of one integer, maps
-(``pedge``, ``pecell``, ``pbedge``, ``pbecell``, ``pcell``) and data (``p_x``, ``p_q``,
-``p_qold``, ``p_adt``, ``p_res``, ``p_bound``) have one row per entity, and each of the data an
-attribute ``type`` with the name of its C type. So ``Set.fromhdf5``, ``Map.fromhdf5`` and
-``Dat.fromhdf5`` find what they look for.
+Sizes of sets (``nodes``, ``edges``, ``bedges``, ``cells``) are datasets with a single integer, maps
+(``pedge``, ``pecell``, ``pbedge``, ``pbecell``, ``pcell``) and data (``p_x``, ``p_q``, ``p_qold``,
+``p_adt``, ``p_res``, ``p_bound``) have a row per entity, and data have an attribute ``type`` with
+the name of the C type, as read by ``Set.fromhdf5``, ``Map.fromhdf5`` and ``Dat.fromhdf5``.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ def read_hdf5(path: str | os.PathLike[str]) -> AirfoilMesh:
         The mesh.
 
     Raises:
-        DataValueError: It is not HDF5 or damaged, a dataset is missing, or a shape, size or value
-            does not fit.
+        DataValueError: The file is not HDF5 or damaged, a dataset is missing, or a shape, size or
+            value does not fit.
         DataTypeError: A dataset has the wrong kind of numbers.
         OSError: The file cannot be read.
         MissingExtraError: h5py is not installed.
@@ -73,7 +72,8 @@ def read_hdf5_fields(path: str | os.PathLike[str]) -> dict[str, FloatArray]:
         The fields by name, shape (n_cells, 4), ``adt`` (n_cells,).
 
     Raises:
-        DataValueError: It is not HDF5 or damaged, or a dataset is missing or has the wrong shape.
+        DataValueError: The file is not HDF5 or damaged, or a dataset is missing or has the wrong
+            shape.
         DataTypeError: A dataset does not hold real numbers.
         OSError: The file cannot be read.
         MissingExtraError: h5py is not installed.
@@ -91,13 +91,13 @@ def write_hdf5(
     path: str | os.PathLike[str],
     fields: Mapping[str, npt.NDArray[np.float64]] | None = None,
 ) -> None:
-    """Write a mesh and the fields on its cells as HDF5, whole or not at all.
+    """Write a mesh and cell fields as HDF5, whole or not at all.
 
     Args:
         mesh: The mesh to write.
-        path: The file; one that was there is replaced.
-        fields: Any of ``q``, ``qold``, ``adt`` and ``res``. What is not given starts as in the
-            demo: ``q`` undisturbed, the others zero.
+        path: The file; replaced if existing.
+        fields: Any of ``q``, ``qold``, ``adt`` and ``res``. Missing fields start as in the demo:
+            ``q`` undisturbed, the others zero.
 
     Raises:
         UsageError: A field has another name.
@@ -139,7 +139,7 @@ def _field_shape(field: str, n_cells: int) -> tuple[int, ...]:
 
 
 def _size_fields() -> dict[str, str]:
-    """The attribute of the mesh whose length is the size of each set."""
+    """Return the mesh attribute with the length of each set."""
     field_of = {name: field for field, name in _NAMES.items()}
     return {name: field_of[counted] for name, counted in _SIZES.items()}
 
@@ -150,7 +150,7 @@ def _h5py() -> Any:
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """Open a file for reading; what h5py finds wrong in it is said of the file."""
+    """Open a file for reading; errors of h5py name the file."""
     if wrong := hdf5.what_is_wrong(path, "reading a mesh as HDF5"):
         raise DataValueError(f"{path}: {wrong}")
     try:
@@ -173,7 +173,7 @@ def _dataset(path: str | os.PathLike[str], file: Any, name: str) -> npt.NDArray[
 
 
 def _check_size(path: str | os.PathLike[str], file: Any, name: str, counted: str) -> None:
-    """A size that contradicts the rows of its set means that the file is not what it says."""
+    """Check the size of a set against the rows: a contradiction means a damaged file."""
     where = f"{path}: dataset '{name}'"
     values = _dataset(path, file, name)
     size = indices(where, shaped(where, values.reshape(-1), (1,)), 0, np.iinfo(np.int32).max)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes as NumPy archives: one array an attribute of `AirfoilMesh`, under its name."""
+"""Meshes as NumPy archives: an array for each attribute of `AirfoilMesh`, by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def read_npz(path: str | os.PathLike[str]) -> AirfoilMesh:
         The mesh.
 
     Raises:
-        DataValueError: It is no archive, an array is missing, or a shape or value does not fit.
+        DataValueError: The file is no archive, an array is missing, or a shape or value does not
+            fit.
         DataTypeError: An array has the wrong kind of numbers.
         OSError: The file cannot be read.
     """
@@ -52,7 +53,7 @@ def write_npz(mesh: AirfoilMesh, path: str | os.PathLike[str]) -> None:
 
     Args:
         mesh: The mesh to write.
-        path: The file; one that was there is replaced.
+        path: The file; replaced if existing.
 
     Raises:
         OSError: The file cannot be written.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Meshes in OP2's text format (new_grid.dat): four sizes, then one line an entity.
+"""Meshes in OP2's text format (new_grid.dat): four sizes, then a line for each entity.
 
 Nodes with x and y, cells with four nodes, interior edges with two nodes and two cells, boundary
 edges with two nodes, a cell and the kind of boundary. Coordinates have six decimals.
@@ -36,8 +36,8 @@ def read_text(path: str | os.PathLike[str]) -> AirfoilMesh:
         The mesh.
 
     Raises:
-        DataValueError: Something is not a number, there are too few or too many, or an index lies
-            outside its set.
+        DataValueError: A word is not a number, there are too few or too many, or an index lies
+            outside of the set.
         OSError: The file cannot be read.
     """
     try:
@@ -73,7 +73,7 @@ def write_text(mesh: AirfoilMesh, path: str | os.PathLike[str]) -> None:
 
     Args:
         mesh: The mesh to write; coordinates are rounded to six decimals.
-        path: The file; one that was there is replaced.
+        path: The file; replaced if existing.
 
     Raises:
         OSError: The file cannot be written.
