@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyOP2's own module tree, and what only its programs need.
+"""PyOP2's module tree, with functions only needed by PyOP2's programs.
 
-Programs that import PyOP2's modules write ``pyop2cxx.pyop2`` for ``pyop2``, or call `install` first
-and stay as they are. The rest of pyop2cxx does without this folder.
+Programs importing PyOP2's modules write ``pyop2cxx.pyop2`` for ``pyop2``, or call `install` first
+and stay unchanged. The rest of pyop2cxx does not need the folder.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class _Loader:
         return ModuleSpec(name, self)  # type: ignore[arg-type]  # it has what is called
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Import the module by its own name."""
+        """Import the module by the package's name."""
         made = importlib.import_module(__name__ + spec.name[len(_THEIRS) :])
         spec.loader_state = made.__spec__
         return made
 
     def exec_module(self, module: ModuleType) -> None:
-        """Let the module, which has run, keep its own name."""
+        """Restore the name of the module, which has run already."""
         found = module.__spec__
         if found is not None and found.loader_state is not None:
             module.__spec__ = found.loader_state
 
 
 def install() -> None:
-    """Let programs import this tree as ``pyop2``. Calling it again does nothing.
+    """Let programs import the tree as ``pyop2``. Calling again does nothing.
 
     Raises:
         UsageError: A PyOP2 is installed, or was imported.
@@ -73,7 +73,7 @@ def install() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Find all of `op2`, as ``pyop2`` has it, and `op2` itself."""
+    """Find all names of `op2`, as in ``pyop2``, and `op2`."""
     if name == "op2":
         return importlib.import_module("pyop2cxx.op2")
     is_module = importlib.util.find_spec(f"{__name__}.{name}") is not None

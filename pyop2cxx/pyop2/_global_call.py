@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A loop without data, called with the addresses of data.
 
-The objects that it needs are made over that memory for one call: sizes follow from where Maps lead.
-Loops that run often are a `Parloop`, which makes them once.
+The needed objects are made over the memory for a single call: sizes follow from the targets of
+Maps. Repeated loops should use a `Parloop`, which makes the objects once.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def call(kernel: Any, args: Sequence[Any]) -> None:
 
     Args:
         kernel: The loop.
-        args: What `GlobalKernel.__call__` takes behind the communicator.
+        args: Arguments of `GlobalKernel.__call__` behind the communicator.
     """
     what = f"GlobalKernel '{kernel.name}'"
     wanted = 2 + n_addresses(kernel)
@@ -95,13 +95,13 @@ def call(kernel: Any, args: Sequence[Any]) -> None:
             data._on_host(_core.Use.read_write, "GlobalKernel", is_explicit=True)
     finally:
         for data in lent:
-            # the memory is the program's again, which may change it, or give it to others
+            # the memory belongs to the program again, which may change or share the values
             data._buffer.release(is_kept=True)
 
 
 def text(kernel: Any) -> str:
-    """Return what the current backend compiles, as far as that depends on no data."""
-    # two elements that share their targets, as those of any mesh may
+    """Return the text for the current backend, as far as independent of data."""
+    # two elements with common targets, possible in any mesh
     return _Built(kernel, 0, 2, _Made()).loop().generate()
 
 
@@ -167,12 +167,12 @@ class _Made:
 
 
 def _fields(argument: Any) -> tuple[Any, ...]:
-    """Return an argument, or those that it is made of."""
+    """Return an argument, or the fields of a mixed argument."""
     return getattr(argument, "arguments", (argument,))
 
 
 def _unique_maps(kernel: Any) -> dict[int, Any]:
-    """Return the Maps that have values, by identity, in order of first use."""
+    """Return the Maps with values, by identity, in order of first use."""
     found: dict[int, Any] = {}
     for argument in kernel.arguments:
         for field in _fields(argument):
@@ -225,7 +225,7 @@ class _Built:
         return ExtrudedSet(self._base, given, self._kernel.extruded_periodic)
 
     def loop(self) -> ParLoop:
-        """Return the loop over all of it."""
+        """Return the loop over all elements."""
         kernel, local = self._kernel, self._kernel.local_kernel
         dtypes = _dtypes(kernel)
         args = [
@@ -301,7 +301,7 @@ class _Built:
         return mat_paths.unlisted_argument(mat, access, rows, cols)
 
     def _matrix(self, wanted: Any, dtype: Any) -> Any:
-        """Return a matrix like the one that a call is given, for text."""
+        """Return a matrix similar to the matrix of a call, for text."""
         sides: list[tuple[list[Map | None], list[Any]]] = []
         for side, blocks in enumerate(_first_blocks(wanted)):
             maps = [None if b.maps[side] is None else self._map(b.maps[side]) for b in blocks]
@@ -323,7 +323,7 @@ class _Built:
     # Maps
 
     def _map(self, wanted: Any, start: Set | None = None, target: Set | None = None) -> Map:
-        """Return a Map over memory; without a target to a Set as large as it reaches."""
+        """Return a Map over memory; without a target to a Set just large enough."""
         key = (id(wanted), target)
         if key not in self._maps:
             self._maps[key] = self._new_map(wanted, start or self._whole, target)
@@ -346,14 +346,14 @@ class _Built:
         return Map(start, target, wanted.arity, values, None, wanted.offset, quotient)
 
     def _reach(self, values: Array, wanted: Any, start: Set) -> int:
-        """Return the last entity that a Map leads to, from any cell of a column."""
+        """Return the last entity reached by a Map, from any cell of a column."""
         if values.size == 0:
             return -1
         highest = int(values.max())
         if wanted.offset is None or not isinstance(start, ExtrudedSet):
             return highest
         levels = start.layers_array[:, 1] - start.layers_array[:, 0] - 2  # of the top cells
-        if not start.constant_layers:  # columns of no cells lead nowhere
+        if not start.constant_layers:  # columns without cells lead nowhere
             values, levels = values[levels >= 0], levels[levels >= 0]
             if levels.size == 0:
                 return -1
@@ -367,13 +367,13 @@ class _Built:
 
 
 def _first_blocks(wanted: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Return the blocks that say where rows lead, and those that say it of columns."""
+    """Return the blocks that determine the Maps of rows, and of columns."""
     n = getattr(wanted, "shape", (1, 1))[1]
     return _fields(wanted)[::n], _fields(wanted)[:n]
 
 
 def _dtypes(kernel: Any) -> list[np.dtype[Any]]:
-    """Return the dtypes behind the parameters: those given, or those of the C types."""
+    """Return the dtypes behind the parameters: as given, or from the C types."""
     local = kernel.local_kernel
     if local.dtypes is not None:
         return [np.dtype(dtype) for dtype in local.dtypes]

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class IterationIndex:
-    """A dimension of the space that a kernel of the older conventions is called over.
+    """A dimension of the space of calls of a kernel in the older conventions.
 
-    ``op2.i[0]`` runs over the entries of a Map, ``op2.i[1]`` over those of a second one.
+    ``op2.i[0]`` runs over the entries of a Map, ``op2.i[1]`` over the entries of a second Map.
 
     Args:
-        index: The dimension; None for ``op2.i`` itself.
+        index: The dimension; None for plain ``op2.i``.
 
     Raises:
         IndexTypeError: The index is not an integer.
@@ -77,7 +77,7 @@ class IterationIndex:
 
 
 class IndexedMap:
-    """All entries of a Map, one after the other: ``map[op2.i[0]]``.
+    """All entries of a Map, in sequence: ``map[op2.i[0]]``.
 
     Args:
         map_: The Map, or the MixedMap.

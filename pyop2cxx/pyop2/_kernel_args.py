@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the arguments of a `GlobalKernel` look like, without data and with it."""
+"""Descriptions of a `GlobalKernel`'s arguments, without data and with data."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 class _Described:
-    """What can be compared by its content."""
+    """A description, compared by content."""
 
     @property
     def cache_key(self) -> tuple[Any, ...]:
-        """Equal for what looks the same."""
+        """Key, equal for equal descriptions."""
         return (type(self), *(_content(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
 
 
@@ -39,10 +39,10 @@ def _content(found: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class MapKernelArg(_Described):
-    """A Map without values. Compared by identity: one Map used twice is one object.
+    """A Map without values. Compared by identity: a Map used twice is a single object.
 
     Attributes:
-        arity: How many entities each one leads to.
+        arity: Number of targets of each entity.
         offset: How far entries move from a layer to the next.
         offset_quotient: The same where the extrusion is periodic.
     """
@@ -62,7 +62,7 @@ class PermutedMapKernelArg(_Described):
 
     Attributes:
         base_map: The Map.
-        permutation: Which entry comes where.
+        permutation: Source index of each entry.
     """
 
     base_map: MapKernelArg
@@ -75,7 +75,7 @@ class PermutedMapKernelArg(_Described):
 
     @property
     def arity(self) -> int:
-        """How many entities each one leads to."""
+        """Number of targets of each entity."""
         return self.base_map.arity
 
 
@@ -84,7 +84,7 @@ class ComposedMapKernelArg(_Described):
     """A ComposedMap without values.
 
     Attributes:
-        base_maps: The Maps, the last one applied first.
+        base_maps: The Maps, the last applied first.
     """
 
     base_maps: tuple[MapKernelArg, ...]
@@ -96,7 +96,7 @@ class ComposedMapKernelArg(_Described):
 
     @property
     def arity(self) -> int:
-        """How many entities each one leads to."""
+        """Number of targets of each entity."""
         return self.base_maps[0].arity
 
 
@@ -105,8 +105,9 @@ class GlobalKernelArg(_Described):
     """A Global without values.
 
     Attributes:
-        dim: Its shape.
-        double: Whether the kernel gets it twice, for both cells of a facet; then it is READ.
+        dim: Shape of the values.
+        double: Whether the kernel gets the values twice, for both cells of a facet; the access is
+            then READ.
     """
 
     dim: tuple[int, ...]
@@ -123,7 +124,7 @@ class DatKernelArg(_Described):
     """A Dat without values.
 
     Attributes:
-        dim: The shape of its values on each entity.
+        dim: The shape of the values on each entity.
         map_: The Map; None if direct.
         index: The component, where the Dat is a DatView.
     """
@@ -134,7 +135,7 @@ class DatKernelArg(_Described):
 
     @property
     def maps(self) -> tuple[Any, ...]:
-        """The Map, if there is one."""
+        """The Map, if any; tuple."""
         return () if self.map_ is None else (self.map_,)
 
     @property
@@ -153,14 +154,14 @@ class MixedDatKernelArg(_Described):
     """A MixedDat without values.
 
     Attributes:
-        arguments: Its fields.
+        arguments: The fields.
     """
 
     arguments: tuple[DatKernelArg | GlobalKernelArg, ...]
 
     @property
     def maps(self) -> tuple[Any, ...]:
-        """The Maps of the fields that have one."""
+        """The Maps of the fields, if any; tuple."""
         return tuple(map_ for argument in self.arguments for map_ in argument.maps)
 
     @property
@@ -181,7 +182,7 @@ class MatKernelArg(_Described):
     Attributes:
         dims: The shapes of the values on each row entity and on each column entity.
         maps: The Maps to rows and columns.
-        unroll: Whether lgmaps say for each scalar what is left out.
+        unroll: Whether lgmaps are masks of scalars.
     """
 
     dims: tuple[tuple[int, ...], tuple[int, ...]]
@@ -194,7 +195,7 @@ class MixedMatKernelArg(_Described):
     """A Mat of several blocks without values.
 
     Attributes:
-        arguments: Its blocks, by rows.
+        arguments: The blocks, by rows.
         shape: How many there are of them in a column and in a row.
     """
 
@@ -250,7 +251,7 @@ class MixedDatParloopArg:
 
 @dataclass(frozen=True)
 class MatParloopArg:
-    """The data of a `MatKernelArg`, and what is left out: see `Mat`."""
+    """The data of a `MatKernelArg`, and the masks: see `Mat`."""
 
     data: Mat
     maps: tuple[Map, Map]
@@ -259,7 +260,7 @@ class MatParloopArg:
 
 @dataclass(frozen=True)
 class MixedMatParloopArg:
-    """The data of a `MixedMatKernelArg`, and what is left out: see `Mat`."""
+    """The data of a `MixedMatKernelArg`, and the masks: see `Mat`."""
 
     data: Mat
     maps: tuple[MixedMap, MixedMap]
@@ -293,7 +294,7 @@ def _check_hashable(found: object, what: str) -> None:
 
 @dataclass(slots=True)
 class DoubledGlobalArg(MixedDatArg):
-    """A Global that the kernel gets twice, end to end: once for each cell of a facet.
+    """A Global passed to the kernel twice, concatenated: once for each cell of a facet.
 
     Attributes:
         data: The Global.
@@ -314,7 +315,7 @@ class DoubledGlobalArg(MixedDatArg):
 
 
 def called(argument: Any, wanted: Any, access: Access) -> Any:
-    """Return the argument of a loop that data with their description stand for."""
+    """Return the loop argument for data with a description."""
     if isinstance(argument, GlobalParloopArg):
         called = argument.data(access)
         is_double = isinstance(wanted, GlobalKernelArg) and wanted.double

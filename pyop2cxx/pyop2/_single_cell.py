@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A loop's body for one element, as C text that programs compile into libraries of their own."""
+"""A loop's body for a single element, as C text for programs' own libraries."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ def generate_single_cell_wrapper(
     kernel_name: str | None = None,
     wrapper_name: str | None = None,
 ) -> str:
-    """Return C text of a function that packs the data of one element and calls a kernel.
+    """Return C text of a function that packs the data of an element and calls a kernel.
 
-    The function takes, in this order: the forwarded arguments; ``int start``, the element, and
-    ``int end``, one more; where the Set is extruded, ``const int *layers``, the bottom layer and
-    the cell's layer and two, or where columns have layers of their own such a pair for each column,
-    and if these are periodic, too, the Set's own pairs, ``const int *bounds``; a pointer for each
-    argument's data, of a mixed one for each field; and one for the values of each Map, in order of
-    first use.
+    The function takes, in order: the forwarded arguments; ``int start``, the element, and
+    ``int end``, the element plus 1; for an extruded Set ``const int *layers``, the bottom layer and
+    the cell's layer plus two, or for columns with different layers such a pair for each column, and
+    if the columns are periodic, too, the Set's own pairs, ``const int *bounds``; a pointer for each
+    argument's data, for mixed arguments for each field; and a pointer for the values of each Map,
+    in order of first use.
 
-    A matrix, or a block of one, has three pointers: its values, ``const long *rowptr`` and
-    ``colidx`` of its Sparsity; and where something is left out, the arrays of its lgmaps, int64, or
-    null. The function then finds the element's places, and returns an int: 0, or 1 if an entry has
-    none, when nothing of the element has been added. A block that is added to where two Globals
-    meet, with nothing left out, has one pointer, to its values.
+    A matrix, or a block of a matrix, has three pointers: the values, ``const long *rowptr`` and
+    ``colidx`` of the Sparsity; and with masks, the arrays of the lgmaps, int64, or null. The
+    function then finds the element's places, and returns an int: 0, or 1 for an entry without a
+    place, with nothing of the element added. A block for increments at the intersection of two
+    Globals, without masks, has a single pointer to the values.
 
     Args:
         iterset: The Set.
         args: The arguments, as for `par_loop`.
-        forward_args: C types of what the kernel gets first, as it is.
-        kernel_name: The kernel, which stands before this text.
+        forward_args: C types of arguments forwarded to the kernel first.
+        kernel_name: The kernel, defined before the text.
         wrapper_name: The function; None means ``wrap_<kernel>``.
 
     Raises:
@@ -76,7 +76,7 @@ def generate_single_cell_wrapper(
     handles = [PassthroughArg(OpaqueType("char"), _SOMEWHERE) for _ in forward_args]
     forward = {"alias": alias, "kernel": kernel_name, "types": forward_args, "has_args": bool(args)}
     kernel = Kernel(render("kernels/forward.c.j2", forward), alias, cpp=True)
-    # of a kernel that stands elsewhere nothing is known, as of one in C++
+    # a kernel defined elsewhere is opaque, like a C++ kernel
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     loop = _OneElement(kernel, whole, *handles, *args)
     body = _body(loop)
@@ -92,14 +92,14 @@ class _OneElementFacts(LoopFacts):
 
 
 class _OneElement(ParLoop):
-    """A loop whose text suits any matrix, and any number of layers."""
+    """A loop with a text for any matrix, and any number of layers."""
 
     _facts_kind = _OneElementFacts
 
     def _adapt_kernel(self) -> None:
         super()._adapt_kernel()
         whole = self._items.whole
-        if isinstance(whole, ExtrudedSet):  # its level is given, not looked up
+        if isinstance(whole, ExtrudedSet):  # the level is given, not looked up
             self._items = replace(self._items, iteration=one_cell(whole))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C function of one element around a loop over a range: what it takes, and hands on.
+"""The C function of a single element around a loop over a range: parameters and calls.
 
-Where an element has to be looked at first, for the places of its entries in matrices or for the
-layers of its column, the loop sees it as the only one: pointers to what is on elements are moved.
+If an element needs a lookup first, for the places of entries in matrices or for the layers of a
+column, the loop sees a range of this element only: pointers to element data are moved.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 POSITION_BYTES = 4
-_DROPPED = MOST_INT32  # such a place is none
+_DROPPED = MOST_INT32  # marker for a missing place
 
 
 def parameters_of(text: str, function: str) -> list[str]:
     """Return the names of a C function's parameters behind ``begin`` and ``end``.
 
     Args:
-        text: C text that defines it.
-        function: Its name.
+        text: C text with the definition.
+        function: Name of the function.
     """
     found = re.search(rf"\b{function}\(([^)]*)\) \{{", text)
-    assert found is not None  # the text is of our making
+    assert found is not None  # generated text
     return [parameter.split()[-1].lstrip("*") for parameter in found[1].split(",")][2:]
 
 
 class Wrapping:
-    """A function of one element, in C.
+    """A function of a single element, in C.
 
     Args:
         name: The function.
-        alias: What the kernel is called in the loop over a range.
-        types: C types of what the kernel gets first, as it is.
-        parts: The loop's arguments, mixed ones field by field.
+        alias: Name of the kernel in the loop over a range.
+        types: C types of arguments forwarded to the kernel first.
+        parts: The loop's arguments, mixed arguments field by field.
         whole: The Set.
     """
 
@@ -64,10 +64,10 @@ class Wrapping:
         self._alone = bool(self._matrices) or own_layers or len(maps) < len(found)
 
     def text(self, wanted: Sequence[str]) -> str:
-        """Return its text.
+        """Return the text.
 
         Args:
-            wanted: The names of what the loop takes behind ``begin`` and ``end``.
+            wanted: The loop's parameters behind ``begin`` and ``end``.
         """
         columns = self._columns
         own_layers = columns is not None and not columns.constant_layers
@@ -89,7 +89,7 @@ class Wrapping:
         }
         return render("kernels/single_cell.c.j2", context).rstrip("\n")
 
-    # What it takes
+    # Parameters
 
     def _takes(self) -> Iterator[dict[str, object]]:
         for i, type_ in enumerate(self._types):
@@ -111,12 +111,12 @@ class Wrapping:
         for map_ in self._given_maps:
             yield _pointer(self._maps[map_._uid], _map_index(map_))
 
-    # What it hands on
+    # Arguments of the inner call
 
     def _given(self, wanted: Sequence[str]) -> Iterator[dict[str, object]]:
         numbers = iter(range(len(self._parts)))
         starts, places = iter(self._matrices), iter(self._matrices)
-        maps: tuple[Map, ...] = ()  # of the argument that came last
+        maps: tuple[Map, ...] = ()  # of the last argument
         for i, name in enumerate(wanted):
             if i < len(self._types):
                 yield _handed(f"farg{i}", is_value=True)
@@ -145,7 +145,7 @@ class Wrapping:
     def _moved(self, pointer: str, width: int) -> dict[str, object]:
         return _handed(pointer, step=width if self._alone else 0)
 
-    # What it finds out
+    # Local computations
 
     def _own_maps(self) -> list[dict[str, object]]:
         found = {map_._uid: map_ for part in self._parts for map_ in part.maps}
@@ -159,7 +159,7 @@ class Wrapping:
         return [self._parts[i] for i in self._matrices]
 
     def _found(self) -> Iterator[dict[str, object]]:
-        """Return what is searched for: the element's places in matrices."""
+        """Yield the searches for the element's places in matrices."""
         for i, part in zip(self._matrices, self._matrix_parts(), strict=True):
             dims = part.data.block_dims if part.path.unrolled else (1, 1)
             sides = [
@@ -205,7 +205,7 @@ def _handed(name: str, *, step: int = 0, is_value: bool = False) -> dict[str, ob
 
 
 def _own_map(map_: Map) -> str:
-    """Return what a Map that is made for the element alone is called."""
+    """Return the name of a Map made for the element alone."""
     return f"to_{'global' if isinstance(map_, GlobalMap) else 'column'}"
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line of programs: PyOP2's ``utils.parser``, whose options `op2.init` takes.
+"""The command line of programs: PyOP2's ``utils.parser``, with options for `op2.init`.
 
-Programs for PyOP2 declare options of their own on this parser and hand all of them to `op2.init`.
-What is declared here is known to be the program's, so that `init` passes over it and still refuses
-a misspelt option.
+Programs for PyOP2 declare options of their own on the parser and pass all of them to `op2.init`.
+Options declared here are known to be the program's, so `init` ignores them and still refuses a
+misspelt option.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _FLAGS = {
     "abi": ("--abi",),
     "threads": ("--threads",),
 }
-"""The options of pyop2cxx that programs offer; the short ones are PyOP2's."""
+"""The options of pyop2cxx for programs; the short names are PyOP2's."""
 
 
 class ProgramParser(argparse.ArgumentParser):
-    """A parser that tells the Runtime which options are the program's own."""
+    """A parser that registers the program's own options in the Runtime."""
 
     def parse_known_args(  # type: ignore[override] # argparse has overloads for the namespace
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Parse, and note the names that are no options of pyop2cxx."""
+        """Parse, and note the names other than options of pyop2cxx."""
         found, rest = super().parse_known_args(args, namespace)
         ours = {option.name for option in OPTIONS}
         runtime.program_options.update(vars(found).keys() - ours)
@@ -49,11 +49,11 @@ def parser(description: str | None = None, group: bool = False) -> argparse.Argu
     """Return a parser with the options ``--backend``, ``--debug``, ``--log-level`` and others.
 
     Args:
-        description: What ``--help`` says of the program.
-        group: Whether ``--help`` shows these options apart from the program's own.
+        description: Description of the program for ``--help``.
+        group: Whether ``--help`` separates the options from the program's own.
 
     Returns:
-        The parser. What is not on the command line is not in its result either, so that the
+        The parser. Options missing on the command line are missing in the result, so the
         environment and the defaults hold. The program may add options.
 
     Example:
@@ -74,7 +74,7 @@ def parser(description: str | None = None, group: bool = False) -> argparse.Argu
         place = made.add_argument_group("pyop2cxx", "backend and configuration")
     for option in OPTIONS:
         if option.name in _FLAGS:
-            is_number = option.type is int or option.name == "debug"  # which PyOP2 had levels of
+            is_number = option.type is int or option.name == "debug"  # PyOP2 had debug levels
             place.add_argument(
                 *_FLAGS[option.name],
                 default=argparse.SUPPRESS,
@@ -90,7 +90,7 @@ def parser(description: str | None = None, group: bool = False) -> argparse.Argu
 def parse_args(
     args: Sequence[str] | None = None, description: str | None = None, group: bool = False
 ) -> dict[str, Any]:
-    """Return the options on the command line that `op2.init` takes.
+    """Return the options of `op2.init` on the command line.
 
     Args:
         args: The command line; None means the program's.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 of 2013 and 2016 import from ``pyop2.base``."""
+"""Names imported from ``pyop2.base`` by programs for PyOP2 of 2013 and 2016."""
 
 from typing import Any
 
@@ -25,11 +25,11 @@ from pyop2cxx.sets.sets import LocalSet, Set, Subset
 from pyop2cxx.sets.sparsities import Sparsity
 
 DEFAULT_SOLVER_PARAMETERS = DEFAULTS
-"""What `Solver` does where it is told nothing else."""
+"""Default parameters of `Solver`."""
 
 
 class _Trace:
-    """Where PyOP2 kept loops that were yet to run: here nothing waits."""
+    """PyOP2's queue of waiting loops: always empty here."""
 
     def evaluate_all(self) -> None:
         """Do nothing: all loops have run."""
@@ -41,7 +41,7 @@ class _Trace:
         """Do nothing: there are none."""
 
     def in_queue(self, loop: Any) -> bool:
-        """Say that a loop does not wait."""
+        """Return False: no loop waits."""
         return False
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of a program's own functions, kept: what programs import ``pyop2.caching`` for.
+"""Caches for results of a program's own functions: ``pyop2.caching``.
 
-Results are kept for each communicator by itself, in memory or in files; it may be of several
-processes. The caches of loops are not among them: ``python -m pyop2cxx cache`` shows those.
+Results are kept for each communicator separately, in memory or in files; a communicator may have
+several processes. The caches of loops are separate: see ``python -m pyop2cxx cache``.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class DEFAULT_CACHE(dict[Hashable, Any]):
 
 
 class CacheRecord(NamedTuple):
-    """A cache that was made.
+    """Record of a cache.
 
     Attributes:
-        cidx: Its key among those of the communicator, see `get_comm_caches`.
+        cidx: Key among the communicator's caches, see `get_comm_caches`.
         comm: The communicator.
-        func_module: Where the function is that it serves.
-        func_name: That function.
+        func_module: Module of the cached function.
+        func_name: Name of the cached function.
     """
 
     cidx: int
@@ -48,12 +48,12 @@ class CacheRecord(NamedTuple):
 
 
 class DictLikeDiskAccess(MutableMapping[Hashable, Any]):
-    """A cache in files, one for each entry, that other processes share.
+    """A cache in files, a file for each entry, shared with other processes.
 
-    Values are pickled. A file that others may write to is not read.
+    Values are pickled. A file writeable by others is not read.
 
     Args:
-        cachedir: The folder; it is made when something is kept.
+        cachedir: The folder, made on the first write.
         extension: Of the files.
     """
 
@@ -65,7 +65,7 @@ class DictLikeDiskAccess(MutableMapping[Hashable, Any]):
         return self.cachedir / (hashlib.sha256(repr(key).encode()).hexdigest() + self.extension)
 
     def __getitem__(self, key: Hashable) -> Any:
-        """Return what is kept; what cannot be read is not there."""
+        """Return a kept value; unreadable files count as missing."""
         try:
             with self._path(key).open("rb") as file:
                 facts = os.fstat(file.fileno())
@@ -120,7 +120,7 @@ class Caches:
 
     Attributes:
         alone: Where there is no mpi4py, all of them, by number.
-        key: By which communicators of mpi4py have theirs.
+        key: Key of the caches among the attributes of mpi4py's communicators.
         records: Of all of them.
     """
 
@@ -136,13 +136,13 @@ def memory_cache(
     make_cache: Callable[[], MutableMapping[Hashable, Any]] = DEFAULT_CACHE,
     bcast: bool = False,
 ) -> Callable[[Function], Function]:
-    """Return a decorator that keeps a function's results in memory.
+    """Return a decorator to keep a function's results in memory.
 
     Args:
         hashkey: Makes a key of a call's arguments.
         get_comm: Finds the communicator among them.
         make_cache: Makes the cache of a communicator.
-        bcast: Whether one of several processes computes, and the others are given its result.
+        bcast: Whether a single process computes, and passes the result to the others.
 
     Raises (when the function is called):
         HashError: A key cannot be hashed.
@@ -188,8 +188,8 @@ def memory_cache(
 
 
 def _shared(comm: Any, cache: Any, found: Any, compute: Callable[[], Any]) -> Any:
-    """Agree on a result: that of a process that knows it, else the first one computes it."""
-    if isinstance(cache, DictLikeDiskAccess):  # others may have written to it meanwhile
+    """Agree on a result: from a process with a cached result, else computed by the first."""
+    if isinstance(cache, DictLikeDiskAccess):  # others may have written meanwhile
         knowing: int = comm.allreduce(-1 if found is _MISS else comm.rank, op=communicators.MPI.MAX)
         if knowing >= 0:
             return comm.bcast(None if found is _MISS else found, root=knowing)
@@ -202,11 +202,11 @@ parallel_cache = memory_cache
 def disk_only_cache(
     *args: Any, cachedir: str | os.PathLike[str] | None = None, **options: Any
 ) -> Callable[[Function], Function]:
-    """Return a decorator that keeps a function's results in files.
+    """Return a decorator to keep a function's results in files.
 
     Args:
         *args: As for `memory_cache`.
-        cachedir: The folder; None means one in the cache directory.
+        cachedir: The folder; None means a folder in the cache directory.
         **options: As for `memory_cache`.
     """
 
@@ -222,7 +222,7 @@ def disk_only_cache(
 def memory_and_disk_cache(
     *args: Any, cachedir: str | os.PathLike[str] | None = None, **options: Any
 ) -> Callable[[Function], Function]:
-    """Return a decorator that keeps results in files, and in memory what this process used."""
+    """Return a decorator to keep results in files, and in memory if used by the process."""
 
     def decorator(function: Function) -> Function:
         in_memory = memory_cache(*args, **options)
@@ -235,7 +235,7 @@ def serial_cache(
     hashkey: Callable[..., Hashable],
     cache_factory: Callable[[], MutableMapping[Hashable, Any]] = DEFAULT_CACHE,
 ) -> Callable[[Function], Function]:
-    """Return a decorator that keeps a function's results in memory, whoever asks.
+    """Return a decorator to keep a function's results in memory, for all communicators.
 
     Args:
         hashkey: Makes a key of a call's arguments.
@@ -258,10 +258,10 @@ def serial_cache(
 
 
 def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
-    """Return a communicator's caches, which go when it does.
+    """Return a communicator's caches, which are freed with the communicator.
 
     Raises:
-        PyOP2CommError: It is no communicator.
+        PyOP2CommError: Not a communicator.
     """
     communicators.as_comm(comm, "a cached function")
     if not hasattr(comm, "Set_attr"):
@@ -276,7 +276,7 @@ def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
 
 
 def clear_memory_cache(comm: Any) -> None:
-    """Forget what is kept in memory for a communicator; files stay."""
+    """Forget all results in memory for a communicator; files stay."""
     get_comm_caches(comm).clear()
 
 
@@ -285,7 +285,7 @@ def _is_comm(found: object) -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """Find what PyOP2's programs look into: the records of all caches."""
+    """Return the records of all caches, as read by PyOP2's programs."""
     if name == "_KNOWN_CACHES":
         return runtime.of(Caches).records
     raise AttributeError(f"module 'pyop2cxx.pyop2.caching' has no attribute '{name}'")

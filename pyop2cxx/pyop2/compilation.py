@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C code of a program's own, compiled as loops are: what programs import ``pyop2.compilation`` for.
+"""Compilation of a program's own C code, with the settings of loops: ``pyop2.compilation``.
 
-PyOP2's classes of compilers are not here: which compiler and flags there are is said by the options
-``cc``, ``cxx``, ``cflags``, ``cxxflags`` and ``ldflags``.
+PyOP2's classes of compilers are missing: compiler and flags are given by the options ``cc``,
+``cxx``, ``cflags``, ``cxxflags`` and ``ldflags``.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ def load(
     ldargs: Iterable[str] = (),
     comm: Any = None,
 ) -> ctypes.CDLL:
-    """Compile code into a shared library, or find it in the cache, and load it.
+    """Compile code into a shared library, or find the library in the cache, and load the library.
 
     Args:
-        code: C or C++; functions of C++ that are to be found are ``extern "C"``.
+        code: C or C++; exported functions of C++ must be ``extern "C"``.
         extension: ``"c"`` or ``"cpp"``.
         cppargs: Flags for the compiler.
         ldargs: Flags for the link.
-        comm: A communicator, as PyOP2 takes it. The cache sees to it that one process compiles.
+        comm: A communicator, as in PyOP2. The cache ensures a single compilation.
 
     Returns:
-        The library; its functions are attributes. Say their ``argtypes`` before calling them.
+        The library; functions are attributes. Set their ``argtypes`` before calling them.
 
     Raises:
         DataTypeError: The code is not a string.
-        UsageError: There is no such language.
+        UsageError: The language does not exist.
         CompilationError: The compiler rejects the code.
         StaticModeError: Under ``init(static=True)``.
 
@@ -76,4 +76,4 @@ def _files_of(code: str, cppargs: tuple[str, ...], cpp: bool) -> tuple[str, ...]
     try:
         return preprocess(code, (), (), cppargs, cpp=cpp).contents
     except UsageError:
-        return ()  # the compiler says so
+        return ()  # the compiler reports the error

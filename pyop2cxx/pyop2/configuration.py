@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.configuration``."""
+"""Names imported from ``pyop2.configuration`` by programs for PyOP2."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ PYOP2_OPTIONS: tuple[Option, ...] = (
     _of_pyop2("simd_width", 4),
     _of_pyop2("lazy_max_trace_length", 100),
 )
-"""Options that PyOP2's programs set and that mean nothing here: kept, checked, and not listed."""
+"""Options of PyOP2's programs without an effect here: kept, checked, and not listed."""
 
 
 def __getattr__(name: str) -> Any:
-    """Find what loopy is to write when it is asked for: C."""
+    """Return the target for loopy: C."""
     if name == "target":
         return extras.load("loopy", "configuration.target").CWithGNULibcTarget()
     raise AttributeError(f"module 'pyop2cxx.pyop2.configuration' has no attribute '{name}'")

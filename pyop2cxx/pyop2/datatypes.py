@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.datatypes``."""
+"""Names imported from ``pyop2.datatypes`` by programs for PyOP2."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.arrays import as_dtype, c_name
-from pyop2cxx.data.handles import OpaqueType as OpaqueType  # PyOP2 has it here
+from pyop2cxx.data.handles import OpaqueType as OpaqueType  # as in PyOP2
 from pyop2cxx.exceptions import DataTypeError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 IntType = np.dtype(np.int32)
-"""What Maps hold, unless their target Set needs int64; and C's PetscInt."""
+"""Dtype of Maps, unless the target Set needs int64; and C's PetscInt."""
 ScalarType = np.dtype(np.float64)
-"""What Dats and Mats hold by default; and C's PetscScalar."""
+"""Default dtype of Dats and Mats; and C's PetscScalar."""
 RealType = np.dtype(np.float64)
 """C's PetscReal."""
 
 
 def as_numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return a dtype that kernels can work on.
+    """Return a dtype supported by kernels.
 
     Raises:
-        DataTypeError: It is not a dtype, or none that kernels can work on.
+        DataTypeError: Not a dtype, or not supported by kernels.
     """
     return as_dtype(dtype, "as_numpy_dtype")
 
@@ -45,7 +45,7 @@ def as_ctypes(dtype: DTypeLike) -> Any:
     """Return the type of ctypes for a dtype.
 
     Raises:
-        DataTypeError: It is complex.
+        DataTypeError: The dtype is complex.
     """
     found = as_numpy_dtype(dtype)
     if found.kind == "c":
@@ -57,7 +57,7 @@ def dtype_limits(dtype: DTypeLike) -> tuple[Any, Any]:
     """Return the lowest and the highest finite number of a dtype.
 
     Raises:
-        DataTypeError: It is complex.
+        DataTypeError: The dtype is complex.
     """
     found = as_numpy_dtype(dtype)
     if found.kind == "c":

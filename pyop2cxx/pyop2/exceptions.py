@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.exceptions``: all of ours."""
+"""Names imported from ``pyop2.exceptions``: all exceptions of the package."""
 
 from pyop2cxx.exceptions import *  # noqa: F403

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops in two steps, as PyOP2 of 2022 splits them: what is computed, and with which data.
+"""Loops in two steps, as in PyOP2 of 2022: the computation, and the data.
 
-A `GlobalKernel` is a loop without data: a kernel, what its arguments look like, and what is
-iterated over. A `Parloop` gives it data, and can be given other data by `replace_data`.
+A `GlobalKernel` is a loop without data: a kernel, descriptions of the arguments, and the kind of
+Set. A `Parloop` adds data, replaceable by `replace_data`.
 """
 
 from __future__ import annotations
@@ -68,17 +68,17 @@ class GlobalKernel:
 
     Args:
         local_kernel: The kernel, with accesses.
-        arguments: What each argument looks like.
+        arguments: Description of each argument.
         extruded: Whether the Set is extruded.
-        extruded_periodic: Whether it is periodic.
-        constant_layers: Whether its columns have the same number of layers.
-        subset: Whether it is a Subset.
+        extruded_periodic: Whether the extrusion is periodic.
+        constant_layers: Whether the columns have the same number of layers.
+        subset: Whether the Set is a Subset.
         iteration_region: The part of each column.
         pass_layer_arg: Whether the kernel gets the layer.
 
     Raises:
         UsageError: There are not as many arguments as accesses, or layers without extrusion.
-        UnsupportedError: A Global that is not READ would be passed twice.
+        UnsupportedError: A Global other than READ would be passed twice.
     """
 
     def __init__(
@@ -137,17 +137,17 @@ class GlobalKernel:
         """Run the loop over memory.
 
         Args:
-            comm: A communicator, of this process.
-            *args: The first element and one past the last; then addresses: of the layers, int32,
-                where the Set is extruded, shape (1, 2), or (elements, 2) where columns differ; of
-                the entities, int32, where it is a Subset; of each argument's data, a MixedDat's
-                field by field; of the values of each Map, int32, in order of first use. Integers,
-                ctypes pointers or arrays. In place of a matrix's address stands the Mat, because
-                only it knows where its entries are; a mixed one counts as its blocks do, by rows.
+            comm: A communicator, of a single process.
+            *args: The first element and the last plus 1; then addresses: of the layers, int32, for
+                an extruded Set, shape (1, 2), or (elements, 2) for different columns; of the
+                entities, int32, for a Subset; of each argument's data, for a MixedDat field by
+                field; of the values of each Map, int32, in order of first use. Integers, ctypes
+                pointers or arrays. A Mat replaces a matrix's address, because only the Mat knows
+                the places of entries; a mixed Mat counts as the blocks do, by rows.
 
         Raises:
-            UsageError: There are not as many, or one is no address, or no Mat where one belongs;
-                entries have no place in it.
+            UsageError: The number of addresses is wrong, an argument is no address, or no Mat where
+                required; or entries have no place in a Mat.
 
         Example:
             >>> from pyop2cxx import op2
@@ -165,7 +165,7 @@ class GlobalKernel:
 
     @property
     def zipped_arguments(self) -> tuple[tuple[Any, Any], ...]:
-        """For each argument its access and dtype, and what it looks like.
+        """For each argument the access with the dtype, and the description; tuple.
 
         Raises:
             UsageError: The kernel was made without dtypes.
@@ -174,18 +174,18 @@ class GlobalKernel:
 
     @property
     def argtypes(self) -> tuple[type[Any], ...]:
-        """The ctypes of what a call takes after the communicator: two integers, and addresses."""
+        """The ctypes of a call's arguments behind the communicator: two integers, and addresses."""
         addresses = [ctypes.c_void_p] * global_call.n_addresses(self)
         return (ctypes.c_int, ctypes.c_int, *addresses)
 
     @property
     def code_to_compile(self) -> str:
-        """The text for the current backend, as far as it depends on no data."""
+        """The text for the current backend, as far as independent of data."""
         return global_call.text(self)
 
     @property
     def cache_key(self) -> tuple[Any, ...]:
-        """Equal for loops that compute the same: a Map used twice counts, its values do not."""
+        """Key, equal for equal computations: repeated uses of a Map count, the values do not."""
         numbers: dict[int, int] = {}
         arguments = tuple(_key(argument, numbers) for argument in self.arguments)
         flags = (self.extruded, self.extruded_periodic, self.constant_layers, self.subset)
@@ -194,12 +194,12 @@ class GlobalKernel:
         return (kernel.key, kernel.accesses, arguments, flags, how)
 
     def num_flops(self, iterset: Set) -> int:
-        """Return the floating-point operations of one loop over a Set; 0 if not known."""
+        """Return the floating-point operations of a loop over a Set; 0 if unknown."""
         region, layer = self.iteration_region, self.pass_layer_arg
         return self.local_kernel.num_flops * items_of(iterset, region, layer, self.name).n
 
     def explain(self, iterset: Set, arguments: Sequence[Any]) -> Explanation:
-        """Say how this loop would run over such a Set with such data, and why.
+        """Explain how the loop would run over a Set with data.
 
         Args:
             iterset: As for `Parloop`.
@@ -211,10 +211,11 @@ class GlobalKernel:
         return Parloop(self, iterset, arguments).explain()
 
     def check(self, iterset: Set) -> None:
-        """Check that this was made for a Set.
+        """Check the Set of a loop.
 
         Raises:
-            SetTypeError: The Set is extruded, or a Subset, and this is not for such, or not so.
+            SetTypeError: The Set is extruded, or a Subset, against the description, or the other
+                way round.
         """
         whole = iterset.superset if isinstance(iterset, Subset) else iterset
         columns = whole if isinstance(whole, ExtrudedSet) else None
@@ -278,7 +279,7 @@ class Parloop(ParLoop):
 
     @property
     def local_kernel(self) -> LocalKernel:
-        """The kernel of one element."""
+        """The kernel of a single element."""
         return self.global_kernel.local_kernel
 
     @property
@@ -295,24 +296,24 @@ class Parloop(ParLoop):
         self.compute(part=part)
 
     def global_to_local_begin(self) -> None:
-        """Begin to bring to ghosts what the loop reads there."""
+        """Begin to update the ghosts read by the loop."""
         begin_to_bring(self._effects.ghosts, self.args)
 
     def global_to_local_end(self) -> None:
-        """End what `global_to_local_begin` began."""
+        """End `global_to_local_begin`."""
         end_to_bring(self._effects.ghosts, self.args)
 
     def local_to_global_begin(self) -> None:
-        """Begin to bring to their owners what the loop gathered in ghosts."""
+        """Begin to send ghost contributions to their owners."""
         begin_to_gather(self._effects.ghosts, self.args)
 
     def local_to_global_end(self) -> None:
-        """End what `local_to_global_begin` began."""
+        """End `local_to_global_begin`."""
         end_to_gather(self._effects.ghosts, self.args)
 
     @property
     def zipped_arguments(self) -> tuple[tuple[Any, Any, Any], ...]:
-        """For each argument access and dtype, what it looks like, and its data."""
+        """For each argument access with dtype, description, and data; tuple."""
         pairs = self.global_kernel.zipped_arguments
         return tuple((*pair, arg) for pair, arg in zip(pairs, self.args, strict=True))
 

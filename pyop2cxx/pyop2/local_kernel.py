@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.local_kernel``."""
+"""Names imported from ``pyop2.local_kernel`` by programs for PyOP2."""
 
 from pyop2cxx.kernel.kernel import (
     CStringLocalKernel,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.logger``."""
+"""Names imported from ``pyop2.logger`` by programs for PyOP2."""
 
 from pyop2cxx.runtime import runtime
 

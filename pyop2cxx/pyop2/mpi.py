@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.mpi``."""
+"""Names imported from ``pyop2.mpi`` by programs for PyOP2."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
 
 
 def collective(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Mark a function that all processes have to call, for its readers."""
+    """Mark a function to be called by all processes, for readers."""
     return function
 
 
@@ -43,31 +43,31 @@ def is_pyop2_comm(comm: Any) -> bool:
 
 
 def internal_comm(comm: Any, obj: Any) -> Any:
-    """Return the communicator itself, where PyOP2 makes one for `obj` to use inside."""
+    """Return the same communicator, where PyOP2 makes an internal communicator for `obj`."""
     return as_comm(comm, "internal_comm")
 
 
 def compilation_comm(comm: Any, obj: Any) -> Any:
-    """Return the communicator itself: this process compiles."""
+    """Return the same communicator: each process compiles."""
     return as_comm(comm, "compilation_comm")
 
 
 @contextmanager
 def temp_internal_comm(comm: Any) -> Iterator[Any]:
-    """Lend the communicator itself to a `with` block."""
+    """Lend the same communicator to a `with` block."""
     yield as_comm(comm, "temp_internal_comm")
 
 
 def safe_noncollective(
     comm: Any, function: Callable[..., Result], *args: Any, root: int = 0, **options: Any
 ) -> Result:
-    """Call a function on one process, and return its result, or raise its error, on all.
+    """Call a function on a single process, and return the result, or raise the error, on all.
 
     Args:
         comm: A communicator, of however many processes.
-        function: What to call; its result or error is pickled if there are several.
+        function: The function; the result or error is pickled if there are several processes.
         *args: For the function.
-        root: The process that calls it.
+        root: The calling process.
         **options: For the function.
 
     Raises:
@@ -83,7 +83,7 @@ def safe_noncollective(
     if comm.rank == root:
         try:
             outcome = function(*args, **options), None
-        except Exception as error:  # whatever it is, the others have to know
+        except Exception as error:  # any error: the others have to know
             outcome = None, error
     found: Result
     found, raised = comm.bcast(outcome, root=root)

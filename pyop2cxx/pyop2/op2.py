@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``pyop2.op2`` is the face of pyop2cxx itself, found by its name because it lies above."""
+"""``pyop2.op2`` is pyop2cxx's own `op2`, imported by name because `op2` is a higher layer."""
 
 import importlib
 import sys

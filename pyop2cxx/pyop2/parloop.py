@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.parloop``."""
+"""Names imported from ``pyop2.parloop`` by programs for PyOP2."""
 
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.run import par_loop

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wall times of parts of a program, by PyOP2's names; those of loops are in ``op2.timings()``."""
+"""Wall times of parts of a program, by PyOP2's names; for loops see ``op2.timings()``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Result = TypeVar("Result")
 
 
 class RegionTiming(TypedDict):
-    """What a region has cost.
+    """Cost of a region.
 
     Attributes:
-        calls: How often it was entered.
-        seconds: Wall time inside it, also inside regions within it.
+        calls: Number of entries.
+        seconds: Wall time inside, nested regions included.
     """
 
     calls: int
@@ -33,11 +33,11 @@ class RegionTiming(TypedDict):
 
 
 class Times:
-    """What was measured so far.
+    """The measurements so far.
 
     Attributes:
         regions: How often parts of the program were timed, and the seconds, by name.
-        timers: When parts that are being timed began, by name.
+        timers: Begin of running measurements, by name.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Times:
 
 @contextmanager
 def timed_region(name: str) -> Iterator[None]:
-    """Add the wall time of a `with` block to the region of this name.
+    """Add the wall time of a `with` block to a region.
 
     Example:
         >>> with timed_region("setup"):
@@ -71,7 +71,7 @@ timed_stage = timed_region
 
 
 def timed_function(name: str) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Add the wall time of each call of a function to the region of this name."""
+    """Add the wall time of each call of a function to a region."""
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(function)
@@ -85,7 +85,7 @@ def timed_function(name: str) -> Callable[[Callable[..., Result]], Callable[...,
 
 
 def regions() -> dict[str, RegionTiming]:
-    """Return what all regions have cost so far, by name."""
+    """Return the costs of all regions so far, by name."""
     return {
         name: RegionTiming(calls=calls, seconds=seconds)
         for name, (calls, seconds) in runtime.of(Times).regions.items()
@@ -96,7 +96,7 @@ def regions() -> dict[str, RegionTiming]:
 
 
 class Timer:
-    """A stop watch whose time is added to the region of its name.
+    """A stop watch that adds to the region of the same name.
 
     Args:
         name: The name of the region.
@@ -120,7 +120,7 @@ class Timer:
         """Begin to measure.
 
         Raises:
-            UsageError: It is running already.
+            UsageError: The timer is running already.
         """
         if self.name in runtime.of(Times).timers:
             raise UsageError(f"Timer '{self.name}' is running; stop it first")
@@ -130,7 +130,7 @@ class Timer:
         """Add the time since `start`.
 
         Raises:
-            UsageError: It is not running.
+            UsageError: The timer is not running.
         """
         if self.name not in runtime.of(Times).timers:
             raise UsageError(f"Timer '{self.name}' is not running; start it first")
@@ -139,7 +139,7 @@ class Timer:
 
     @property
     def elapsed(self) -> float:
-        """Seconds that this watch measured last."""
+        """Seconds of the last measurement."""
         return self._elapsed
 
     @property
@@ -165,7 +165,7 @@ def tic(name: str) -> None:
     """Begin to measure a region.
 
     Raises:
-        UsageError: It is being measured already.
+        UsageError: The region is being measured already.
     """
     Timer(name).start()
 
@@ -180,7 +180,7 @@ def toc(name: str) -> None:
 
 
 def profile(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Add the wall time of each call of a function to the region of its name."""
+    """Add the wall time of each call of a function to the region of the same name."""
     return timed_function(function.__qualname__)(function)
 
 
@@ -193,7 +193,7 @@ def get_timers(reset: bool = False) -> dict[str, Timer]:
 
 
 def reset() -> None:
-    """Forget what all regions have cost."""
+    """Forget the costs of all regions."""
     runtime.of(Times).regions.clear()
     runtime.of(Times).timers.clear()
 
@@ -202,7 +202,7 @@ def summary(filename: str | os.PathLike[str] | None = None) -> None:
     """Write a table of all regions: to standard output, or as CSV into a file.
 
     Args:
-        filename: The file; one that was there is replaced.
+        filename: The file; replaced if existing.
     """
     head = ("Timer", "Total time", "Calls", "Average time")
     rows = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The helpers that programs for PyOP2 import from ``pyop2.utils``. Nothing here uses them."""
+"""Helpers imported from ``pyop2.utils`` by programs for PyOP2; not used by the package."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ __all__ = [
 def as_tuple(
     item: Any, type: Any = None, length: int | None = None, allow_none: bool = False
 ) -> tuple[Any, ...]:
-    """Return what was given as a tuple.
+    """Return an argument as a tuple.
 
     Args:
-        item: An iterable that is not a string; or one item, repeated to the length; or None, which
-            is no item.
-        type: What each item must be.
+        item: An iterable other than a string; or a single item, repeated to the length; or None for
+            no item.
+        type: Required type of the items.
         length: How many items there must be.
         allow_none: Whether items may be None.
 
@@ -80,7 +80,7 @@ def as_type(obj: Any, typ: Any) -> Any:
     """Return a number, or an array of numbers, as another type.
 
     Raises:
-        TypeError: It is neither a number nor an array.
+        TypeError: Neither a number nor an array.
     """
     if isinstance(obj, np.ndarray):
         return obj if obj.dtype == np.dtype(typ) else obj.astype(typ)
@@ -95,7 +95,7 @@ def tuplify(xs: Any) -> Any:
 
 
 def flatten(iterable: Iterable[Iterable[Any]]) -> Iterator[Any]:
-    """Return the items of all items, one after the other."""
+    """Return the items of all items, in sequence."""
     return (inner for outer in iterable for inner in outer)
 
 
@@ -133,13 +133,14 @@ def verify_reshape(
     """Return data as an array of a dtype and shape.
 
     Args:
-        data: An array, or what NumPy makes one of; None for an empty one, if that is allowed.
+        data: An array, or any input of NumPy's array constructor; None for an empty array, if
+            allowed.
         dtype: The dtype; None for the data's own.
         shape: The shape; as many values in another shape will do.
         allow_none: Whether there may be no data.
 
     Raises:
-        DataTypeError: The dtype is not one of numbers.
+        DataTypeError: The dtype is not numeric.
         DataValueError: The data are missing, do not convert, or are of another number.
     """
     if data is not None:
@@ -155,17 +156,17 @@ def validate_type(*checks: Checks) -> Callable[[Callable[..., Any]], Callable[..
 
 
 def validate_in(*checks: Checks) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Check that arguments are among values: each check is (name, values, exception)."""
+    """Check arguments against allowed values: each check is (name, values, exception)."""
     return _checked(checks, lambda found, values: found in values, "to be in")
 
 
 def validate_range(*checks: Checks) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Check that arguments are in a range: each check is (name, (least, most), exception)."""
+    """Check arguments against a range: each check is (name, (least, most), exception)."""
     return _checked(checks, lambda found, ends: ends[0] <= found <= ends[1], "to be in the range")
 
 
 def validate_dtype(*checks: Checks) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Check that arguments name dtypes: each check is (name, None, exception)."""
+    """Check arguments for dtypes: each check is (name, None, exception)."""
     return _checked(checks, lambda found, _: _is_dtype(found), "to be a dtype")
 
 

@@ -89,7 +89,6 @@ PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
 PROSE_LEFT = {
     "fem": 9.0,
-    "pyop2": 9.5,
 }
 """Rooms not yet rewritten in plain language, with a limit of their own. The list shrinks."""
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs import from ``pyop2.codegen``: functions for kernels that loopy writes."""
+"""Names imported from ``pyop2.codegen``: functions for loopy kernels."""

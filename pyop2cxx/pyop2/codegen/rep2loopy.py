@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``inverse`` and ``solve`` in loopy's kernels, for ``loopy.register_callable``.
 
-loopy calls a C function of ours, for matrices of the size at hand: Gaussian elimination with
-partial pivoting in arrays of constant size. It needs no library, so it runs on devices as well,
-where PyOP2's functions of these names call LAPACK.
+loopy calls a generated C function, for matrices of a fixed size: Gaussian elimination with partial
+pivoting in arrays of constant size. No library is needed, so the functions run on devices as well,
+unlike PyOP2's, which call LAPACK.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
     """Return a C function's name and text.
 
     Args:
-        what: ``inverse`` of a matrix, or ``solve`` with one right-hand side.
+        what: ``inverse`` of a matrix, or ``solve`` with a single right-hand side.
         n: Rows and columns of the matrix.
         dtype: Of all values: ``float64``, ``float32``, ``complex128`` or ``complex64``.
 
     Raises:
-        UnsupportedError: There is none of this dtype.
+        UnsupportedError: The dtype is not supported.
 
     Example:
         >>> function_text("solve", 2, "float64")[0]
@@ -47,7 +47,7 @@ def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
 
 
 class _Dense:
-    """What loopy asks of a callable; joined with its ``ScalarCallable`` when one is asked for.
+    """Callback methods for loopy; joined with ``ScalarCallable`` on first use.
 
     Attributes:
         name: ``inverse`` or ``solve``.
@@ -124,7 +124,7 @@ _CLASSES = {"INVCallable": "inverse", "SolveCallable": "solve"}
 
 @lru_cache(maxsize=len(_CLASSES))
 def __getattr__(name: str) -> Any:
-    """Make a class when it is asked for: it derives from one of loopy's."""
+    """Make a class on first use: the base class is loopy's."""
     if name not in _CLASSES:
         raise AttributeError(f"module 'pyop2cxx.pyop2.codegen.rep2loopy' has no attribute '{name}'")
     base = extras.load("loopy", name).ScalarCallable

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of other conventions: wrapped in a function of the one that there is.
+"""Kernels of other conventions, wrapped in a function of today's convention.
 
-`Kernel(..., abi="2016")` and `abi="2013"` say how a kernel takes its arguments; what a loop passes
-says which form it is:
+`Kernel(..., abi="2016")` and `abi="2013"` choose the convention of a kernel; the loop's arguments
+choose the form:
 
 - ``dat(access)``, ``dat(access, map[k])``, Globals: ``T *``, as always.
-- ``dat(access, map)``: ``T **``, a pointer to the values of each entry; of a MixedDat, to those of
-  all its fields.
-- ``dat(access, map, flatten=True)``: ``T **``, a pointer to each value, one component of all
-  entries after the other.
-- ``dat(access, map[op2.i[0]])``: in 2016 ``T *`` to the values of all entries, ordered by
-  component first if flattened; in 2013 ``T *`` to one entry, or if flattened to one value, and the
-  kernel is called for each with its number as an additional argument.
+- ``dat(access, map)``: ``T **``, a pointer to the values of each entry; for a MixedDat, of all
+  fields.
+- ``dat(access, map, flatten=True)``: ``T **``, a pointer to each value, all entries of a component
+  before the next component.
+- ``dat(access, map[op2.i[0]])``: in 2016 ``T *`` to the values of all entries, ordered by component
+  first if flattened; in 2013 ``T *`` to a single entry, or if flattened to a single value, and the
+  kernel is called for each with the number as an additional argument.
 - ``mat(access, (map[op2.i[0]], map[op2.i[1]]))``: ``T A[rows][columns]``, ordered by component
-  first if flattened; in 2013 those of one pair of entries, or if flattened of values, and the
-  kernel is called for each pair.
+  first if flattened; in 2013 the part of a single pair of entries, or if flattened of values, and
+  the kernel is called for each pair.
 - 2013, extruded: the layer as the last argument.
 
-In all of them, and in today's convention, a parameter may be declared as an array of arrays,
-``double x[3][2]``; and a function declared without parameters, ``void k()``, takes whatever it
-gets.
+In all conventions, today's included, a parameter may be declared as an array of arrays,
+``double x[3][2]``; and a function declared without parameters, ``void k()``, takes any arguments.
 """
 
 from __future__ import annotations
@@ -44,17 +43,17 @@ if TYPE_CHECKING:
 def adapted(
     kernel: Kernel, args: tuple[Arg, ...], *, layer: bool, facets: bool = False
 ) -> tuple[Kernel, tuple[Arg, ...]]:
-    """Return a kernel that takes flat pointers and calls one that does not, and its arguments.
+    """Return a wrapper with flat pointers around a kernel, and the arguments.
 
     Args:
         kernel: The kernel of another convention.
         args: The arguments of a loop.
         layer: Whether the kernel gets the layer, after all else.
-        facets: Whether an element is a cell and the one above it.
+        facets: Whether an element is a pair of vertically adjacent cells.
 
     Raises:
         IndexValueError: Arguments run over spaces of different sizes.
-        UsageError: The kernel has not as many parameters as this needs, or of another shape.
+        UsageError: The kernel has a wrong number of parameters, or a parameter of another shape.
     """
     forms = tuple(form_of(kernel, i, arg, 2 if facets else 1) for i, arg in enumerate(args))
     check_space(kernel.name, args, forms)
@@ -76,8 +75,8 @@ def adapted(
 def _passed(kernel: Kernel, i: int, arg: Arg, form: Form) -> Arg:
     """Return the argument of today's convention.
 
-    Kernels of the older ones see the values themselves: what they do not write stays, and what they
-    increment they may also read.
+    Kernels of older conventions see the values in place: unwritten values stay, and incremented
+    values may also be read.
     """
     if not isinstance(arg, DatArg | MixedDatArg) or arg.map_ is None:
         return arg

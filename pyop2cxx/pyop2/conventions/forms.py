@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a kernel of an older convention takes each argument."""
+"""Forms of arguments in older conventions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Values that lie end to end: those of the entries of a Map.
+    """Concatenated values of the entries of a Map.
 
     Attributes:
-        arity: Entries of the Map, of one cell.
+        arity: Entries of the Map, for a single cell.
         dim: Values of an entry.
         cells: Of an element: 2 of a facet, else 1.
     """
@@ -48,18 +48,18 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How one argument is taken.
+    """The form of an argument.
 
     Attributes:
         kind: 'live', 'rows', 'scalars', 'flat', 'flattened', 'point', 'array', 'block' or
             'tensor'.
         c_type: The C type of a value.
         access: The number of the access.
-        fields: What it is made of; of a matrix, its rows.
+        fields: The fields; for a matrix, the rows.
         columns: Of a matrix only.
         index: The dimension of the space the kernel is called over; of 'point' only.
         flatten: Whether values are ordered by component first.
-        extents: Of the array of arrays that the kernel takes.
+        extents: Extents of an array-of-arrays parameter.
     """
 
     kind: str
@@ -77,7 +77,7 @@ class Form:
         return size_of(self.fields) * (size_of(self.columns) if self.columns else 1)
 
     def n_points(self, side: tuple[Field, ...]) -> int:
-        """How often the kernel is called for one dimension of the space."""
+        """Return the number of calls in a dimension of the space."""
         return size_of(side) if self.flatten else _n_entries(side)
 
     def point_dim(self, side: tuple[Field, ...]) -> int:
@@ -86,14 +86,14 @@ class Form:
 
     @property
     def seen(self) -> int:
-        """How many values the kernel sees in one call."""
+        """Number of values seen by the kernel in a call."""
         if self.kind == "block":
             return self.point_dim(self.fields) * self.point_dim(self.columns)
         return self.point_dim(self.fields) if self.kind == "point" else self.size
 
 
 def size_of(fields: Iterable[Field]) -> int:
-    """Return the values of fields that lie end to end."""
+    """Return the number of values of concatenated fields."""
     return sum(field.size for field in fields)
 
 
@@ -102,7 +102,7 @@ def _n_entries(fields: Iterable[Field]) -> int:
 
 
 def components_first(fields: Iterable[Field]) -> tuple[int, ...]:
-    """Return where values lie that are ordered by field, cell, component, entry."""
+    """Return the places of values ordered by field, cell, component, entry."""
     places: list[int] = []
     start = 0
     for field in fields:
@@ -126,7 +126,7 @@ def form_of(kernel: Kernel, i: int, arg: Arg, cells: int) -> Form:
         cells: Of an element: 2 of a facet, else 1.
 
     Raises:
-        UsageError: It would get entries of fields of different dims one by one.
+        UsageError: The kernel would get single entries of fields with different dims.
     """
     c_type = c_name(arg.data.dtype)
     access = int(arg.access)
@@ -166,7 +166,7 @@ def _kind(arg: Arg, abi: str, index: int | None, flatten: bool) -> str:
         return "point" if abi == "2013" else "flattened" if flatten else "flat"
     if flatten:
         return "scalars"
-    # one entry of a Map is a Map of one entry
+    # a single entry of a Map is a Map of arity 1
     return "live" if isinstance(arg, DatArg) and arg.map_._is_slot else "rows"
 
 
@@ -201,7 +201,7 @@ def _reorders(fields: tuple[Field, ...]) -> bool:
 
 
 def shaped(kernel: Kernel, i: int, form: Form) -> Form:
-    """Return the form of an argument that its parameter takes as an array of arrays.
+    """Return the form of an argument with an array-of-arrays parameter.
 
     Raises:
         UsageError: The array has not as many values as the argument.
@@ -216,9 +216,9 @@ def shaped(kernel: Kernel, i: int, form: Form) -> Form:
 
 
 def check_space(name: str, args: Iterable[Arg], forms: Iterable[Form]) -> None:
-    """Check that all that a kernel of 2016 takes by ``op2.i[k]`` runs over as many entries.
+    """Check that all arguments of a 2016 kernel by ``op2.i[k]`` have equal numbers of entries.
 
-    Flattened values are as many for each entry as the Dat has, which need not be the same.
+    Flattened arguments have as many values for each entry as the Dat has, possibly different.
 
     Raises:
         IndexValueError: Two arguments do not.
@@ -241,7 +241,7 @@ def check_space(name: str, args: Iterable[Arg], forms: Iterable[Form]) -> None:
 
 
 def extents_of_space(name: str, forms: tuple[Form, ...]) -> tuple[int, ...]:
-    """Return the sizes of the space that a kernel of 2013 is called over.
+    """Return the sizes of the space of calls of a 2013 kernel.
 
     Raises:
         IndexValueError: Two arguments run over different numbers of entries.

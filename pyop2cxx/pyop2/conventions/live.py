@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a kernel looks at values that the loop says it only increments.
+"""Detection of kernels that read arguments declared as increments.
 
-Kernels of 2013 and 2016 got pointers to the values themselves, so one that reads or assigns an INC
-argument worked on what was there; today's holds this element's share only. Where the text shows
-such a use the argument is passed as RW. What is handed to another function counts as an increment.
+Kernels of 2013 and 2016 got pointers to the values in place, so reading or assigning an INC
+argument used the old values; today's argument holds only the element's share. If the text shows a
+read or an assignment, the argument is passed as RW. Arguments passed to other functions count as
+increments.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 @lru_cache(maxsize=256)
 def uses_value(code: str, function: str, parameter: str, depth: int) -> bool:
-    """Say whether a function surely reads or assigns what a parameter points to.
+    """Return whether a function surely reads or assigns the target of a parameter.
 
     Args:
         code: C text.
-        function: Defined in it.
-        parameter: Its name.
+        function: A function defined in the text.
+        parameter: Name of the parameter.
         depth: Of pointers: 1 of ``T *``, 2 of ``T **``.
 
     Example:
@@ -41,7 +42,7 @@ def uses_value(code: str, function: str, parameter: str, depth: int) -> bool:
 
 
 def _body(tokens: Sequence[str], function: str) -> Sequence[str]:
-    """Return the tokens between the braces of a function; none if it is not found."""
+    """Return the tokens between the braces of a function; empty if not found."""
     for at, token in enumerate(tokens[:-1]):
         if token == function and tokens[at + 1] == "(":
             start = _after(tokens, at + 1)
@@ -51,7 +52,7 @@ def _body(tokens: Sequence[str], function: str) -> Sequence[str]:
 
 
 def _after(tokens: Sequence[str], at: int) -> int:
-    """Return where the tokens go on after a bracket and what it holds."""
+    """Return the position behind a bracket and its contents."""
     opening, depth = tokens[at], 0
     for i in range(at, len(tokens)):
         depth += (tokens[i] == opening) - (tokens[i] == _CLOSING[opening])
@@ -73,7 +74,7 @@ def _is_use(tokens: Sequence[str], at: int, depth: int) -> bool:
             break  # of a call
         before, after = before - 1, after + 1
     if depth > 0:
-        return False  # a pointer, for somebody else
+        return False  # a pointer, passed on
     is_increment = after < len(tokens) and tokens[after] in _INCREMENTS
     return not is_increment and not (before >= 0 and tokens[before] in ("++", "--"))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How kernels of older conventions take their arguments, for the function that calls them."""
+"""Templates' view of arguments in older conventions, for the calling function."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _flattened(form: Form) -> dict[str, object]:
 
 
 def _block(form: Form) -> dict[str, object]:
-    """What block (i0, i1) of the element's matrix has."""
+    """Block (i0, i1) of the element's matrix."""
     n_columns = size_of(form.columns)
     inner = {"n_columns": n_columns, "is_inner": True}
     if form.flatten:
@@ -62,7 +62,7 @@ def _tensor(form: Form) -> dict[str, object]:
 
 
 def _point(form: Form) -> dict[str, object]:
-    """The values of one point of the space."""
+    """The values of a single point of the space."""
     point = {"index": form.index, "is_inner": True}
     if form.flatten:
         return {"start": "table", "tables": (_table("s", form.fields),), **point}
@@ -90,6 +90,6 @@ def _entries(fields: tuple[Field, ...]) -> list[int]:
 
 
 def _table(letter: str, fields: tuple[Field, ...]) -> dict[str, object]:
-    """Return where values lie that are counted by component first."""
+    """Return the places of values counted by component first."""
     places = components_first(fields)
     return {"letter": letter, "places": places, "n": len(places)}

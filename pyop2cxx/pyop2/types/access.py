@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.access``."""
+"""Names imported from ``pyop2.types.access`` by programs for PyOP2."""
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.dat``."""
+"""Names imported from ``pyop2.types.dat`` by programs for PyOP2."""
 
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mixed_dats import MixedDat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.glob``."""
+"""Names imported from ``pyop2.types.glob`` by programs for PyOP2."""
 
 from pyop2cxx.data.constants import Constant
 from pyop2cxx.data.globals import Global

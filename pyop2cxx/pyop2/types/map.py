@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.map``."""
+"""Names imported from ``pyop2.types.map`` by programs for PyOP2."""
 
 from pyop2cxx.sets.derived_maps import ComposedMap, PermutedMap
 from pyop2cxx.sets.maps import Map

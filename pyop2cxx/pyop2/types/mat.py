@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names that programs for PyOP2 import from ``pyop2.types.mat``."""
+"""Names imported from ``pyop2.types.mat`` by programs for PyOP2."""
 
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.sets.sparsities import Sparsity
