@@ -33,12 +33,12 @@ class Report:
 
     @property
     def steps(self) -> tuple[StepReport, ...]:
-        """The functions of the first chain, in the order of their run."""
+        """The functions of the first chain, in the order of their run; tuple."""
         return self.chains[0].reports if self.chains else ()
 
     @property
     def decisions(self) -> tuple[_core.chain.Decision, ...]:
-        """The decisions of the passes on the first chain."""
+        """The decisions of the passes on the first chain; tuple."""
         return self.chains[0].decisions if self.chains else ()
 
     @property

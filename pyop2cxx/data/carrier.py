@@ -286,7 +286,7 @@ class DataCarrier(Shown):
 
     @property
     def split(self) -> tuple[Self, ...]:
-        """The components: only the object."""
+        """The components: a tuple with only the object."""
         return (self,)
 
     @property
@@ -560,7 +560,7 @@ class Argument:
 
     @property
     def split(self) -> tuple[Any, ...]:
-        """The arguments of the fields; for other arguments the argument alone."""
+        """The arguments of the fields; for other arguments the argument alone; tuple."""
         return getattr(self, "parts", (self,))
 
     def of(self, data: Any) -> Any:

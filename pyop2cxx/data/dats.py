@@ -71,7 +71,7 @@ class SubsetLike(Protocol):
 
     @property
     def owned_indices(self) -> Array:
-        """The owned entities of the part, as entities of the whole Set."""
+        """The owned entities of the part, numbered as in the whole Set; int, shape (n,)."""
 
 
 @ends_tracebacks("__init__", "_check", "copy", "zero", "load")
@@ -283,7 +283,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
     @property
     def global_data(self) -> Array:
-        """A copy of the values of all processes' owned entities: of the only process."""
+        """A copy of the owned entities' values of all processes; shape (set.size, *dim)."""
         return as_copy(self.data_ro, self._what)
 
     @property

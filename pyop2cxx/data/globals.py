@@ -100,22 +100,22 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     @property
     def data_with_halos(self) -> Array:
-        """The same as `data`: a Global has no ghosts."""
+        """The same as `data`, shape `dim`: a Global has no ghosts."""
         return self._writeable("data_with_halos", _core.Use.read_write)
 
     @property
     def data_ro_with_halos(self) -> Array:
-        """The same as `data_ro`: a Global has no ghosts."""
+        """The same as `data_ro`, shape `dim`: a Global has no ghosts."""
         return self.data_ro
 
     @property
     def data_wo_with_halos(self) -> Array:
-        """The same as `data_wo`: a Global has no ghosts."""
+        """The same as `data_wo`, shape `dim`: a Global has no ghosts."""
         return self._writeable("data_wo_with_halos", _core.Use.write)
 
     @property
     def global_data(self) -> Array:
-        """A copy of the values, equal on all processes."""
+        """A copy of the values, equal on all processes; shape `dim`."""
         return as_copy(self.data_ro, self._what)
 
     @property

@@ -112,7 +112,7 @@ class MatValues(DataCarrier):
 
     @property
     def split(self) -> tuple[Any, ...]:
-        """The blocks, by rows."""
+        """The blocks, by rows; tuple."""
         return tuple(self)
 
     @property
@@ -143,12 +143,12 @@ class MatValues(DataCarrier):
 
     @property
     def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """For each block the scalars of a row entity and of a column entity."""
+        """Scalars of a row entity and of a column entity, by block; nested tuple, [i][j] a pair."""
         return self._sparsity.dims
 
     @property
     def block_dims(self) -> tuple[int, int]:
-        """Scalars of a row entity and of a column entity, where the matrix is not mixed."""
+        """Scalars of a row entity and of a column entity, if not mixed; tuple of int."""
         self._plain("block_dims")
         return self.dims[0][0]
 

@@ -216,7 +216,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
 
     @property
     def soa(self) -> tuple[bool, ...]:
-        """Whether the layout of each field on a device is "soa"."""
+        """Whether the layout of each field on a device is "soa"; tuple of bool."""
         return tuple(isinstance(dat, Dat) and dat.soa for dat in self)
 
     @property

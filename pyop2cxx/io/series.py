@@ -67,7 +67,7 @@ class TimeSeries:
 
     @property
     def times(self) -> tuple[float, ...]:
-        """The times written so far."""
+        """The times written so far; tuple of float."""
         return tuple(self._times)
 
     def write(self, time: float, *dats: Dat, **fields: Dat) -> None:

@@ -265,7 +265,7 @@ class Kernel(Fixed, Shown):
 
     @property
     def parameters(self) -> list[_core.KernelParameter]:
-        """The function's parameters; empty if they are not known."""
+        """The function's parameters; list, empty if unknown."""
         return self.core.parameters
 
     @property
@@ -345,7 +345,7 @@ class Kernel(Fixed, Shown):
 
     @property
     def arguments(self) -> tuple[LocalKernelArg, ...]:
-        """Access and dtype of each parameter.
+        """Access and dtype of each parameter; tuple.
 
         Raises:
             UsageError: The kernel was made without them.

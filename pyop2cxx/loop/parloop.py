@@ -343,7 +343,7 @@ class ParLoop(Fixed, Shown):
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """How each argument is used."""
+        """The access of each argument; tuple."""
         return tuple(arg.access for arg in self.args)
 
     @property

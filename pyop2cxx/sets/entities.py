@@ -105,7 +105,7 @@ class Entities(Shown):
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """The three sizes: core, owned, all."""
+        """The three sizes: core, owned, all; tuple of int."""
         return self._known("sizes")
 
     @property

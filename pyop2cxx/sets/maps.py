@@ -258,7 +258,7 @@ class Map(Shown):
 
     @property
     def arange(self) -> tuple[int, ...]:
-        """Where each component's slots begin, and where the last one's end."""
+        """Begin of each component's slots, and the end of the last; tuple of int."""
         return (0, self._arity)
 
     @property
@@ -268,7 +268,7 @@ class Map(Shown):
 
     @property
     def offset(self) -> Array | None:
-        """How far each entry moves from a layer to the next; None without extrusion."""
+        """Distance of each entry between layers; int32, shape (arity,); None without extrusion."""
         return self._offset
 
     @property
@@ -278,12 +278,12 @@ class Map(Shown):
 
     @property
     def split(self) -> tuple[Map, ...]:
-        """The components: only the Map."""
+        """The components: a tuple with only the Map."""
         return (self,)
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps behind a derived Map: the Map alone."""
+        """The Maps behind a derived Map: a tuple with the Map alone."""
         return (self,)
 
     @property
@@ -599,7 +599,7 @@ class EntriesOfMap(Map):
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
-        """The Maps behind a derived Map."""
+        """The Maps behind a derived Map; tuple."""
         return self._map.flattened_maps
 
     @property

@@ -60,7 +60,7 @@ class Fields(Generic[T]):
 
     @property
     def split(self) -> tuple[T, ...]:
-        """The fields."""
+        """The fields; tuple."""
         return self._fields
 
     @property
@@ -168,12 +168,12 @@ class MixedSet(Fields[Set]):
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """The three sizes, each of all Sets together."""
+        """The three sizes, each of all Sets together; tuple of int."""
         return (self.core_size, self.size, self.total_size)
 
     @property
     def halo(self) -> tuple[Any, ...] | None:
-        """How ghosts of each Set are exchanged; None if nowhere."""
+        """The Halo of each Set, or None for all without; tuple."""
         halos = tuple(None if one is None else one.halo for one in self)
         return halos if any(halo is not None for halo in halos) else None
 
@@ -357,32 +357,32 @@ class MixedMap(Fields[Map]):
 
     @property
     def arities(self) -> tuple[int, ...]:
-        """The arity of each Map."""
+        """The arity of each Map; tuple of int."""
         return tuple(1 if map_ is None else map_.arity for map_ in self)
 
     @property
     def arange(self) -> tuple[int, ...]:
-        """Where each Map's slots begin, and where the last one's end."""
+        """Begin of each Map's slots, and the end of the last; tuple of int."""
         return (0, *(int(n) for n in np.cumsum(self.arities)))
 
     @property
     def values(self) -> tuple[Array, ...]:
-        """The values of the owned entities, by Map."""
+        """The values of the owned entities, by Map; arrays of shape (iterset.size, arity)."""
         return tuple(map_.values for map_ in self._real)
 
     @property
     def values_with_halo(self) -> tuple[Array, ...]:
-        """The values of all entities, by Map."""
+        """The values of all entities, by Map; arrays of shape (iterset.total_size, arity)."""
         return tuple(map_.values_with_halo for map_ in self._real)
 
     @property
     def offset(self) -> tuple[Array | None, ...]:
-        """How far the entries of each Map move from a layer to the next."""
+        """Distance of the entries of each Map between layers; int32, shape (arity,) each."""
         return tuple(None if map_ is None else map_.offset for map_ in self)
 
     @property
     def offset_quotient(self) -> tuple[Array | None, ...]:
-        """The same where the extrusion is periodic."""
+        """The same for a periodic extrusion."""
         return tuple(None if map_ is None else map_.offset_quotient for map_ in self)
 
     @property

@@ -236,7 +236,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def dsets(self) -> tuple[Any, Any]:
-        """The DataSets of rows and columns."""
+        """The DataSets of rows and columns; tuple."""
         return self._dsets
 
     @property
@@ -246,7 +246,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def dims(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """For each block the scalars of a row entity and of a column entity."""
+        """Scalars of a row entity and of a column entity, by block; nested tuple, [i][j] a pair."""
         rows, columns = self._dsets
         return tuple(tuple((r.cdim, c.cdim) for c in columns) for r in rows)
 
@@ -262,7 +262,7 @@ class Sparsity(Fixed, Shown):
 
     @property
     def rcmaps(self) -> dict[tuple[int, int], list[Pair]]:
-        """For each block the pairs of Maps, each once."""
+        """The pairs of Maps by block (i, j), each once; dict of lists."""
         return {
             block: list(dict.fromkeys((r, c) for r, c, _ in entries))
             for block, entries in self._given.items()
@@ -362,12 +362,12 @@ class Sparsity(Fixed, Shown):
 
     @property
     def rowptr(self) -> Array:
-        """Where each row begins in `colidx`, and the end of the last; int64, read-only."""
+        """Begin of each row in `colidx`, and the end of the last; int64, shape (n_rows + 1,)."""
         return self._table("rowptr").row_offset
 
     @property
     def colidx(self) -> Array:
-        """Columns of the places, ascending in each row; int32 where they fit, read-only."""
+        """Columns of the places, ascending in each row; int32 if they fit, shape (n,)."""
         return self._table("colidx").columns
 
     @property
