@@ -83,11 +83,12 @@ class Solver:
         parameters: Options by name, see `DEFAULTS`; PyOP2's names of 2013 are known, too.
         **options: The same, by keyword. Either parameters or keywords, not both.
 
-    Options: ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi,
-    ilu, lu (direct) or amg (gamg; by PyAMG; hypre becomes amg, with a line in the log).
-    ``ksp_rtol`` is relative to the norm of b, ``ksp_atol`` absolute; the solve diverges if the
-    residual grows beyond ``ksp_divtol`` times the initial residual. x is read as the initial guess,
-    unless ``ksp_initial_guess_nonzero`` is False or ksp_type is preonly.
+    Options:
+        ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
+        (direct) or amg (gamg; by PyAMG; hypre becomes amg, with a line in the log).
+        ``ksp_rtol`` is relative to the norm of b, ``ksp_atol`` absolute; the solve diverges if the
+        residual grows beyond ``ksp_divtol`` times the initial residual. x is read as the initial
+        guess, unless ``ksp_initial_guess_nonzero`` is False or ksp_type is preonly.
 
         ``package`` is own (cg, gmres or bicgstab with none, jacobi or ilu, of a matrix of doubles,
         on all threads of the host), scipy, petsc (petsc4py), cupy (on the backend cuda, where the

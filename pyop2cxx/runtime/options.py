@@ -266,8 +266,9 @@ class Configuration(MutableMapping[str, Any]):
         Raises:
             ConfigurationError: A value is of a wrong type or unknown.
 
-        Warns: UserWarning: An option is unknown, or belongs to PyOP2 and has no effect here
-        although a program would rely on an effect.
+        Warns:
+            UserWarning: An option is unknown, or belongs to PyOP2 and has no effect here although a
+                program would rely on an effect.
         """
         known = {name: value for name, value in options.items() if self._is_known(name)}
         checked: dict[str, Any] = {name: self._checked(name, known[name]) for name in known}

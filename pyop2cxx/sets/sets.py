@@ -267,7 +267,7 @@ class Subset(Set):
 
     @property
     def layers_array(self) -> Array:
-        """The layers of the Subset's columns, shape (1, 2) or (n, 2); see `ExtrudedSet.layers_array`."""
+        """The layers of the columns, shape (1, 2) or (n, 2), see `ExtrudedSet.layers_array`."""
         whole: Any = self._superset
         layers: Array = whole.layers_array
         return layers if whole.constant_layers else layers[self._indices]
