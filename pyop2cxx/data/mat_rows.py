@@ -31,7 +31,14 @@ def places_of_rows(mat: MatValues, rows: Array) -> Array:
     return found
 
 
-def put(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, member: str) -> None:
+def put(
+    mat: MatValues,
+    places: Array,
+    offsets: Iterable[int],
+    value: Any,
+    member: str,
+    key: Any = None,
+) -> None:
     """Set values of a matrix.
 
     Args:
@@ -40,9 +47,10 @@ def put(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, membe
         offsets: Indices of the values at each place.
         value: The value.
         member: Name of the caller, for messages and the ledger of copies.
+        key: Identifies the places; None means their digest.
     """
     if _is_on_device(mat):
-        change_places(mat, places, tuple(offsets), value, "=")
+        change_places(mat, places, tuple(offsets), value, "=", key)
         return
     flat = mat._stored(member, write=True).reshape(-1, mat.cdim)
     for offset in offsets:

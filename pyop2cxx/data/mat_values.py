@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyop2cxx.runtime.seams import Recorder
 
 _MOST_DENSE_ENTRIES = 1_000_000
-_MOST_ROW_LOOPS = 8
+_MOST_ROW_LOOPS = 32
 
 
 @ends_tracebacks("__init__")

@@ -11,8 +11,8 @@ from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
-from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function, check_function
+from pyop2cxx.fem.held import checked, held_of
 from pyop2cxx.fem.loops import Form, compile_first
 from pyop2cxx.fem.values import number
 from pyop2cxx.runtime.tracebacks import ends_traceback
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.fem.conditions import DirichletBC
 
 
 def compiled(form: Any, dtype: DTypeLike | None = None) -> Form:
@@ -85,19 +85,20 @@ def assemble(
         return _number(found)
     if found.rank == 1:
         vector = _checked_vector(found, tensor, "assemble")
-        compile_first((found, vector.dat, None))
+        compile_first((found, vector.dat))
         return _put_vector(found, bcs, vector)
     matrix = _checked_matrix(found, tensor, "assemble")
-    lgmaps = left_out(found, bcs, keep_columns=keep_columns)
-    compile_first((found, matrix, lgmaps))
-    return _put_matrix(found, bcs, matrix, diagonal, lgmaps)
+    compile_first((found, matrix))
+    matrix.zero()
+    found.add_to(matrix)
+    return _finish_matrix(found, bcs, matrix, diagonal, keep_columns=keep_columns)
 
 
 def _number(form: Form) -> float | complex:
     with form.lock:
         value = form.number
         value.data = 0.0
-        compile_first((form, value, None))
+        compile_first((form, value))
         form.add_to(value)
         found: float | complex = value.data_ro[0].item()
     return found
@@ -140,45 +141,30 @@ def _check_dtype(form: Form, tensor: Any, who: str) -> None:
 
 
 def _put_vector(form: Form, bcs: Sequence[DirichletBC], vector: Function) -> Function:
-    held, values = given_values(form.spaces[0], bcs)
+    held, own = held_of(form.spaces[0], bcs)
+    values = held.values_of(own)
     vector.check_holds(values)
     vector.dat.zero()
     form.add_to(vector.dat)
-    if held.any():
-        vector.put(held, values[held])
+    held.put(vector, values)
     return vector
 
 
-def left_out(form: Form, bcs: Sequence[DirichletBC], *, keep_columns: bool) -> Any:
-    """Return what is left out of a matrix, as `Form.add_to` takes it; None if nothing is.
-
-    Args:
-        form: The bilinear form.
-        bcs: Boundary conditions.
-        keep_columns: Whether only rows are left out.
-    """
-    rows, columns = (given_values(space, bcs)[0] for space in form.spaces)
-    if not (rows.any() or columns.any()):
-        return None
-    return form.mask(0, rows), None if keep_columns else form.mask(1, columns)
-
-
-def _put_matrix(
-    form: Form, bcs: Sequence[DirichletBC], matrix: Mat, diagonal: float, lgmaps: Any
+def _finish_matrix(
+    form: Form,
+    bcs: Sequence[DirichletBC],
+    matrix: Mat,
+    diagonal: float = 1.0,
+    *,
+    keep_columns: bool = False,
 ) -> Mat:
-    matrix.zero()
-    form.add_to(matrix, lgmaps)
-    if form.spaces[0].dof_set is form.spaces[1].dof_set:
-        _set_diagonal(matrix, given_values(form.spaces[0], bcs)[0], diagonal)
+    """Clear given rows and columns of an assembled matrix, and set the diagonal."""
+    rows = held_of(form.spaces[0], bcs)[0]
+    columns = None if keep_columns else held_of(form.spaces[1], bcs)[0]
+    is_square = form.spaces[0].dof_set is form.spaces[1].dof_set
+    rows.clear(matrix, columns, diagonal if is_square else None)
     matrix.assemble()
     return matrix
-
-
-def _set_diagonal(matrix: Mat, held: Array, value: float) -> None:
-    by_component = held.reshape(-1, matrix.block_dims[0])
-    for component, chosen in enumerate(by_component.T):
-        if chosen.any():
-            matrix.set_local_diagonal_entries(np.flatnonzero(chosen), value, component)
 
 
 @ends_traceback
@@ -288,17 +274,19 @@ def assembled_again(
     """
     matrix = _checked_matrix(left, matrix, "assemble_system")
     vector = _checked_vector(right, vector, "assemble_system")
-    for space in left.spaces:
-        vector.check_holds(given_values(space, bcs)[1])
-    lgmaps = left_out(left, bcs, keep_columns=False)
-    lifting = [] if lgmaps is None else [(_lifting(left)[1], vector.dat, None)]
-    compile_first((left, matrix, lgmaps), (right, vector.dat, None), *lifting)
-    _put_matrix(left, bcs, matrix, 1.0, lgmaps)
-    _put_vector(right, (), vector)
-    _lift(vector, left, bcs)
-    held, values = given_values(left.spaces[0], bcs)
-    if held.any():
-        vector.put(held, values[held])
+    rows, own = held_of(left.spaces[0], bcs)
+    columns, others = held_of(left.spaces[1], bcs)
+    values, lifted = rows.values_of(own), columns.values_of(others)
+    vector.check_holds(values)
+    vector.check_holds(lifted)
+    compile_first((left, matrix), (right, vector.dat))
+    matrix.zero()
+    left.add_to(matrix)
+    vector.dat.zero()
+    right.add_to(vector.dat)
+    columns.lift(matrix, lifted, vector.dat)
+    _finish_matrix(left, bcs, matrix)
+    rows.put(vector, values)
     return matrix, vector
 
 
@@ -364,15 +352,21 @@ def _lift(
     x0: Function | None = None,
     scale: float | complex = 1.0,
 ) -> None:
-    held, values = given_values(a.spaces[1], bcs)
+    held, own = held_of(a.spaces[1], bcs)
+    values = held.values_of(own)
+    factor = number(scale, "lift: scale")
     if x0 is not None:
         check_function(x0, a.spaces[1], "lift: x0")
-        values = np.where(held, values - x0.values, 0)
-    factor = number(scale, "lift: scale")
-    if values.any() and factor != 0:
-        given, action = _lifting(a)
-        given.put(slice(None), factor * values)
-        action.add_to(vector.dat)
+    elif not values.any():
+        return
+    if not held or factor == 0:
+        return
+    given, action = _lifting(a)
+    given.dat.zero()
+    held.put(given, values, x0)
+    if factor != 1:
+        given.dat *= factor
+    action.add_to(vector.dat)
 
 
 @ends_traceback
@@ -398,12 +392,6 @@ def compile_together(
         for n, form in enumerate(forms, 1):
             say(f"compiling form {n} of {len(forms)}")
             found.append(compiled(form, dtype))
-    wanted = []
-    for form in found:
-        lgmaps = left_out(form, bcs, keep_columns=False) if form.rank == 2 else None
-        wanted.append((form, form.tensor(), lgmaps))
-        if lgmaps is not None:
-            action = _lifting(form)[1]
-            wanted.append((action, action.tensor(), None))
-    compile_first(*wanted)
+    checked(bcs)
+    compile_first(*((form, form.tensor()) for form in found))
     return found

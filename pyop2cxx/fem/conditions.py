@@ -12,6 +12,7 @@ from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataValueError, IndexValueError, MapValueError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.functions import Constant, Function, check_function
+from pyop2cxx.fem.held import digest_of, held_of
 from pyop2cxx.fem.interpolation import interpolated
 from pyop2cxx.fem.spaces import FunctionSpace, Subspace, scalar_part
 from pyop2cxx.fem.values import answer, number, shown
@@ -19,7 +20,7 @@ from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from pyop2cxx.base.arrays import Array
 
@@ -41,6 +42,7 @@ class DirichletBC:
         component: Of vectors the only one whose values are given; None means all.
 
     Attributes:
+        digest: Identifies the dofs.
         space: The whole space.
         dofs: The numbers of the values that are given, ``dof * dim + component``, ascending.
         values: What they are.
@@ -79,6 +81,7 @@ class DirichletBC:
         self._components = components
         self.space = space.whole
         self.dofs = space.start + self._own
+        self.digest = digest_of(self.dofs)
         self.set(value)
 
     def __repr__(self) -> str:
@@ -121,10 +124,16 @@ class DirichletBC:
         """
         check_function(target, self.space, "DirichletBC.apply")
         factor, found = number(scale, "DirichletBC.apply: scale"), self.values
-        if x0 is not None:
-            check_function(x0, self.space, "DirichletBC.apply: x0")
-            found = found - x0.values[self.dofs]
-        target.put(self.dofs, factor * found)
+        held = held_of(self.space, [self])[0]
+        values = held.values_of([self])
+        if x0 is None:
+            held.put(target, factor * values)
+            return
+        check_function(x0, self.space, "DirichletBC.apply: x0")
+        if factor == 1:
+            held.put(target, values, x0)
+        else:
+            target.put(self.dofs, factor * (found - x0.values[self.dofs]))
 
     def _spread(self, value: Any) -> Any:
         """Return a value of one component as one of all."""
@@ -253,31 +262,3 @@ def _on_facets(space: FunctionSpace, kind: str, chosen: Array) -> Array:
         for number, closure in enumerate(closures)
     ]
     return distinct(np.concatenate(found)).astype(np.int64)
-
-
-def given_values(space: FunctionSpace, bcs: Iterable[DirichletBC]) -> tuple[Array, Array]:
-    """Return which values of a space are given, and what they are.
-
-    Args:
-        space: The space.
-        bcs: Conditions, also of other spaces; where two meet, the later one counts.
-
-    Returns:
-        Booleans and values, both of shape (space.size,).
-
-    Raises:
-        UsageError: One of these is no condition.
-    """
-    if isinstance(bcs, DirichletBC):
-        raise UsageError("pyop2cxx.fem: bcs are a sequence of DirichletBC; write [bc] for one")
-    held, values = np.zeros(space.size, bool), np.zeros(space.size)
-    for bc in bcs:
-        if not isinstance(bc, DirichletBC):
-            raise UsageError(
-                f"pyop2cxx.fem: bcs are a sequence of DirichletBC, got {type(bc).__name__} in it"
-            )
-        if bc.space.dof_set is space.dof_set:
-            held[bc.dofs] = True
-            values = values.astype(np.result_type(values, bc.values), copy=False)
-            values[bc.dofs] = bc.values
-    return held, values

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from pyop2cxx.base.arrays import Array
     from pyop2cxx.fem.domain import Domain
     from pyop2cxx.sets.maps import Map
     from pyop2cxx.sets.sets import Set
@@ -223,11 +222,6 @@ class Form(Shown):
             for part in self._parts(integral):
                 par_loop(integral.kernel, part, first, *fixed)
 
-    def _run_as(self, tensor: Tensor, lgmaps: Any) -> tuple[Any, ...]:
-        """Return what the text of the loops depends on besides the form."""
-        masks = lgmaps or (None, None)
-        return (runtime.backend, type(tensor), *(mask is None for mask in masks))
-
     def _fixed_arguments(self) -> list[list[Any]]:
         """Return for each integral all arguments but the tensor, made once for the same data."""
         data = (*(one.dat for one in self.coefficients), *(one.data for one in self.constants))
@@ -280,17 +274,8 @@ class Form(Shown):
         signs = numbers[parameter.number].signs_of(parameter.dtype)
         return signs(READ) if kind == "cell" else signs(READ, domain.facets(kind).cells)
 
-    def mask(self, side: int, held: Array) -> Array:
-        """Return the lgmap of rows or columns that leaves some out.
 
-        Args:
-            side: 0 for rows, 1 for columns.
-            held: Whether each component of each dof is left out, shape (space.size,).
-        """
-        return np.where(held, -1, np.arange(self.spaces[side].size)).astype(np.int32)
-
-
-def compile_first(*wanted: tuple[Form, Tensor, Any]) -> None:
+def compile_first(*wanted: tuple[Form, Tensor]) -> None:
     """Compile at the same time the loops that will run and have not run so far.
 
     Nothing happens where loops wait for others, or run in check mode. What the compiler rejects is
@@ -302,13 +287,13 @@ def compile_first(*wanted: tuple[Form, Tensor, Any]) -> None:
     Raises:
         UsageError: A tensor does not fit.
     """
-    keys = [(form, form._run_as(tensor, lgmaps)) for form, tensor, lgmaps in wanted]
+    keys = [(form, (runtime.backend, type(tensor))) for form, tensor in wanted]
     if all(key in form._ready for form, key in keys):
         return
     options = runtime.configuration
     if runtime.recorders or runtime.static or options["check"] or options["debug"]:
         return
-    loops = [loop for form, tensor, lgmaps in wanted for loop in form.loops(tensor, lgmaps)]
+    loops = [loop for form, tensor in wanted for loop in form.loops(tensor)]
     if len(loops) > 1:
         with suppress(ToolchainError, UnsupportedError):
             compile_together(loops)

@@ -13,8 +13,8 @@ from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.fem.assembly import applied, compiled
-from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.functions import Function
+from pyop2cxx.fem.held import held_of
 from pyop2cxx.fem.loops import compile_first
 from pyop2cxx.interop import petsc
 from pyop2cxx.kernel.kernel import Kernel
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.fem.conditions import DirichletBC
 
 
 @ends_tracebacks("__init__")
@@ -67,12 +68,12 @@ class action:
         self.source = Function(space, self.dtype, "source")
         self.target = Function(space, self.dtype, "target")
         form = applied(left, self.source)
-        compile_first((form, self.target.dat, None))
+        compile_first((form, self.target.dat))
         self._loops = form.loops(self.target.dat)
-        held = given_values(space, bcs)[0]
+        held = held_of(space, bcs)[0]
         self._held = None
-        if held.any():
-            self._held = Dat(space.dof_set**space.dim, held, np.uint8, "held")
+        if held:
+            self._held = held.flags()
             take, put = _kernels(space.dim, c_name(self.dtype))
             self._take, self._put = take, put
 
@@ -136,7 +137,12 @@ class action:
 def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
     """Return what reads all but given dofs, and what keeps these as they are."""
     take, put = (
-        Kernel(render("kernels/held.c.j2", {"name": name, "type": scalar, "dim": dim}), name)
+        Kernel(
+            render(
+                "kernels/held.c.j2", {"name": name, "type": scalar, "dim": dim, "has_start": False}
+            ),
+            name,
+        )
         for name in ("take", "put")
     )
     return take.written_here(), put.written_here()

@@ -17,12 +17,11 @@ from pyop2cxx.fem.assembly import (
     assembled_again,
     compiled,
     is_zero,
-    left_out,
     right_side,
 )
-from pyop2cxx.fem.conditions import DirichletBC, given_values
 from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function, check_function
+from pyop2cxx.fem.held import checked, held_of
 from pyop2cxx.fem.loops import Form, compile_first
 from pyop2cxx.fem.stand_ins import form_of
 from pyop2cxx.fem.values import shown
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyop2cxx.algebra.convergence import Convergence
+    from pyop2cxx.fem.conditions import DirichletBC
 
 DIRECT: Mapping[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
 """The options of `pyop2cxx.op2.solve` where none are given."""
@@ -117,8 +117,7 @@ def solve(
 
 
 def _check_conditions(bcs: Sequence[DirichletBC], u: Function) -> None:
-    given_values(u.space, bcs)  # whether they are conditions at all
-    for bc in bcs:
+    for bc in checked(bcs):
         if bc.space.dof_set is not u.space.dof_set:
             raise UsageError(
                 f"solve: {bc!r} is of another space than '{u.name}', of {u.space}; it would hold "
@@ -152,20 +151,17 @@ def _newton(
             f"solve: J is a bilinear form of the space of '{u.name}', got one of rank "
             f"{jacobian.rank} of {', '.join(map(str, jacobian.spaces)) or 'no space'}"
         )
-    held, values = given_values(u.space, bcs)
-    if held.any():
-        u.put(held, values[held])
+    held, own = held_of(u.space, bcs)
+    held.put(u, held.values_of(own))
     step, vector = residual.derived("vectors", lambda: _two_functions(u))
     matrix = None if J is not None else jacobian.derived("matrix", jacobian.tensor)
     if matrix is not None:
-        lgmaps = left_out(jacobian, bcs, keep_columns=False)
-        compile_first((residual, vector.dat, None), (jacobian, matrix, lgmaps))
+        compile_first((residual, vector.dat), (jacobian, matrix))
     norms: list[float] = []
     solver = Solver(**options)
     while True:
         vector = assemble(residual, (), vector)
-        if held.any():
-            vector.put(held, 0.0)
+        held.put(vector)
         norms.append(vector.dat.norm)
         if norms[-1] <= max(rtol * norms[0], atol):
             return NewtonHistory(tuple(norms))
@@ -179,7 +175,7 @@ def _newton(
         matrix = assemble(jacobian, bcs, matrix)
         step.dat.zero()
         solver.solve(matrix, step.dat, vector.dat)
-        u.dat.data[...] -= step.dat.data_ro
+        u.dat.axpy(-1.0, step.dat)
 
 
 def _jacobian(residual: Form, u: Function) -> Form:

@@ -18,6 +18,7 @@ from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
 from pyop2cxx.fem.recipes import as_recipe, of_recipe
 from pyop2cxx.fem.values import shown
+from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
@@ -91,6 +92,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         self.cell_dofs = numbering.cell_dofs
         self.signs = numbering.signs
         self._signs: dict[np.dtype[Any], Dat] = {}
+        self._held = Memo(8)  # given dofs, by conditions
         self.dim = 1 if found.is_mixed else found.block_size
 
     def __reduce__(self) -> tuple[Any, ...]:

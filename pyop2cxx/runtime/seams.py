@@ -197,9 +197,13 @@ def matrix_products() -> MatrixProducts:
     return cast("MatrixProducts", importlib.import_module("pyop2cxx.algebra.mat_products"))
 
 
-def change_places(mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str) -> None:
+def change_places(
+    mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str, key: Any = None
+) -> None:
     """Set (``=``) or add to (``+=``) values of a matrix on a device."""
-    importlib.import_module("pyop2cxx.algebra.mat_rows").change(mat, places, offsets, value, sign)
+    importlib.import_module("pyop2cxx.algebra.mat_rows").change(
+        mat, places, offsets, value, sign, key
+    )
 
 
 def ufcx() -> Any:

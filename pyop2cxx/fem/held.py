@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Given dofs of a space, kept where the loops run: masks, values and places in matrices."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from itertools import count
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.algebra.mat_rows import subtract_product
+from pyop2cxx.base.access import READ, RW
+from pyop2cxx.base.arrays import c_name, distinct
+from pyop2cxx.data import mat_rows
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.kernel.kernel import Kernel
+from pyop2cxx.loop.run import par_loop
+from pyop2cxx.runtime.frames import render
+from pyop2cxx.runtime.memo import Memo
+from pyop2cxx.sets.sets import Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mats import Mat
+    from pyop2cxx.fem.conditions import DirichletBC
+    from pyop2cxx.fem.functions import Function
+    from pyop2cxx.fem.spaces import FunctionSpace
+
+_numbers = count()
+
+
+class Held:
+    """The dofs of a space whose values are given by some conditions.
+
+    The values are sent to a device when they change; applying them is a loop over the given dofs.
+
+    Attributes:
+        space: The space.
+        dofs: Numbers of the given values, ``dof * dim + component``, ascending; int64, shape (n,).
+        mask: True for given values; shape (space.size,).
+    """
+
+    def __init__(self, space: FunctionSpace, given: Sequence[Array]) -> None:
+        self.space = space
+        self.dofs = distinct(np.concatenate([np.empty(0, np.int64), *given])).astype(np.int64)
+        self.mask = np.zeros(space.size, bool)
+        self.mask[self.dofs] = True
+        self._where = [np.searchsorted(self.dofs, one) for one in given]
+        self._key = next(_numbers)
+        self._lock = RLock()
+        self._kept = Memo(16)
+
+    def __bool__(self) -> bool:
+        return self.dofs.size > 0
+
+    def values_of(self, bcs: Iterable[DirichletBC]) -> Array:
+        """Return the given values, shape (n,); of conditions that meet the last one counts.
+
+        Args:
+            bcs: The conditions of this space that the object was made of, in their order.
+        """
+        found = np.zeros(self.dofs.size)
+        for where, bc in zip(self._where, bcs, strict=True):
+            found = found.astype(np.result_type(found, bc.values), copy=False)
+            found[where] = bc.values
+        return found
+
+    def put(
+        self,
+        target: Function,
+        values: Array | None = None,
+        x0: Function | None = None,
+        what: str = "given",
+    ) -> None:
+        """Set the given dofs of a function to ``values - x0``, on the device if loops run there.
+
+        Args:
+            target: A function of the space.
+            values: Shape (n,); None means 0.
+            x0: A function of the space; None means 0.
+            what: Name of the memory for the values. Values that alternate have names of their own.
+
+        Raises:
+            DataValueError: The values are complex, and the function is real.
+        """
+        if not self:
+            return
+        if values is None:
+            values, what = np.zeros(self.dofs.size), "zero"
+        target.check_holds(values)
+        with self._lock:
+            given = self._sent(values, target.dat.dtype, what)
+            others = () if x0 is None else (x0.dat(READ),)
+            par_loop(
+                self._kernel(target.dat.dtype, x0 is not None),
+                self._part(),
+                self.flags()(READ),
+                given(READ),
+                *others,
+                target.dat(RW),
+            )
+
+    def _sent(self, values: Array, dtype: np.dtype[Any], what: str) -> Dat:
+        """Return a Dat with the values at given dofs, and 0 elsewhere."""
+        space = self.space
+
+        def made() -> tuple[Dat, list[Array | None]]:
+            return Dat(space.dof_set**space.dim, dtype=dtype, name=what), [None]
+
+        dat, last = self._kept.made((what, dtype), made)
+        if last[0] is None or not np.array_equal(last[0], values):
+            whole = np.zeros(space.size, dtype)
+            whole[self.dofs] = values
+            dat.data_wo.reshape(-1)[:] = whole
+            dat.to_device()  # asked for by the call
+            last[0] = values.copy()
+        found: Dat = dat
+        return found
+
+    def _part(self) -> Subset:
+        entities = distinct(self.dofs // self.space.dim)
+        found: Subset = self._kept.made("part", lambda: Subset(self.space.dof_set, entities))
+        return found
+
+    def flags(self) -> Dat:
+        """Return a Dat on ``dof_set ** dim``, uint8: 1 for given values, 0 for others."""
+        space = self.space
+
+        def made() -> Dat:
+            flags = Dat(space.dof_set**space.dim, self.mask, np.uint8, "held")
+            flags.to_device()
+            return flags
+
+        found: Dat = self._kept.made("flags", made)
+        return found
+
+    def _kernel(self, dtype: np.dtype[Any], has_start: bool) -> Kernel:
+        def made() -> Kernel:
+            facts = {"name": "give", "type": c_name(dtype), "dim": self.space.dim}
+            text = render("kernels/held.c.j2", {**facts, "has_start": has_start})
+            return Kernel(text, "give").written_here()
+
+        found: Kernel = self._kept.made(("kernel", dtype, has_start), made)
+        return found
+
+    # Matrices
+
+    def clear(self, matrix: Mat, columns: Held | None, diagonal: float | None) -> None:
+        """Set the entries of given rows and columns to 0, and the diagonal of given rows.
+
+        Args:
+            matrix: Of this space's rows.
+            columns: Given dofs of the columns; None keeps the columns.
+            diagonal: The value on the diagonal; None leaves it 0.
+        """
+        if not self and not columns:
+            return
+        key = (self._key, columns and columns._key)
+        zeros, on_diagonal = self._kept.made(
+            (matrix.sparsity._uid, *key), lambda: self._places(matrix, columns)
+        )
+        for offset, places in zeros:
+            mat_rows.put(matrix, places, (offset,), 0, "assemble", (*key, offset))
+        if diagonal is not None:
+            for offset, places in on_diagonal:
+                where = (*key, "diagonal", offset)
+                mat_rows.put(matrix, places, (offset,), diagonal, "assemble", where)
+
+    def _places(self, matrix: Mat, columns: Held | None) -> tuple[list[Any], list[Any]]:
+        """Return places of entries to clear, and on the diagonal, for each value of a block."""
+        rows, cols = _entries(matrix)
+        n_rows, n_cols = matrix.block_dims
+        held_rows = self.mask.reshape(-1, n_rows)
+        held_cols = None if columns is None else columns.mask.reshape(-1, n_cols)
+        zeros, on_diagonal = [], []
+        for i in range(n_rows):
+            for j in range(n_cols):
+                chosen = held_rows[rows, i]
+                if held_cols is not None:
+                    chosen = chosen | held_cols[cols, j]
+                zeros.append((i * n_cols + j, np.flatnonzero(chosen)))
+                if i == j:
+                    diagonal = np.flatnonzero(held_rows[rows, i] & (rows == cols))
+                    on_diagonal.append((i * n_cols + j, diagonal))
+        return [z for z in zeros if z[1].size], [d for d in on_diagonal if d[1].size]
+
+    def lift(self, matrix: Mat, values: Array, vector: Dat) -> None:
+        """Subtract from a vector the product of the given columns of a matrix and their values.
+
+        Args:
+            matrix: Assembled, with its given columns.
+            values: Of the given dofs of the columns, shape (n,).
+            vector: On the rows' dofs.
+        """
+        if not values.any():
+            return
+        key = ("lift", self._key)
+
+        def made() -> tuple[Array, Array, Array]:
+            rows, cols = _entries(matrix)
+            held = self.mask.reshape(-1, self.space.dim).any(axis=1)
+            places = np.flatnonzero(held[cols])
+            return places, rows[places], cols[places]
+
+        places = self._kept.made((matrix.sparsity._uid, *key), made)
+        with self._lock:
+            given = self._sent(values, matrix.dtype, "given")
+            subtract_product(matrix, key, places, given, vector)
+
+
+def _entries(matrix: Mat) -> tuple[Array, Array]:
+    """Return the row and the column of each block of a matrix."""
+    offsets = matrix.sparsity.rowptr
+    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    return rows, np.asarray(matrix.sparsity.colidx)
+
+
+def held_of(space: FunctionSpace, bcs: Sequence[DirichletBC]) -> tuple[Held, list[DirichletBC]]:
+    """Return the given dofs of a space, and the conditions that are of it.
+
+    Objects for the same dofs are the same, so that nothing is computed twice.
+
+    Args:
+        space: The space.
+        bcs: Conditions, also of other spaces.
+
+    Raises:
+        UsageError: An element of `bcs` is no condition.
+    """
+    own = [bc for bc in checked(bcs) if bc.space.dof_set is space.dof_set]
+    kept: Memo = space._held
+    found: Held = kept.made(
+        tuple(bc.digest for bc in own), lambda: Held(space, [bc.dofs for bc in own])
+    )
+    return found, own
+
+
+def checked(bcs: Any) -> Sequence[DirichletBC]:
+    """Return conditions.
+
+    Raises:
+        UsageError: This is no sequence of conditions.
+    """
+    if isinstance(bcs, (list, tuple)) and all(hasattr(bc, "digest") for bc in bcs):
+        return bcs
+    if hasattr(bcs, "digest"):
+        raise UsageError("pyop2cxx.fem: bcs are a sequence of DirichletBC; write [bc] for one")
+    bcs = list(bcs)
+    for bc in bcs:
+        if not hasattr(bc, "digest"):
+            raise UsageError(
+                f"pyop2cxx.fem: bcs are a sequence of DirichletBC, got {type(bc).__name__} in it"
+            )
+    found: Sequence[DirichletBC] = bcs
+    return found
+
+
+def digest_of(dofs: Array) -> bytes:
+    """Return a digest of numbers of dofs."""
+    return blake2b(dofs.tobytes(), digest_size=16).digest()
