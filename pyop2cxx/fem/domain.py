@@ -19,6 +19,7 @@ from pyop2cxx.mesh.cells import reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
 from pyop2cxx.mesh.mixed import MixedMesh
 from pyop2cxx.mesh.nodes import node_corners
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo, until_exit
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset
@@ -459,7 +460,25 @@ def domain_of(mesh: Any) -> Domain:
     found = getattr(getattr(mesh, "space", mesh), "domain", None)
     if isinstance(found, Domain):
         return found
-    return _made(_Key(mesh.flat if isinstance(mesh, ExtrudedMesh) else mesh))
+    mesh = mesh.flat if isinstance(mesh, ExtrudedMesh) else mesh
+    if not hasattr(mesh, "__dict__"):
+        return _made(_Key(mesh))
+    kept = mesh.__dict__.get("_pyop2cxx_domain")
+    if kept is None or kept.epoch != runtime.epoch or kept.domain.mesh is not mesh:
+        kept = _Kept(runtime.epoch, Domain(mesh))
+        mesh._pyop2cxx_domain = kept  # so that both are dropped together
+    made: Domain = kept.domain
+    return made
+
+
+class _Kept:
+    """The domain of a mesh, in the mesh; copies of the mesh and pickles have none."""
+
+    def __init__(self, epoch: int | None = None, domain: Domain | None = None) -> None:
+        self.epoch, self.domain = epoch, domain
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Kept, ()
 
 
 @until_exit(16)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -134,3 +136,20 @@ def test_lifting_into_other_vectors_leaves_earlier_ones(ended: None, backend: st
     for bc in problem.bcs:
         bc.apply(lifted)
     np.testing.assert_allclose(lifted.values, before, atol=1e-13)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "opencl"])
+def test_what_is_dropped_dies_before_the_end_of_the_program(ended: None, backend: str) -> None:
+    op2.init(backend=backend)
+
+    def used() -> list[weakref.ref[Any]]:
+        problem = Problem(("P", 1))
+        A, b = fem.assemble_system(problem.a, problem.L, problem.bcs)
+        fem.solve(problem.a == problem.L, fem.Function(problem.V), problem.bcs)
+        mesh = problem.V.mesh
+        kept = (mesh, mesh.coordinates, problem.V, problem.f, A, b, fem.compiled(problem.a))
+        return [weakref.ref(one) for one in kept]
+
+    found = [one for _ in range(5) for one in used()]
+    gc.collect()
+    assert [one() for one in found if one() is not None] == []
