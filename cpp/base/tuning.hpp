@@ -19,7 +19,7 @@ inline constexpr std::string_view device_class_names[] = {"host", "processor", "
 ///
 /// What each means, its unit and its range: tunables(). Any values in their ranges give right
 /// results; of the bits of sums `deterministic_chunk` decides, and what steers lanes and order. The
-/// defaults were measured: docs/performance.md.
+/// defaults were measured: docs/notebook.
 struct Tuning {
   // ------------------------------------------------------------------------- which strategy
   int owner_slots = 2;

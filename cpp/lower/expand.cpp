@@ -18,7 +18,7 @@ namespace {
 
 /// How the rows of a packed argument are reached. Behind a pointer to each row GCC keeps them in
 /// registers best (10 % on a loop that scatters); behind an offset it can still vectorise a loop
-/// that only gathers (1.5x on airfoil's adt_calc). docs/performance.md
+/// that only gathers (1.5x on airfoil's adt_calc). docs/notebook
 enum class RowForm : std::uint8_t { pointer, offset };
 
 /// `if (value < target) target = value`: the comparison that std::min makes, so a NaN in the
@@ -80,7 +80,7 @@ struct RowNames {
 
 /// Statements for all scalars of the rows, `make(target or source, pack position)`: one by one
 /// behind the start of each row, or in two loops. GCC does not unroll a nest of two short loops
-/// around private arrays, which costs airfoil's edge loop 13 % (docs/performance.md).
+/// around private arrays, which costs airfoil's edge loop 13 % (docs/notebook).
 template <class Make>
 kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& make) {
   const bool is_long = rows.arity * rows.dim > names.unrolled_scalars;

@@ -6,7 +6,7 @@
 namespace op2::lower {
 
 /// @brief The part of the lanes of columns that must have an incidence for going by slot to pay
-/// (docs/performance.md). What is known of the Maps' values decides then: Options::by_slot.
+/// (docs/notebook). What is known of the Maps' values decides then: Options::by_slot.
 [[nodiscard]] double least_fill(const ir::Loop& loop, const Tuning& tuning);
 
 /// @brief `owner` on lanes, one target a lane, in groups of as many targets. Their sums stay in

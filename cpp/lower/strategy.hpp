@@ -45,14 +45,14 @@ struct Choice {
 /// 1. Nothing can race (one lane, direct loop, injective maps): `direct`.
 /// 2. deterministic: `colour`; on CPUs `scratch` and `owner` took 1.7 and 3 times as long.
 /// 3. Otherwise `block`: it keeps the order of a well-numbered mesh inside a block, and was the
-///    fastest on CPUs in every measurement (docs/performance.md).
+///    fastest on CPUs in every measurement (docs/notebook).
 ///
 /// On a grid 2 and 3 are others:
 ///
 /// 2. An element adds to two targets: `owner`. Twice the arithmetic for no atomics, and the same
 ///    bits every time.
 /// 3. deterministic: `scratch`, and where it is not possible, or with matrices, `colour`: for 2.4M
-///    quadratic tetrahedra it takes half the time and none of the memory (docs/performance.md).
+///    quadratic tetrahedra it takes half the time and none of the memory (docs/notebook).
 /// 4. Otherwise `atomic`, and where nothing is summed, or the backend has no atomics, `colour`.
 ///
 /// @throws UnsupportedError if the loop cannot run on the backend; see supported().

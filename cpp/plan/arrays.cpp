@@ -21,7 +21,7 @@ HostArray numbers(std::vector<std::int64_t> values) {
 }
 
 /// Few colours and little revisiting between blocks, and still many to balance with
-/// (docs/performance.md). Small loops are cut so that every thread has some.
+/// (docs/notebook). Small loops are cut so that every thread has some.
 std::int64_t size_of_blocks(const PlanRequest& request) {
   const std::int64_t n = request.n_elements;
   const Tuning& tuning = request.tuning;

@@ -19,6 +19,7 @@ PAGES = [
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md")),
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs" / "demos").glob("*.md")),
 ]
+NOTES = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs" / "notebook").glob("*.md"))
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:]+?)(?:#[^)]*)?\)")
 
@@ -69,7 +70,7 @@ def test_examples_print_what_the_page_says(
         op2.exit()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *NOTES])
 def test_links_lead_somewhere(page: str) -> None:
     text = FENCE.sub("", (ROOT / page).read_text())
     broken = [
