@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
 from record_table import NOTEBOOK, filled, records_of, table
 
+ROOT = Path(__file__).parents[2]
 NOTES = sorted(NOTEBOOK.glob("20*.md"))
 
 
