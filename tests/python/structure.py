@@ -91,6 +91,11 @@ PROSE_LEFT = {
     "fem": 9.0,
 }
 """Rooms not yet rewritten in plain language, with a limit of their own. The list shrinks."""
+PAGE_LIMITS = {"mean": 15.0, "long": 8.0, "pronouns": 3.0}
+"""Largest mean of the words in a sentence of a page of the manual, and per cent of long ones."""
+LONG_SENTENCE = 30
+TABLES_OF_THE_PROGRAM = ("docs/tuning.md",)
+"""Pages with a table that a test compares with the program, which words it."""
 
 _C_STATEMENT = re.compile(r";\s*(\n|\}|$)|\)\s*\{\s*(\n|$)|#\s*define |\)\s*\{ ")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
@@ -114,6 +119,18 @@ _CODE = re.compile(r"``.+?``|(?::[\w:]+:)?`[^`]+`", re.DOTALL)
 _SECTION = re.compile(r"^[ \t]*(?:Args|Attributes|Raises|Returns|Yields|Note|Example)s?:[ \t]*$")
 _ENTRY = re.compile(r"^[ \t]+\*{0,2}[\w.]+(?: \([^)]*\))?(?:, \*{0,2}[\w.]+)*:(?=\s)")
 _WORD = re.compile(r"[A-Za-z]+(?:[-'][A-Za-z]+)*")
+_NOT_PROSE = re.compile(
+    r"\A---\n.*?\n---\n|^```.*?^```$|<!--.*?-->|^#.*?$|^\|[-:| ]+\|$", re.MULTILINE | re.DOTALL
+)
+_BLOCK = re.compile(r"^\s*(?:[-*]|\d+\.) +|(?<!\\)\||^\s*\n", re.MULTILINE)
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_SENTENCE_END = re.compile(r"(?<=[.?!:])[)*\"]*\s+(?=[A-Z`\"(*0-9])")
+_WORD_OR_CODE = re.compile(r"[A-Za-z0-9`]+(?:[-'.][A-Za-z0-9]+)*")
+_STATUS = re.compile(
+    r"# \d{4} .+\n\n"
+    r"Status: (?:accepted(?:, [\d-]{10})?|superseded by \[(\d{4})\]\([\w.-]+\))(?:;|\n)"
+)
+_SUPERSEDED = re.compile(r"superseded (?:in part )?by \[(\d{4})\]\(([\w.-]+)\)")
 _STATEFUL = {
     *("count", "cycle", "defaultdict", "deque", "Counter", "OrderedDict", "local", "ContextVar"),
     *("Lock", "RLock", "Condition", "WeakKeyDictionary", "WeakValueDictionary", "WeakSet"),
@@ -660,3 +677,68 @@ def main(rooms: list[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1:])
+
+
+def page_breaches(root: Path) -> list[str]:
+    """Return pages of the manual with long sentences, or with pronouns in the place of nouns."""
+    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    texts = {str(page.relative_to(root)): page.read_text() for page in pages if page.exists()}
+    demos = sorted((root / "docs" / "demos").glob("*.md"))
+    texts["docs/demos"] = "\n\n".join(page.read_text() for page in demos)
+    return [
+        f"{name}: {of} {value:.1f}, at most {PAGE_LIMITS[of]:.0f}"
+        for name, text in texts.items()
+        for of, value in page_prose(text, with_tables=name not in TABLES_OF_THE_PROGRAM).items()
+        if value > PAGE_LIMITS[of]
+    ]
+
+
+def page_prose(text: str, *, with_tables: bool = True) -> dict[str, float]:
+    """Return the mean of words a sentence, and per cent of long sentences and of pronouns.
+
+    Code, headings, and cells of tables up to eight words are no sentences.
+    """
+    lengths, n_words, n_pronouns = [], 0, 0
+    for sentence in page_sentences(text, with_tables=with_tables):
+        lengths.append(len(_WORD_OR_CODE.findall(_CODE.sub("`x`", sentence))))
+        words, pronouns = prose_words(sentence)
+        n_words += words
+        n_pronouns += pronouns
+    n = max(len(lengths), 1)
+    return {
+        "mean": sum(lengths) / n,
+        "long": 100 * sum(length > LONG_SENTENCE for length in lengths) / n,
+        "pronouns": 100 * n_pronouns / max(n_words, 1),
+    }
+
+
+def page_sentences(text: str, *, with_tables: bool = True) -> list[str]:
+    """Return the sentences of a page: of paragraphs, of items of lists, of cells of tables."""
+    found = []
+    for part in re.split(r"((?:^\|.*\n)+)", _NOT_PROSE.sub("\n", text), flags=re.MULTILINE):
+        is_table = part.startswith("|")
+        if is_table and not with_tables:
+            continue
+        for block in _BLOCK.split(part):
+            plain = _LINK.sub(r"\1", " ".join(block.split()))
+            if re.search(r"[A-Za-z]", plain) and (not is_table or len(plain.split()) > 8):
+                found += _SENTENCE_END.split(plain)
+    return [sentence for sentence in found if re.search(r"[A-Za-z]", sentence)]
+
+
+def decision_breaches(root: Path) -> list[str]:
+    """Return pages on decisions without a status, and those that a newer page does not name."""
+    folder, breaches = root / "docs" / "adr", []
+    index = (root / "docs" / "decisions.md").read_text()
+    for page in sorted(folder.glob("*.md")):
+        text, name = page.read_text(), page.name
+        if not _STATUS.match(text):
+            breaches.append(
+                f"{name}: no line 'Status: accepted' or 'superseded by' below the title"
+            )
+        if f"(adr/{name})" not in index:
+            breaches.append(f"{name}: not in docs/decisions.md")
+        for _, newer in _SUPERSEDED.findall(text):
+            if not (folder / newer).exists() or f"({name})" not in (folder / newer).read_text():
+                breaches.append(f"{name}: {newer} does not name it")
+    return breaches

@@ -77,6 +77,8 @@ EXCEPTIONS = {
         structure.state_breaches,
         structure.docstring_openings,
         structure.docstring_prose,
+        structure.page_breaches,
+        structure.decision_breaches,
     ],
 )
 def test_the_tree_keeps_the_rule(breaches: Callable[[Path], list[str]]) -> None:
@@ -504,3 +506,66 @@ def test_rooms_whose_tests_run_without_tsan_have_no_threads() -> None:
     }
     assert run <= built
     assert with_threads <= run
+
+
+def test_sentences_of_a_page_are_told_from_code_and_headings() -> None:
+    page = """---
+orphan: true
+---
+
+# It is a title
+
+One sentence, with `code.of_it()`. A second
+one has [a link](it.md): The third.
+
+- An item. Another one.
+
+```text
+It is code that nobody reads. It is.
+```
+
+| short cell | a cell of a table with more than eight words in it |
+|---|---|
+"""
+    assert structure.page_sentences(page) == [
+        "One sentence, with `code.of_it()`.",
+        "A second one has a link:",
+        "The third.",
+        "An item.",
+        "Another one.",
+        "a cell of a table with more than eight words in it",
+    ]
+    assert len(structure.page_sentences(page, with_tables=False)) == 5
+
+
+def test_prose_of_a_page_is_measured() -> None:
+    found = structure.page_prose("Nodes have `values`. " + "Word " * 31 + "it. Such ones.")
+    assert found["mean"] == pytest.approx((3 + 32 + 2) / 3)
+    assert found["long"] == pytest.approx(100 / 3)
+    assert found["pronouns"] == pytest.approx(100 * 3 / 36)
+
+
+def test_pages_in_bad_prose_are_found(tmp_path: Path) -> None:
+    write(tmp_path, "docs/good.md", "# Title\n\nA Map leads to nodes.\n")
+    write(tmp_path, "docs/bad.md", "# Title\n\nIt is what it is.\n")
+    write(tmp_path, "docs/tuning.md", "Short.\n\n| " + "it " * 9 + "|\n")
+    assert structure.page_breaches(tmp_path) == ["docs/bad.md: pronouns 60.0, at most 3"]
+    write(tmp_path, "docs/bad.md", "word " * 31)
+    assert structure.page_breaches(tmp_path) == [
+        "docs/bad.md: mean 31.0, at most 15",
+        "docs/bad.md: long 100.0, at most 8",
+    ]
+
+
+def test_decisions_without_a_status_are_found(tmp_path: Path) -> None:
+    write(tmp_path, "docs/decisions.md", "[a](adr/0001-a.md) [b](adr/0002-b.md)\n")
+    write(
+        tmp_path, "docs/adr/0001-a.md", "# 0001 A\n\nStatus: accepted, 2026-11-20\n\n## Context\n"
+    )
+    write(tmp_path, "docs/adr/0002-b.md", "# 0002 B\n\n## Context\n")
+    write(tmp_path, "docs/adr/0003-c.md", "# 0003 C\n\nStatus: superseded by [0001](0001-a.md)\n")
+    assert structure.decision_breaches(tmp_path) == [
+        "0002-b.md: no line 'Status: accepted' or 'superseded by' below the title",
+        "0003-c.md: not in docs/decisions.md",
+        "0003-c.md: 0001-a.md does not name it",
+    ]
