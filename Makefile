@@ -67,7 +67,7 @@ docs: ## the manual, in build/docs
 	@$(venv_python) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "build/docs/index.html"
 
-stubs: ## rewrite pyop2cxx/_core.pyi from the built extension
+stubs: ## rewrite pyop2cxx/_core/*.pyi from the built extension
 	@tools/setup.sh lint
 	@tools/make_stubs.sh
 
