@@ -21,7 +21,7 @@ struct Dialect {
   std::string_view kernel;    ///< Before the return type of what the host launches.
   std::string_view function;  ///< Before the return type of a helper.
   /// Before the return type of a function over a range: inlined into a parallel region it would
-  /// lose what `restrict` says about its parameters (docs/notebook: 1.6x on adt_calc).
+  /// lose what `restrict` says about its parameters (docs/performance.md: 1.6x on adt_calc).
   std::string_view keep_apart;
   std::string_view global;  ///< Address space of arguments, before the pointed-to type.
   std::string_view local;   ///< Storage shared by a block, before a declaration.

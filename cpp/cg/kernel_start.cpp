@@ -31,7 +31,7 @@ std::size_t n_before_start(const kir::Function& kernel) {
   std::size_t n = 0;
   bool reads_ahead = false;
   for (const kir::Stmt& statement : loop->body) {
-    // indices of one word: waiting behind them gained nothing (docs/notebook)
+    // indices of one word: waiting behind them gained nothing (docs/performance.md)
     if (std::holds_alternative<kir::Fetch>(statement.node)) return 0;
     const std::set<std::string> used = kir::names_used({statement});
     const auto is_in = [&used](const std::string& name) { return used.contains(name); };
