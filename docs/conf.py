@@ -103,6 +103,23 @@ class ErrorTable(Directive):
         return [_table(("class", "derives from", "raised when"), rows, code=2)]
 
 
+class DecisionTable(Directive):
+    """Every page on a decision: its number, its title and its status."""
+
+    def run(self) -> list[nodes.Node]:
+        """Read the first lines of the pages, and let MyST set the table."""
+        lines = ["| number | decision | status |", "|---|---|---|"]
+        for page in sorted((Path(__file__).parent / "adr").glob("*.md")):
+            title, _, status = page.read_text(encoding="utf-8").splitlines()[:3]
+            number, name = title[2:6], title[6:].lstrip(": ")
+            told = status.removeprefix("Status: ").replace("](", "](adr/")
+            lines.append(f"| {number} | [{name}](adr/{page.name}) | {told} |")
+        target = nodes.section()
+        target.document = self.state.document
+        self.state.nested_parse(StringList(lines, "pages on decisions"), 0, target)
+        return list(target.children)
+
+
 class PublicNames(Directive):
     """Every public name of a module, from its docstrings: what ``__all__`` has, in its order."""
 
@@ -180,5 +197,6 @@ def setup(app: Sphinx) -> None:
     """Make the tables and the reference known."""
     app.add_directive("option-table", OptionTable)
     app.add_directive("error-table", ErrorTable)
+    app.add_directive("decision-table", DecisionTable)
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", _escape_shapes)
