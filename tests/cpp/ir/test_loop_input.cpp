@@ -8,7 +8,7 @@
 namespace op2::ir {
 namespace {
 
-Loop loop_of(std::size_t n_parameters) {
+Loop loop_with(std::size_t n_parameters) {
   auto kernel = std::make_shared<kernel::Kernel>();
   for (std::size_t i = 0; i < n_parameters; ++i) {
     kernel->parameters.push_back({.name = "x", .type = pointer_to(scalar(kernel::Base::float64))});
@@ -17,7 +17,7 @@ Loop loop_of(std::size_t n_parameters) {
 }
 
 TEST(LoopInput, ExtentsAccessesAndGlobals) {
-  Loop loop = loop_of(3);
+  Loop loop = loop_with(3);
   loop.maps = {{.arity = 3}};
   loop.args = {IndirectDat{DType::float64, 2, Access::inc, 0, {}},
                DirectDat{DType::float64, 4, Access::write, {}}, GlobalRead{DType::float64, 1, {}}};
@@ -31,7 +31,7 @@ TEST(LoopInput, ExtentsAccessesAndGlobals) {
 }
 
 TEST(LoopInput, PartsOfOneParameterAddUp) {
-  Loop loop = loop_of(1);
+  Loop loop = loop_with(1);
   loop.args = {DirectDat{DType::float64, 4, Access::read, {}},
                DirectDat{DType::float64, 1, Access::read, {}}};
   loop.parameters = {0, 0};
@@ -39,7 +39,7 @@ TEST(LoopInput, PartsOfOneParameterAddUp) {
 }
 
 TEST(LoopInput, HandlesAndLayersAreNotLookedAt) {
-  Loop loop = loop_of(2);
+  Loop loop = loop_with(2);
   loop.args = {DirectDat{DType::uint64, 0, Access::read, {}}};
   const kernel::CheckInput input = check_input(loop);
   EXPECT_EQ(input.run.extents, (std::vector<std::int64_t>{-1, -1}));
