@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from itertools import count
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,11 +26,17 @@ if TYPE_CHECKING:
 
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.data.mats import Mat
-    from pyop2cxx.fem.conditions import DirichletBC
     from pyop2cxx.fem.functions import Function
     from pyop2cxx.fem.spaces import FunctionSpace
 
-_numbers = count()
+
+class Condition(Protocol):
+    """Given values of dofs, as of `pyop2cxx.fem.DirichletBC`."""
+
+    space: FunctionSpace
+    dofs: Array
+    values: Array
+    digest: bytes
 
 
 class Held:
@@ -45,20 +50,21 @@ class Held:
         mask: True for given values; shape (space.size,).
     """
 
-    def __init__(self, space: FunctionSpace, given: Sequence[Array]) -> None:
+    def __init__(self, space: FunctionSpace, bcs: Sequence[Condition]) -> None:
+        given = [bc.dofs for bc in bcs]
         self.space = space
         self.dofs = distinct(np.concatenate([np.empty(0, np.int64), *given])).astype(np.int64)
         self.mask = np.zeros(space.size, bool)
         self.mask[self.dofs] = True
         self._where = [np.searchsorted(self.dofs, one) for one in given]
-        self._key = next(_numbers)
+        self._key = (space.dof_set._uid, *(bc.digest for bc in bcs))
         self._lock = RLock()
         self._kept = Memo(16)
 
     def __bool__(self) -> bool:
         return self.dofs.size > 0
 
-    def values_of(self, bcs: Iterable[DirichletBC]) -> Array:
+    def values_of(self, bcs: Iterable[Condition]) -> Array:
         """Return the given values, shape (n,); of conditions that meet the last one counts.
 
         Args:
@@ -203,7 +209,7 @@ class Held:
 
         def made() -> tuple[Array, Array, Array]:
             rows, cols = _entries(matrix)
-            held = self.mask.reshape(-1, self.space.dim).any(axis=1)
+            held: Array = self.mask.reshape(-1, self.space.dim).any(axis=1)
             places = np.flatnonzero(held[cols])
             return places, rows[places], cols[places]
 
@@ -220,7 +226,7 @@ def _entries(matrix: Mat) -> tuple[Array, Array]:
     return rows, np.asarray(matrix.sparsity.colidx)
 
 
-def held_of(space: FunctionSpace, bcs: Sequence[DirichletBC]) -> tuple[Held, list[DirichletBC]]:
+def held_of(space: FunctionSpace, bcs: Sequence[Condition]) -> tuple[Held, list[Condition]]:
     """Return the given dofs of a space, and the conditions that are of it.
 
     Objects for the same dofs are the same, so that nothing is computed twice.
@@ -234,13 +240,11 @@ def held_of(space: FunctionSpace, bcs: Sequence[DirichletBC]) -> tuple[Held, lis
     """
     own = [bc for bc in checked(bcs) if bc.space.dof_set is space.dof_set]
     kept: Memo = space._held
-    found: Held = kept.made(
-        tuple(bc.digest for bc in own), lambda: Held(space, [bc.dofs for bc in own])
-    )
+    found: Held = kept.made(tuple(bc.digest for bc in own), lambda: Held(space, own))
     return found, own
 
 
-def checked(bcs: Any) -> Sequence[DirichletBC]:
+def checked(bcs: Any) -> Sequence[Condition]:
     """Return conditions.
 
     Raises:
@@ -256,7 +260,7 @@ def checked(bcs: Any) -> Sequence[DirichletBC]:
             raise UsageError(
                 f"pyop2cxx.fem: bcs are a sequence of DirichletBC, got {type(bc).__name__} in it"
             )
-    found: Sequence[DirichletBC] = bcs
+    found: Sequence[Condition] = bcs
     return found
 
 
