@@ -162,6 +162,9 @@ struct Expr {
 struct Stmt;
 using Block = std::vector<Stmt>;
 
+/// @brief In the place of an argument's number: a statement that is for no argument of the loop.
+inline constexpr int no_arg = -1;
+
 /// @brief Who runs the iterations: one after the other, or spread over the lanes of the backend.
 enum class Axis : std::uint8_t {
   serial,
@@ -187,6 +190,7 @@ struct Decl {
   int extent = 0;                   ///< 0: no array
   std::vector<Expr> value;          // [0 or 1] initial value; of an array: 0, for all entries
   Storage storage = Storage::lane;  ///< a block's variables have no initial value
+  int arg = no_arg;                 ///< whose pack or sum it is
   bool operator==(const Decl&) const = default;
 };
 
@@ -206,6 +210,7 @@ struct Copy {
   Expr target;
   Update update;
   Expr value;
+  int arg = no_arg;  ///< whose components they are
   bool operator==(const Copy&) const = default;
 };
 
@@ -353,6 +358,7 @@ struct Rows {
 struct Gather {
   std::string pack;
   Rows rows;
+  int arg = no_arg;
   bool operator==(const Gather&) const = default;
 };
 
@@ -362,6 +368,7 @@ struct Scatter {
   Rows rows;
   Update update;
   Sync sync;
+  int arg = no_arg;
   bool operator==(const Scatter&) const = default;
 };
 
@@ -391,6 +398,7 @@ struct MatInsert {
   Entries entries;
   Update update;
   Sync sync;
+  int arg = no_arg;
   bool operator==(const MatInsert&) const = default;
 };
 
@@ -505,6 +513,7 @@ struct Function {
 
 struct Module {
   std::string name;  ///< of the loop, as messages and file names have it
+  int n_args = 0;    ///< of the loop; `arg` of a statement is one of them, or no_arg
   /// What `CallUser` calls, ready to be printed: with Consts as parameters, perhaps for several
   /// elements, one a lane.
   std::vector<kernel::KernelPtr> kernels;

@@ -117,6 +117,7 @@ class Checker {
 
  private:
   void check(const Stmt& stmt) {
+    check_arg(stmt);
     std::visit(overload{
                    [this](const Decl& decl) { declaration(decl); },
                    [this](const Assign& assign) { store(assign.target, assign.value); },
@@ -183,6 +184,19 @@ class Checker {
                    },
                },
                stmt.node);
+  }
+
+  /// The argument that a statement is for is one of the loop's.
+  void check_arg(const Stmt& stmt) const {
+    std::visit(
+        [this](const auto& node) {
+          if constexpr (requires { node.arg; }) {
+            if (node.arg < no_arg || node.arg >= module_.n_args) {
+              fail(fmt::format("argument number {} of {}", node.arg, module_.n_args));
+            }
+          }
+        },
+        stmt.node);
   }
 
   // ------------------------------------------------------------------------------- statements

@@ -72,6 +72,7 @@ kir::Block element_body(const PackedLoop& packed) {
 Builder::Builder(const Request& request, PackedLoop packed)
     : request_(request), packed_(std::move(packed)) {
   module_.name = ir::name_of(request.loop);
+  module_.n_args = static_cast<int>(request.loop.args.size());
   for (std::size_t member = 0; member < request.loop.members.size(); ++member) {
     module_.kernels.push_back(kernel_of_member(request.loop, member));
   }

@@ -121,8 +121,7 @@ CornerArray add_corners(Builder& builder, std::size_t arg, const abi::CornerMaps
 kir::Block own_entries(const CornerArray& corners) {
   kir::Block out{{kir::Decl{{corners.rows.type.dtype}, corners.own, corners.n_corners, {}}}};
   for (int corner = 0; corner < corners.n_corners; ++corner) {
-    const kir::Expr at =
-        kir::name("target") * kir::integer(corners.n_corners) + kir::integer(corner);
+    const kir::Expr at = own_target() * kir::integer(corners.n_corners) + kir::integer(corner);
     out.push_back({kir::Assign{kir::element(corners.own, kir::integer(corner)), kir::Update::set,
                                kir::element(corners.own_map, at)}});
   }

@@ -34,7 +34,7 @@ bool transposes(const kir::Stmt& stmt, const Request& request) {
 /// Only a loop over all elements in their order: the position of a lane without one says nothing.
 bool runs_in_step(Builder& builder) {
   const PackedLoop& packed = builder.packed();
-  return packed.items.declarations.empty() && packed.items.position == "n" &&
+  return packed.items.is_element() &&
          std::ranges::any_of(stores(packed), [&builder](const kir::Stmt& stmt) {
            return transposes(stmt, builder.request());
          });
@@ -52,7 +52,7 @@ kir::Block in_step(Builder& builder) {
   }
   append_call(compute, packed);
   kir::Block exchange;
-  const kir::Expr is_element = kir::less(kir::name("n"), whole_end());
+  const kir::Expr is_element = kir::less(own_element(), whole_end());
   for (const kir::Stmt& stmt : stores(packed)) {
     if (!transposes(stmt, request)) {
       compute.push_back(stmt);
@@ -66,7 +66,7 @@ kir::Block in_step(Builder& builder) {
   const kir::Expr warp = kir::integer(request.facts.warp);
   const kir::Expr n = whole_end() - whole_begin();
   const kir::Expr end = whole_begin() + (n + kir::integer(request.facts.warp - 1)) / warp * warp;
-  return {{kir::For{kir::Axis::grid, "n", whole_begin(), end, std::move(body)}}};
+  return {{kir::For{kir::Axis::grid, packed.items.position, whole_begin(), end, std::move(body)}}};
 }
 
 /// The first Map through which lanes that add to memory at once might meet; -1: they cannot. All
@@ -79,7 +79,7 @@ int interleaved_map(Builder& builder) {
     return std::holds_alternative<ir::DirectDat>(arg) || std::holds_alternative<ir::MatArg>(arg);
   });
   if (request.facts.warp == 0 || !request.options.tuning.interleaved || has_own ||
-      runs_in_step(builder) || packed.items.position != "n") {
+      runs_in_step(builder) || !packed.items.is_element()) {
     return -1;
   }
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
@@ -114,10 +114,7 @@ kir::Rows* rows_of_stmt(kir::Stmt& stmt) {
 void fetch_entries(Builder& builder) {
   PackedLoop& packed = builder.packed();
   const ir::Loop& loop = builder.request().loop;
-  if (!builder.is_grid() || !builder.request().facts.fetches || packed.items.position != "n" ||
-      !packed.items.declarations.empty()) {
-    return;
-  }
+  if (!builder.is_grid() || !builder.request().facts.fetches || !packed.items.is_element()) return;
   for (const kir::Parameter& parameter : packed.parameters) {
     if (parameter.role != kir::Role::map) continue;
     const ir::MapRef& map = loop.maps[static_cast<std::size_t>(parameter.index)];
@@ -127,10 +124,7 @@ void fetch_entries(Builder& builder) {
     const auto take_from_row = [&](kir::Block& block) {
       for (kir::Stmt& stmt : block) {
         kir::Rows* rows = rows_of_stmt(stmt);
-        if (rows == nullptr || rows->map != parameter.name || !rows->entries.empty() ||
-            rows->element != kir::name("n") || rows->arity != map.arity) {
-          continue;
-        }
+        if (rows == nullptr || !rows->entries.empty()) continue;
         rows->map = row;
         for (int i = 0; i < map.arity; ++i) {
           rows->entries.push_back(kir::widen(kir::element(row, kir::integer(i))));
@@ -138,14 +132,16 @@ void fetch_entries(Builder& builder) {
         is_used = true;
       }
     };
-    for (PackedArg& arg : packed.args) {
-      take_from_row(arg.load);
-      take_from_row(arg.store);
+    for (std::size_t i = 0; i < loop.args.size(); ++i) {
+      const auto* dat = std::get_if<ir::IndirectDat>(&loop.args[i]);
+      if (dat == nullptr || dat->map != parameter.index) continue;
+      take_from_row(packed.args[i].load);
+      take_from_row(packed.args[i].store);
     }
     if (!is_used) continue;
     packed.fetched.push_back({kir::Decl{{parameter.type.dtype}, row, map.arity, {}}});
     packed.fetched.push_back({kir::Fetch{parameter.type.dtype, row, parameter.name,
-                                         kir::name("n") * kir::integer(map.arity), map.arity}});
+                                         own_element() * kir::integer(map.arity), map.arity}});
   }
 }
 

@@ -257,11 +257,8 @@ class Summer {
     packed.load = {
         for_components(matrix.extent, scalar_of(matrix), kir::Update::set, kir::integer(0))};
     packed.store = {};
-    for (kir::Expr& argument : builder_.packed().members[member].call.arguments) {
-      if (argument == kir::name(packed.pack)) {
-        argument = kir::offset(matrix.shared, kir::name("i"));
-      }
-    }
+    builder_.packed().members[member].call.arguments[parameter] =
+        kir::offset(matrix.shared, kir::name("i"));
     return true;
   }
 

@@ -18,7 +18,7 @@ const ir::IndirectDat& indirect(const ir::Loop& loop, std::size_t arg) {
 }
 
 kir::Expr at_target(Builder& builder, std::size_t arg) {
-  return builder.scalar(arg, kir::name("target"), kir::name("c"));
+  return builder.scalar(arg, own_target(), kir::name("c"));
 }
 
 /// Component c of slot o among the results of one element.
@@ -263,10 +263,10 @@ kir::Block of_entry(Builder& builder, const Incidence& incidence, const kir::Exp
 kir::Expr row_of_slot(const ir::Loop& loop, int map, const std::string& table, int first) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(map)];
   if (path.rows.empty()) {
-    const kir::Expr at = kir::name("n") * kir::integer(path.arity) + kir::name("o");
+    const kir::Expr at = own_element() * kir::integer(path.arity) + kir::name("o");
     return kir::widen(kir::element(table, first == 0 ? at : at - kir::integer(first)));
   }
-  const std::vector<kir::Expr> entries = targets_of(loop, map, table, kir::name("n"));
+  const std::vector<kir::Expr> entries = targets_of(loop, map, table, own_element());
   kir::Expr row = entries.back();
   for (std::size_t slot = entries.size() - 1; slot-- > 0;) {
     const kir::Expr number = kir::integer(first + static_cast<int>(slot));
@@ -354,7 +354,7 @@ kir::Block load_accumulators(Builder& builder, const std::vector<std::string>& n
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (!is_first(names, i)) continue;
     const ir::IndirectDat& dat = indirect(loop, args[i]);
-    block.push_back({kir::Decl{{dat.dtype}, names[i], std::max(dat.dim, 1), {}}});
+    append(block, for_arg(args[i], {private_array(dat.dtype, names[i], dat.dim)}));
     const bool is_zero = is_added_at_last(builder, args[i]) || ir::starts_at_zero(loop, args[i]);
     const kir::Expr start = is_zero ? kir::integer(0) : at_target(builder, args[i]);
     block.push_back(

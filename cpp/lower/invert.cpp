@@ -46,7 +46,7 @@ kir::Block global_stores(const Builder& builder, std::size_t member) {
   for (std::size_t i = call.first_arg; i < call.end_arg; ++i) {
     if (!std::holds_alternative<ir::GlobalReduce>(loop.args[i])) continue;
     append(ir::access_of(loop.args[i]) == Access::inc ? once : always,
-           builder.packed().args[i].store);
+           for_arg(i, builder.packed().args[i].store));
   }
   if (!once.empty()) {
     const kir::Expr slot =
@@ -61,7 +61,7 @@ void load_target_rows(Builder& builder) {
   for (const std::size_t arg : reduced_args(builder.request().loop)) {
     for (kir::Stmt& stmt : builder.packed().args[arg].load) {
       kir::Rows& rows = std::get<kir::Gather>(stmt.node).rows;
-      repeat_row(rows, kir::name("target"));
+      repeat_row(rows, own_target());
       rows.stride = stride_of(rows);
     }
   }

@@ -143,11 +143,10 @@ class BySlotLoop {
                     index_decl("target", kir::element(target_, t))};
     if (has_others()) append(body, packed_.constants);
     for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
-      kir::Decl decl{{rows.dtype}, sum, std::max(rows.dim, 1), {}};
       const bool is_zero = ir::starts_at_zero(loop_, arg);
-      if (is_zero) decl.value = {kir::integer(0)};
-      body.push_back({std::move(decl)});
-      if (!is_zero) body.push_back({kir::Gather{sum, rows}});
+      kir::Block start{private_array(rows.dtype, sum, rows.dim, is_zero)};
+      if (!is_zero) start.push_back({kir::Gather{sum, rows}});
+      append(body, for_arg(arg, std::move(start)));
     });
     std::size_t next = 0;
     for (const MemberColumns& columns : columns_) {
@@ -158,7 +157,8 @@ class BySlotLoop {
     append(body, of_members(next, loop_.members.size()));
     for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
       if (!ir::is_stored(loop_, arg)) return;
-      body.push_back({kir::Scatter{sum, rows, kir::Update::set, kir::Sync::none}});
+      const kir::Scatter store{sum, rows, kir::Update::set, kir::Sync::none};
+      append(body, for_arg(arg, {{store}}));
     });
     return body;
   }
@@ -188,7 +188,7 @@ class BySlotLoop {
 
   /// Rows of `target`, which is not the lane's own one where lanes repeat the last target.
   static void at_target(kir::Rows& rows) {
-    if (rows.map.empty() && rows.entries.empty()) repeat_row(rows, kir::name("target"));
+    if (rows.map.empty() && rows.entries.empty()) repeat_row(rows, own_target());
   }
 
   /// Call @p f for each sum with an argument that adds to it, and the row that it belongs to.
@@ -200,7 +200,7 @@ class BySlotLoop {
       if (first - accumulators_.begin() != static_cast<std::ptrdiff_t>(i)) continue;
       const auto& dat = std::get<ir::IndirectDat>(loop_.args[args[i]]);
       const std::string& data = packed_.args[args[i]].data;
-      f(args[i], row_of(dat, data, kir::name("target")), accumulators_[i]);
+      f(args[i], row_of(dat, data, own_target()), accumulators_[i]);
     }
   }
 

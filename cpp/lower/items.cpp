@@ -68,8 +68,8 @@ class Finder {
     declare("level", looked_up("levels", list_dtype(), position()));
     const std::string bounds = list("bounds", DType::int64);
     const kir::Expr two = kir::integer(2);
-    const kir::Expr bottom = kir::element(bounds, kir::name("n") * two);
-    const kir::Expr end = kir::element(bounds, kir::name("n") * two + kir::integer(1));
+    const kir::Expr bottom = kir::element(bounds, own_element() * two);
+    const kir::Expr end = kir::element(bounds, own_element() * two + kir::integer(1));
     declare("layer", bottom + kir::name("level"));
     declare("n_levels", end - bottom);
   }

@@ -16,12 +16,23 @@ namespace op2::lower {
 /// Strategies count positions, and so do plans; only this knows what stands behind one. Part of
 /// `pack`, because Gathers and Scatters already speak of `n`.
 struct ItemLocals {
-  std::string position = "n";              ///< what the loop over items counts
+  std::string position = "n";  ///< what the loop over items counts
+  /// @brief True if a position is the number of an element: all of a Set without layers are
+  /// visited.
+  [[nodiscard]] bool is_element() const { return declarations.empty(); }
   std::vector<kir::Parameter> parameters;  ///< lists that the runtime provides, Role::items
   std::vector<kir::Columns> columns;       ///< [0 or 1] what positions are, where all are as high
   kir::Block declarations;                 ///< of the locals, in an order in which each may use
                                            ///< those before
 };
+
+/// @brief The element that the kernel is called for, and the target that it adds to.
+[[nodiscard]] inline kir::Expr own_element() {
+  return kir::name("n");
+}
+[[nodiscard]] inline kir::Expr own_target() {
+  return kir::name("target");
+}
 
 /// @brief The locals of a kind of iteration.
 ///

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -62,19 +61,6 @@ std::size_t layer_parameter(const ir::Group& group, std::size_t member) {
   return next;
 }
 
-/// All calls of kernels in @p block, also in loops inside.
-void add_calls(const kir::Block& block, std::map<std::size_t, std::vector<kir::Expr>>& calls) {
-  for (const kir::Stmt& stmt : block) {
-    if (const auto* call = std::get_if<kir::CallUser>(&stmt.node)) {
-      calls[static_cast<std::size_t>(call->kernel)] = call->arguments;
-    } else if (const auto* loop = std::get_if<kir::For>(&stmt.node)) {
-      add_calls(loop->body, calls);
-    } else if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
-      add_calls(branch->then, calls);
-    }
-  }
-}
-
 /// Rewrites one loop that calls the kernels.
 ///
 /// What a kernel gets and gives are packs of vectors. What surrounds it happens lane by lane: the
@@ -93,7 +79,6 @@ class LaneLoop {
     if (loop.axis != kir::Axis::serial && loop.axis != kir::Axis::grid) {
       refuse("its elements are not visited one after the other");
     }
-    learn(loop.body);
     const kir::For* sides = vector_loop(loop.body);
     const std::optional<ColumnLoop> columns =
         sides == nullptr ? column_loop(loop) : std::optional<ColumnLoop>();
@@ -192,45 +177,34 @@ class LaneLoop {
 
   /// What follows the last call of a kernel, or the last loop that calls one, stores.
   void statements(const kir::Block& body) {
-    const auto calls = [](const kir::Stmt& stmt) { return calls_kernel({stmt}); };
-    const bool calls_itself = calls_kernel_itself(body);
-    auto n_left = std::ranges::count_if(body, calls);
-    for (const kir::Stmt& stmt : body) {
-      statement(stmt);
-      if (calls(stmt)) --n_left;
-      is_called_ = calls_itself && n_left == 0;
-    }
-    is_called_ = false;
-  }
-
-  /// Remember what kernels are called with: it tells packs and reductions apart.
-  void learn(const kir::Block& body) {
-    add_calls(body, calls_);
-    for (std::size_t i = 0; i < request_.loop.args.size(); ++i) {
-      if (!calls_.contains(ir::member_of(request_.loop, i))) continue;
-      const auto* global = std::get_if<ir::GlobalReduce>(&request_.loop.args[i]);
-      // the kernel gets a part joined with others: each lane adds its own
-      const bool is_alone = !ir::is_part(request_.loop, i);
-      if (global != nullptr && is_alone) reductions_.emplace(pack_of_arg(i), global);
-      if (is_alone && std::holds_alternative<ir::GlobalRead>(request_.loop.args[i])) {
-        uniform_.insert(pack_of_arg(i));
-      }
-    }
-    for (const auto& [member, arguments] : calls_) {
-      const std::size_t n_constants = ir::constants_of(request_.loop, member).size();
-      for (std::size_t i = arguments.size() - n_constants; i < arguments.size(); ++i) {
-        if (const auto* pack = std::get_if<kir::Name>(&arguments[i].node)) {
-          uniform_.insert(pack->name);
-        }
+    const auto stores = std::find_if(body.rbegin(), body.rend(), [](const kir::Stmt& stmt) {
+                          return calls_kernel({stmt});
+                        }).base();
+    for (auto stmt = body.begin(); stmt != body.end(); ++stmt) {
+      const std::size_t n_before = body_.size();
+      stmt < stores ? put_on_lanes(*stmt) : put_store_on_lanes(*stmt);
+      if (n_before < body_.size() && body_[n_before].comment.empty()) {
+        body_[n_before].comment = stmt->comment;
       }
     }
   }
 
-  [[nodiscard]] std::string pack_of_arg(std::size_t i) const {
-    const auto at = static_cast<std::size_t>(ir::parameter_of(request_.loop, i));
-    const kir::Expr& argument = calls_.at(ir::member_of(request_.loop, i))[at];
-    const auto* plain = std::get_if<kir::Name>(&argument.node);
-    return plain == nullptr ? "" : plain->name;
+  /// The argument, unless the kernel gets it joined with others: then each lane has its own.
+  template <class Arg>
+  [[nodiscard]] const Arg* alone(int arg) const {
+    const auto at = static_cast<std::size_t>(arg);
+    return arg == kir::no_arg || ir::is_part(request_.loop, at)
+               ? nullptr
+               : std::get_if<Arg>(&request_.loop.args[at]);
+  }
+
+  [[nodiscard]] const ir::GlobalReduce* reduction_of(int arg) const {
+    return alone<ir::GlobalReduce>(arg);
+  }
+
+  /// A pack that all elements share: that of a Global that is only read, or of a Const.
+  [[nodiscard]] bool is_uniform(int arg) const {
+    return arg == kir::no_arg || alone<ir::GlobalRead>(arg) != nullptr;
   }
 
   // ------------------------------------------------------------------------------- the elements
@@ -250,17 +224,14 @@ class LaneLoop {
 
   // ------------------------------------------------------------------------------- statements
 
-  void statement(const kir::Stmt& stmt) {
-    const std::size_t n_before = body_.size();
-    put_on_lanes(stmt);
-    if (n_before < body_.size() && body_[n_before].comment.empty()) {
-      body_[n_before].comment = stmt.comment;
-    }
+  /// Behind the kernel's call: lane by lane, unless the statement works on whole packs.
+  void put_store_on_lanes(const kir::Stmt& stmt) {
+    const bool is_by_lane = !is_on_lanes(stmt) && stores_itself(stmt);
+    is_by_lane ? stores_.by_lane(stmt) : put_on_lanes(stmt);
   }
 
   void put_on_lanes(const kir::Stmt& stmt) {
     if (is_on_lanes(stmt)) return body_.push_back(stmt);
-    if (is_called_ && stores_itself(stmt)) return stores_.by_lane(stmt);
     std::visit(overload{
                    [this](const kir::Decl& node) { declare(node); },
                    [this](const kir::Gather& node) { gather(node); },
@@ -276,7 +247,6 @@ class LaneLoop {
                stmt.node);
   }
 
-  /// Behind the kernel's call: a statement that does not work on whole packs.
   [[nodiscard]] bool stores_itself(const kir::Stmt& stmt) const {
     if (const auto* copy = std::get_if<kir::Copy>(&stmt.node)) return !is_of_packs(*copy);
     return std::holds_alternative<kir::Decl>(stmt.node) ||
@@ -288,8 +258,11 @@ class LaneLoop {
   [[noreturn]] static void unknown() { refuse("its strategy surrounds the kernel by other steps"); }
 
   void declare(const kir::Decl& node) {
-    if (uniform_.contains(node.name)) return body_.push_back({node});
-    if (node.extent > 0) return declare_pack(node.name, node.type.dtype, node.extent, node.value);
+    if (node.extent > 0) {
+      return is_uniform(node.arg)
+                 ? body_.push_back({node})
+                 : declare_pack(node.name, node.type.dtype, node.extent, node.value);
+    }
     if (!elements_.varies(node.value.front())) return body_.push_back({node});
     std::vector<kir::Expr> names;
     for (int lane = 0; lane < lanes_; ++lane) {
@@ -322,7 +295,7 @@ class LaneLoop {
   [[nodiscard]] int most_vectors() const { return 4 * request_.options.tuning.unrolled_pieces; }
 
   void gather(const kir::Gather& node) {
-    if (uniform_.contains(node.pack)) return body_.push_back({node});
+    if (is_uniform(node.arg)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
     const bool is_known =
         tables_ && tables_->address(rows, kir::integer(0), kir::integer(0)).has_value();
@@ -356,11 +329,11 @@ class LaneLoop {
     const auto member = static_cast<std::size_t>(node.kernel);
     for (std::size_t i = 0; i < loop.args.size(); ++i) {
       const auto* dat = std::get_if<ir::DirectDat>(&loop.args[i]);
-      if (dat == nullptr || ir::member_of(loop, i) != member || ir::is_part(loop, i) ||
-          elements_.is_pack(pack_of_arg(i)))
-        continue;
+      if (dat == nullptr || ir::member_of(loop, i) != member || ir::is_part(loop, i)) continue;
       kir::Expr& argument = out.arguments[static_cast<std::size_t>(ir::parameter_of(loop, i))];
-      argument = live_rows(*dat, i, argument);
+      const std::string* array = kir::variable_of(argument);
+      if (array == nullptr) unknown();
+      if (!elements_.is_pack(*array)) argument = live_rows(*dat, i, *array);
     }
     if (loop.iteration.pass_layer) {
       kir::Expr& layer = out.arguments[layer_parameter(loop, member)];
@@ -385,12 +358,8 @@ class LaneLoop {
   }
 
   /// A direct argument, which the kernel reads and writes in place: rows like any others.
-  kir::Expr live_rows(const ir::DirectDat& dat, std::size_t i, const kir::Expr& argument) {
-    const auto* offset = std::get_if<kir::Offset>(&argument.node);
-    const auto* plain = std::get_if<kir::Name>(&argument.node);
-    if (offset == nullptr && plain == nullptr) unknown();
-    const std::string data = offset != nullptr ? offset->array : plain->name;
-    const kir::Rows rows = rows_of(dat, data, kir::name("n"));
+  kir::Expr live_rows(const ir::DirectDat& dat, std::size_t i, const std::string& data) {
+    const kir::Rows rows = rows_of(dat, data, own_element());
     const std::string pack = elements_.fresh(data + "_lanes");
     declare_pack(pack, dat.dtype, std::max(dat.dim, 1), {});
     if (dat.dim > 0) {
@@ -401,7 +370,9 @@ class LaneLoop {
             request_.options.gather_bytes,
             most_vectors()}});
       }
-      if (writes(dat.access)) stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none});
+      if (writes(dat.access)) {
+        stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none, static_cast<int>(i)});
+      }
     }
     return kir::name(pack);
   }
@@ -429,17 +400,17 @@ class LaneLoop {
   /// Between packs, out of the pack of a Global that is reduced, or a pack that is kept.
   [[nodiscard]] bool is_of_packs(const kir::Copy& node) const {
     const auto arrays = arrays_of(node);
-    return arrays && (node.update == kir::Update::set || reductions_.contains(arrays->value.array));
+    return arrays && (node.update == kir::Update::set || reduction_of(node.arg) != nullptr);
   }
 
   void components(const kir::Copy& node) {
     const auto arrays = arrays_of(node);
     if (!arrays) unknown();
     const auto& [target, value] = *arrays;
-    const auto into = reductions_.find(value.array);
-    if (into != reductions_.end()) {
-      reduce(*into->second, target.array, value.array, node.n);
-    } else if (reductions_.contains(target.array)) {
+    const ir::GlobalReduce* global = reduction_of(node.arg);
+    if (global != nullptr && node.update != kir::Update::set) {
+      reduce(*global, target.array, value.array, node.n);
+    } else if (global != nullptr) {
       body_.push_back(spread(target.array, value.array, node.n));
     } else if (elements_.is_pack(target.array) && elements_.is_pack(value.array)) {
       body_.push_back({node});
@@ -500,16 +471,12 @@ class LaneLoop {
   int lanes_;
   LaneElements elements_;
   LaneStores stores_;
-  std::optional<RowTables> tables_;                            // over columns
-  std::map<std::string, const ir::GlobalReduce*> reductions_;  // by their packs
-  std::set<std::string> uniform_;                        // packs that are the same for all elements
-  std::map<std::size_t, std::vector<kir::Expr>> calls_;  // [member] the kernels' arguments
+  std::optional<RowTables> tables_;  // over columns
   kir::Expr live_;
   kir::Block before_;  // the loop
   kir::Block body_;
-  kir::Block after_;        // the stores
-  kir::Block behind_;       // the loop
-  bool is_called_ = false;  // the statements that follow store
+  kir::Block after_;   // the stores
+  kir::Block behind_;  // the loop
 };
 
 /// Names that nothing new in @p function may have.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/make.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -17,6 +18,12 @@ kir::Parameter number(std::string name) {
   return {std::move(name), {DType::int64}, false, kir::Role::local, 0};
 }
 
+kir::Stmt private_array(DType dtype, std::string name, int extent, bool starts_at_zero) {
+  kir::Decl decl{{dtype}, std::move(name), std::max(extent, 1), {}};
+  if (starts_at_zero) decl.value = {kir::integer(0)};
+  return {std::move(decl)};
+}
+
 kir::Stmt serial(std::string index, int n, kir::Block body) {
   return {kir::For{kir::Axis::serial, std::move(index), kir::integer(0), kir::integer(n),
                    std::move(body)}};
@@ -28,6 +35,17 @@ kir::Stmt for_components(int n, kir::Block body) {
 
 kir::Stmt for_components(int n, kir::Expr target, kir::Update update, kir::Expr value) {
   return {kir::Copy{n, std::move(target), update, std::move(value)}};
+}
+
+kir::Block for_arg(std::size_t arg, kir::Block block) {
+  for (kir::Stmt& stmt : block) {
+    std::visit(
+        [arg](auto& node) {
+          if constexpr (requires { node.arg; }) node.arg = static_cast<int>(arg);
+        },
+        stmt.node);
+  }
+  return block;
 }
 
 kir::Block commented(std::string comment, kir::Block block) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "kir/nodes.hpp"
@@ -25,6 +26,10 @@ namespace op2::lower {
 [[nodiscard]] kir::Stmt index_decl(std::string name, kir::Expr value);
 /// @brief A number that a launch hands over.
 [[nodiscard]] kir::Parameter number(std::string name);
+/// @brief A private array. C has none of length zero, so that of no scalars has one, and its
+/// address can be handed on.
+[[nodiscard]] kir::Stmt private_array(DType dtype, std::string name, int extent,
+                                      bool starts_at_zero = false);
 /// @brief `for (index = 0; index < n; ++index) body`
 [[nodiscard]] kir::Stmt serial(std::string index, int n, kir::Block body);
 /// @brief The same over components, `c`.
@@ -33,6 +38,8 @@ namespace op2::lower {
 /// until `expand`.
 [[nodiscard]] kir::Stmt for_components(int n, kir::Expr target, kir::Update update,
                                        kir::Expr value);
+/// @brief @p block, each statement of which says that it is for argument @p arg of the loop.
+[[nodiscard]] kir::Block for_arg(std::size_t arg, kir::Block block);
 /// @brief @p block with what it does said before its first statement.
 [[nodiscard]] kir::Block commented(std::string comment, kir::Block block);
 /// @brief @p more behind the statements of @p out.

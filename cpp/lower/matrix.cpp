@@ -179,11 +179,10 @@ kir::Block declare_rows(Builder& builder, const std::vector<OwnedRow>& rows) {
   kir::Block block;
   for (const OwnedRow& row : rows) {
     const kir::Entries& entries = insert_of(builder.packed(), row.arg).entries;
-    block.push_back(
-        {kir::Decl{{entries.dtype, false, true},
-                   row.start,
-                   0,
-                   {kir::offset(entries.data, row_begin(entries, kir::name("target")))}}});
+    block.push_back({kir::Decl{{entries.dtype, false, true},
+                               row.start,
+                               0,
+                               {kir::offset(entries.data, row_begin(entries, own_target()))}}});
   }
   return block;
 }

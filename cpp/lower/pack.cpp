@@ -125,7 +125,8 @@ class Packer {
       if (loop_.iteration.pass_layer) member.call.arguments.push_back(kir::name("layer"));
       if (loop_.iteration.pass_element) {
         const bool has_layers = loop_.iteration.layers != ir::Layers::none;
-        member.call.arguments.push_back(kir::name(has_layers ? "position" : "n"));
+        member.call.arguments.push_back(has_layers ? kir::name(packed_.items.position)
+                                                   : own_element());
       }
     }
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
@@ -218,7 +219,7 @@ class Packer {
     const std::string joined = packed_.names.take(parameter_name(loop_, last) + "_joined");
     if (ir::place_of(loop_, last) != nullptr) return join_blocks(first, last, joined, extent);
     kir::Block& join = packed_.args[last].join;
-    join.push_back({kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, std::max(extent, 1), {}}});
+    join.push_back(private_array(ir::dtype_of(loop_.args[last]), joined, extent));
     int at = 0;
     for (std::size_t i = first; i <= last; ++i) {
       const PackedArg& part = packed_.args[i];
@@ -238,7 +239,7 @@ class Packer {
   /// The blocks of a matrix in one array that starts at zero, and each into its own after the call.
   void join_blocks(std::size_t first, std::size_t last, const std::string& joined, int extent) {
     packed_.args[last].join.push_back(
-        {kir::Decl{{ir::dtype_of(loop_.args[last])}, joined, extent, {kir::integer(0)}}});
+        private_array(ir::dtype_of(loop_.args[last]), joined, extent, /*starts_at_zero=*/true));
     for (std::size_t i = first; i <= last; ++i) {
       const ir::Place& place = *ir::place_of(loop_, i);
       const int n_rows = ir::extent_of(loop_, loop_.args[i]) / place.n_columns;
@@ -271,7 +272,7 @@ class Packer {
     if (earlier && !packed_.args[*earlier].pack.empty()) {
       share_pack(i, *earlier);
     } else {
-      declare_pack(i, dat.dtype, dat.dim, false);
+      declare_pack(i, dat.dim, false);
       if (!is_overwritten(i, dat)) packed.load.push_back({kir::Gather{packed.pack, rows}});
     }
     if (stores_here(i)) {
@@ -292,7 +293,7 @@ class Packer {
   /// there.
   [[nodiscard]] kir::Expr element_of(std::size_t i) const {
     const bool is_item = ir::is_inverted(loop_) && !ir::is_at_incidences(loop_, i);
-    return kir::name(is_item ? "target" : "n");
+    return is_item ? own_target() : own_element();
   }
 
   /// The first argument of this Dat that is summed target by target.
@@ -396,7 +397,7 @@ class Packer {
       pass(i, kir::name(packed.data));
       return;
     }
-    declare_pack(i, global.dtype, global.dim, false);
+    declare_pack(i, global.dim, false);
     packed.load.push_back({kir::Gather{
         packed.pack, {global.dtype, global.dim, 1, packed.data, "", kir::integer(0)}}});
   }
@@ -412,7 +413,7 @@ class Packer {
     rows.columns = columns_of(i);
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     name_sum(i);
-    declare_pack(i, dat.dtype, extent, starts_at_zero);
+    declare_pack(i, extent, starts_at_zero);
     if (!starts_at_zero) packed.load.push_back({kir::Gather{packed.pack, rows}});
     if (writes(dat.access)) {
       packed.store.push_back(
@@ -436,36 +437,35 @@ class Packer {
     const int bytes = options_.widths.position_bytes;
     const DType width = bytes == 1 ? DType::uint8 : bytes == 2 ? DType::uint16 : DType::int32;
     PackedArg& packed = packed_.args.back();
-    declare_pack(i, mat.dtype, ir::extent_of(loop_, loop_.args[i]), true);
-    kir::Entries entries{mat.dtype,
-                         arity(mat.row_map),
-                         arity(mat.col_map),
-                         mat.row_dim,
-                         mat.col_dim,
-                         packed.data,
-                         packed.map,
-                         matrix_array(packed.data + "_row_start", DType::int64),
-                         matrix_array(packed.data + "_position", width),
-                         kir::name(loop_.iteration.layers == ir::Layers::none ? "n" : "position"),
-                         mat.masked ? first_dropped(bytes) : 0,
-                         mat.unrolled,
-                         targets_of(loop_, mat.row_map, packed.map, kir::name("n"))};
+    declare_pack(i, ir::extent_of(loop_, loop_.args[i]), true);
+    kir::Entries entries{
+        mat.dtype,
+        arity(mat.row_map),
+        arity(mat.col_map),
+        mat.row_dim,
+        mat.col_dim,
+        packed.data,
+        packed.map,
+        matrix_array(packed.data + "_row_start", DType::int64),
+        matrix_array(packed.data + "_position", width),
+        loop_.iteration.layers == ir::Layers::none ? own_element() : kir::name("position"),
+        mat.masked ? first_dropped(bytes) : 0,
+        mat.unrolled,
+        targets_of(loop_, mat.row_map, packed.map, own_element())};
     packed.store.push_back(
         {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
   }
 
   void add_reduction(std::size_t i, const GlobalReduce& global) {
     PackedArg& packed = packed_.args.back();
-    declare_pack(i, global.dtype, global.dim, global.access == Access::inc);
+    declare_pack(i, global.dim, global.access == Access::inc);
+    const kir::Expr inside = kir::element(packed.pack, kir::name("c"));
+    const kir::Expr outside = kir::element(packed.data, kir::name("c"));
     if (global.access != Access::inc) {
-      packed.load.push_back(for_components(global.dim, kir::element(packed.pack, kir::name("c")),
-                                           kir::Update::set,
-                                           kir::element(packed.data, kir::name("c"))));
+      packed.load.push_back(for_components(global.dim, inside, kir::Update::set, outside));
     }
     if (!ir::is_stored(loop_, i)) return;
-    packed.store.push_back(for_components(global.dim, kir::element(packed.data, kir::name("c")),
-                                          update_of(global.access),
-                                          kir::element(packed.pack, kir::name("c"))));
+    packed.store.push_back(for_components(global.dim, outside, update_of(global.access), inside));
   }
 
   /// A name that also leaves room for the pointers to rows, `<pack>_from0`, `<pack>_to0`, …
@@ -482,13 +482,11 @@ class Packer {
     return name;
   }
 
-  void declare_pack(std::size_t i, DType dtype, int extent, bool starts_at_zero) {
+  void declare_pack(std::size_t i, int extent, bool starts_at_zero) {
     PackedArg& packed = packed_.args.back();
     packed.pack = packed_.names.take(pack_name(i));
-    // C has no arrays of length zero; a Dat of dim 0 still hands a valid pointer to the kernel.
-    kir::Decl decl{{dtype}, packed.pack, std::max(extent, 1), {}};
-    if (starts_at_zero) decl.value = {kir::integer(0)};
-    packed.decl.push_back({std::move(decl)});
+    packed.decl.push_back(
+        private_array(ir::dtype_of(loop_.args[i]), packed.pack, extent, starts_at_zero));
     pass(i, kir::name(packed.pack));
   }
 
@@ -502,7 +500,7 @@ class Packer {
       return;
     }
     const std::string pack = packed_.names.take(name + "_pack");
-    packed_.constants.push_back({kir::Decl{{constant.dtype}, pack, std::max(constant.dim, 1), {}}});
+    packed_.constants.push_back(private_array(constant.dtype, pack, constant.dim));
     packed_.constants.push_back(
         {kir::Gather{pack, {constant.dtype, constant.dim, 1, name, "", kir::integer(0)}}});
     pass_constant(i, kir::name(pack));
@@ -577,9 +575,9 @@ kir::Block loads(const PackedLoop& packed, std::size_t member) {
   kir::Block out;
   const PackedCall& call = packed.members[member];
   for (std::size_t i = call.first_arg; i < call.end_arg; ++i) {
-    append(out, packed.args[i].decl);
-    append(out, packed.args[i].load);
-    append(out, packed.args[i].join);
+    append(out, for_arg(i, packed.args[i].decl));
+    append(out, for_arg(i, packed.args[i].load));
+    append(out, for_arg(i, packed.args[i].join));
   }
   return out;
 }
@@ -587,13 +585,15 @@ kir::Block loads(const PackedLoop& packed, std::size_t member) {
 kir::Block stores(const PackedLoop& packed, std::size_t member) {
   kir::Block out;
   const PackedCall& call = packed.members[member];
-  for (std::size_t i = call.first_arg; i < call.end_arg; ++i) append(out, packed.args[i].store);
+  for (std::size_t i = call.first_arg; i < call.end_arg; ++i) {
+    append(out, for_arg(i, packed.args[i].store));
+  }
   return out;
 }
 
 kir::Block stores(const PackedLoop& packed) {
   kir::Block out;
-  for (const PackedArg& arg : packed.args) append(out, arg.store);
+  for (std::size_t i = 0; i < packed.members.size(); ++i) append(out, stores(packed, i));
   return out;
 }
 

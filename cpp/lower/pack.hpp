@@ -64,7 +64,8 @@ struct PackedLoop {
 [[nodiscard]] PackedLoop pack(const ir::Group& group, const std::vector<MapFacts>& maps,
                               const Facts& facts, const Options& options);
 
-/// @brief Declare the packs and fill them, in the order of the arguments; Consts at last.
+/// @brief Declare the packs and fill them, in the order of the arguments; Consts at last. From here
+/// on each statement says for which argument it is.
 [[nodiscard]] kir::Block loads(const PackedLoop& packed);
 /// @brief The packs of one member alone.
 [[nodiscard]] kir::Block loads(const PackedLoop& packed, std::size_t member);

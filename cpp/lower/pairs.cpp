@@ -47,9 +47,8 @@ std::optional<int> n_composed(const ir::Loop& loop, int inverted, std::size_t me
   return n;
 }
 
-kir::Block single_row(const kir::Rows& rows, const std::string& name, const std::string& target) {
-  return {{kir::Decl{{rows.dtype}, name, std::max(rows.dim, 1), {}}},
-          {kir::Gather{name, one_row(rows, kir::name(target))}}};
+kir::Block single_row(const kir::Rows& rows, const std::string& name, const kir::Expr& target) {
+  return {private_array(rows.dtype, name, rows.dim), {kir::Gather{name, one_row(rows, target)}}};
 }
 
 /// The rows of both targets in the order of the slots.
@@ -218,8 +217,8 @@ kir::Block load_pairs(Builder& builder, const Incidence& incidence, std::size_t 
     }
     const std::string own = builder.packed().names.take(gather.pack + "_own");
     const std::string other = builder.packed().names.take(gather.pack + "_other");
-    append(before, single_row(gather.rows, own, "target"));
-    packed.load = single_row(gather.rows, other, "across");
+    append(before, for_arg(i, single_row(gather.rows, own, own_target())));
+    packed.load = single_row(gather.rows, other, kir::name("across"));
     append(packed.load, in_order(gather, own, other));
   }
   return before;

@@ -94,10 +94,10 @@ class Reducer {
       counter_ = names.take("n_arrived");
       flag_ = names.take("is_last");
     }
+    rewrite_launch();
     for (kir::Function& function : module_.functions) {
       if (is_reducing(function.name)) rewrite(function);
     }
-    rewrite_launch();
     if (!by_last_block_) add_finish();
   }
 
@@ -107,10 +107,11 @@ class Reducer {
     return uses_globals(function) && !is_single(module_.launch, function.name);
   }
 
+  /// Functions have no parameters that they do not use.
   [[nodiscard]] bool uses_globals(const kir::Function& function) const {
-    const auto used = kir::names_used(function.body);
-    return std::ranges::any_of(
-        tree_.globals(), [&used](const Reduced& global) { return used.contains(global.data); });
+    return std::ranges::any_of(function.parameters, [this](const kir::Parameter& parameter) {
+      return reduced(parameter) != nullptr;
+    });
   }
 
   static bool is_single(const kir::Block& block, const std::string& function) {
@@ -124,10 +125,16 @@ class Reducer {
     return std::find(functions_.begin(), functions_.end(), function) != functions_.end();
   }
 
-  [[nodiscard]] const Reduced* reduced(const std::string& name) const {
+  /// The Global that @p parameter hands over, if it is reduced; null: another one.
+  [[nodiscard]] const Reduced* reduced(const kir::Parameter& parameter) const {
+    if (parameter.role != kir::Role::data) return nullptr;
+    const auto data_of = [this](std::size_t arg) {
+      return ir::alias_of(builder_.request().loop.args[arg]).data;
+    };
+    const int data = data_of(static_cast<std::size_t>(parameter.index));
     const auto& globals = tree_.globals();
-    const auto found = std::find_if(globals.begin(), globals.end(),
-                                    [&name](const Reduced& global) { return global.data == name; });
+    const auto found = std::ranges::find_if(
+        globals, [&](const Reduced& global) { return data_of(global.arg) == data; });
     return found == globals.end() ? nullptr : &*found;
   }
 
@@ -207,7 +214,7 @@ class Reducer {
   void rewrite_parameters(kir::Function& function) const {
     std::vector<kir::Parameter> parameters;
     for (kir::Parameter& parameter : function.parameters) {
-      const Reduced* global = reduced(parameter.name);
+      const Reduced* global = reduced(parameter);
       if (global == nullptr) {
         parameters.push_back(std::move(parameter));
         continue;
@@ -378,14 +385,14 @@ class Reducer {
     return launch.grid == kir::Grid::blocks ? items : kir::blocks_for(items) * n_sharing;
   }
 
-  /// What rewrite_parameters() did, for the arguments.
+  /// What rewrite_parameters() will do, for the arguments.
   [[nodiscard]] std::vector<kir::Expr> arguments_of(const kir::Launch& launch) const {
+    const auto& parameters = kir::function_of(module_, launch.function).parameters;
     std::vector<kir::Expr> arguments;
-    for (const kir::Expr& argument : launch.arguments) {
-      const auto* name = std::get_if<kir::Name>(&argument.node);
-      const Reduced* global = name == nullptr ? nullptr : reduced(name->name);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const Reduced* global = reduced(parameters[i]);
       if (global == nullptr || by_last_block_ || !global->starts_at_zero()) {
-        arguments.push_back(argument);
+        arguments.push_back(launch.arguments[i]);
       }
       if (global != nullptr) arguments.push_back(kir::name(global->partial));
     }

@@ -278,7 +278,7 @@ class Stager {
     append_call(compute, packed);
     kir::Block add;
     for (std::size_t arg = 0; arg < packed.args.size(); ++arg) {
-      const kir::Block& store = packed.args[arg].store;
+      const kir::Block store = for_arg(arg, packed.args[arg].store);
       if (const Staged* dat = staged_of(arg)) {
         add.push_back(add_to_shared(std::get<kir::Scatter>(store.front().node), *dat));
       } else {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "kir/walk.hpp"
 #include "modules.hpp"
 
 namespace op2::kir {
@@ -60,6 +61,33 @@ TEST(Verify, AcceptsASoundModule) {
 TEST(Verify, NeedsAKernel) {
   EXPECT_EQ(failure_of([](Module& module) { module.kernels = {nullptr}; }),
             "module without a kernel");
+}
+
+TEST(Verify, StatementsAreForArgumentsOfTheLoop) {
+  const auto failure_with = [](int arg, int n_args) {
+    return failure_of([&](Module& module) {
+      module.n_args = n_args;
+      Block& body = std::get<For>(module.functions[0].body[0].node).body;
+      for_each_stmt(body, [arg](Stmt& stmt) {
+        if (auto* gather = std::get_if<Gather>(&stmt.node)) gather->arg = arg;
+      });
+    });
+  };
+  EXPECT_EQ(failure_with(1, 2), "");
+  EXPECT_EQ(failure_with(no_arg, 0), "");
+  EXPECT_TRUE(names(failure_with(2, 2), "argument number 2 of 2: at gather"));
+  EXPECT_TRUE(names(failure_with(-2, 2), "argument number -2 of 2"));
+
+  const auto failure_of_kind = [](const auto& node) {
+    auto of_another = node;
+    of_another.arg = 0;
+    return failure_in_body({std::move(of_another)});
+  };
+  const std::string wrong = "argument number 0 of 0";
+  EXPECT_TRUE(names(failure_of_kind(Decl{{DType::float64}, "new_pack", 2, {}}), wrong));
+  EXPECT_TRUE(names(failure_of_kind(Copy{}), wrong));
+  EXPECT_TRUE(names(failure_of_kind(Scatter{}), wrong));
+  EXPECT_TRUE(names(failure_of_kind(MatInsert{}), wrong));
 }
 
 TEST(Verify, SaysWhere) {
