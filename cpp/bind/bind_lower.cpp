@@ -110,22 +110,26 @@ void bind_loop(py::module_& core) {
   py::class_<ir::Place>(core, "Place")
       .def(py::init<int, int, int, int>(), py::arg("row"), py::arg("column"), py::arg("n_columns"),
            py::arg("width"));
+  py::class_<ir::Operand>(core, "Operand")
+      .def(py::init([](ir::Arg arg, int parameter, std::optional<ir::Place> place) {
+             return ir::Operand{std::move(arg), parameter, place};
+           }),
+           py::arg("arg"), py::arg("parameter"), py::arg("place"));
   py::class_<ir::Loop, std::shared_ptr<ir::Loop>>(core, "Loop")
-      .def(py::init([](std::shared_ptr<kernel::Kernel> kernel, std::vector<ir::Arg> args,
+      .def(py::init([](std::shared_ptr<kernel::Kernel> kernel, std::vector<ir::Operand> args,
                        std::vector<ir::MapRef> maps, std::vector<ir::ConstRef> constants,
-                       std::vector<int> parameters, ir::Iteration iteration,
-                       std::vector<ir::Place> places, int set) {
-             auto loop = std::make_shared<ir::Loop>(ir::loop_of(
-                 std::move(kernel), std::move(args), std::move(maps), std::move(constants)));
-             loop->parameters = std::move(parameters);
-             loop->iteration = iteration;
-             loop->places = std::move(places);
-             loop->set = set;
+                       ir::Iteration iteration, int set) {
+             auto loop = std::make_shared<ir::Loop>(ir::Loop{{{std::move(kernel)}},
+                                                             std::move(args),
+                                                             std::move(maps),
+                                                             std::move(constants),
+                                                             iteration,
+                                                             set});
              ir::verify(*loop);
              return loop;
            }),
            py::arg("kernel"), py::arg("args"), py::arg("maps"), py::arg("constants"),
-           py::arg("parameters"), py::arg("iteration"), py::arg("places"), py::arg("set"))
+           py::arg("iteration"), py::arg("set"))
       .def_readonly("maps", &ir::Loop::maps)
       .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)

@@ -100,7 +100,7 @@ std::string why_needed(const StorePass& pass, const LeftOut& left_out, std::size
   for (std::size_t next = at + 1; next < pass.schedule.steps.size(); ++next) {
     const Step& step = pass.schedule.steps[next];
     for (const std::size_t loop : step.loops) {
-      const std::vector<Arg>& args = pass.known.args_of(loop);
+      const std::vector<ir::Operand>& args = pass.known.args_of(loop);
       bool is_overwritten = false;
       for (std::size_t arg = 0; arg < args.size(); ++arg) {
         if (alias_of(args[arg]).data != copy.data) continue;

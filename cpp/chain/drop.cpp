@@ -20,7 +20,7 @@ bool is_overwritten_after(const StorePass& pass, std::size_t at, int data) {
     const std::vector<int>& zeroed = pass.schedule.steps[next].zeroed;
     if (std::ranges::find(zeroed, data) != zeroed.end()) return true;
     for (const std::size_t loop : pass.schedule.steps[next].loops) {
-      const std::vector<Arg>& args = pass.known.args_of(loop);
+      const std::vector<ir::Operand>& args = pass.known.args_of(loop);
       const auto use =
           std::ranges::find_if(args, [&](const Arg& arg) { return alias_of(arg).data == data; });
       if (use == args.end()) continue;

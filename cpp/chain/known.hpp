@@ -26,7 +26,7 @@ class Known {
   int n_aliases = 0;                    ///< upper bound of all numbers of Dats and memory
   std::map<int, std::set<int>> shapes;  ///< [memory] Dats in it
 
-  [[nodiscard]] const std::vector<ir::Arg>& args_of(std::size_t loop) const {
+  [[nodiscard]] const std::vector<ir::Operand>& args_of(std::size_t loop) const {
     return entries[loop].loop.args;
   }
   /// @brief True for an action: an entry without a kernel.

@@ -144,7 +144,7 @@ void Rules::rename_and_check(Candidate& group) const {
 
 void Rules::follow_renamed(Candidate& group) const {
   const std::size_t last = group.loops.back();
-  const std::vector<Arg>& args = known_.args_of(last);
+  const std::vector<ir::Operand>& args = known_.args_of(last);
   const std::set<int> renamed = renamed_before(group);
   for (std::size_t arg = 0; arg < args.size(); ++arg) {
     if (!renamed.contains(alias_of(args[arg]).data)) continue;
@@ -154,7 +154,7 @@ void Rules::follow_renamed(Candidate& group) const {
 
 bool Rules::rename_in(Candidate& group) const {
   const std::size_t last = group.loops.back();
-  const std::vector<Arg>& args = known_.args_of(last);
+  const std::vector<ir::Operand>& args = known_.args_of(last);
   const std::set<int> renamed = renamed_before(group);
   const std::size_t n_before = group.renamed.size();
   for (std::size_t arg = 0; arg < args.size(); ++arg) {

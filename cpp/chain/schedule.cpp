@@ -17,9 +17,9 @@ Entry action(const std::vector<std::pair<ir::Alias, bool>>& uses, bool zeroes, i
   out.repetition = repetition;
   for (const auto& [alias, is_written] : uses) {
     if (is_written) {
-      out.loop.args.push_back(ir::GlobalReduce{DType::float64, 1, Access::write, alias});
+      out.loop.args.push_back({ir::GlobalReduce{DType::float64, 1, Access::write, alias}});
     } else {
-      out.loop.args.push_back(ir::GlobalRead{DType::float64, 1, alias});
+      out.loop.args.push_back({ir::GlobalRead{DType::float64, 1, alias}});
     }
   }
   return out;

@@ -12,7 +12,7 @@ using ir::Arg;
 namespace {
 
 void follow_zeros(const StorePass& pass, std::size_t at, std::set<int>& zero) {
-  const std::vector<Arg>& args = pass.known.args_of(at);
+  const std::vector<ir::Operand>& args = pass.known.args_of(at);
   for (std::size_t arg = 0; arg < args.size(); ++arg) {
     const ir::Alias& alias = alias_of(args[arg]);
     if (!writes(access_of(args[arg]))) continue;

@@ -36,16 +36,14 @@ std::vector<int> constants_used(const kernel::Kernel& kernel,
   return used;
 }
 
-void add_loop(Group& group, const Loop& loop, bool has_parameters, bool has_places) {
+void add_loop(Group& group, const Loop& loop) {
   const int number = static_cast<int>(group.members.size());
   Member member = loop.members.front();
   member.constants = constants_used(*member.kernel, loop.constants);
   group.members.push_back(std::move(member));
-  for (std::size_t i = 0; i < loop.args.size(); ++i) {
-    group.args.push_back(loop.args[i]);
-    group.calls.push_back(number);
-    if (has_parameters) group.parameters.push_back(parameter_of(loop, i));
-    if (has_places) group.places.push_back(loop.places.empty() ? Place{} : loop.places[i]);
+  for (const Operand& operand : loop.args) {
+    group.args.push_back(operand);
+    group.args.back().member = number;
   }
 }
 
@@ -125,7 +123,7 @@ class Numbering {
  public:
   explicit Numbering(Group& group) : group_(group) {
     group_.values.clear();
-    group_.operands.assign(group_.args.size(), {});
+    for (Operand& operand : group_.args) operand.reads = operand.writes = no_value;
   }
 
   void run() {
@@ -158,7 +156,7 @@ class Numbering {
   }
 
   void read(std::size_t arg) {
-    if (!defines(group_, arg)) group_.operands[arg].reads = current(arg);
+    if (!defines(group_, arg)) group_.args[arg].reads = current(arg);
   }
 
   /// Arguments of one member that write the same Dat make one version of it together.
@@ -169,7 +167,7 @@ class Numbering {
       const int version = group_.values[static_cast<std::size_t>(current(arg))].version;
       made_[data] = add(arg, version + 1);
     }
-    current_[data] = group_.operands[arg].writes = made_[data];
+    current_[data] = group_.args[arg].writes = made_[data];
   }
 
   Group& group_;
@@ -188,10 +186,6 @@ Group fused(const std::vector<Loop>& loops) {
 Group joined(const std::vector<Loop>& loops) {
   if (loops.empty()) throw InternalError("a Group of no loops");
   const Loop& first = loops.front();
-  const bool has_parameters =
-      std::ranges::any_of(loops, [](const Loop& loop) { return !loop.parameters.empty(); });
-  const bool has_places =
-      std::ranges::any_of(loops, [](const Loop& loop) { return !loop.places.empty(); });
   Group group;
   group.maps = first.maps;
   group.constants = first.constants;
@@ -199,7 +193,7 @@ Group joined(const std::vector<Loop>& loops) {
   group.set = first.set;
   for (const Loop& loop : loops) {
     check_numbered_together(first, loop);
-    add_loop(group, loop, has_parameters, has_places);
+    add_loop(group, loop);
   }
   return group;
 }
@@ -238,11 +232,8 @@ Group alone(const Group& group, std::size_t member) {
   for (const int constant : constants_of(group, member)) {
     out.constants.push_back(group.constants[static_cast<std::size_t>(constant)]);
   }
-  for (std::size_t i = 0; i < group.args.size(); ++i) {
-    if (member_of(group, i) != member) continue;
-    out.args.push_back(group.args[i]);
-    if (!group.parameters.empty()) out.parameters.push_back(group.parameters[i]);
-    if (!group.places.empty()) out.places.push_back(group.places[i]);
+  for (const Operand& one : group.args) {
+    if (one.member == static_cast<int>(member)) out.args.push_back({one, one.parameter, one.place});
   }
   return out;
 }
@@ -302,8 +293,8 @@ std::optional<std::size_t> copied_from(const Group& group, std::size_t arg) {
 }
 
 bool starts_at_zero(const Group& group, std::size_t arg) {
-  const int value = arg < group.operands.size() ? group.operands[arg].reads : -1;
-  return value >= 0 && group.values[static_cast<std::size_t>(value)].is_zero;
+  const int value = group.args[arg].reads;
+  return value != no_value && group.values[static_cast<std::size_t>(value)].is_zero;
 }
 
 void number_values(Group& group) {
@@ -324,10 +315,9 @@ bool is_handed_on(const Group& group, std::size_t arg) {
 
 bool is_stored(const Group& group, std::size_t arg) {
   bool stored = true;
-  for (std::size_t i = 0; i < group.operands.size(); ++i) {
-    const int value = group.operands[i].writes;
-    if (value < 0 || alias_of(group.args[i]).data != alias_of(group.args[arg]).data) continue;
-    stored = group.values[static_cast<std::size_t>(value)].stored;  // the last one decides
+  for (const Operand& one : group.args) {
+    if (one.writes == no_value || alias_of(one).data != alias_of(group.args[arg]).data) continue;
+    stored = group.values[static_cast<std::size_t>(one.writes)].stored;  // the last one decides
   }
   return stored;
 }

@@ -69,8 +69,8 @@ namespace op2::ir {
 /// @brief True if @p arg adds to what is known to be 0, so that memory need not be read.
 [[nodiscard]] bool starts_at_zero(const Group& group, std::size_t arg);
 
-/// @brief Number the versions that members read and write: fill Group::values and ::operands.
-/// Every value counts as stored.
+/// @brief Number the versions that members read and write: fill Group::values, and what operands
+/// read and write. Every value counts as stored.
 void number_values(Group& group);
 
 /// @brief True if a version that one member writes directly is read directly by a later one.

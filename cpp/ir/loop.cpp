@@ -42,7 +42,9 @@ Access access_of(const Arg& arg) {
 
 Loop loop_of(kernel::KernelPtr kernel, std::vector<Arg> args, std::vector<MapRef> maps,
              std::vector<ConstRef> constants) {
-  return {{{std::move(kernel)}}, std::move(args), std::move(maps), std::move(constants)};
+  Loop loop{{{std::move(kernel)}}, {}, std::move(maps), std::move(constants)};
+  for (Arg& arg : args) loop.args.push_back({std::move(arg), static_cast<int>(loop.args.size())});
+  return loop;
 }
 
 std::string name_of(const Group& group) {
@@ -54,7 +56,7 @@ std::string name_of(const Group& group) {
 }
 
 std::size_t member_of(const Group& group, std::size_t arg) {
-  return group.calls.empty() ? 0 : static_cast<std::size_t>(group.calls[arg]);
+  return static_cast<std::size_t>(group.args[arg].member);
 }
 
 const kernel::Kernel& kernel_of(const Group& group, std::size_t arg) {
@@ -75,35 +77,20 @@ std::vector<int> constants_of(const Group& group, std::size_t member) {
   return all;
 }
 
-namespace {
-
-/// The first argument of the member that @p arg is of.
-std::size_t first_beside(const Group& group, std::size_t arg) {
-  if (group.calls.empty()) return 0;
-  const auto found = std::ranges::find(group.calls, group.calls[arg]);
-  return static_cast<std::size_t>(found - group.calls.begin());
-}
-
-}  // namespace
-
 int parameter_of(const Group& group, std::size_t arg) {
-  if (!group.parameters.empty()) return group.parameters[arg];
-  return static_cast<int>(arg - first_beside(group, arg));
+  return group.args[arg].parameter;
 }
 
 bool is_part(const Group& group, std::size_t arg) {
-  if (group.parameters.empty()) return false;
-  int n = 0;
-  for (std::size_t i = first_beside(group, arg);
-       i < group.args.size() && member_of(group, i) == member_of(group, arg); ++i) {
-    n += group.parameters[i] == group.parameters[arg] ? 1 : 0;
-  }
-  return n > 1;
+  const auto is_beside = [&one = group.args[arg]](const Operand& other) {
+    return other.member == one.member && other.parameter == one.parameter;
+  };
+  return std::ranges::count_if(group.args, is_beside) > 1;
 }
 
 const Place* place_of(const Loop& loop, std::size_t arg) {
-  if (loop.places.empty() || loop.places[arg].width == 0) return nullptr;
-  return &loop.places[arg];
+  const std::optional<Place>& place = loop.args[arg].place;
+  return place ? &*place : nullptr;
 }
 
 int extent_of(const Loop& loop, const Arg& arg) {
@@ -150,25 +137,20 @@ std::string dump(const Iteration& iteration) {
 
 /// Arguments are in the order of the members, and within each in that of the parameters.
 void verify_order(const Group& group) {
-  const std::size_t n = group.args.size();
-  const bool has_members =
-      group.members.size() == 1
-          ? group.calls.empty() || std::ranges::count(group.calls, 0) == std::ssize(group.args)
-          : group.calls.size() == n && std::ranges::is_sorted(group.calls) &&
-                (n == 0 ||
-                 (group.calls.front() >= 0 && group.calls.back() < std::ssize(group.members)));
-  if (!has_members) throw InternalError("arguments are not in the order of the members");
-  if (group.parameters.empty()) return;
-  bool is_sorted = group.parameters.size() == n;
-  for (std::size_t i = 1; is_sorted && i < n; ++i) {
-    is_sorted = member_of(group, i) != member_of(group, i - 1) ||
-                group.parameters[i - 1] <= group.parameters[i];
+  const auto is_of_member = [&group](const Operand& one) {
+    return one.member >= 0 && one.member < std::ssize(group.members);
+  };
+  if (!std::ranges::all_of(group.args, is_of_member) ||
+      !std::ranges::is_sorted(group.args, {}, &Operand::member)) {
+    throw InternalError("arguments are not in the order of the members");
   }
-  if (!is_sorted) throw InternalError("arguments are not in the order of their parameters");
+  const auto place = [](const Operand& one) { return std::pair(one.member, one.parameter); };
+  if (!std::ranges::is_sorted(group.args, {}, place)) {
+    throw InternalError("arguments are not in the order of their parameters");
+  }
 }
 
 void verify(const Loop& loop, const Place& place, int extent) {
-  if (place.width == 0) return;
   const bool fits = place.row >= 0 && place.column >= 0 && place.n_columns > 0 &&
                     place.column + place.n_columns <= place.width && extent % place.n_columns == 0;
   if (!fits) {
@@ -208,11 +190,8 @@ void verify(const Loop& loop) {
       if (!is_reduction(global->access)) fail("a Global is reduced by INC, MIN or MAX only");
     }
   }
-  if (!loop.places.empty() && loop.places.size() != loop.args.size()) {
-    throw InternalError("there is not one place for each argument");
-  }
-  for (std::size_t i = 0; i < loop.places.size(); ++i) {
-    verify(loop, loop.places[i], extent_of(loop, loop.args[i]));
+  for (const Operand& operand : loop.args) {
+    if (operand.place) verify(loop, *operand.place, extent_of(loop, operand));
   }
   const bool sorted = std::is_sorted(
       loop.constants.begin(), loop.constants.end(),

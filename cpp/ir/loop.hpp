@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -144,10 +145,18 @@ struct Value {
   bool operator==(const Value&) const = default;
 };
 
-/// @brief Which versions an argument reads and writes: numbers of Group::values; -1: none.
-struct Operand {
-  int reads = -1;
-  int writes = -1;
+/// @brief In the place of a Value's number: none is read, or written.
+inline constexpr int no_value = -1;
+
+/// @brief One argument of a Group: what it is, and all that the Group knows of it. It can be
+/// visited and asked as the Arg that it is.
+struct Operand : Arg {
+  using Arg::operator=;             ///< another Arg, of the same parameter
+  int parameter = 0;                ///< of its member's kernel: it is that, or a part of it
+  std::optional<Place> place = {};  ///< in the tensor of its parameter, if that has blocks
+  int member = 0;                   ///< of the Group
+  int reads = no_value;             ///< the version that it reads, a number of Group::values
+  int writes = no_value;            ///< the version that it makes
   bool operator==(const Operand&) const = default;
 };
 
@@ -157,27 +166,21 @@ struct Operand {
 /// a Group of one member.
 struct Group {
   std::vector<Member> members;
-  std::vector<Arg> args;            ///< of the members in turn, in the order of their parameters
+  /// Of the members in turn, in the order of their parameters. Arguments of one parameter, the
+  /// fields of a mixed Dat, are packed end to end, or if they have places are blocks of a matrix
+  /// that starts at zero.
+  std::vector<Operand> args;
   std::vector<MapRef> maps;         ///< unique paths in order of first use
   std::vector<ConstRef> constants;  ///< referenced ones only, sorted by name
-  /// [args] the kernel's parameter that each argument is a part of, ascending within a member;
-  /// empty: argument i of a member is its parameter i. Arguments of one parameter, the fields of a
-  /// mixed Dat, are packed end to end.
-  std::vector<int> parameters = {};
   Iteration iteration = {};
-  /// [args] of parts that are blocks of a matrix instead, which start at zero; of width 0 for other
-  /// arguments. Empty: there are none.
-  std::vector<Place> places = {};
-  std::vector<int> calls = {};  ///< [args] the member of each, ascending; empty: all of the first
-  int set = visited_alone;      ///< number of the Set whose items are visited, as MapRef::toset
-  std::vector<Value> values = {};      ///< empty: nobody asked for them; see number_values()
-  std::vector<Operand> operands = {};  ///< [args]
+  int set = visited_alone;         ///< number of the Set whose items are visited, as MapRef::toset
+  std::vector<Value> values = {};  ///< empty: nobody asked for them; see number_values()
 };
 
 /// @brief A par_loop: one kernel.
 using Loop = Group;
 
-/// @brief A Group of one member that visits items.
+/// @brief A Group of one member that visits items: argument i is its kernel's parameter i.
 [[nodiscard]] Loop loop_of(kernel::KernelPtr kernel, std::vector<Arg> args,
                            std::vector<MapRef> maps, std::vector<ConstRef> constants);
 

@@ -98,13 +98,25 @@ void add_members(Canonical& out, const Group& group) {
     out.close();
   }
   out.open("calls").number(group.set);
-  for (const int member : group.calls) out.number(member);
+  for (std::size_t i = 0; !group.values.empty() && i < group.args.size(); ++i) {
+    out.number(group.args[i].member);
+  }
   out.close().open("values");
   for (const Value& value : group.values) {
     out.number(value.version).flag(value.stored);
     if (value.is_zero) out.text("zero");
   }
   out.close();
+}
+
+/// As a rule argument i of a member is its parameter i.
+bool has_other_parameters(const Group& group) {
+  int next = 0;
+  for (std::size_t i = 0; i < group.args.size(); ++i) {
+    if (i > 0 && group.args[i].member != group.args[i - 1].member) next = 0;
+    if (group.args[i].parameter != next++) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -115,14 +127,15 @@ std::string signature(const Loop& loop) {
   add_members(out, loop);
   for (const Arg& arg : loop.args) add(out, arg);
   for (const MapRef& map : loop.maps) add(out, map);
-  if (!loop.parameters.empty()) {
+  if (has_other_parameters(loop)) {
     out.open("parameters");
-    for (const int parameter : loop.parameters) out.number(parameter);
+    for (const Operand& operand : loop.args) out.number(operand.parameter);
     out.close();
   }
-  if (!loop.places.empty()) {
+  if (std::ranges::any_of(loop.args, [](const Operand& one) { return one.place.has_value(); })) {
     out.open("places");
-    for (const Place& place : loop.places) {
+    for (const Operand& operand : loop.args) {
+      const Place place = operand.place.value_or(Place{});
       out.number(place.row).number(place.column).number(place.n_columns).number(place.width);
     }
     out.close();

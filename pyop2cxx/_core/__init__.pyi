@@ -73,6 +73,7 @@ __all__: list[str] = [
     "MapTable",
     "MatArg",
     "Module",
+    "Operand",
     "OperationCount",
     "OperationDecision",
     "Operations",
@@ -836,18 +837,22 @@ class Place:
         width: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
+class Operand:
+    def __init__(
+        self,
+        arg: DirectDat | IndirectDat | GlobalRead | GlobalReduce | MatArg,
+        parameter: typing.SupportsInt | typing.SupportsIndex,
+        place: Place | None,
+    ) -> None: ...
+
 class Loop:
     def __init__(
         self,
         kernel: Kernel,
-        args: collections.abc.Sequence[
-            DirectDat | IndirectDat | GlobalRead | GlobalReduce | MatArg
-        ],
+        args: collections.abc.Sequence[Operand],
         maps: collections.abc.Sequence[MapRef],
         constants: collections.abc.Sequence[ConstRef],
-        parameters: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         iteration: Iteration,
-        places: collections.abc.Sequence[Place],
         set: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def check_input(self) -> CheckInput: ...

@@ -151,17 +151,21 @@ def _loop(
     paths = [path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)]
     arities = {map_._uid: path.arity for map_, path in zip(maps, paths, strict=True)}
     index = {map_._uid: i for i, map_ in enumerate(maps)}
-    numbers = [part.number for part in parts]
     return _core.Loop(
         kernel=kernel.core,
-        args=[_node(part, index, alias) for part, alias in zip(parts, own, strict=True)],
+        args=[
+            _core.Operand(
+                arg=_node(part, index, alias),
+                parameter=part.number,
+                place=_place(part, arities),
+            )
+            for part, alias in zip(parts, own, strict=True)
+        ],
         maps=paths,
         constants=[
             _core.ConstRef(name=c.name, dtype=core_dtype(c.dtype), dim=c.cdim) for c in constants
         ],
-        parameters=[] if numbers == list(range(len(parts))) else numbers,
         iteration=items.iteration,
-        places=_places(parts, arities),
         set=number,
     )
 
@@ -185,16 +189,12 @@ def _set_numbers(
     ]
 
 
-def _places(parts: Sequence[Part], arities: Mapping[int, int]) -> list[_core.Place]:
-    """Say where the blocks of matrices lie in the kernel's tensors; nothing if there are none."""
-    cells = [None if part.cell is None or part.cell.is_alone else part.cell for part in parts]
-    if not any(cells):
-        return []
-    places = [(0, 0, 0, 0) if cell is None else cell.place(arities) for cell in cells]
-    return [
-        _core.Place(row=row, column=column, n_columns=n_columns, width=width)
-        for row, column, n_columns, width in places
-    ]
+def _place(part: Part, arities: Mapping[int, int]) -> _core.Place | None:
+    """Say where the block of a matrix lies in the kernel's tensor; None of what is no block."""
+    if part.cell is None or part.cell.is_alone:
+        return None
+    row, column, n_columns, width = part.cell.place(arities)
+    return _core.Place(row=row, column=column, n_columns=n_columns, width=width)
 
 
 def _node(

@@ -20,7 +20,7 @@ struct Use {
 ir::Loop using_memory(const std::vector<Use>& uses) {
   ir::Loop out;
   for (const auto& [memory, access] : uses) {
-    out.args.push_back(ir::DirectDat{DType::float64, 1, access, {memory, memory}});
+    out.args.push_back({ir::DirectDat{DType::float64, 1, access, {memory, memory}}});
   }
   return out;
 }

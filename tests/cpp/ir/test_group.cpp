@@ -52,7 +52,9 @@ TEST(Group, ArgumentsAreOfTheirMembersParameters) {
        loop_named("two", {direct("y", Access::read, 1, r), direct("z", Access::write, 1, q)})});
   verify(group);
   EXPECT_EQ(name_of(group), "one_two");
-  EXPECT_EQ(group.calls, (std::vector<int>{0, 1, 1}));
+  EXPECT_EQ(member_of(group, 0), 0U);
+  EXPECT_EQ(member_of(group, 1), 1U);
+  EXPECT_EQ(member_of(group, 2), 1U);
   EXPECT_EQ(parameter_of(group, 1), 0);
   EXPECT_EQ(parameter_of(group, 2), 1);
   EXPECT_EQ(kernel_of(group, 2).name, "two");
@@ -73,9 +75,8 @@ TEST(Group, AMemberAloneIsTheLoopThatItWas) {
 TEST(Group, PartsAreToldApartByMember) {
   Loop parts =
       loop_named("parts", {direct("x", Access::read, 1, q), direct("x", Access::read, 1, r)});
-  parts.parameters = {0, 0};
+  parts.args[1].parameter = 0;
   const Group group = fused({parts, loop_named("one", {direct("x", Access::read, 1, q)})});
-  EXPECT_EQ(group.parameters, (std::vector<int>{0, 0, 0}));
   EXPECT_TRUE(is_part(group, 0));
   EXPECT_TRUE(is_part(group, 1));
   EXPECT_FALSE(is_part(group, 2));
@@ -96,9 +97,10 @@ TEST(Group, IsOfLoopsThatAreNumberedTogether) {
 TEST(Group, VerifyFindsArgumentsOfNoMember) {
   Group group = fused({loop_named("one", {direct("x", Access::read, 1, q)}),
                        loop_named("two", {direct("y", Access::read, 1, r)})});
-  group.calls = {1, 0};
+  std::swap(group.args[0].member, group.args[1].member);
   EXPECT_THROW(verify(group), InternalError);
-  group.calls = {0, 2};
+  group.args[0].member = 0;
+  group.args[1].member = 2;
   EXPECT_THROW(verify(group), InternalError);
 }
 
@@ -191,14 +193,14 @@ TEST(Values, EveryMemberThatWritesMakesAVersion) {
   const auto version = [&group](int value) {
     return group.values[static_cast<std::size_t>(value)].version;
   };
-  EXPECT_EQ(version(group.operands[0].reads), 0);
-  EXPECT_EQ(group.operands[0].writes, -1);
-  EXPECT_EQ(group.operands[1].reads, -1);  // all of it is new
-  EXPECT_EQ(version(group.operands[1].writes), 1);
-  EXPECT_EQ(group.operands[2].reads, group.operands[1].writes);
-  EXPECT_EQ(version(group.operands[2].writes), 2);
-  EXPECT_EQ(group.operands[3].reads, group.operands[2].writes);
-  EXPECT_EQ(group.values[static_cast<std::size_t>(group.operands[3].reads)].set, 0);
+  EXPECT_EQ(version(group.args[0].reads), 0);
+  EXPECT_EQ(group.args[0].writes, no_value);
+  EXPECT_EQ(group.args[1].reads, no_value);  // all of it is new
+  EXPECT_EQ(version(group.args[1].writes), 1);
+  EXPECT_EQ(group.args[2].reads, group.args[1].writes);
+  EXPECT_EQ(version(group.args[2].writes), 2);
+  EXPECT_EQ(group.args[3].reads, group.args[2].writes);
+  EXPECT_EQ(group.values[static_cast<std::size_t>(group.args[3].reads)].set, 0);
 }
 
 TEST(Values, APartIsNoDefinition) {
@@ -217,8 +219,8 @@ TEST(Values, ReadersAndWritersOfOneMemberSeeTheSameVersion) {
   const Group group =
       fused({loop_named("one", {direct("y", Access::inc, 1, r), direct("x", Access::read, 1, r),
                                 direct("z", Access::rw, 1, r)})});
-  EXPECT_EQ(group.operands[0].reads, group.operands[1].reads);
-  EXPECT_EQ(group.operands[0].writes, group.operands[2].writes);
+  EXPECT_EQ(group.args[0].reads, group.args[1].reads);
+  EXPECT_EQ(group.args[0].writes, group.args[2].writes);
 }
 
 TEST(Values, WhatIsHandedOnAndStored) {
@@ -229,7 +231,7 @@ TEST(Values, WhatIsHandedOnAndStored) {
   EXPECT_TRUE(is_handed_on(group, 1));
   EXPECT_TRUE(is_handed_on(group, 2));
   EXPECT_TRUE(is_stored(group, 1));
-  group.values[static_cast<std::size_t>(group.operands[1].writes)].stored = false;
+  group.values[static_cast<std::size_t>(group.args[1].writes)].stored = false;
   EXPECT_FALSE(is_stored(group, 1));
   EXPECT_FALSE(is_stored(group, 2));
   EXPECT_TRUE(is_stored(group, 0));

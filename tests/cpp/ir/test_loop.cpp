@@ -80,6 +80,16 @@ TEST(LoopVerify, NamesWhatIsBroken) {
             "constants are not sorted by name");
 }
 
+TEST(LoopVerify, ArgumentsAreInOrder) {
+  const std::string parameters = "arguments are not in the order of their parameters";
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.args[1].parameter = 0; }), "");
+  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.args[1].parameter = 3; }), parameters);
+  const std::string members = "arguments are not in the order of the members";
+  for (const int member : {-1, 1}) {
+    EXPECT_EQ(failure_of_loop([member](Loop& loop) { loop.args[6].member = member; }), members);
+  }
+}
+
 TEST(LoopVerify, AGlobalIsOnlyReduced) {
   for (const Access access : {Access::read, Access::write, Access::rw}) {
     EXPECT_EQ(failure_of_loop(
@@ -96,18 +106,14 @@ TEST(LoopVerify, AGlobalIsOnlyReduced) {
 TEST(LoopVerify, BlocksLieInTheirTensors) {
   const auto placed = [](const Place& place) {
     return failure_of_loop([&place](Loop& loop) {
-      loop.places.resize(loop.args.size());
-      loop.places[0] = place;  // of an argument of 4 scalars
+      loop.args[0].place = place;  // of an argument of 4 scalars
     });
   };
-  EXPECT_EQ(placed({}), "");
   EXPECT_EQ(placed({1, 2, 2, 4}), "");
   for (const Place& place :
-       {Place{0, 3, 2, 4}, Place{0, 0, 3, 4}, Place{-1, 0, 2, 4}, Place{0, 0, 0, 4}}) {
+       {Place{0, 3, 2, 4}, Place{0, 0, 3, 4}, Place{-1, 0, 2, 4}, Place{0, 0, 0, 4}, Place{}}) {
     EXPECT_EQ(placed(place), "loop 'res_calc': a block is not in its tensor");
   }
-  EXPECT_EQ(failure_of_loop([](Loop& loop) { loop.places.resize(1); }),
-            "there is not one place for each argument");
 }
 
 TEST(LoopVerify, AllowsDimZero) {

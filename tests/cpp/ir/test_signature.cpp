@@ -76,12 +76,9 @@ std::vector<Change> every_field() {
       {"const dtype", [](Loop& loop) { loop.constants[0].dtype = DType::float32; }},
       {"const dim", [](Loop& loop) { loop.constants[0].dim = 1; }},
       {"number of constants", [](Loop& loop) { loop.constants.clear(); }},
-      {"places", [](Loop& loop) { loop.places.resize(loop.args.size()); }},
-      {"place",
-       [](Loop& loop) {
-         loop.places.resize(loop.args.size());
-         loop.places[0].row = 1;
-       }},
+      {"parameter", [](Loop& loop) { loop.args[1].parameter = 0; }},
+      {"place", [](Loop& loop) { loop.args[0].place = Place{}; }},
+      {"row of a place", [](Loop& loop) { loop.args[0].place = Place{.row = 1}; }},
       {"number of arguments", [](Loop& loop) { loop.args.pop_back(); }},
       {"order of arguments", [](Loop& loop) { std::swap(loop.args[0], loop.args[2]); }},
       {"direct instead of indirect",

@@ -146,8 +146,9 @@ TEST(Matrix, BlocksOfOneTensorAreTakenApartAfterTheCall) {
   auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
   kernel->body->functions.back().parameters.pop_back();  // both are one
   loop.members[0].kernel = kernel;
-  loop.parameters = {0, 0};
-  loop.places = {{0, 0, 2, 3}, {0, 2, 1, 3}};
+  loop.args[0].place = {0, 0, 2, 3};
+  loop.args[1].parameter = 0;
+  loop.args[1].place = {0, 2, 1, 3};
   const std::string text = strategy_dump(loop, Strategy::direct, one_lane);
   EXPECT_NE(text.find("decl float64 A_joined[6] = 0"), std::string::npos) << text;
   EXPECT_NE(text.find("kernel(A_joined)"), std::string::npos) << text;
