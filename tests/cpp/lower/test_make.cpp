@@ -22,6 +22,21 @@ TEST(Make, OneUpdateOfComponentsIsACopy) {
             (kir::Stmt{kir::Copy{3, target, kir::Update::add, name("v")}}));
 }
 
+TEST(Make, PrivateArraysHaveAnAddress) {
+  EXPECT_EQ(private_array(DType::float32, "p", 3),
+            (kir::Stmt{kir::Decl{{DType::float32}, "p", 3, {}}}));
+  EXPECT_EQ(private_array(DType::float64, "p", 0, /*starts_at_zero=*/true),
+            (kir::Stmt{kir::Decl{{DType::float64}, "p", 1, {integer(0)}}}));
+}
+
+TEST(Make, StatementsSayForWhichArgumentTheyAre) {
+  const kir::Block made =
+      for_arg(2, {private_array(DType::float64, "p", 3), {kir::Gather{"p", {}}}, {kir::Barrier{}}});
+  EXPECT_EQ(std::get<kir::Decl>(made[0].node).arg, 2);
+  EXPECT_EQ(std::get<kir::Gather>(made[1].node).arg, 2);
+  EXPECT_EQ(made[2], kir::Stmt{kir::Barrier{}});
+}
+
 TEST(Make, IndicesHaveTheWidthThatIsAskedFor) {
   EXPECT_EQ(index_dtype(4), DType::int32);
   EXPECT_EQ(index_dtype(8), DType::int64);

@@ -83,6 +83,27 @@ TEST(PackConventions, TwoPassesEveryArrayOnce) {
   EXPECT_EQ(body.args[3].map, "p_map");
 }
 
+TEST(Pack, StatementsKeepTheNumberOfTheirArgument) {
+  const ir::Loop loop = make_loop({direct("q", Access::write), indirect("p", Access::read, 0),
+                                   indirect("r", Access::inc, 0), global_reduce("s", Access::min)},
+                                  edges_to_nodes());
+  const PackedLoop body = packed(loop);
+  const auto numbers = [](const kir::Block& block) {
+    std::vector<int> found;
+    for (const kir::Stmt& stmt : block) {
+      std::visit(
+          [&found](const auto& node) {
+            if constexpr (requires { node.arg; }) found.push_back(node.arg);
+          },
+          stmt.node);
+    }
+    return found;
+  };
+  // the row of q is handed over where it is; r starts at zero
+  EXPECT_EQ(numbers(loads(body)), (std::vector<int>{1, 1, 2, 3, 3}));
+  EXPECT_EQ(numbers(stores(body)), (std::vector<int>{2, 3}));
+}
+
 TEST(PackConventions, ParametersSayWhatTheyStandFor) {
   const PackedLoop body = packed(shared_dat(), by_argument);
   EXPECT_EQ(parameter(body, "r").role, kir::Role::data);
