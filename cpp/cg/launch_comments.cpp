@@ -89,7 +89,7 @@ class Launches {
                      met_.push_back({&launch, around, what});
                    },
                    [&](const kir::Decl& decl) {
-                     if (!decl.value.empty()) define(decl.name, decl.value.front());
+                     if (decl.value) define(decl.name, *decl.value);
                    },
                    [&](const kir::Assign& assign) { define(assign); },
                    [&](const kir::Scratch& scratch) { kept_.emplace(scratch.name, &scratch); },

@@ -223,7 +223,7 @@ class Printer {
          ++statement) {
       const auto* decl = std::get_if<kir::Decl>(&statement->node);
       if (decl == nullptr || !used.contains(decl->name)) continue;
-      if (decl->extent > 0 || decl->value.empty()) {
+      if (decl->extent > 0 || !decl->value) {
         throw InternalError(
             fmt::format("a launch function's variable '{}' is no value", decl->name));
       }
@@ -329,7 +329,7 @@ class Printer {
     for (const kir::Stmt& statement : module_.launch) {
       const auto* decl = std::get_if<kir::Decl>(&statement.node);
       const bool is_it = decl != nullptr && expression == kir::name(decl->name);
-      if (is_it && decl->extent == 0 && decl->value.size() == 1) return decl->value.front();
+      if (is_it && decl->extent == 0 && decl->value) return *decl->value;
     }
     return expression;
   }
@@ -474,15 +474,15 @@ class Printer {
     }
     Declarator declarator{spelled_(decl.name), "", ""};
     if (decl.extent > 0) declarator.extents = fmt::format("[{}]", decl.extent);
-    if (!decl.value.empty()) {
-      declarator.init = expr(decl.value.front());
+    if (decl.value) {
+      declarator.init = expr(*decl.value);
       const bool is_vector = decl.type.lanes > 0 && !is_complex(decl.type.dtype);
       if (is_vector && context_.dialect().has_vectors) {
         declarator.init = fmt::format("({})({})", declaration.type, declarator.init);
       }
       if (decl.extent > 0) declarator.init = fmt::format("{{{}}}", declarator.init);
       // A cast that C does not need, but C++ does.
-      if (std::holds_alternative<kir::ScratchAt>(decl.value.front().node)) {
+      if (std::holds_alternative<kir::ScratchAt>(decl.value->node)) {
         declarator.init = fmt::format("({}){}", declaration.type, declarator.init);
       }
     }

@@ -89,7 +89,7 @@ class Translator {
 
   Step step(const kir::Decl& decl) {
     if (decl.extent != 0 || decl.type.is_pointer) refuse("an array");
-    Value value = decl.value.empty() ? Value{Number{0}} : this->value(decl.value[0]);
+    Value value = decl.value ? this->value(*decl.value) : Value{Number{0}};
     variables_.insert(decl.name);
     return {Set{decl.name, std::move(value)}};
   }

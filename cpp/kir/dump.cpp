@@ -111,7 +111,7 @@ std::string dump(const Rows& rows) {
       out += fmt::format("{}{}", &entry == &rows.entries.front() ? "" : ", ", dump(entry));
     }
     out += fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
-    if (rows.arity > 1 && !rows.any_entry.empty()) out += " any " + dump(rows.any_entry.front());
+    if (rows.arity > 1 && rows.any_entry) out += " any " + dump(*rows.any_entry);
     if (std::ranges::any_of(rows.climbs, [](std::int64_t by) { return by != 0; })) {
       out += fmt::format(" climbing {}", fmt::join(rows.climbs, ", "));
     }
@@ -148,8 +148,8 @@ std::string step_of(const For& loop) {
 }
 
 std::string columns_of(const For& loop) {
-  if (loop.columns.empty()) return "";
-  const Columns& columns = loop.columns.front();
+  if (!loop.columns) return "";
+  const Columns& columns = *loop.columns;
   return fmt::format(" of columns of {} from {} ({}, {}, {})", dump(columns.n_cells),
                      dump(columns.first_level), columns.row, columns.level, columns.element);
 }
@@ -168,7 +168,7 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
                              decl.type.lanes > 0 ? fmt::format("x{}", decl.type.lanes) : "",
                              decl.type.is_pointer ? "*" : "", decl.name,
                              decl.extent > 0 ? fmt::format("[{}]", decl.extent) : "",
-                             decl.value.empty() ? "" : " = " + dump(decl.value.front())));
+                             decl.value ? " = " + dump(*decl.value) : ""));
           },
           [&line](const Assign& assign) {
             line(fmt::format("{} {} {}", dump(assign.target), symbol(assign.update),

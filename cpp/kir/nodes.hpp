@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -188,7 +189,7 @@ struct Decl {
   VariableType type;
   std::string name;
   int extent = 0;                   ///< 0: no array
-  std::vector<Expr> value;          // [0 or 1] initial value; of an array: 0, for all entries
+  std::optional<Expr> value;        ///< initial value; of an array: 0, for all entries
   Storage storage = Storage::lane;  ///< a block's variables have no initial value
   int arg = no_arg;                 ///< whose pack or sum it is
   bool operator==(const Decl&) const = default;
@@ -260,7 +261,7 @@ struct For {
   std::string step_name = {};  ///< a variable that is stepped by instead, if not empty
   bool is_rolled = false;      ///< unrolling it would only cost the compiler time
   int unrolled = 0;            ///< on a grid: so many steps side by side; 0: the compiler's choice
-  std::vector<Columns> columns = {};  // [0 or 1]
+  std::optional<Columns> columns = {};
   bool operator==(const For&) const = default;
 };
 
@@ -347,8 +348,8 @@ struct Rows {
   int component = 0;               ///< of the row, where the scalars begin
   std::string columns = {};        ///< a number's name; empty: a row's components stand together
   bool is_shared = false;          ///< data is a variable of the block
-  /// [0 or 1] What `entries[i]` is for each i, if one expression of `i` says it.
-  std::vector<Expr> any_entry = {};
+  /// What `entries[i]` is for each i, if one expression of `i` says it.
+  std::optional<Expr> any_entry = {};
   /// [arity] How many rows further the entry is with each level; empty: not known.
   std::vector<std::int64_t> climbs = {};
   bool operator==(const Rows&) const = default;

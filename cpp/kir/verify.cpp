@@ -203,11 +203,11 @@ class Checker {
 
   void declaration(const Decl& decl) {
     const Kind whole = kind_of(decl.type, decl.extent);
-    if (!decl.value.empty()) {
-      const Kind value = kind(decl.value.front());
+    if (decl.value) {
+      const Kind value = kind(*decl.value);
       Kind place = decl.extent > 0 ? pointed_to(whole) : whole;
       // scratch memory is untyped until it gets a name
-      const bool is_scratch = std::holds_alternative<ScratchAt>(decl.value.front().node);
+      const bool is_scratch = std::holds_alternative<ScratchAt>(decl.value->node);
       if (!fits(place, value) && !(is_scratch && decl.type.is_pointer)) {
         fail(fmt::format("'{}' is {}, its value {}", decl.name, text_of(place), text_of(value)));
       }
@@ -226,7 +226,7 @@ class Checker {
   void check_loop(const For& loop) {
     index(loop.begin);
     index(loop.end);
-    for (const Columns& columns : loop.columns) check_columns(loop, columns);
+    if (loop.columns) check_columns(loop, *loop.columns);
     if (!loop.step_name.empty()) index(name(loop.step_name));
     scope_.enter();
     declare_index(loop.index);
@@ -253,7 +253,7 @@ class Checker {
       if (decl->name == columns.level) {
         check_value(*decl, columns.first_level + (at - row * columns.n_cells));
       }
-      if (decl->name == columns.element && any_expr(decl->value.front(), [&](const Expr& part) {
+      if (decl->name == columns.element && any_expr(*decl->value, [&](const Expr& part) {
             return part == at || part == name(columns.level);
           })) {
         fail(fmt::format("'{}' depends on more than the column", decl->name));
@@ -263,7 +263,7 @@ class Checker {
   }
 
   static void check_value(const Decl& decl, const Expr& expected) {
-    if (decl.value == std::vector{expected}) return;
+    if (decl.value == expected) return;
     fail(fmt::format("'{}' is not {}", decl.name, dump(expected)));
   }
 
@@ -357,7 +357,7 @@ class Checker {
       check_told(rows);
       return;
     }
-    if (!rows.any_entry.empty() || !rows.climbs.empty()) fail("a list of rows that is not there");
+    if (rows.any_entry || !rows.climbs.empty()) fail("a list of rows that is not there");
     if (!rows.map.empty()) index(element(rows.map, integer(0)));
     index(rows.element);
   }
@@ -367,15 +367,13 @@ class Checker {
     if (!rows.climbs.empty() && rows.climbs.size() != rows.entries.size()) {
       fail("climbs of other rows than those of the list");
     }
-    for (const Expr& any : rows.any_entry) {
-      for (std::size_t i = 0; i < rows.entries.size(); ++i) {
-        const Expr made = map_expr(any, [i](const Expr& part) -> std::optional<Expr> {
-          if (part == name("i")) return integer(static_cast<std::int64_t>(i));
-          return std::nullopt;
-        });
-        if (made != rows.entries[i]) {
-          fail(fmt::format("row {} is {}, not {}", i, dump(rows.entries[i]), dump(made)));
-        }
+    for (std::size_t i = 0; rows.any_entry && i < rows.entries.size(); ++i) {
+      const Expr made = map_expr(*rows.any_entry, [i](const Expr& part) -> std::optional<Expr> {
+        if (part == name("i")) return integer(static_cast<std::int64_t>(i));
+        return std::nullopt;
+      });
+      if (made != rows.entries[i]) {
+        fail(fmt::format("row {} is {}, not {}", i, dump(rows.entries[i]), dump(made)));
       }
     }
   }

@@ -11,7 +11,8 @@ namespace op2::kir {
 ///   of an outer loop;
 /// - subscripts, bounds and conditions are indices; what is stored has the type of its place, which
 ///   is not const; packs are as long as the rows that fill them;
-/// - calls and launches match their functions, and functions use lanes that they have.
+/// - calls and launches match their functions, and functions use lanes that they have;
+/// - a statement is for an argument that the loop has, or for none.
 ///
 /// Passes rename, merge and move statements, and know variables by name: this is what keeps them
 /// from taking one for another.

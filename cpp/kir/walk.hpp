@@ -39,7 +39,7 @@ void parts_of_rows(AnyRows& rows, const Parts& parts) {
   if (!rows.map.empty()) parts.name(rows.map, is_listed ? Mention::origin : Mention::used);
   if (!is_listed) parts.expr(rows.element);
   for (auto& entry : rows.entries) parts.expr(entry);
-  for (auto& entry : rows.any_entry) parts.expr(entry);
+  if (rows.any_entry) parts.expr(*rows.any_entry);
   if (!rows.columns.empty()) parts.name(rows.columns, Mention::used);
 }
 
@@ -121,7 +121,7 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
   std::visit(
       overload{
           [&](like_t<S, Decl>& decl) {
-            all(decl.value);
+            if (decl.value) parts.expr(*decl.value);
             parts.name(decl.name, Mention::declared);
           },
           [&](like_t<S, Assign>& assign) {
@@ -141,10 +141,10 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
           [&](like_t<S, For>& loop) {
             parts.expr(loop.begin);
             parts.expr(loop.end);
-            for (auto& columns : loop.columns) {
-              parts.expr(columns.n_cells);
-              parts.expr(columns.first_level);
-              for (auto* name : {&columns.row, &columns.level, &columns.element}) {
+            if (auto& columns = loop.columns) {
+              parts.expr(columns->n_cells);
+              parts.expr(columns->first_level);
+              for (auto* name : {&columns->row, &columns->level, &columns->element}) {
                 parts.name(*name, Mention::told);
               }
             }

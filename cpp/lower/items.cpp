@@ -57,7 +57,7 @@ class Finder {
     declare("row", position() / visited);
     declare("n", iteration_.subset ? looked_up("subset", list_dtype(), row) : row);
     declare("level", first_level + (position() - row * visited));
-    items_.columns = {{visited, first_level, "row", "level", "n"}};
+    items_.columns = {visited, first_level, "row", "level", "n"};
     declare("layer", kir::element(layers, kir::integer(2)) + kir::name("level"));
     declare("n_levels", kir::element(layers, kir::integer(3)));
   }
@@ -109,14 +109,15 @@ class PathRows {
   }
 
   /// One expression of `i` for all of them: the Map's entries in their order, equally far above.
-  [[nodiscard]] std::vector<kir::Expr> any_entry() const {
-    if (path_.rows.size() < 2) return entries();
+  [[nodiscard]] std::optional<kir::Expr> any_entry() const {
+    if (path_.rows.empty()) return std::nullopt;
+    if (path_.rows.size() == 1) return entries().front();
     const kir::Expr rise = rise_of(iteration_, path_.rows.front());
     int slot = 0;
     for (const ir::RowRef& row : path_.rows) {
-      if (row.slot != slot++ || rise_of(iteration_, row) != rise) return {};
+      if (row.slot != slot++ || rise_of(iteration_, row) != rise) return std::nullopt;
     }
-    return {at(kir::name("i"), path_.rows.front())};
+    return at(kir::name("i"), path_.rows.front());
   }
 
   [[nodiscard]] std::vector<std::int64_t> climbs() const {
@@ -158,13 +159,11 @@ kir::Block located(const ItemLocals& items, kir::Block body) {
 kir::For over_positions(const ItemLocals& items, kir::Axis axis, kir::Expr begin, kir::Expr end,
                         kir::Block body) {
   kir::For loop{axis, items.position, std::move(begin), std::move(end), std::move(body)};
-  for (const kir::Columns& columns : items.columns) {
-    const bool asks_for_them = std::ranges::any_of(loop.body, [&columns](const kir::Stmt& stmt) {
-      const auto* decl = std::get_if<kir::Decl>(&stmt.node);
-      return decl != nullptr && decl->name == columns.row;
-    });
-    if (asks_for_them) loop.columns = {columns};
-  }
+  const bool asks_for_columns = std::ranges::any_of(loop.body, [&items](const kir::Stmt& stmt) {
+    const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+    return items.columns && decl != nullptr && decl->name == items.columns->row;
+  });
+  if (asks_for_columns) loop.columns = items.columns;
   return loop;
 }
 

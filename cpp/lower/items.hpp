@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct ItemLocals {
   /// visited.
   [[nodiscard]] bool is_element() const { return declarations.empty(); }
   std::vector<kir::Parameter> parameters;  ///< lists that the runtime provides, Role::items
-  std::vector<kir::Columns> columns;       ///< [0 or 1] what positions are, where all are as high
+  std::optional<kir::Columns> columns;     ///< what positions are, where all are as high
   kir::Block declarations;                 ///< of the locals, in an order in which each may use
                                            ///< those before
 };

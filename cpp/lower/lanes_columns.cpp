@@ -14,8 +14,8 @@ kir::Expr maximum(const kir::Expr& left, const kir::Expr& right) {
 }  // namespace
 
 std::optional<ColumnLoop> column_loop(const kir::For& loop) {
-  if (loop.columns.empty() || loop.axis != kir::Axis::serial) return std::nullopt;
-  ColumnLoop found{loop.columns.front(), false, std::nullopt, {}};
+  if (!loop.columns || loop.axis != kir::Axis::serial) return std::nullopt;
+  ColumnLoop found{*loop.columns, false, std::nullopt, {}};
   for (const kir::Stmt& stmt : loop.body) {
     const auto* decl = std::get_if<kir::Decl>(&stmt.node);
     const std::string name = decl == nullptr ? "" : decl->name;

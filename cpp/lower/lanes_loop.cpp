@@ -154,7 +154,7 @@ class LaneLoop {
     }
     std::optional<kir::Expr> element;
     if (found.element) {
-      element = found.element->value.front();
+      element = found.element->value;
       body_.swap(columns);  // which element a column is, is known before its cells
       declare(*found.element);
       body_.swap(columns);
@@ -263,18 +263,18 @@ class LaneLoop {
                  ? body_.push_back({node})
                  : declare_pack(node.name, node.type.dtype, node.extent, node.value);
     }
-    if (!elements_.varies(node.value.front())) return body_.push_back({node});
+    if (!elements_.varies(*node.value)) return body_.push_back({node});
     std::vector<kir::Expr> names;
     for (int lane = 0; lane < lanes_; ++lane) {
       names.push_back(elements_.declare(body_, fmt::format("{}{}", node.name, lane),
-                                        elements_.on_lane(node.value.front(), lane)));
+                                        elements_.on_lane(*node.value, lane)));
     }
-    const kir::Expr value = elements_.in_lane(node.value.front());
+    const kir::Expr value = elements_.in_lane(*node.value);
     elements_.add_variable(node.name, std::move(names), stores_.local(node.name + "_lane", value));
   }
 
   void declare_pack(const std::string& name, DType dtype, int extent,
-                    std::vector<kir::Expr> value) {
+                    std::optional<kir::Expr> value) {
     body_.push_back({kir::Decl{elements_.vector(dtype), name, extent, std::move(value)}});
     elements_.add_pack(name, dtype);
   }

@@ -82,11 +82,11 @@ RowTables::Filling RowTables::filling_of(const Table& table, const kir::Expr& el
   rows.dim = 1;
   rows.stride = 0;
   rows.component = 0;
-  for (std::vector<kir::Expr>* list : {&rows.entries, &rows.any_entry}) {
-    for (kir::Expr& entry : *list) {
-      entry = with(with(entry, columns_.level, first_level_), columns_.element, element);
-    }
-  }
+  const auto in_first_cell = [&](kir::Expr& entry) {
+    entry = with(with(entry, columns_.level, first_level_), columns_.element, element);
+  };
+  std::ranges::for_each(rows.entries, in_first_cell);
+  if (rows.any_entry) in_first_cell(*rows.any_entry);
   // the lane is in the expression already; what is left are names of the same Map
   const auto number_of = [this, &rows](const kir::Expr& i) {
     return elements_.on_lane(row_start(rows, i), 0);

@@ -20,7 +20,7 @@ kir::Parameter number(std::string name) {
 
 kir::Stmt private_array(DType dtype, std::string name, int extent, bool starts_at_zero) {
   kir::Decl decl{{dtype}, std::move(name), std::max(extent, 1), {}};
-  if (starts_at_zero) decl.value = {kir::integer(0)};
+  if (starts_at_zero) decl.value = kir::integer(0);
   return {std::move(decl)};
 }
 

@@ -63,7 +63,7 @@ kir::Block ReductionTree::declarations() const {
   if (is_fixed_) return out;
   for (const Reduced& global : globals_) {
     kir::Decl decl{{global.dtype}, global.lane, global.dim, {}};
-    if (global.starts_at_zero()) decl.value = {kir::integer(0)};
+    if (global.starts_at_zero()) decl.value = kir::integer(0);
     out.push_back({std::move(decl)});
   }
   return out;

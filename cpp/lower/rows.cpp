@@ -14,7 +14,7 @@ kir::Expr row_number(const kir::Rows& rows, const kir::Expr& i) {
   if (!rows.entries.empty()) {
     const auto* number = std::get_if<kir::Integer>(&i.node);
     if (number != nullptr) return rows.entries[static_cast<std::size_t>(number->value)];
-    return with(rows.any_entry.front(), "i", i);
+    return with(*rows.any_entry, "i", i);
   }
   if (rows.map.empty()) return rows.element;
   return kir::widen(map_entry(rows.map, rows.element, rows.arity, i));
@@ -36,14 +36,14 @@ kir::Rows one_row(kir::Rows rows, const kir::Expr& number) {
 }
 
 void list_rows(kir::Rows& rows, std::vector<kir::Expr> numbers) {
-  rows.any_entry = numbers.size() == 1 ? numbers : std::vector<kir::Expr>();
+  rows.any_entry = numbers.size() == 1 ? std::optional(numbers.front()) : std::nullopt;
   rows.climbs.clear();
   rows.entries = std::move(numbers);
 }
 
 void repeat_row(kir::Rows& rows, const kir::Expr& number) {
   rows.entries.assign(static_cast<std::size_t>(rows.arity), number);
-  rows.any_entry = {number};
+  rows.any_entry = number;
   rows.climbs.clear();
 }
 
@@ -52,7 +52,7 @@ int stride_of(const kir::Rows& rows) {
 }
 
 bool is_regular(const kir::Rows& rows) {
-  return rows.entries.empty() || !rows.any_entry.empty();
+  return rows.entries.empty() || rows.any_entry;
 }
 
 kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {

@@ -56,7 +56,7 @@ TEST(Copies, AreReadable) {
 
 TEST(ListedRows, SayWhatIsKnownOfThem) {
   Rows rows{DType::float64, 2, 2, "x", "m", name("n"), {name("a"), name("b")}};
-  rows.any_entry = {element("m", name("i"))};
+  rows.any_entry = element("m", name("i"));
   rows.climbs = {0, 5};
   EXPECT_EQ(dump(Stmt{Gather{"pack", rows}}),
             "gather pack = float64 x[a, b] x2 of 0 from 0 any m[i] climbing 0, 5\n");
@@ -64,7 +64,7 @@ TEST(ListedRows, SayWhatIsKnownOfThem) {
 
 TEST(ColumnLoops, SayWhatTheirPositionsAre) {
   For loop{Axis::serial, "position", name("begin"), name("end"), {}};
-  loop.columns = {{name("height"), integer(1), "row", "level", "n"}};
+  loop.columns = {name("height"), integer(1), "row", "level", "n"};
   EXPECT_EQ(dump(Stmt{loop}),
             "for serial position in [begin, end) of columns of height from 1 (row, level, n)\n");
 }

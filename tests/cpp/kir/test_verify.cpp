@@ -177,7 +177,7 @@ TEST(Verify, WhatIsSaidOfListedRowsHoldsForEach) {
   const auto gather_of = [](const Rows& changed) {
     return failure_in_body({Gather{"pack", changed}});
   };
-  rows.any_entry = {entry(name("i"))};
+  rows.any_entry = entry(name("i"));
   EXPECT_TRUE(names(gather_of(rows), "a list of rows that is not there"));
   rows.entries = {entry(integer(0)), entry(integer(1)), entry(integer(2))};
   rows.climbs = {1, 1, 0};
@@ -220,7 +220,7 @@ TEST(Verify, ColumnsAreWhatTheBodyDeclares) {
            name("end"),
            {index("row", name("position") / height), index("own", row),
             index("level", integer(4) + (name("position") - row * height))}};
-  loop.columns = {{height, integer(4), "row", "level", "own"}};
+  loop.columns = {height, integer(4), "row", "level", "own"};
   const auto without = [&loop](const auto& change) {
     For changed = loop;
     change(changed);
@@ -229,9 +229,9 @@ TEST(Verify, ColumnsAreWhatTheBodyDeclares) {
   EXPECT_EQ(without([](For&) {}), "");
   EXPECT_EQ(without([](For& changed) { changed.body.pop_back(); }), "");
   EXPECT_TRUE(names(without([](For& changed) { changed.body.clear(); }), "columns, but no 'row'"));
-  EXPECT_TRUE(names(without([](For& changed) { changed.columns.front().first_level = integer(5); }),
+  EXPECT_TRUE(names(without([](For& changed) { changed.columns->first_level = integer(5); }),
                     "'level' is not (5 + (position - (row * x_map[0])))"));
-  EXPECT_TRUE(names(without([](For& changed) { changed.columns.front().n_cells = integer(2); }),
+  EXPECT_TRUE(names(without([](For& changed) { changed.columns->n_cells = integer(2); }),
                     "'row' is not (position / 2)"));
   EXPECT_TRUE(
       names(without([&](For& changed) { changed.body[1] = index("own", name("position")); }),

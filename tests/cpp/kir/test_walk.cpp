@@ -40,10 +40,10 @@ TEST(NamesUsed, SeesWhatALoopStepsBy) {
 
 TEST(NamesUsed, SeesWhatIsSaidOfColumnsAndRows) {
   For loop{Axis::serial, "i", name("from"), name("to"), {}};
-  loop.columns = {{name("height"), name("bottom"), "row", "level", "n"}};
+  loop.columns = {name("height"), name("bottom"), "row", "level", "n"};
   EXPECT_EQ(used_by({loop}), (Names{"bottom", "from", "height", "to"}));
   Rows rows{DType::float64, 1, 1, "x", "m", name("n"), {name("a")}};
-  rows.any_entry = {name("b")};
+  rows.any_entry = name("b");
   EXPECT_EQ(used_by({Gather{"pack", rows}}), (Names{"a", "b", "pack", "x"}));
   EXPECT_EQ(used_by({Copy{2, element("x", name("c")), Update::set, name("y")}}),
             (Names{"c", "x", "y"}));
@@ -69,9 +69,10 @@ TEST(NamesUsed, SeesEveryKindOfExpression) {
 Block everywhere() {
   const Rows rows{DType::float64, 1, 1, "x", "x", name("x")};
   Rows listed = rows;
-  listed.entries = listed.any_entry = {name("x")};
+  listed.entries = {name("x")};
+  listed.any_entry = name("x");
   For columns{Axis::serial, "x", name("x"), name("x"), {}};
-  columns.columns = {{name("x"), name("x"), "x", "x", "x"}};
+  columns.columns = {name("x"), name("x"), "x", "x", "x"};
   Block inner{{Gather{"x", rows}},
               {Gather{"x", listed}},
               {columns},

@@ -83,15 +83,15 @@ TEST(OverPositions, SaysOfColumnsWhatTheBodyDeclares) {
   };
   const kir::For loop = loop_of({.layers = ir::Layers::constant}, "level");
   EXPECT_EQ(loop.index, "position");
-  ASSERT_EQ(loop.columns.size(), 1u);
-  const kir::Columns& columns = loop.columns.front();
+  ASSERT_TRUE(loop.columns);
+  const kir::Columns& columns = *loop.columns;
   EXPECT_EQ(kir::dump(columns.n_cells), "layers[0]");
   EXPECT_EQ(kir::dump(columns.first_level), "layers[1]");
   EXPECT_EQ((std::vector{columns.row, columns.level, columns.element}),
             (std::vector<std::string>{"row", "level", "n"}));
-  EXPECT_TRUE(loop_of({.layers = ir::Layers::constant}, "other").columns.empty());
-  EXPECT_TRUE(loop_of({.layers = ir::Layers::variable}, "level").columns.empty());
-  EXPECT_TRUE(loop_of({}, "n").columns.empty());
+  EXPECT_FALSE(loop_of({.layers = ir::Layers::constant}, "other").columns);
+  EXPECT_FALSE(loop_of({.layers = ir::Layers::variable}, "level").columns);
+  EXPECT_FALSE(loop_of({}, "n").columns);
 }
 
 kir::Rows rows_of_path(const ir::Iteration& iteration, std::vector<ir::RowRef> path) {
@@ -116,7 +116,7 @@ TEST(RowsOf, HaveOneExpressionIfTheyAreTheMapsInTheirOrder) {
   const ir::Iteration columns{.layers = ir::Layers::constant};
   const auto any = [&columns](std::vector<ir::RowRef> path) {
     const kir::Rows rows = rows_of_path(columns, std::move(path));
-    return rows.any_entry.empty() ? "none" : kir::dump(rows.any_entry.front());
+    return rows.any_entry ? kir::dump(*rows.any_entry) : "none";
   };
   EXPECT_EQ(any({{0, 5}, {1, 5}}), "(long(m[((n * 3) + i)]) + (level * 5))");
   EXPECT_EQ(any({{0}, {1, 0, 7, 1}}), "long(m[((n * 3) + i)])");

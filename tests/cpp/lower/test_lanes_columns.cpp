@@ -28,31 +28,31 @@ kir::For positions(kir::Axis axis = kir::Axis::serial) {
                 kir::name("end"),
                 {constant("row", kir::name("position") / height), constant("n", row),
                  constant("level", first_level + (kir::name("position") - row * height))}};
-  loop.columns = {{height, first_level, "row", "level", "n"}};
+  loop.columns = {height, first_level, "row", "level", "n"};
   return loop;
 }
 
 TEST(LanesColumns, AreFoundInLoopsOverPositions) {
   const std::optional<ColumnLoop> found = column_loop(positions());
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->columns, positions().columns.front());
+  EXPECT_EQ(found->columns, *positions().columns);
   EXPECT_TRUE(found->has_levels);
   ASSERT_TRUE(found->element);
-  EXPECT_EQ(kir::dump(found->element->value.front()), "row");
+  EXPECT_EQ(kir::dump(*found->element->value), "row");
   EXPECT_TRUE(found->body.empty());
 }
 
 TEST(LanesColumns, AreNotFoundWhereElementsAreListed) {
   EXPECT_FALSE(column_loop(positions(kir::Axis::grid)));
   kir::For listed = positions();
-  listed.columns.clear();
+  listed.columns.reset();
   EXPECT_FALSE(column_loop(listed));
 }
 
 TEST(LanesColumns, MayHaveNamesOfTheirOwn) {
   kir::For loop = positions();
   loop.body.clear();
-  loop.columns = {{kir::integer(3), kir::integer(1), "stack", "height", "cell"}};
+  loop.columns = {kir::integer(3), kir::integer(1), "stack", "height", "cell"};
   loop.body.push_back(constant("stack", kir::name("position") / kir::integer(3)));
   loop.body.push_back(constant("n", kir::name("stack")));
   const std::optional<ColumnLoop> found = column_loop(loop);
@@ -74,7 +74,7 @@ class Machine {
   void run(const kir::Block& block, const ColumnNames& names, int lanes) {
     for (const kir::Stmt& stmt : block) {
       if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) {
-        names_[decl->name] = value(decl->value.front());
+        names_[decl->name] = value(*decl->value);
         continue;
       }
       if (const auto* assign = std::get_if<kir::Assign>(&stmt.node)) {

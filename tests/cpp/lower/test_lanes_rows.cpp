@@ -48,9 +48,8 @@ class LanesRows : public ::testing::Test {
     for (int i = 0; i < arity; ++i) entries.push_back(entry(i) + level(0));
     const auto n = static_cast<std::size_t>(arity);
     kir::Rows made = rows(std::move(entries), std::vector<std::int64_t>(n, 1), std::move(data));
-    made.any_entry = {
-        kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::name("i"))) +
-        level(0)};
+    made.any_entry =
+        kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::name("i"))) + level(0);
     return made;
   }
 

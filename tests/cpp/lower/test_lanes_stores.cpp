@@ -98,7 +98,7 @@ TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
   EXPECT_EQ(count_of<kir::LaneStore>(body), 2);
   const auto& first = std::get<kir::Decl>(body[0].node);
   EXPECT_TRUE(first.type.is_pointer);
-  EXPECT_EQ(kir::dump(first.value.front()), "y_rows[lane]");
+  EXPECT_EQ(kir::dump(*first.value), "y_rows[lane]");
   EXPECT_EQ(kir::dump(std::get<kir::Assign>(body[1].node).target), first.name + "[0]");
 }
 
@@ -135,8 +135,7 @@ TEST_F(LanesStores, LongMapsOfTablesAreStoredInALoop) {
   stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
   const kir::Block made = finished();
   const auto& loop = std::get<kir::For>(by_lane(made)[0].node);
-  EXPECT_EQ(kir::dump(std::get<kir::Decl>(loop.body[0].node).value.front()),
-            "y_rows[((i * 4) + lane)]");
+  EXPECT_EQ(kir::dump(*std::get<kir::Decl>(loop.body[0].node).value), "y_rows[((i * 4) + lane)]");
   EXPECT_EQ(kir::dump(std::get<kir::Assign>(loop.body[1].node).target), "y_row[0]");
 }
 

@@ -32,7 +32,7 @@ TEST(Rows, AreRegularIfOneExpressionSaysWhereTheyAre) {
   EXPECT_TRUE(is_regular(rows));
   rows.entries = {entry(kir::integer(0)), entry(kir::integer(1))};
   EXPECT_FALSE(is_regular(rows));
-  rows.any_entry = {entry(kir::name("i"))};
+  rows.any_entry = entry(kir::name("i"));
   EXPECT_TRUE(is_regular(rows));
   EXPECT_EQ(row_start(rows, kir::name("k")), entry(kir::name("k")));
   EXPECT_EQ(row_start(rows, kir::integer(1)), rows.entries[1]);
@@ -48,7 +48,7 @@ TEST(Rows, MayBeThoseOfAList) {
   list_rows(rows, {kir::name("a")});
   EXPECT_TRUE(is_regular(rows));
   list_rows(rows, {});
-  EXPECT_TRUE(rows.any_entry.empty());
+  EXPECT_FALSE(rows.any_entry);
 }
 
 TEST(Rows, MayAllBeTheSame) {

@@ -33,7 +33,7 @@ class Warp {
   void run(const kir::Block& block, const std::vector<bool>& active) {
     for (const kir::Stmt& stmt : block) {
       if (const auto* decl = std::get_if<kir::Decl>(&stmt.node)) {
-        values_[decl->name] = value(decl->value.front());
+        values_[decl->name] = value(*decl->value);
       } else if (const auto* assign = std::get_if<kir::Assign>(&stmt.node)) {
         values_[std::get<kir::Name>(assign->target.node).name] = value(assign->value);
       } else if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
