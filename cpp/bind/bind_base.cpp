@@ -11,6 +11,7 @@
 #include "base/dtype.hpp"
 #include "base/error.hpp"
 #include "base/trace.hpp"
+#include "base/trial.hpp"
 #include "base/tuning.hpp"
 #include "bind/bind.hpp"
 
@@ -72,6 +73,23 @@ void bind_tuning(py::module_& core) {
       py::arg("device_class"));
 }
 
+void bind_trial(py::module_& core) {
+  py::class_<Trial>(core, "Trial")
+      .def(py::init(
+               [](std::size_t n_arms, int n_each, int n_warm, std::size_t preferred, double gain) {
+                 return Trial(n_arms, {n_each, n_warm, preferred, gain});
+               }),
+           py::kw_only(), py::arg("n_arms"), py::arg("n_each"), py::arg("n_warm") = 0,
+           py::arg("preferred") = 0, py::arg("gain") = 1.0)
+      .def("note", &Trial::note, py::arg("arm"), py::arg("took"))
+      .def(
+          "shortest", [](const Trial& trial, std::size_t arm) { return trial.arm(arm).shortest; },
+          py::arg("arm"))
+      .def_property_readonly("is_decided", &Trial::is_decided)
+      .def_property_readonly("next", &Trial::next)
+      .def_property_readonly("best", &Trial::best);
+}
+
 }  // namespace
 
 void bind_base(py::module_& core) {
@@ -94,6 +112,7 @@ void bind_base(py::module_& core) {
 
   core.def("digest", &digest, py::arg("bytes"));
   bind_tuning(core);
+  bind_trial(core);
 
   py::class_<Trace::Span>(core, "TraceSpan")
       .def(py::init([](std::string what, std::string kind, std::string place, std::int64_t begin,

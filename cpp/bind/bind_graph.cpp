@@ -64,7 +64,7 @@ void bind_tasks(py::module_& room) {
 void bind_while(py::module_& room) {
   using runtime::ConditionSide;
   using runtime::DeviceWhile;
-  using runtime::WhileTrial;
+  using runtime::WhileArm;
   using Unlocked = py::call_guard<py::gil_scoped_release>;
   py::class_<ConditionSide>(room, "ConditionSide")
       .def(py::init([](double value) {
@@ -75,14 +75,10 @@ void bind_while(py::module_& room) {
              return ConditionSide{std::move(buffer), dtype_from_name(dtype), 0};
            }),
            py::arg("buffer"), py::arg("dtype"));
-  py::class_<WhileTrial>(room, "WhileTrial")
-      .def_property_readonly("by_host", [](const WhileTrial& one) { return one.by_host.shortest; })
-      .def_property_readonly("by_device",
-                             [](const WhileTrial& one) { return one.by_device.shortest; })
-      .def_property_readonly("is_decided", &WhileTrial::is_decided)
-      .def_property_readonly("is_device_next", &WhileTrial::is_device_next);
-  py::class_<DeviceWhile>(room, "DeviceWhile")
-      .def(py::init([](const std::vector<runtime::LoopStep>& steps, const ConditionSide& left,
+  py::class_<DeviceWhile> loop(room, "DeviceWhile");
+  loop.attr("by_device") = WhileArm::by_device;
+  loop.attr("by_host") = WhileArm::by_host;
+  loop.def(py::init([](const std::vector<runtime::LoopStep>& steps, const ConditionSide& left,
                        const ConditionSide& right, bool or_equal) {
              return std::make_unique<DeviceWhile>(steps,
                                                   runtime::WhileCondition{left, right, or_equal});
@@ -128,20 +124,18 @@ void bind_graph(py::module_& core) {
              return runtime::LoopStep{std::move(after), std::move(inner)};
            }),
            py::arg("after"), py::arg("inner"));
-  using Trial = runtime::ReplayTrial;
   py::enum_<runtime::Way>(room, "Way")
       .value("undecided", runtime::Way::undecided)
       .value("alone", runtime::Way::alone)
       .value("as_one", runtime::Way::as_one)
       .value("side_by_side", runtime::Way::side_by_side)
       .value("several", runtime::Way::several);
-  py::class_<Trial>(room, "ReplayTrial")
-      .def_property_readonly("alone", [](const Trial& one) { return one.alone.shortest; })
-      .def_property_readonly("as_one", [](const Trial& one) { return one.as_one.shortest; })
-      .def_property_readonly("side_by_side",
-                             [](const Trial& one) { return one.side_by_side.shortest; })
-      .def_property_readonly("several", [](const Trial& one) { return one.several.shortest; })
-      .def_property_readonly("kept", &Trial::kept);
+  py::class_<runtime::ReplayTrial>(room, "ReplayTrial")
+      .def(
+          "shortest",
+          [](const runtime::ReplayTrial& one, runtime::Way way) { return one.arm(way).shortest; },
+          py::arg("way"))
+      .def_property_readonly("kept", &runtime::ReplayTrial::kept);
   using Report = runtime::TeamReport;
   py::class_<Report>(room, "TeamReport")
       .def_readonly("n_regions", &Report::n_regions)

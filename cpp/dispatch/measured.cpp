@@ -2,8 +2,17 @@
 #include "dispatch/measured.hpp"
 
 #include <bit>
+#include <utility>
+#include <vector>
 
 namespace op2::dispatch {
+namespace {
+
+TrialRules rules(std::size_t preferred) {
+  return {.n_each = Measured::n_trials, .n_warm = 1, .preferred = preferred};
+}
+
+}  // namespace
 
 Measured::Key Measured::key(const std::string& kind, std::int64_t size) {
   return {kind, std::bit_width(static_cast<std::uint64_t>(size))};
@@ -12,21 +21,13 @@ Measured::Key Measured::key(const std::string& kind, std::int64_t size) {
 Measured::Next Measured::next(const std::string& kind, std::int64_t size,
                               std::span<const std::string_view> ways) const {
   const auto found = known_.find(key(kind, size));
-  const auto of = [&](std::string_view way) {
-    if (found == known_.end()) return Way{};
-    const auto known = found->second.find(way);
-    return known == found->second.end() ? Way{} : known->second;
-  };
-  std::size_t rarest = 0;
-  std::size_t fastest = 0;
-  bool is_decided = true;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    const Way way = of(ways[i]);
-    is_decided = is_decided && way.n_calls > n_trials;
-    if (way.n_calls < of(ways[rarest]).n_calls) rarest = i;
-    if (way.least <= of(ways[fastest]).least) fastest = i;
+  std::vector<Trial::Arm> arms(ways.size());
+  for (std::size_t i = 0; found != known_.end() && i < ways.size(); ++i) {
+    const auto known = found->second.find(ways[i]);
+    if (known != found->second.end()) arms[i] = known->second;
   }
-  return {is_decided ? fastest : rarest, is_decided};
+  const Trial trial(std::move(arms), rules(ways.size() - 1));
+  return {trial.next(), trial.is_decided()};
 }
 
 void Measured::note(const std::string& kind, std::int64_t size, std::string_view way,
@@ -34,10 +35,9 @@ void Measured::note(const std::string& kind, std::int64_t size, std::string_view
   auto& ways = known_[key(kind, size)];
   auto found = ways.find(way);
   if (found == ways.end()) found = ways.try_emplace(std::string(way)).first;
-  Way& one = found->second;
-  if (one.n_calls > n_trials) return;  // it is decided, or will be by the others
-  const bool is_first_that_counts = ++one.n_calls == 2;
-  if (is_first_that_counts || (one.n_calls > 2 && nanoseconds < one.least)) one.least = nanoseconds;
+  Trial trial({found->second}, rules(0));
+  trial.note(0, static_cast<double>(nanoseconds));
+  found->second = trial.arm(0);
 }
 
 }  // namespace op2::dispatch

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/trial.hpp"
+
 namespace op2::dispatch {
 
 /// @brief Which of several ways to do the same costs least, found by taking turns.
@@ -28,8 +30,8 @@ class Measured {
     bool is_decided = false;  ///< that is the fastest one; else they still take turns
   };
 
-  /// @param[in] ways Names of what is possible; at least one. Of equally fast ones the last is
-  /// taken.
+  /// @param[in] ways Names of what is possible; at least one. The last one is
+  /// taken unless another one is faster.
   [[nodiscard]] Next next(const std::string& kind, std::int64_t size,
                           std::span<const std::string_view> ways) const;
 
@@ -38,15 +40,11 @@ class Measured {
             std::int64_t nanoseconds);
 
  private:
-  struct Way {
-    int n_calls = 0;
-    std::int64_t least = 0;
-  };
   using Key = std::pair<std::string, int>;
 
   [[nodiscard]] static Key key(const std::string& kind, std::int64_t size);
 
-  std::map<Key, std::map<std::string, Way, std::less<>>> known_;
+  std::map<Key, std::map<std::string, Trial::Arm, std::less<>>> known_;
 };
 
 }  // namespace op2::dispatch

@@ -31,23 +31,6 @@ bool is_exact(const ConditionSide& side) {
 
 }  // namespace
 
-void WhileTrial::note(bool is_device, std::int64_t nanoseconds, std::int64_t n_passes) {
-  Measured& measured = is_device ? by_device : by_host;
-  ++measured.n;
-  if (n_passes < 1) return;
-  const std::int64_t one = std::max<std::int64_t>(nanoseconds / n_passes, 1);
-  measured.shortest = measured.shortest == 0 ? one : std::min(measured.shortest, one);
-}
-
-bool WhileTrial::is_decided() const {
-  return by_host.n >= n_each && by_device.n >= n_each;
-}
-
-bool WhileTrial::is_device_next() const {
-  if (!is_decided()) return by_device.n <= by_host.n;
-  return by_host.shortest == 0 || by_device.shortest <= by_host.shortest;
-}
-
 DeviceWhile::DeviceWhile(const std::vector<LoopStep>& steps, WhileCondition condition, Clock clock)
     : condition_(std::move(condition)), clock_(std::move(clock)) {
   add_tasks(steps, tasks_);
@@ -76,7 +59,7 @@ bool DeviceWhile::is_profiled() const {
 bool DeviceWhile::is_next() const {
   if (is_profiled()) return false;
   const std::lock_guard told(told_mutex_);
-  return why_not_.empty() && trial_.is_device_next();
+  return why_not_.empty() && trial_.next() == WhileArm::by_device;
 }
 
 void DeviceWhile::keep(std::unique_ptr<Recording> recording) {
@@ -163,20 +146,24 @@ std::optional<bool> DeviceWhile::run(std::int64_t n_done, std::int64_t most) {
   std::int64_t n_passes = 1;
   if (is_measured) {
     n_passes = device_->n_repeated(*recording_) - n_done;
-    const std::int64_t taken = clock_() - start;
-    const std::lock_guard told(told_mutex_);
-    trial_.note(true, taken, n_passes);
+    note(WhileArm::by_device, clock_() - start, n_passes);
   }
   for (const LoopKernel& task : tasks_) task->count_replays(n_passes);
   return has_copied;
 }
 
 void DeviceWhile::note_host(std::int64_t nanoseconds, std::int64_t n_passes) {
-  const std::lock_guard told(told_mutex_);
-  if (!trial_.is_decided()) trial_.note(false, nanoseconds, n_passes);
+  note(WhileArm::by_host, nanoseconds, n_passes);
 }
 
-WhileTrial DeviceWhile::trial() const {
+void DeviceWhile::note(std::size_t arm, std::int64_t nanoseconds, std::int64_t n_passes) {
+  const std::lock_guard told(told_mutex_);
+  std::optional<double> took;
+  if (n_passes > 0) took = static_cast<double>(std::max<std::int64_t>(nanoseconds / n_passes, 1));
+  trial_.note(arm, took);
+}
+
+Trial DeviceWhile::trial() const {
   const std::lock_guard told(told_mutex_);
   return trial_;
 }

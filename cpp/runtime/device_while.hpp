@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "base/dtype.hpp"
 #include "base/trace.hpp"
+#include "base/trial.hpp"
 #include "mesh/buffer.hpp"
 #include "runtime/device.hpp"
 #include "runtime/loop_graph.hpp"
@@ -31,23 +33,13 @@ struct WhileCondition {
   bool or_equal = false;
 };
 
-/// @brief What a pass takes by either way, as measured.
-struct WhileTrial {
-  struct Measured {
-    std::int64_t shortest = 0;  ///< nanoseconds of a pass; 0: none was measured
-    int n = 0;                  ///< submits
-  };
-  /// @brief How often each is measured.
+/// @brief Who repeats: the arms of a trial of nanoseconds a pass. Of equals, and where there was
+/// nothing to measure, the device.
+struct WhileArm {
+  static constexpr std::size_t by_device = 0;
+  static constexpr std::size_t by_host = 1;
+  /// @brief Submits by which each is measured.
   static constexpr int n_each = 2;
-
-  Measured by_host;
-  Measured by_device;
-
-  void note(bool is_device, std::int64_t nanoseconds, std::int64_t n_passes);
-  [[nodiscard]] bool is_decided() const;
-  /// @brief Who repeats next: whoever was measured least, then the faster one; of equals, and where
-  /// there was nothing to measure, the device.
-  [[nodiscard]] bool is_device_next() const;
 };
 
 /// @brief Tasks that the device itself repeats as long as a condition holds, where it can.
@@ -74,7 +66,8 @@ class DeviceWhile {
   /// @brief What the host's loop took, the device being waited for before and after.
   void note_host(std::int64_t nanoseconds, std::int64_t n_passes);
 
-  [[nodiscard]] WhileTrial trial() const;
+  /// @brief What was measured, see WhileArm.
+  [[nodiscard]] Trial trial() const;
   /// @brief Why the device does not do it; empty as long as it may.
   [[nodiscard]] std::string why_not() const;
   /// @brief The vendor's object that was enqueued last; 0: none.
@@ -88,6 +81,7 @@ class DeviceWhile {
   void record(std::int64_t most);
   void keep(std::unique_ptr<Recording> recording);
   void give_up(std::string why);
+  void note(std::size_t arm, std::int64_t nanoseconds, std::int64_t n_passes);
 
   std::vector<LoopKernel> tasks_;
   WhileCondition condition_;
@@ -102,7 +96,7 @@ class DeviceWhile {
   // What is told to others during a run, too: functions of the program that it calls may ask.
   mutable std::mutex told_mutex_;
   std::string why_not_;
-  WhileTrial trial_;
+  Trial trial_{2, {.n_each = WhileArm::n_each, .preferred = WhileArm::by_device}};
   std::uintptr_t native_ = 0;
 };
 

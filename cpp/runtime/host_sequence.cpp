@@ -142,7 +142,7 @@ class HostSequence::Region {
 
 HostSequence::HostSequence(std::vector<std::shared_ptr<GraphTask>> tasks, Clock clock)
     : tasks_(std::move(tasks)), clock_(std::move(clock)) {
-  trial_.n_wanted = n_each_on_host;
+  trial_ = ReplayTrial(n_each_on_host);
   find_stretches();
 }
 

@@ -14,57 +14,46 @@ namespace {
 constexpr std::size_t least_launches = 3;
 // Of so many, those that come before the first are little.
 constexpr std::size_t most_launches_of_several = 256;
+/// In which order single runs take turns. The first one is kept unless another one is faster.
+constexpr std::array turns{Way::as_one, Way::side_by_side, Way::alone};
 
 }  // namespace
 
-Way ReplayTrial::next() const {
-  Way found = Way::as_one;
-  int least = as_one.n;
-  if (has_branches && side_by_side.n < least) {
-    found = Way::side_by_side;
-    least = side_by_side.n;
-  }
-  return alone.n < least ? Way::alone : found;
+ReplayTrial::ReplayTrial(int n_wanted)
+    : turns_(turns.size(), {.n_each = n_wanted}), several_(1, {.n_each = n_wanted}) {
+  set_branches(false);
+}
+
+std::size_t ReplayTrial::arm_of(Way way) {
+  return static_cast<std::size_t>(std::ranges::find(turns, way) - turns.begin());
+}
+
+Way ReplayTrial::way_of(std::size_t arm) {
+  return turns.at(arm);
 }
 
 std::int64_t ReplayTrial::n_at_once(std::int64_t n_left) const {
-  const int n_measured = alone.n + as_one.n + (has_branches ? side_by_side.n : 0);
-  const int n_all = n_wanted * (has_branches ? 3 : 2);
-  return std::clamp<std::int64_t>(n_left / std::max(n_all - n_measured, 1), 1, most_at_once);
-}
-
-ReplayTrial::Measured ReplayTrial::*ReplayTrial::member(Way way) {
-  switch (way) {
-    case Way::as_one:
-      return &ReplayTrial::as_one;
-    case Way::side_by_side:
-      return &ReplayTrial::side_by_side;
-    case Way::several:
-      return &ReplayTrial::several;
-    default:
-      return &ReplayTrial::alone;
-  }
+  return std::clamp<std::int64_t>(n_left / std::max(turns_.n_left(), 1), 1, most_at_once);
 }
 
 void ReplayTrial::note(Way way, std::int64_t nanoseconds) {
-  Measured& measured = this->*member(way);
-  const bool is_first = measured.n++ == 0;
-  measured.shortest = is_first ? nanoseconds : std::min(measured.shortest, nanoseconds);
+  const auto took = static_cast<double>(nanoseconds);
+  if (way == Way::several) return several_.note(0, took);
+  turns_.note(arm_of(way), took);
+}
+
+const Trial::Arm& ReplayTrial::arm(Way way) const {
+  return way == Way::several ? several_.arm(0) : turns_.arm(arm_of(way));
 }
 
 Way ReplayTrial::single() const {
-  const int least = std::min(alone.n, has_branches ? std::min(as_one.n, side_by_side.n) : as_one.n);
-  if (least < n_wanted) return Way::undecided;
-  const bool is_better = has_branches && side_by_side.shortest < as_one.shortest;
-  const Measured& best = is_better ? side_by_side : as_one;
-  if (alone.shortest < best.shortest) return Way::alone;
-  return is_better ? Way::side_by_side : Way::as_one;
+  return turns_.is_decided() ? way_of(turns_.best()) : Way::undecided;
 }
 
 Way ReplayTrial::kept() const {
   const Way best = single();
-  const bool is_known = best != Way::undecided && several.n >= n_wanted;
-  return is_known && several.shortest < (this->*member(best)).shortest ? Way::several : best;
+  const bool is_known = best != Way::undecided && several_.is_decided();
+  return is_known && arm(Way::several).shortest < arm(best).shortest ? Way::several : best;
 }
 
 Sequence::Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
@@ -239,7 +228,7 @@ std::int64_t Sequence::launch_some(Device& device, std::int64_t n_left) {
     decide();
   } else if (n_left >= n_several && is_several_next(device)) {
     n_runs = n_several;
-    if (trial_.several.n < ReplayTrial::n_each) {
+    if (!trial_.is_several_decided()) {
       measure(device, Way::several, n_runs);
     } else {
       launch(device, Way::several);
@@ -283,9 +272,8 @@ void Sequence::decide() {
 }
 
 bool Sequence::is_several_next(Device& device) {
-  const bool is_measured = trial_.several.n >= ReplayTrial::n_each;
   std::unique_ptr<Recording>& several = recorded_[now_].several;
-  if (is_measured && trial_.kept() != Way::several) {
+  if (trial_.is_several_decided() && trial_.kept() != Way::several) {
     several.reset();
     return false;
   }
@@ -308,9 +296,10 @@ void Sequence::record(Device& device) {
   Recorded& now = recorded_[now_];
   if (kept != Way::as_one && !order_.empty()) now.side_by_side = recorded(device, true, 1);
   if (kept != Way::side_by_side || !now.side_by_side) now.as_one = recorded(device, false, 1);
-  trial_.has_branches =
-      kept == Way::undecided ? now.as_one && now.side_by_side : trial_.has_branches;
-  if (kept == Way::undecided && !trial_.has_branches) now.side_by_side.reset();
+  if (kept == Way::undecided) {
+    trial_.set_branches(now.as_one && now.side_by_side);
+    if (!trial_.has_branches()) now.side_by_side.reset();
+  }
   is_refused_ = !now.as_one && !now.side_by_side;
   if (is_refused_) why_not_ = "its loops could not be recorded; the next run tries it again";
 }

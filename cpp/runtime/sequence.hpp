@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/trace.hpp"
+#include "base/trial.hpp"
 #include "runtime/device.hpp"
 #include "runtime/graph_task.hpp"
 
@@ -23,39 +24,46 @@ inline constexpr int most_recordings = 8;
 enum class Way { undecided, alone, as_one, side_by_side, several };
 
 /// @brief What each way takes, as measured.
-struct ReplayTrial {
-  struct Measured {
-    std::int64_t shortest = 0;  ///< nanoseconds of a run; 0: none was measured
-    int n = 0;                  ///< runs
-  };
-
-  Measured alone;             ///< loop by loop
-  Measured as_one;            ///< all as one, in one order
-  Measured side_by_side;      ///< all as one, where nothing orders them side by side
-  Measured several;           ///< one of n_several runs that are one
-  bool has_branches = false;  ///< whether side_by_side is possible
-
+///
+/// Single runs take turns: all as one in one order; side by side, where nothing orders them, if
+/// that is possible; and loop by loop. n_several runs that are one are measured apart, when so many
+/// are asked for.
+class ReplayTrial {
+ public:
   /// @brief How often each is measured on a device.
   static constexpr int n_each = 3;
-  int n_wanted = n_each;  ///< how often each is measured
   /// @brief So many runs at most are measured at once.
   static constexpr std::int64_t most_at_once = 8;
 
+  /// @param[in] n_wanted How often each is measured.
+  explicit ReplayTrial(int n_wanted = n_each);
+
+  /// @brief Say whether side_by_side is possible.
+  void set_branches(bool has_branches) { turns_.allow(arm_of(Way::side_by_side), has_branches); }
+  [[nodiscard]] bool has_branches() const { return arm(Way::side_by_side).is_possible; }
+
   /// @brief The one that was measured least, of a single run.
-  [[nodiscard]] Way next() const;
+  [[nodiscard]] Way next() const { return way_of(turns_.next()); }
   /// @brief How many runs of it to measure at once, if @p n_left come: a device that works on the
   /// next one already does not wait for the host in between.
   [[nodiscard]] std::int64_t n_at_once(std::int64_t n_left) const;
   /// @param[in] nanoseconds Of one run.
   void note(Way way, std::int64_t nanoseconds);
+  /// @brief What was measured of a way, in nanoseconds of a run.
+  [[nodiscard]] const Trial::Arm& arm(Way way) const;
   /// @brief What a single run does from now on: the fastest; of equals one that enqueues all as
   /// one.
   [[nodiscard]] Way single() const;
   /// @brief The same, or several where that is faster.
   [[nodiscard]] Way kept() const;
+  [[nodiscard]] bool is_several_decided() const { return several_.is_decided(); }
 
  private:
-  [[nodiscard]] static Measured ReplayTrial::*member(Way way);
+  [[nodiscard]] static std::size_t arm_of(Way way);
+  [[nodiscard]] static Way way_of(std::size_t arm);
+
+  Trial turns_;
+  Trial several_;
 };
 
 /// @brief Loops that are ready, run one after the other without anybody between them.

@@ -96,6 +96,7 @@ __all__: list[str] = [
     "Trace",
     "TraceSpan",
     "Transfer",
+    "Trial",
     "Tunable",
     "Tuning",
     "Use",
@@ -310,6 +311,29 @@ class Tuning:
         | typing.SupportsFloat
         | typing.SupportsIndex,
     ) -> Tuning: ...
+
+class Trial:
+    def __init__(
+        self,
+        *,
+        n_arms: typing.SupportsInt | typing.SupportsIndex,
+        n_each: typing.SupportsInt | typing.SupportsIndex,
+        n_warm: typing.SupportsInt | typing.SupportsIndex = 0,
+        preferred: typing.SupportsInt | typing.SupportsIndex = 0,
+        gain: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    ) -> None: ...
+    def note(
+        self,
+        arm: typing.SupportsInt | typing.SupportsIndex,
+        took: typing.SupportsFloat | typing.SupportsIndex | None,
+    ) -> None: ...
+    def shortest(self, arm: typing.SupportsInt | typing.SupportsIndex) -> float | None: ...
+    @property
+    def best(self) -> int: ...
+    @property
+    def is_decided(self) -> bool: ...
+    @property
+    def next(self) -> int: ...
 
 class TraceSpan:
     def __init__(

@@ -22,7 +22,6 @@ __all__: list[str] = [
     "Step",
     "TeamReport",
     "Way",
-    "WhileTrial",
     "dependences",
     "levels",
     "races",
@@ -139,16 +138,9 @@ class Way:
     def value(self) -> int: ...
 
 class ReplayTrial:
-    @property
-    def alone(self) -> int: ...
-    @property
-    def as_one(self) -> int: ...
+    def shortest(self, way: Way) -> float | None: ...
     @property
     def kept(self) -> Way: ...
-    @property
-    def several(self) -> int: ...
-    @property
-    def side_by_side(self) -> int: ...
 
 class TeamReport:
     @property
@@ -166,17 +158,9 @@ class ConditionSide:
     @typing.overload
     def __init__(self, buffer: pyop2cxx._core.Buffer, dtype: str) -> None: ...
 
-class WhileTrial:
-    @property
-    def by_device(self) -> int: ...
-    @property
-    def by_host(self) -> int: ...
-    @property
-    def is_decided(self) -> bool: ...
-    @property
-    def is_device_next(self) -> bool: ...
-
 class DeviceWhile:
+    by_device: typing.ClassVar[int] = 0
+    by_host: typing.ClassVar[int] = 1
     def __init__(
         self,
         steps: collections.abc.Sequence[Step],
@@ -199,7 +183,7 @@ class DeviceWhile:
     @property
     def native(self) -> int: ...
     @property
-    def trial(self) -> WhileTrial: ...
+    def trial(self) -> pyop2cxx._core.Trial: ...
     @property
     def why_not(self) -> str: ...
 

@@ -190,10 +190,11 @@ class _Measurement:
 
     def _times(self, ways: Iterable[Way]) -> dict[Way, float]:
         """Return the times of ways, run by turns: a slow moment of the machine affects all."""
-        found = dict.fromkeys(ways, float("inf"))
-        for _ in range(_ROUNDS):
-            found = {way: min(took, self._timed(self._runs[way])) for way, took in found.items()}
-        return found
+        taken = list(dict.fromkeys(ways))
+        trial = _core.Trial(n_arms=len(taken), n_each=_ROUNDS)
+        while not trial.is_decided:
+            trial.note(trial.next, self._timed(self._runs[taken[trial.next]]))
+        return {way: trial.shortest(i) or 0.0 for i, way in enumerate(taken)}
 
     def _is_possible(self, way: Way) -> bool:
         try:

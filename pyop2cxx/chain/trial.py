@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _PHASE_SECONDS = 1e-3
 _N_TURNS = 4
 """How often each is measured. The first turn of both compiles, and does not count."""
+_RECORDED, _AT_ONCE = 0, 1
 LEAST_GAIN = 0.97
 """Recording must take at most so large a share of the eager time. A turn starts with an idle
 device, so the host's cost of recording shows less than in a long run."""
@@ -52,33 +54,33 @@ class Trial:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._turn = 0
+        self._trial = _core.Trial(
+            n_arms=2, n_each=_N_TURNS, n_warm=1, preferred=_AT_ONCE, gain=LEAST_GAIN
+        )
         self._n_blocks = 0
         self.n_all_blocks = 0
         self._start = 0.0
-        self._shortest = [float("inf"), float("inf")]
 
     @property
     def is_over(self) -> bool:
         """Whether all turns were measured."""
-        return self._turn == 2 * _N_TURNS + 2
+        return self._trial.is_decided
 
     @property
     def is_recorded_faster(self) -> bool:
         """Whether blocks should be recorded."""
-        recorded, at_once = self._shortest
-        return recorded <= LEAST_GAIN * at_once
+        return self._trial.best == _RECORDED
 
     @property
     def microseconds(self) -> tuple[float, float]:
         """Microseconds of a recorded and of an eager block or loop; pair of float."""
-        recorded, at_once = self._shortest
+        recorded, at_once = (self._trial.shortest(arm) or 0.0 for arm in (_RECORDED, _AT_ONCE))
         return 1e6 * recorded, 1e6 * at_once
 
     @property
     def is_at_once(self) -> bool:
         """Whether the current turn runs at once."""
-        return self._turn % 2 == 1
+        return self._trial.next == _AT_ONCE
 
     def begin_block(self) -> bool:
         """Note the begin of a block, and return whether to run at once."""
@@ -88,7 +90,7 @@ class Trial:
             self.end_turn(self._n_blocks)
             self._n_blocks = 0
         self._n_blocks += 1
-        return not self.is_recorded_faster if self.is_over else self.is_at_once
+        return self.is_at_once
 
     def begin_turn(self) -> None:
         """Note the begin of a turn."""
@@ -108,11 +110,7 @@ class Trial:
         """
         _finish()
         now = self._clock()
-        kind = self._turn % 2
-        if self._turn >= 2:
-            spent = now - self._start - beside
-            self._shortest[kind] = min(self._shortest[kind], spent / n)
-        self._turn += 1
+        self._trial.note(self._trial.next, (now - self._start - beside) / n)
         self.n_all_blocks += n
         self._start = now
 

@@ -385,14 +385,15 @@ _WAYS = {
 
 
 def _replay(trial: _core.graph.ReplayTrial) -> Replay:
-    def milliseconds(nanoseconds: int) -> float | None:
-        return nanoseconds / 1e6 if nanoseconds else None
+    def milliseconds(way: _core.graph.Way) -> float | None:
+        nanoseconds = trial.shortest(way)
+        return None if nanoseconds is None else nanoseconds / 1e6
 
     return Replay(
-        alone_ms=milliseconds(trial.alone),
-        as_one_ms=trial.as_one / 1e6,
-        side_by_side_ms=milliseconds(trial.side_by_side),
-        several_ms=milliseconds(trial.several),
+        alone_ms=milliseconds(_core.graph.Way.alone),
+        as_one_ms=milliseconds(_core.graph.Way.as_one) or 0.0,
+        side_by_side_ms=milliseconds(_core.graph.Way.side_by_side),
+        several_ms=milliseconds(_core.graph.Way.several),
         kept=_WAYS[trial.kept],
     )
 

@@ -55,15 +55,16 @@ class Passes:
     @property
     def repeats(self) -> tuple[Repeats, ...]:
         """Repetitions by host or device, of the body and of every inner ``while_``."""
+        device = _core.graph.DeviceWhile
         why = self._device.why_not if self._device is not None else self._why
         trial = self._device.trial if self._device is not None else None
         kept = BY_HOST if why or trial is None else UNDECIDED
         if kept == UNDECIDED and trial is not None and trial.is_decided:
-            kept = BY_DEVICE if trial.is_device_next else BY_HOST
+            kept = BY_DEVICE if trial.best == device.by_device else BY_HOST
         own = Repeats(
             condition=str(self._condition),
-            host_ms=_milliseconds(trial.by_host) if trial else None,
-            device_ms=_milliseconds(trial.by_device) if trial else None,
+            host_ms=_milliseconds(trial.shortest(device.by_host)) if trial else None,
+            device_ms=_milliseconds(trial.shortest(device.by_device)) if trial else None,
             kept=kept,
             why=why,
         )
@@ -162,5 +163,5 @@ def _wait() -> None:
         opened.device.finish()
 
 
-def _milliseconds(nanoseconds: int) -> float | None:
+def _milliseconds(nanoseconds: float | None) -> float | None:
     return nanoseconds / 1e6 if nanoseconds else None

@@ -106,7 +106,7 @@ class Piece:
     def trials(self) -> tuple[_core.graph.ReplayTrial, ...]:
         """Measurement of running the piece as a unit, if any; tuple."""
         trial = self._graph.trial
-        return (trial,) if trial.as_one else ()
+        return (trial,) if trial.shortest(_core.graph.Way.as_one) else ()
 
     @property
     def not_replayed(self) -> tuple[str, ...]:

@@ -296,19 +296,19 @@ TEST_F(DeviceWhileTest, SaysHowThingsStandWhileItIsRecorded) {
 
 TEST_F(DeviceWhileTest, WhoIsFasterGoesOn) {
   DeviceWhile loop = passes();
-  for (int i = 0; i < WhileTrial::n_each; ++i) {
+  for (int i = 0; i < WhileArm::n_each; ++i) {
     set(40);
     ASSERT_TRUE(loop.is_next());
     (void)loop.run(0, 100);
     ASSERT_FALSE(loop.is_next());
     loop.note_host(60, 6);  // 10 a pass
   }
-  const WhileTrial trial = loop.trial();
-  EXPECT_EQ(trial.by_device.shortest, 100 / 6);
-  EXPECT_EQ(trial.by_host.shortest, 10);
+  const Trial trial = loop.trial();
+  EXPECT_EQ(trial.arm(WhileArm::by_device).shortest, 100 / 6);
+  EXPECT_EQ(trial.arm(WhileArm::by_host).shortest, 10);
   EXPECT_FALSE(loop.is_next());
   DeviceWhile slower = passes();
-  for (int i = 0; i < WhileTrial::n_each; ++i) {
+  for (int i = 0; i < WhileArm::n_each; ++i) {
     set(40);
     (void)slower.run(0, 100);
     slower.note_host(600, 6);
@@ -317,17 +317,6 @@ TEST_F(DeviceWhileTest, WhoIsFasterGoesOn) {
   const int n_waits = fake_.n_waits;
   (void)slower.run(0, 100);
   EXPECT_EQ(fake_.n_waits, n_waits);  // it is not measured any more
-}
-
-TEST(WhileTrialTest, WithoutPassesTheDeviceGoesOn) {
-  WhileTrial trial;
-  for (int i = 0; i < WhileTrial::n_each; ++i) {
-    EXPECT_FALSE(trial.is_decided());
-    trial.note(true, 100, 0);
-    trial.note(false, 100, 0);
-  }
-  EXPECT_TRUE(trial.is_decided());
-  EXPECT_TRUE(trial.is_device_next());
 }
 
 }  // namespace

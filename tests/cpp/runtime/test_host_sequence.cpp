@@ -248,7 +248,7 @@ TEST_F(HostSequenceTest, OneLoopOfATeamHasARegionOfItsOwn) {
   sequence.run(5);
   EXPECT_EQ(sequence.report().n_regions, 0);
   EXPECT_EQ(team->n_shared, 0);
-  EXPECT_EQ(sequence.trial().as_one.n, 0) << "nothing was compared";
+  EXPECT_EQ(sequence.trial().arm(Way::as_one).n, 0) << "nothing was compared";
   EXPECT_EQ(sequence.report().why, "one thread carries out all loops, or all but one");
   HostSequence other({team});
   other.run(5);
@@ -350,7 +350,7 @@ TEST_F(HostSequenceTest, TwoSequencesWithTheSameLoopsDoNotWaitForEachOtherForeve
 TEST_F(HostSequenceTest, WithoutLoopsOfTeamsNothingIsMeasuredAndNothingSaid) {
   HostSequence sequence({fill()});
   sequence.run(3);
-  EXPECT_EQ(sequence.trial().as_one.n + sequence.trial().alone.n, 0);
+  EXPECT_EQ(sequence.trial().arm(Way::as_one).n + sequence.trial().arm(Way::alone).n, 0);
   EXPECT_EQ(sequence.report().why, "");
   EXPECT_EQ(y[0], 0);
 }

@@ -237,9 +237,9 @@ TEST_F(CudaTrial, BothWaysAreMeasuredByTurnsAndTheFasterOneIsKept) {
   EXPECT_GT(fake_.n_waits, n_waits);
   const ReplayTrial trial = loops.trial();
   EXPECT_EQ(trial.kept(), Way::as_one);
-  EXPECT_EQ(trial.alone.shortest, 30);
-  EXPECT_EQ(trial.as_one.shortest, 25);
-  EXPECT_FALSE(trial.has_branches);
+  EXPECT_EQ(trial.arm(Way::alone).shortest, 30);
+  EXPECT_EQ(trial.arm(Way::as_one).shortest, 25);
+  EXPECT_FALSE(trial.has_branches());
   const int n_waits_then = fake_.n_waits;
   (void)loops.run(4);
   EXPECT_EQ(fake_.n_replays, ReplayTrial::n_each + 4);
@@ -268,8 +268,8 @@ TEST_F(CudaTrial, ManyAreMeasuredAtOnceWhereManyAreAskedFor) {
   (void)loops.run(4 * 2 * ReplayTrial::n_each);
   EXPECT_EQ(fake_.n_waits - n_waits, 2 * 2 * ReplayTrial::n_each);  // before and after each
   EXPECT_EQ(fake_.n_replays, 4 * ReplayTrial::n_each);
-  EXPECT_EQ(loops.trial().as_one.shortest, 25);
-  EXPECT_EQ(loops.trial().alone.shortest, 30);
+  EXPECT_EQ(loops.trial().arm(Way::as_one).shortest, 25);
+  EXPECT_EQ(loops.trial().arm(Way::alone).shortest, 30);
 }
 
 /// What eight runs that are one take, and what one takes.
@@ -294,7 +294,7 @@ TEST_F(CudaSeveral, RunsAreOneWhereThatIsFaster) {
   (void)loops.run(1 + 2 * ReplayTrial::n_each);
   EXPECT_EQ(loops.trial().kept(), Way::as_one);
   (void)loops.run(3 * Sequence::n_several);
-  EXPECT_EQ(loops.trial().several.shortest, 20);
+  EXPECT_EQ(loops.trial().arm(Way::several).shortest, 20);
   EXPECT_EQ(loops.trial().kept(), Way::several);
   const int n_replays = fake_.n_replays;
   const int n_waits = fake_.n_waits;
@@ -310,7 +310,7 @@ TEST_F(CudaSeveral, RunsAreLeftApartWhereThatIsFaster) {
   Sequence loops = sequence(208, 25);
   (void)loops.run(1 + 2 * ReplayTrial::n_each);
   (void)loops.run(3 * Sequence::n_several);
-  EXPECT_EQ(loops.trial().several.shortest, 26);
+  EXPECT_EQ(loops.trial().arm(Way::several).shortest, 26);
   const int n_replays = fake_.n_replays;
   (void)loops.run(Sequence::n_several);
   EXPECT_EQ(loops.trial().kept(), Way::as_one);
@@ -398,7 +398,7 @@ TEST_F(CudaSeveral, RunsThatCannotBeOneDoNotEndRecordings) {
     const OtherRecorder other(*gpu_);
     (void)loops.run(3 * Sequence::n_several);
   }
-  EXPECT_EQ(loops.trial().several.n, 0);
+  EXPECT_EQ(loops.trial().arm(Way::several).n, 0);
   EXPECT_EQ(loops.why_not(), "");
   buffer_->adopt(gpu_, gpu_->allocate(32, "other memory"));
   (void)loops.run(1);
@@ -421,7 +421,7 @@ TEST_F(CudaTrial, WithoutARecordingNothingIsMeasured) {
   Sequence loops = sequence(5);
   (void)loops.run(9);
   EXPECT_EQ(loops.trial().kept(), Way::undecided);
-  EXPECT_EQ(loops.trial().as_one.n, 0);
+  EXPECT_EQ(loops.trial().arm(Way::as_one).n, 0);
 }
 
 /// A diamond: the second and the third wait for the first, the last for both.
@@ -459,10 +459,10 @@ TEST_F(CudaBranches, AreRecordedWithoutAnOrderAmongThem) {
   Sequence loops = diamond(30, 20);
   (void)loops.run(1 + 3 * ReplayTrial::n_each);
   const ReplayTrial trial = loops.trial();
-  EXPECT_TRUE(trial.has_branches);
-  EXPECT_EQ(trial.alone.shortest, 40);
-  EXPECT_EQ(trial.as_one.shortest, 30);
-  EXPECT_EQ(trial.side_by_side.shortest, 20);
+  EXPECT_TRUE(trial.has_branches());
+  EXPECT_EQ(trial.arm(Way::alone).shortest, 40);
+  EXPECT_EQ(trial.arm(Way::as_one).shortest, 30);
+  EXPECT_EQ(trial.arm(Way::side_by_side).shortest, 20);
   EXPECT_EQ(trial.kept(), Way::side_by_side);
   (void)loops.run(1);
   EXPECT_EQ(last_edges(), (After{{}, {0}, {0}, {1, 2}}));
@@ -497,7 +497,7 @@ TEST_F(CudaBranches, ThatTheDriverRefusesAreOneOrder) {
   Sequence loops = diamond(30, 20);
   (void)loops.run(1 + 2 * ReplayTrial::n_each);
   (void)loops.run(1);
-  EXPECT_FALSE(loops.trial().has_branches);
+  EXPECT_FALSE(loops.trial().has_branches());
   EXPECT_EQ(loops.trial().kept(), Way::as_one);
   EXPECT_EQ(last_edges(), (After{{}, {0}, {1}, {2}}));
 }
