@@ -76,7 +76,14 @@ Tuning Tuning::of(DeviceClass device) {
   tuning.lane_operations = 75;
   tuning.operations_a_division = 1;
   tuning.least_part_in_rows = 2;  // never
-  if (device == DeviceClass::gpu) return tuning;
+  if (device == DeviceClass::gpu) {
+    tuning.call_nanoseconds = 3500;
+    tuning.cached_bytes = 0;
+    tuning.cache_rate = tuning.gather_rate = 14'000;
+    tuning.memory_rate = 3000;
+    tuning.operation_rate = 10'000;
+    return tuning;
+  }
   tuning.block_lanes = tuning.streaming_lanes = 64;
   tuning.lanes_factor = 8;
   tuning.blocks_a_unit = tuning.blocks_a_unit_light = tuning.blocks_a_unit_gathering = 16;
@@ -110,7 +117,7 @@ const std::vector<Tunable>& tunables() {
        "many "
        "times the fewest pieces of memory possible; 0: none",
        0, 1000},
-      {"element_stack_bytes", &T::element_stack_bytes, Steers::choice, "bytes",
+      {"element_stack_bytes", &T::element_stack_bytes, Steers::text, "bytes",
        "On the host, a loop whose arrays take more than this for one element is refused: threads "
        "have stacks of 8 MiB as a rule (`ulimit -s`, `OMP_STACKSIZE`)",
        65536, many},
@@ -204,6 +211,9 @@ const std::vector<Tunable>& tunables() {
        "`interleaved` applies to elements with at least this many targets", 1, 1024},
       {"interleaved_window", &T::interleaved_window, Steers::launch, "targets",
        "With `interleaved`, elements are reordered among those of this many targets", 1, 1 << 20},
+      {"sector_bytes", &T::sector_bytes, Steers::choice, "bytes",
+       "Memory of a GPU is moved in pieces of this size, by which `most_scatter` counts", 8, 4096,
+       true},
       {"interleaved_gathers", &T::interleaved_gathers, Steers::text, "scalars",
        "`interleaved` is preferred to sums in shared memory, if elements gather at least this many "
        "values for each that they add",
@@ -320,6 +330,30 @@ const std::vector<Tunable>& tunables() {
        16, 1 << 20, true},
       {"kept_scratch_bytes", &T::kept_scratch_bytes, Steers::launch, "bytes",
        "Scratch memory on a device up to this size is kept by a loop between its runs", 0, many},
+      {"team_trial_microseconds", &T::team_trial_microseconds, Steers::launch, "microseconds",
+       "While other programs stop its threads, a loop is measured this long on one thread and on "
+       "all of them",
+       1, many},
+      {"team_part", &T::team_part, Steers::launch, "part",
+       "All threads take part then if that takes less than this part of one thread's time", 0, 1},
+      {"call_nanoseconds", &T::call_nanoseconds, Steers::choice, "nanoseconds",
+       "In the model of [chains](chains.md), time of a loop that does nothing: a call, or a launch",
+       0, many},
+      {"cached_bytes", &T::cached_bytes, Steers::choice, "bytes",
+       "Chains of loops that move at most this much are taken to find it in caches", 0, many},
+      {"cache_rate", &T::cache_rate, Steers::choice, "GB/s", "Rate of what caches hold", 1, many},
+      {"memory_rate", &T::memory_rate, Steers::choice, "GB/s", "Rate of what lies in memory", 1,
+       many},
+      {"gather_rate", &T::gather_rate, Steers::choice, "GB/s",
+       "Rate of what is gathered through Maps, which caches hold in part", 1, many},
+      {"operation_rate", &T::operation_rate, Steers::choice, "GFLOP/s",
+       "Operations of all threads, in double precision", 1, many},
+      {"recorded_block_nanoseconds", &T::recorded_block_nanoseconds, Steers::choice, "nanoseconds",
+       "What recording a block of loops costs", 0, many},
+      {"recorded_loop_nanoseconds", &T::recorded_loop_nanoseconds, Steers::choice, "nanoseconds",
+       "What each loop of it adds to that", 0, many},
+      {"counted_loop_nanoseconds", &T::counted_loop_nanoseconds, Steers::choice, "nanoseconds",
+       "What counting a loop costs that runs at once while `init(lazy=True)` is measured", 0, many},
   };
   return all;
 }

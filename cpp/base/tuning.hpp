@@ -15,7 +15,7 @@ enum class DeviceClass : std::uint8_t { host, processor, gpu };
 
 inline constexpr std::string_view device_class_names[] = {"host", "processor", "gpu"};
 
-/// @brief Every number that steers the text of a loop or its launches, but for facts of data.
+/// @brief Every number of a machine that steers choices, texts or launches, but for facts of data.
 ///
 /// What each means, its unit and its range: tunables(). Any values in their ranges give right
 /// results; of the bits of sums `deterministic_chunk` decides, and what steers lanes and order. The
@@ -63,6 +63,7 @@ struct Tuning {
   int transposed_scalars = 64;
   int interleaved_targets = 3;
   int interleaved_window = 32;
+  int sector_bytes = 32;
   int interleaved_gathers = 2;
   int staged_elements = 256;
   int least_staged_elements = 16;
@@ -102,6 +103,18 @@ struct Tuning {
   int light_bytes = 48;
   int slot_window = 256;
   int kept_scratch_bytes = 65536;
+  int team_trial_microseconds = 20'000;
+  double team_part = 0.8;
+  // ------------------------------------------- what a machine takes, by the model of chains
+  int call_nanoseconds = 1000;
+  int cached_bytes = 8 << 20;
+  double cache_rate = 100;
+  double memory_rate = 25;
+  double gather_rate = 25;
+  double operation_rate = 3;
+  int recorded_block_nanoseconds = 1500;
+  int recorded_loop_nanoseconds = 100;
+  int counted_loop_nanoseconds = 600;
 
   bool operator==(const Tuning&) const = default;
 

@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::size_t scratch_alignment = 64;
 
-/// One thread may carry a loop out in little time if it has few elements. With more it has to move
-/// so much, or the kernel has to be so light, that a first run by one thread would not tell.
-bool is_small(std::int64_t n_elements, const Tuning& tuning) {
-  return n_elements < std::int64_t{64} * tuning.thread_elements;
-}
-
 /// Sets the phase that runs, and resets it at the end whatever happens.
 class PhaseScope {
  public:
@@ -73,8 +67,7 @@ PreparedLoop::PreparedLoop(ExecutablePtr executable, Binding binding, LaunchOpti
       plans_(std::move(plans)),
       argv_(executable_->arguments.size()),
       team_(timing->team_choice(binding_.n_elements,
-                                std::int64_t{1000} * options_.tuning.short_microseconds,
-                                is_small(binding_.n_elements, options_.tuning))),
+                                TeamRules::of(options_.tuning, binding_.n_elements))),
       mirror_(std::move(mirror)),
       timing_(std::move(timing)) {
   if ((executable_->device != nullptr) != (mirror_ != nullptr)) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 #include "base/trace.hpp"
@@ -34,17 +33,16 @@ struct Timing {
   /// @brief What loops of this name over so many elements know of threads. Loops are prepared anew
   /// when options change, and would have to find it out again.
   [[nodiscard]] std::shared_ptr<TeamChoice> team_choice(std::int64_t n_elements,
-                                                        std::int64_t short_nanoseconds,
-                                                        bool is_small) {
+                                                        const TeamRules& rules) {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<TeamChoice>& found = choices_[{n_elements, short_nanoseconds, is_small}];
-    if (!found) found = std::make_shared<TeamChoice>(short_nanoseconds, is_small);
+    std::shared_ptr<TeamChoice>& found = choices_[{n_elements, rules}];
+    if (!found) found = std::make_shared<TeamChoice>(rules);
     return found;
   }
 
  private:
   std::mutex mutex_;  // guards what follows
-  std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::shared_ptr<TeamChoice>> choices_;
+  std::map<std::pair<std::int64_t, TeamRules>, std::shared_ptr<TeamChoice>> choices_;
 };
 
 }  // namespace op2::runtime

@@ -17,7 +17,7 @@ from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.chain.entries import depends, span_of, spans_of
 from pyop2cxx.chain.refusals import why_alone
-from pyop2cxx.chain.tasks import opened_device
+from pyop2cxx.chain.tasks import machine
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.kernel.kernel import Kernel, free_names
 from pyop2cxx.kernel.parser.tokens import token_stream
@@ -34,22 +34,6 @@ if TYPE_CHECKING:
     from pyop2cxx.data.dats import Dat
 
 
-class _Rates(NamedTuple):
-    """Rates of the cost model, see docs/performance.md.
-
-    Attributes:
-        function_seconds: Cost of an additional function.
-        bytes_a_second: Gathered bytes, most of them served by caches.
-        operations_a_second: Of all threads.
-    """
-
-    function_seconds: float
-    bytes_a_second: float
-    operations_a_second: float
-
-
-_GPU = _Rates(3.5e-6, 1.4e13, 1e13)
-_HOST = _Rates(1e-6, 2.5e10, 3e9)
 _MOST_PASSED, _MOST_WAYS = 64, 4
 """Bounds on the work for a long chain: loops passed by a moved loop, and Dats tried singly."""
 _WORDS = frozenset(
@@ -182,7 +166,7 @@ def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLo
             break
         read = _read(reader, maker, found.order[at])
         seconds = _seconds(read, 1)
-        if seconds > _rates().function_seconds:
+        if seconds > _function_seconds():
             found.too_dear[_made(maker)._uid] = _too_dear(reader, maker, seconds)
             break
         made = _computing(reader, maker)
@@ -388,10 +372,10 @@ def seconds_of(found: Later, inverted: Collection[int]) -> float:
 
 
 def _seconds(read: Read, n_times: int) -> float:
-    rates = _rates()
+    numbers = machine()
     n_bytes = n_times * read.n_calls * read.row_bytes
     n_operations = n_times * read.n_operations
-    return n_bytes / rates.bytes_a_second + n_operations / rates.operations_a_second
+    return 1e-9 * (n_bytes / numbers["gather_rate"] + n_operations / numbers["operation_rate"])
 
 
 def gained_seconds(n_fewer: int, seconds: float) -> float:
@@ -401,12 +385,12 @@ def gained_seconds(n_fewer: int, seconds: float) -> float:
         n_fewer: How many functions the chain needs less.
         seconds: Cost of recomputing values.
     """
-    return n_fewer * _rates().function_seconds - seconds
+    return n_fewer * _function_seconds() - seconds
 
 
-def _rates() -> _Rates:
-    device = opened_device()
-    return _HOST if device is None or device.info.is_cpu else _GPU
+def _function_seconds() -> float:
+    """Return the cost of an additional function, in seconds."""
+    return 1e-9 * machine()["call_nanoseconds"]
 
 
 def lines_on(
@@ -428,7 +412,7 @@ def lines_on(
     """
     lines: dict[int, str] = {}
     cost = f"{1e6 * seconds:.1f} us"
-    saved = f"{n_fewer} function{'s' * (n_fewer != 1)} of {1e6 * _rates().function_seconds:.1f} us"
+    saved = f"{n_fewer} function{'s' * (n_fewer != 1)} of {1e6 * _function_seconds():.1f} us"
     for number, reads in found.makers.items():
         made = _made(loops[number])
         names = list(dict.fromkeys(_name(loops[read.number]) for read in reads))
@@ -450,7 +434,7 @@ def _too_dear(reader: ParLoop, maker: ParLoop, seconds: float) -> str:
     return (
         f"recompute: {_made(maker).name}, which {_name(reader)} reads through a Map, is stored: to "
         f"compute it again would take {1e6 * seconds:.1f} us, and a function takes "
-        f"{1e6 * _rates().function_seconds:.1f} us"
+        f"{1e6 * _function_seconds():.1f} us"
     )
 
 

@@ -15,7 +15,7 @@ from pyop2cxx.chain.left_out import lines_on
 from pyop2cxx.chain.own_loops import copying
 from pyop2cxx.chain.periods import period_of
 from pyop2cxx.chain.planned import SCHEDULED, Plan, name_of, planned
-from pyop2cxx.chain.tasks import exchanges, opened_device, row, task_of
+from pyop2cxx.chain.tasks import exchanges, machine, row, task_of
 from pyop2cxx.exceptions import user_line
 from pyop2cxx.loop.execute import checked_epoch, launch_of
 from pyop2cxx.runtime import runtime
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 Call = Callable[[], bool | None]
 """Runs a part of a chain; may return whether values were copied between host and device."""
 PASSES = (*SCHEDULED, "geometry", "recompute")
-_CALL_SECONDS, _LAUNCH_SECONDS = 1e-6, 4e-6
-"""Cost of an empty loop, on the host and on a GPU."""
-_CACHE_BYTES = 1 << 23
-_CACHE_BYTES_A_SECOND, _MEMORY_BYTES_A_SECOND, _DEVICE_BYTES_A_SECOND = 1e11, 2e10, 3e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +164,9 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
             functions.append(function if is_task else None)
             reports.append(report)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
-    is_cached = eager_bytes <= _CACHE_BYTES
     n_bytes = sum(report.n_bytes for report in reports)
-    eager_seconds = _modelled_seconds(len(entries), eager_bytes, is_cached=is_cached)
-    seconds = _modelled_seconds(len(reports), n_bytes, is_cached=is_cached) + plan.more_seconds
+    eager_seconds = _modelled_seconds(len(entries), eager_bytes, eager_bytes)
+    seconds = _modelled_seconds(len(reports), n_bytes, eager_bytes) + plan.more_seconds
     names = tuple(map(name_of, entries, plan.loops))
     shown = [None if of_program[i] is None else plan.loops[at] for at, i in enumerate(plan.order)]
     decisions = plan.schedule.decisions
@@ -194,13 +189,18 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
     )
 
 
-def _modelled_seconds(n_calls: int, n_bytes: int, *, is_cached: bool) -> float:
-    """Estimate the time of loops with kernels of no cost, in seconds."""
-    device = opened_device()
-    if device is not None and not device.info.is_cpu:
-        return n_calls * _LAUNCH_SECONDS + n_bytes / _DEVICE_BYTES_A_SECOND
-    rate = _CACHE_BYTES_A_SECOND if is_cached else _MEMORY_BYTES_A_SECOND
-    return n_calls * _CALL_SECONDS + n_bytes / rate
+def _modelled_seconds(n_calls: int, n_bytes: int, eager_bytes: int) -> float:
+    """Estimate the time of loops with kernels of no cost, in seconds.
+
+    Args:
+        n_calls: Number of functions.
+        n_bytes: Bytes moved by the functions.
+        eager_bytes: Bytes moved by the loops one after the other. Caches hold few of them.
+    """
+    numbers = machine()
+    is_cached = eager_bytes <= numbers["cached_bytes"]
+    rate = numbers["cache_rate" if is_cached else "memory_rate"]
+    return 1e-9 * (n_calls * numbers["call_nanoseconds"] + n_bytes / rate)
 
 
 class _Rows:

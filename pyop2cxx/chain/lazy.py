@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx.chain.known import Prefix
 from pyop2cxx.chain.recorder import Chain, ChainState
 from pyop2cxx.chain.report import Report
+from pyop2cxx.chain.tasks import machine
 from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
 from pyop2cxx.chain.worth import modelled, pays
 from pyop2cxx.runtime import runtime
@@ -27,8 +28,6 @@ _MOST_RUNS = 1 << 10
 """Runs before a turn is given up, if the same chain does not come again."""
 _FIRST_REST = 1.0
 """Seconds before the first repetition of the measurement; doubled each time."""
-_COUNTING_SECONDS = 6e-7
-"""Cost of counting a loop that runs at once during a measurement: loops of 2.7 us took 3.4."""
 _N_LOOKS = 16
 """The time is asked for when the program has looked at values so often."""
 _NOTHING = (0.0, 0.0, 0.0)
@@ -183,7 +182,8 @@ class LazyChain(Chain):
         if trial is None:
             self._stand_aside()
             return False
-        trial.end_turn(self._n_loops, self._n_loops * _COUNTING_SECONDS)
+        counting = 1e-9 * machine()["counted_loop_nanoseconds"]
+        trial.end_turn(self._n_loops, self._n_loops * counting)
         if not trial.is_over:
             self.records, self._n_runs = True, 0  # a turn begins in the state of the last
             return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.chain.again import why_stored
 from pyop2cxx.chain.periods import period_of
@@ -13,7 +14,6 @@ from pyop2cxx.loop.facts import table_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pyop2cxx import _core
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
@@ -21,8 +21,6 @@ NO_PASSES = {
     "tile": "loops that are not combined run one after the other over all elements",
 }
 """Names of missing passes, with the existing alternative."""
-_OPERATIONS_A_BYTE = 7.0
-"""Double-precision operations of an H200 for each byte moved; processors have fewer."""
 
 
 class Step(Protocol):
@@ -132,8 +130,10 @@ def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
         )
     each = cost.n_operations / (cost.saved - cost.added)
     said += f", and it would take {each:.1f} operations for each byte saved"
-    if each > _OPERATIONS_A_BYTE:
-        return f"{said}, where {_OPERATIONS_A_BYTE:.0f} is what a GPU has"
+    gpu = _core.tuning_of_class("gpu")
+    most = gpu["operation_rate"] / gpu["memory_rate"]
+    if each > most:
+        return f"{said}, where {most:.1f} is what a GPU has"
     return f"{said}, which could pay, but {why_stored(writer) or 'its readers cannot do that'}"
 
 

@@ -9,6 +9,7 @@ from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.lent import recalling
+from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -55,6 +56,15 @@ def opened_device() -> OpenDevice | None:
     """Return the device of loops; None if they run on the host."""
     engine = runtime.engine
     return engine.chosen_device(engine.backend(runtime.backend))
+
+
+def machine() -> _core.Tuning:
+    """Return the numbers of the machine that the model of chains counts with."""
+    facts, device = runtime.engine.backend(runtime.backend).facts, opened_device()
+    if device is not None:
+        info = device.info
+        facts = facts.on(is_processor=info.is_cpu, has_float64=info.float64, device_warp=info.warp)
+    return tuning_of(facts, ())
 
 
 def task_of(entry: Entry) -> tuple[_core.GraphTask, Lent] | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.tasks import machine
 from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
 from pyop2cxx.runtime import runtime
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from pyop2cxx.chain.compiled import Compiled
 
-_BLOCK_SECONDS = 1.5e-6
-_ENTRY_SECONDS = 0.1e-6
-"""Cost of recording on the host, beyond running loops at once; see docs/performance.md."""
 _SHARE = 0.01
 """Of the time of the loops: losing less is no loss."""
 _N_TRIES = 8
@@ -50,9 +48,10 @@ def modelled(chains: Iterable[Compiled]) -> tuple[float, float, float]:
     Args:
         chains: Chains of the block.
     """
-    cost, saved, eager = _BLOCK_SECONDS, 0.0, 0.0
+    numbers = machine()
+    cost, saved, eager = 1e-9 * numbers["recorded_block_nanoseconds"], 0.0, 0.0
     for chain in chains:
-        cost += _ENTRY_SECONDS * len(chain.names)
+        cost += 1e-9 * numbers["recorded_loop_nanoseconds"] * len(chain.names)
         saved += chain.saved_seconds
         eager += chain.eager_seconds
     return cost, saved, eager

@@ -461,7 +461,7 @@ def prepared(
         device: Device of the run; None for the host.
     """
     facts, engine = loop._facts, runtime.engine
-    is_usual = not (request.tuning or engine.measured)
+    is_usual = not (request.tuning or engine.measured or runtime.configuration["tuning"])
     n_threads = facts.n_threads if is_usual else engine.n_threads
     return _core.PreparedLoop(
         executable=executable,

@@ -10,6 +10,8 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.options import numbers_in
 
 Overrides: TypeAlias = tuple[tuple[str, bool | int | float], ...]
 """The user's numbers, sorted by name; hashable."""
@@ -48,9 +50,16 @@ def checked(given: object, what: str) -> Overrides:
     return found
 
 
+def configured(tuning: _core.Tuning) -> _core.Tuning:
+    """Return numbers with those that the option `tuning` sets."""
+    for name, value in numbers_in(runtime.configuration["tuning"]):
+        tuning = tuning.with_value(name, value)
+    return tuning
+
+
 def tuning_of(facts: _core.Facts, overrides: Overrides) -> _core.Tuning:
-    """Return all numbers for a backend."""
-    tuning = _core.usual_tuning(facts)
+    """Return all numbers for a backend: what a loop is given wins over what is configured."""
+    tuning = configured(_core.usual_tuning(facts))
     for name, value in overrides:
         tuning = tuning.with_value(name, value)
     return tuning

@@ -16,6 +16,7 @@ from pyop2cxx.backends._devices import describe
 from pyop2cxx.base import extras
 from pyop2cxx.base.folders import PACKAGE
 from pyop2cxx.exceptions import ConfigurationError, ToolchainError
+from pyop2cxx.pipeline.tuning import configured
 from pyop2cxx.reports.backends import backends
 from pyop2cxx.reports.bandwidth import CLibrary
 from pyop2cxx.runtime import runtime
@@ -23,9 +24,10 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Entry: TypeAlias = "dict[str, str | int | bool | None]"
+Entry: TypeAlias = "dict[str, str | int | float | bool | None]"
 Report: TypeAlias = "dict[str, dict[str, Entry]]"
 
+_SPEED = ("nanoseconds", "GB/s", "GFLOP/s")
 _OPENMP_SOURCE = "int openmp_date(void) { return _OPENMP; }\n"
 _OPENMP_VERSIONS = {201307: "4.0", 201511: "4.5", 201811: "5.0", 202011: "5.1", 202111: "5.2"}
 
@@ -56,6 +58,7 @@ def collect() -> Report:
             "of a loop": {"count": runtime.engine.n_threads},
         },
         "cache": {"on disk": _cache(service)},
+        "tuning": {name: _tuning(name) for name in _core.DEVICE_CLASSES},
         "extras": _extras(),
     }
 
@@ -140,6 +143,14 @@ def _cache(service: _core.jit.Service) -> Entry:
         "bytes": found.n_bytes,
         "problem": found.problem,
     }
+
+
+def _tuning(device_class: str) -> Entry:
+    """Return all numbers of a class of devices as they are set, in words those of its speed."""
+    values = dict(configured(_core.tuning_of_class(device_class)).values())
+    speed = (one for one in _core.tunables() if one.unit in _SPEED)
+    words = [f"{one.name} {values[one.name]:g} {one.unit}" for one in speed]
+    return {"summary": ", ".join(words), **values}
 
 
 def _extras() -> dict[str, Entry]:

@@ -7,6 +7,7 @@ program wins over the environment, and the environment over the default.
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 import shlex
@@ -16,9 +17,15 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+from pyop2cxx import _core
 from pyop2cxx.base.folders import backend_names
 from pyop2cxx.base.quoting import check_text
-from pyop2cxx.exceptions import ConfigurationError, UnknownBackendError, user_stacklevel
+from pyop2cxx.exceptions import (
+    ConfigurationError,
+    UnknownBackendError,
+    UsageError,
+    user_stacklevel,
+)
 from pyop2cxx.runtime import seams
 
 _PREFIX = "PYOP2CXX_"
@@ -181,6 +188,13 @@ OPTIONS: tuple[Option, ...] = (
         default="",
         help="A folder of templates that stand for this package's of the same name, such as "
         "'host/translation_unit.j2'; they can extend 'pyop2cxx/host/translation_unit.j2'.",
+    ),
+    Option(
+        name="tuning",
+        type=str,
+        default="",
+        help="Numbers of this machine that steer choices, texts and launches of all loops, such as "
+        "'memory_rate=200,block_elements=8192'; a dict is accepted, too.",
     ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
@@ -354,6 +368,8 @@ class Configuration(MutableMapping[str, Any]):
             raise ConfigurationError(f"option '{name}' must not be negative, got {found}")
         if name == "templates" and found and not os.path.isdir(str(found)):
             raise ConfigurationError(f"option 'templates': there is no folder {found!r}")
+        if name == "tuning" and found:
+            _check_tuning(str(found))
         if name in _FLAGS and found:
             _check_words(name, str(found))
         is_backend = name == "backend"
@@ -375,6 +391,8 @@ def _normalised(option: Option, value: object) -> object:
         if option.name == "debug":  # PyOP2 once had levels of debugging
             return number > 0
         return logging.getLevelName(number) if option.name == "log_level" else number
+    if option.name == "tuning" and isinstance(value, Mapping):
+        return ",".join(f"{key}={number}" for key, number in value.items())
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if option.name == "cache_dir" and isinstance(value, str):
@@ -384,6 +402,31 @@ def _normalised(option: Option, value: object) -> object:
             return logging.getLevelName(int(value))
         return _OTHER_LEVELS.get(value.upper(), value.upper())
     return value
+
+
+def numbers_in(text: str) -> Iterator[tuple[str, Any]]:
+    """Return names and values that the option `tuning` sets.
+
+    Args:
+        text: The option: ``name=value``, with commas between them.
+    """
+    for one in filter(None, text.split(",")):
+        name, _, value = one.partition("=")
+        yield name.strip(), ast.literal_eval(value.strip())
+
+
+def _check_tuning(text: str) -> None:
+    tuning = _core.Tuning()
+    try:
+        for name, value in numbers_in(text):
+            tuning = tuning.with_value(name, value)
+    except UsageError as error:
+        message = str(error).removeprefix("tuning: ")
+        raise ConfigurationError(f"option 'tuning': {message}") from None
+    except (ValueError, SyntaxError, TypeError):
+        raise ConfigurationError(
+            f"option 'tuning' must be name=value, with commas between them, got {text!r}"
+        ) from None
 
 
 def _check_words(name: str, text: str) -> None:

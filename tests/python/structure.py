@@ -58,12 +58,12 @@ CODE_LINES = 37_600
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 24_400),
-    "all rooms": (None, 52_800),
+    "all rooms": (None, 52_900),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
 These are sums, so that code can move between rooms, and new code needs an equal amount removed.
-docs/adr/0077-one-sum-of-lines.md gives the reasons and says what a higher number took away.
+docs/adr/0077-one-sum-of-lines.md gives the reasons, and 0081 says what the last rise was for.
 """
 MODULE_LINES = 800
 PIPELINE_NEVER_SEES = "data"

@@ -229,21 +229,22 @@ def test_what_nobody_can_compute_again_is_told(maker: Callable[[Line], Loop], wh
     assert why in again.why_stored(op2.ParLoop(*maker(Line())))
 
 
+@pytest.mark.usefixtures("exits")
 @pytest.mark.parametrize(
-    ("last_loop", "rate", "said"),
+    ("last_loop", "call", "said"),
     [
-        (compared, 1e9, "comes later so: the chain has 1 function of 10.0 us less, for 1.2 us"),
-        (summed, 1e9, "to compute it again would take 1.2 us and save 0 functions of 10.0 us"),
-        (compared, 1e8, "to compute it again would take 12.5 us, and a function takes 10.0 us"),
+        (compared, 10_000, "comes later so: the chain has 1 function of 10.0 us less, for 1.2 us"),
+        (summed, 10_000, "to compute it again would take 1.2 us and save 0 functions of 10.0 us"),
+        (compared, 1_000, "to compute it again would take 1.2 us, and a function takes 1.0 us"),
     ],
 )
 def test_the_rule_weighs_calls_against_functions(
-    monkeypatch: pytest.MonkeyPatch, last_loop: Callable[[Line], Loop], rate: float, said: str
+    last_loop: Callable[[Line], Loop], call: int, said: str
 ) -> None:
     """Two numbers of a point are read again at both ends of each of the 39 sides."""
-    monkeypatch.setattr(again, "_HOST", again._Rates(1e-5, rate, 1e20))
-    with op2.backend("sequential"):
-        *_, report = both(MAKERS["RW"], read, last_loop)
+    numbers = {"call_nanoseconds": call, "gather_rate": 1.0, "operation_rate": 1e9}
+    op2.init(backend="sequential", tuning=numbers)
+    *_, report = both(MAKERS["RW"], read, last_loop)
     assert said in str(report)
     assert (report.chains[0].order == (1, 0, 2)) == ("less" in said)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyop2cxx import __version__, op2
+from pyop2cxx import __version__, _core, op2
 from pyop2cxx.reports.cli import main
 
 if TYPE_CHECKING:
@@ -32,12 +32,17 @@ def test_info_prints_what_this_machine_offers(capsys: pytest.CaptureFixture[str]
     assert __version__ in printed
     assert "sequential" in printed
     assert "OpenMP" in printed
+    assert "call_nanoseconds 3500 nanoseconds" in printed
 
 
 def test_info_as_json(capsys: pytest.CaptureFixture[str], cache: Path) -> None:
     assert main(["info", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["cache"]["on disk"]["path"] == str(cache)
+    assert report["tuning"]["host"] == {
+        "summary": report["tuning"]["host"]["summary"],
+        **dict(_core.tuning_of_class("host").values()),
+    }
 
 
 def test_cache_path(capsys: pytest.CaptureFixture[str], cache: Path) -> None:

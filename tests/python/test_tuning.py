@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.exceptions import ConfigurationError, UnsupportedError, UsageError
 from pyop2cxx.loop import facts
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.pipeline.tuning import checked
@@ -62,6 +62,19 @@ def test_explanations_show_what_is_not_usual() -> None:
     assert found.tuning == {"selected_slots": 2}
     assert "tuning               selected_slots = 2" in str(found)
     assert edge_loop(None).explain().tuning == {}
+
+
+@pytest.mark.parametrize(
+    "given", ["selected_slots=2, memory_rate=30.5", {"selected_slots": 2, "memory_rate": 30.5}]
+)
+def test_numbers_of_all_loops_are_an_option(given: object) -> None:
+    op2.init(backend="sequential", tuning=given)
+    assert edge_loop(None).explain().tuning == {"memory_rate": 30.5, "selected_slots": 2}
+    assert edge_loop({"selected_slots": 8}).explain().tuning["selected_slots"] == 8
+    with pytest.raises(ConfigurationError, match="option 'tuning': there is no 'speed'; there are"):
+        op2.init(tuning={"speed": 1})
+    with pytest.raises(ConfigurationError, match="must be name=value, with commas between"):
+        op2.init(tuning="row_length")
 
 
 @pytest.mark.parametrize(

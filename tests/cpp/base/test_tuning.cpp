@@ -70,6 +70,8 @@ TEST(Tuning, ClassesDiffer) {
   EXPECT_EQ(Tuning::of(DeviceClass::gpu).block_lanes, 128);
   EXPECT_EQ(Tuning::of(DeviceClass::processor).block_lanes, 64);
   EXPECT_GT(Tuning::of(DeviceClass::gpu).lane_operations, Tuning().lane_operations);
+  EXPECT_GT(Tuning::of(DeviceClass::gpu).memory_rate, Tuning().memory_rate);
+  EXPECT_EQ(Tuning::of(DeviceClass::processor).memory_rate, Tuning().memory_rate);
 }
 
 }  // namespace

@@ -9,6 +9,14 @@ namespace {
 constexpr std::int64_t us = 1000;
 constexpr std::int64_t ms = 1000 * us;
 
+/// As a machine has them, with the time that a short loop takes.
+TeamRules rules(std::int64_t short_nanoseconds, bool is_small) {
+  TeamRules found = TeamRules::of({}, 0);
+  found.short_nanoseconds = short_nanoseconds;
+  found.is_small = is_small;
+  return found;
+}
+
 /// Runs that take as long as they are told; what was chosen.
 struct LoopTimes {
   std::int64_t alone;
@@ -27,23 +35,23 @@ struct LoopTimes {
 };
 
 TEST(TeamChoice, ManyElementsAreATeamsAtOnce) {
-  TeamChoice choice(10 * us, false);
+  TeamChoice choice(rules(10 * us, false));
   EXPECT_EQ((LoopTimes{2 * ms, ms}.run(choice, 0, 10)), 0);
 }
 
 TEST(TeamChoice, ShortLoopsStayWithOneThread) {
-  TeamChoice choice(10 * us, true);
+  TeamChoice choice(rules(10 * us, true));
   EXPECT_EQ((LoopTimes{9 * us, us}.run(choice, 0, 2000)), 1);
 }
 
 TEST(TeamChoice, HeavyKernelsOnFewElementsGetATeam) {
-  TeamChoice choice(10 * us, true);
+  TeamChoice choice(rules(10 * us, true));
   EXPECT_EQ((LoopTimes{11 * us, 6 * us}.run(choice, 0, 3)), 1);
   EXPECT_EQ((LoopTimes{11 * us, 6 * us}.run(choice, 0, 100)), 0);
 }
 
 TEST(TeamChoice, AThreadThatIsStoppedDoesNotMakeALoopLong) {
-  TeamChoice choice(10 * us, true);
+  TeamChoice choice(rules(10 * us, true));
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(choice.is_alone(0));
     choice.note(true, i % 3 == 1 ? 8 * us : 4 * ms);
@@ -51,19 +59,19 @@ TEST(TeamChoice, AThreadThatIsStoppedDoesNotMakeALoopLong) {
 }
 
 TEST(TeamChoice, LoopsThatBecomeLongGetATeam) {
-  TeamChoice choice(10 * us, true);
+  TeamChoice choice(rules(10 * us, true));
   EXPECT_EQ((LoopTimes{8 * us, us}.run(choice, 0, 100)), 1);
   LoopTimes{20 * us, us}.run(choice, 0, 600);
   EXPECT_FALSE(choice.is_alone(0));
 }
 
 TEST(TeamChoice, NoNumberMeansNoShortLoops) {
-  TeamChoice choice(0, true);
+  TeamChoice choice(rules(0, true));
   EXPECT_FALSE(choice.is_alone(0));
 }
 
 TEST(TeamChoice, ContentionLeavesALoopToWhatIsFaster) {
-  TeamChoice choice(10 * us, false);
+  TeamChoice choice(rules(10 * us, false));
   const LoopTimes quiet{2 * ms, ms};
   const LoopTimes stopped{4 * ms, 12 * ms};
   EXPECT_EQ(quiet.run(choice, 0, 50), 0);
@@ -76,7 +84,7 @@ TEST(TeamChoice, ContentionLeavesALoopToWhatIsFaster) {
 }
 
 TEST(TeamChoice, ATeamThatKeepsLosingIsSeldomTried) {
-  TeamChoice choice(10 * us, false);
+  TeamChoice choice(rules(10 * us, false));
   const LoopTimes stopped{4 * ms, 12 * ms};
   int n_tried = 0;
   for (int round = 1; round <= 22; ++round) {
@@ -92,15 +100,27 @@ TEST(TeamChoice, ATeamThatKeepsLosingIsSeldomTried) {
 }
 
 TEST(TeamChoice, ATeamThatIsFasterDespiteContentionStays) {
-  TeamChoice choice(10 * us, false);
+  TeamChoice choice(rules(10 * us, false));
   const LoopTimes wide{16 * ms, 2 * ms};  // one of sixteen threads is stopped
   EXPECT_EQ((LoopTimes{16 * ms, ms}.run(choice, 0, 50)), 0);
   EXPECT_LE(wide.run(choice, 1, 100), 0.05);
   EXPECT_LE(wide.run(choice, 2, 100), 0.05);
 }
 
+TEST(TeamChoice, TheTuningSaysHowMuchFasterATeamMustBe) {
+  Tuning tuning;
+  tuning.team_part = 0.4;
+  const LoopTimes halved{4 * ms, 2 * ms};
+  TeamChoice usual(TeamRules::of({}, 1 << 20));
+  TeamChoice strict(TeamRules::of(tuning, 1 << 20));
+  EXPECT_LT(halved.run(usual, 1, 100), 0.2);
+  EXPECT_GT(halved.run(strict, 1, 100), 0.8);
+  EXPECT_TRUE(TeamRules::of({}, 100).is_small);
+  EXPECT_FALSE(TeamRules::of({}, 1 << 20).is_small);
+}
+
 TEST(TeamChoice, TrialsOfShortRunsEndWhenItIsClear) {
-  TeamChoice choice(10 * us, false);
+  TeamChoice choice(rules(10 * us, false));
   EXPECT_EQ((LoopTimes{160 * us, 10 * us}.run(choice, 0, 5000)), 0);
   EXPECT_LT((LoopTimes{160 * us, 10 * us}.run(choice, 1, 5000)), 0.002);
 }
