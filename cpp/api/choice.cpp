@@ -5,10 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
-#include <map>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,15 +17,10 @@
 #include "base/error.hpp"
 #include "exec/portable.hpp"
 #include "plan/positions.hpp"
+#include "plan/widths.hpp"
 
 namespace op2::api {
 namespace {
-
-/// Bytes of the values of one entity.
-std::int64_t row_bytes(const DataState& data) {
-  const std::int64_t n = data.home->size;
-  return n == 0 ? 0 : data.buffer->n_bytes() / n;
-}
 
 const MapState& map_of(const Arguments& objects, int number) {
   return *objects.maps[static_cast<std::size_t>(number)];
@@ -51,63 +44,66 @@ std::vector<const CompiledLoop*> compiled_for(const LoopText& text, const Target
       text.name, wanted, there, wanted));
 }
 
-/// Whether padding columns of a device costs little: targets have similar numbers of elements.
-bool is_evenly_covered(const Arguments& objects, const Visited& visited,
-                       const exec::Executable& executable, double most_padding) {
-  if (visited.part != nullptr || visited.is_extruded()) return false;
-  std::set<int> reduced;
+/// The loop as the rules about meshes see it, if @p executable runs it.
+plan::LoopSizes sizes_of(const Arguments& objects, const Visited& visited,
+                         const exec::Executable& executable) {
+  plan::LoopSizes sizes{.n_items = visited.n_items(),
+                        .n_entities = visited.n_entities(),
+                        .n_whole = visited.whole->size,
+                        .is_whole = visited.part == nullptr && !visited.is_extruded()};
+  for (const MapPointer& map : objects.maps) {
+    sizes.maps.push_back({reinterpret_cast<std::intptr_t>(map.get()), map->table, map->to->size,
+                          map->table->arity(), map->table->index_bytes()});
+  }
   for (std::size_t i = 0; i < objects.data.size(); ++i) {
-    const bool is_reduced = i < executable.data.size() && is_reduction(executable.data[i].access);
-    if (is_reduced && objects.data[i].map >= 0) reduced.insert(objects.data[i].map);
+    const Argument& argument = objects.data[i];
+    const DataState& data = *argument.data;
+    plan::SizedArgument& sized = sizes.arguments.emplace_back();
+    sized.data = reinterpret_cast<std::intptr_t>(&data);
+    sized.map = sized.target = argument.map;
+    // what is not known to be read or written may be both
+    const bool is_known = i < executable.data.size();
+    sized.access = is_known ? executable.data[i].access : Access::rw;
+    const auto scalar =
+        static_cast<std::int64_t>(size_of(is_known ? executable.data[i].storage : DType::float64));
+    const std::int64_t arity = argument.map < 0 ? 1 : map_of(objects, argument.map).table->arity();
+    if (data.sparsity != nullptr) {
+      const std::int64_t n_entries = std::max<std::int64_t>(data.sparsity->table->n_entries(), 1);
+      sized.columns = argument.columns;
+      sized.matrix_bytes = data.buffer->n_bytes();
+      sized.matrix_scalars = sized.matrix_bytes / scalar;
+      sized.n_scalars = arity * map_of(objects, argument.columns).table->arity() *
+                        (sized.matrix_scalars / n_entries);
+      sized.position_bytes = plan::position_bytes(data.sparsity->table->longest_row);
+    } else if (data.home != nullptr && data.home->size > 0) {
+      sized.n_rows = data.home->size;
+      sized.row_bytes = data.buffer->n_bytes() / sized.n_rows;
+      sized.row_scalars = sized.row_bytes / scalar;
+      sized.n_scalars = arity * sized.row_scalars;
+    }
   }
-  double n_entries = 0;
-  double n_padded = 0;
-  for (const int number : reduced) {
-    const MapState& map = map_of(objects, number);
-    const auto facts = shared().plans->facts(map.table, map.from->size, 1);
-    n_entries += static_cast<double>(map.from->size) * map.table->arity();
-    n_padded += static_cast<double>(facts.degree_max) * static_cast<double>(map.to->size);
+  return sizes;
+}
+
+/// The same with all that widths of indices depend on.
+plan::LoopSizes sizes_of(const LoopText& text, const Arguments& objects, const Visited& visited,
+                         const exec::Executable& executable) {
+  plan::LoopSizes sizes = sizes_of(objects, visited, executable);
+  sizes.n_slots = text.slots;
+  if (!text.columns.facets) return sizes;
+  for (plan::SizedArgument& argument : sizes.arguments) {
+    argument.n_scalars *= argument.columns < 0 ? 2 : 4;
   }
-  return !reduced.empty() && n_padded <= most_padding * n_entries;
+  return sizes;
 }
 
 /// Whether no target has more elements than code with columns of one length can visit.
 bool fits_columns(const exec::Executable& executable, const Arguments& objects,
                   const Visited& visited) {
   const MapState& map = map_of(objects, executable.plan.occurrences.front());
-  const auto facts = shared().plans->facts(map.table, map.from->size, 1);
-  return visited.part == nullptr && !visited.is_extruded() && facts.degree_max > 0 &&
-         facts.degree_max <= executable.plan.columns;
-}
-
-/// Whether every index into an argument, a Map or a plan's array fits, with room to stride.
-bool fits_narrow(const LoopText& text, const exec::Executable& executable, const Arguments& objects,
-                 const Visited& visited, double most_padding) {
-  const std::int64_t n = std::max(visited.n_items(), visited.whole->size);
-  const std::int64_t both = text.columns.facets ? 2 : 1;
-  std::int64_t most = n * std::max(text.slots, 1);
-  for (const MapPointer& map : objects.maps) {
-    // of a Map that is composed with padded columns there are more rows than elements
-    const auto padding = static_cast<std::int64_t>(std::ceil(most_padding)) * text.slots;
-    most = std::max(most, n * std::max<std::int64_t>(padding, 1) * map->table->arity());
-  }
-  for (std::size_t i = 0; i < objects.data.size(); ++i) {
-    const Argument& argument = objects.data[i];
-    const DataState& data = *argument.data;
-    const auto scalar = static_cast<std::int64_t>(size_of(executable.data.at(i).storage));
-    const std::int64_t arity = argument.map < 0 ? 1 : map_of(objects, argument.map).table->arity();
-    if (data.sparsity != nullptr) {
-      const auto columns = map_of(objects, argument.columns).table->arity();
-      const std::int64_t n_entries = std::max<std::int64_t>(data.sparsity->table->n_entries(), 1);
-      const std::int64_t dim = data.buffer->n_bytes() / n_entries / scalar;
-      most = std::max(
-          {most, n * arity * columns * dim * both * both, data.buffer->n_bytes() / scalar});
-    } else if (data.home != nullptr) {
-      const std::int64_t dim = row_bytes(data) / scalar;
-      most = std::max({most, data.home->size * dim, n * arity * dim * both});
-    }
-  }
-  return most <= std::numeric_limits<std::int32_t>::max() / 2;
+  const std::int64_t most = shared().plans->largest_degree(map.table, map.from->size, 1);
+  return visited.part == nullptr && !visited.is_extruded() && most > 0 &&
+         most <= executable.plan.columns;
 }
 
 /// Whether what a code needs of the mesh is so.
@@ -116,13 +112,14 @@ bool suits(const CompiledLoop& compiled, const exec::Executable& executable, con
   for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
     if (compiled.injective[i] && !leads_nowhere_twice(*objects.maps[i])) return false;
   }
+  const double most_padding = tuning_of(compiled).most_padding;
+  const plan::LoopSizes sizes = sizes_of(text, objects, visited, executable);
   if (compiled.index_bytes == 4 && !compiled.images.empty() &&
-      !fits_narrow(text, executable, objects, visited, tuning_of(compiled).most_padding)) {
+      !plan::fits_narrow(sizes, most_padding)) {
     return false;
   }
   if (executable.plan.columns > 0 && !fits_columns(executable, objects, visited)) return false;
-  if (compiled.padded &&
-      !is_evenly_covered(objects, visited, executable, tuning_of(compiled).most_padding)) {
+  if (compiled.padded && !plan::is_evenly_covered(sizes, most_padding, *shared().plans, 1)) {
     return false;
   }
   const int width = exec::position_bytes(executable);
@@ -170,36 +167,7 @@ Tuning tuning_of(const CompiledLoop& compiled) {
 
 std::int64_t useful_bytes(const Arguments& objects, const Visited& visited,
                           const exec::Executable& executable) {
-  const std::int64_t n = visited.n_items();
-  std::map<const DataState*, std::int64_t> dats;
-  std::map<int, std::int64_t> maps;
-  for (std::size_t i = 0; i < objects.data.size(); ++i) {
-    const Argument& argument = objects.data[i];
-    const DataState& data = *argument.data;
-    std::int64_t arity = 1;
-    if (argument.map >= 0) {
-      const mesh::MapTable& table = *map_of(objects, argument.map).table;
-      arity = table.arity();
-      // of a matrix with places, those of columns are not read
-      maps[argument.map] = visited.n_entities() * arity * table.index_bytes();
-    }
-    std::int64_t moved = 0;
-    if (data.sparsity != nullptr) {
-      const int columns = map_of(objects, argument.columns).table->arity();
-      moved = 2 * data.buffer->n_bytes() +
-              n * arity * columns * plan::position_bytes(data.sparsity->table->longest_row);
-    } else if (data.home != nullptr) {
-      const Access access = i < executable.data.size() ? executable.data[i].access : Access::rw;
-      const int ways = access == Access::read || access == Access::write ? 1 : 2;
-      const std::int64_t rows = argument.map < 0 ? n : std::min(n * arity, data.home->size);
-      moved = rows * row_bytes(data) * ways;
-    }
-    dats[&data] = std::max(dats[&data], moved);
-  }
-  std::int64_t sum = 0;
-  for (const auto& [data, moved] : dats) sum += moved;
-  for (const auto& [map, moved] : maps) sum += moved;
-  return sum;
+  return plan::useful_bytes({sizes_of(objects, visited, executable)});
 }
 
 }  // namespace op2::api

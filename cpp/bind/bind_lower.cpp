@@ -2,7 +2,10 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -24,6 +27,8 @@
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
 #include "lower/lower.hpp"
+#include "mesh/map_table.hpp"
+#include "plan/widths.hpp"
 
 namespace op2::bind {
 namespace {
@@ -188,16 +193,6 @@ void bind_options(py::module_& core) {
            py::kw_only(), py::arg("deterministic"), py::arg("debug"), py::arg("convention"))
       .def_readonly("deterministic", &lower::Semantics::deterministic);
   py::class_<lower::Widths>(core, "Widths")
-      .def(py::init([](int element_bytes, int entry_bytes, int target_bytes, int position_bytes,
-                       bool padded, int columns, bool summed, bool scattered, int index_bytes,
-                       std::vector<int> soa) {
-             return lower::Widths{element_bytes, entry_bytes,   target_bytes, position_bytes,
-                                  padded,        columns,       summed,       scattered,
-                                  index_bytes,   std::move(soa)};
-           }),
-           py::kw_only(), py::arg("element_bytes"), py::arg("entry_bytes"), py::arg("target_bytes"),
-           py::arg("position_bytes"), py::arg("padded"), py::arg("columns"), py::arg("summed"),
-           py::arg("scattered"), py::arg("index_bytes"), py::arg("soa"))
       .def_readonly("position_bytes", &lower::Widths::position_bytes)
       .def_readonly("padded", &lower::Widths::padded)
       .def_readonly("summed", &lower::Widths::summed)
@@ -278,11 +273,41 @@ void bind_options(py::module_& core) {
       .def_readonly("widest", &lower::LaneWork::widest);
 }
 
+/// The rules about meshes need plans, and are about what is lowered.
+void bind_widths(py::module_& core) {
+  using plan::LoopSizes;
+  using plan::SizedArgument;
+  using plan::SizedMap;
+  using Long = std::int64_t;
+  py::class_<SizedMap>(core, "SizedMap")
+      .def(py::init<Long, std::shared_ptr<mesh::MapTable>, Long, int, int>(), py::arg("id"),
+           py::arg("table").none(true), py::arg("n_targets"), py::arg("arity"),
+           py::arg("index_bytes"));
+  py::class_<SizedArgument>(core, "SizedArgument")
+      .def(py::init<Long, Access, int, int, int, Long, Long, Long, Long, Long, Long, int, bool>(),
+           py::kw_only(), py::arg("data"), py::arg("access"), py::arg("map"), py::arg("columns"),
+           py::arg("target"), py::arg("n_scalars"), py::arg("n_rows"), py::arg("row_scalars"),
+           py::arg("row_bytes"), py::arg("matrix_bytes"), py::arg("matrix_scalars"),
+           py::arg("position_bytes"), py::arg("is_soa"));
+  py::class_<LoopSizes>(core, "LoopSizes")
+      .def(py::init<Long, Long, Long, bool, int, std::vector<SizedMap>,
+                    std::vector<SizedArgument>>(),
+           py::kw_only(), py::arg("n_items"), py::arg("n_entities"), py::arg("n_whole"),
+           py::arg("is_whole"), py::arg("n_slots"), py::arg("maps"), py::arg("arguments"))
+      .def_property_readonly("entry_bytes", &plan::entry_bytes);
+  core.def("widths_of", &plan::widths_of, py::kw_only(), py::arg("whole"), py::arg("members"),
+           py::arg("facts"), py::arg("tuning"), py::arg("plans"), py::arg("n_threads"),
+           py::call_guard<py::gil_scoped_release>());
+  core.def("useful_bytes", &plan::useful_bytes, py::arg("members"), py::kw_only(),
+           py::arg("zeroed") = std::set<Long>(), py::arg("dropped") = std::set<Long>());
+}
+
 }  // namespace
 
 void bind_lower(py::module_& core) {
   bind_loop(core);
   bind_options(core);
+  bind_widths(core);
   core.attr("VISITED_ALONE") = ir::visited_alone;
   core.attr("PASSES") = py::cast(
       std::vector<std::string>(std::begin(lower::stage_names), std::end(lower::stage_names)));

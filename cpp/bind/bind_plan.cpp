@@ -35,13 +35,9 @@ plan::ConflictSet loop_of(std::int64_t n, MapHolder subset, Conflicts conflicts)
 
 void bind_map_facts(py::module_& room) {
   py::class_<MapFacts>(room, "MapFacts")
-      .def(py::init<int, std::int64_t, std::int64_t, bool, bool>(), py::arg("index_bytes"),
-           py::arg("degree_min") = MapFacts().degree_min,
-           py::arg("degree_max") = MapFacts().degree_max, py::arg("injective") = false,
+      .def(py::init<int, bool, bool>(), py::arg("index_bytes"), py::arg("injective") = false,
            py::arg("has_negative") = true)
       .def_readonly("index_bytes", &MapFacts::index_bytes)
-      .def_readonly("degree_min", &MapFacts::degree_min)
-      .def_readonly("degree_max", &MapFacts::degree_max)
       .def_readonly("injective", &MapFacts::injective)
       .def_readonly("has_negative", &MapFacts::has_negative)
       .def(
@@ -51,8 +47,7 @@ void bind_map_facts(py::module_& room) {
           },
           py::arg("other"))
       .def("__hash__", [](const MapFacts& self) {
-        return py::hash(py::make_tuple(self.index_bytes, self.degree_min, self.degree_max,
-                                       self.injective, self.has_negative));
+        return py::hash(py::make_tuple(self.index_bytes, self.injective, self.has_negative));
       });
   room.def("map_facts", &mesh::map_facts, py::arg("map"), py::arg("n"), py::arg("n_threads"),
            release_gil());
@@ -208,18 +203,6 @@ void bind_cache(py::module_& room) {
             return cache.facts(std::move(map), n, n_threads);
           },
           py::arg("map"), py::arg("n"), py::arg("n_threads"), release_gil())
-      .def(
-          "scatter",
-          [](PlanCache& cache, MapHolder map, std::int64_t n, std::int64_t window) {
-            return cache.scatter(std::move(map), n, window);
-          },
-          py::arg("map"), py::arg("n"), py::arg("window"), release_gil())
-      .def(
-          "distinct_targets",
-          [](PlanCache& cache, MapHolder map, std::int64_t n, std::int64_t block_size) {
-            return cache.distinct_targets(std::move(map), n, block_size);
-          },
-          py::arg("map"), py::arg("n"), py::arg("block_size"), release_gil())
       .def("statistics", &PlanCache::statistics, release_gil())
       .def("clear", &PlanCache::clear, release_gil());
 }

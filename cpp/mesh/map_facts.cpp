@@ -13,6 +13,13 @@
 namespace op2::mesh {
 namespace {
 
+/// Call @p f with the first entry, in the map's own width.
+template <class F>
+auto with_values(const MapTable& map, const F& f) {
+  return map.index_bytes() == 4 ? f(static_cast<const std::int32_t*>(map.values()))
+                                : f(static_cast<const std::int64_t*>(map.values()));
+}
+
 /// Smallest and largest entry.
 struct Extremes {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -42,13 +49,11 @@ Extremes extremes(const Index* values, std::int64_t begin, std::int64_t end) {
 
 Extremes extremes(const MapTable& map, std::int64_t n_entries, int n_threads) {
   std::vector<Extremes> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
-  parallel_for(n_threads, n_entries,
-               [&map, &partial](std::int64_t begin, std::int64_t end, int chunk) {
-                 partial[static_cast<std::size_t>(chunk)] =
-                     map.index_bytes() == 4
-                         ? extremes(static_cast<const std::int32_t*>(map.values()), begin, end)
-                         : extremes(static_cast<const std::int64_t*>(map.values()), begin, end);
-               });
+  parallel_for(
+      n_threads, n_entries, [&map, &partial](std::int64_t begin, std::int64_t end, int chunk) {
+        partial[static_cast<std::size_t>(chunk)] =
+            with_values(map, [&](const auto* entries) { return extremes(entries, begin, end); });
+      });
   return join(partial);
 }
 
@@ -67,67 +72,60 @@ Extremes extremes(const MapTable& map, std::int64_t n_entries, int n_threads) {
   throw InternalError(fmt::format("{}: the map changed while it was checked", name));
 }
 
-/// Threads that count degrees each need a counter a target.
-constexpr int max_counting_threads = 8;
-
 template <class Index>
-std::vector<std::int32_t> count_degrees(const Index* values, std::int64_t begin, std::int64_t end,
-                                        std::int64_t n_targets) {
-  std::vector<std::int32_t> count(static_cast<std::size_t>(n_targets), 0);
-  for (std::int64_t i = begin; i < end; ++i) {
-    if (values[i] >= 0) ++count[static_cast<std::size_t>(values[i])];
+std::int64_t largest_degree(const Index* values, std::int64_t n_entries, std::int64_t n_targets) {
+  std::vector<std::int32_t> degrees(static_cast<std::size_t>(n_targets), 0);
+  std::int32_t largest = 0;
+  for (std::int64_t i = 0; i < n_entries; ++i) {
+    if (values[i] < 0) continue;
+    largest = std::max(largest, ++degrees[static_cast<std::size_t>(values[i])]);
   }
-  return count;
+  return largest;
 }
 
-/// Least and greatest degree. Counters of each thread's own, added up: shared atomic ones were
-/// slower than one thread alone.
-Extremes degrees(const MapTable& map, std::int64_t n_entries, int n_threads) {
-  const int n_counting = std::clamp(n_threads, 1, max_counting_threads);
-  std::vector<std::vector<std::int32_t>> counts(static_cast<std::size_t>(n_counting));
-  parallel_for(
-      n_counting, n_entries, [&map, &counts](std::int64_t begin, std::int64_t end, int chunk) {
-        counts[static_cast<std::size_t>(chunk)] =
-            map.index_bytes() == 4 ? count_degrees(static_cast<const std::int32_t*>(map.values()),
-                                                   begin, end, map.n_targets())
-                                   : count_degrees(static_cast<const std::int64_t*>(map.values()),
-                                                   begin, end, map.n_targets());
-      });
-  std::erase_if(counts, [](const std::vector<std::int32_t>& count) { return count.empty(); });
-  std::vector<Extremes> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
-  parallel_for(n_threads, map.n_targets(),
-               [&counts, &partial](std::int64_t begin, std::int64_t end, int chunk) {
-                 Extremes found;
-                 for (auto target = static_cast<std::size_t>(begin);
-                      target < static_cast<std::size_t>(end); ++target) {
-                   std::int64_t degree = 0;
-                   for (const std::vector<std::int32_t>& count : counts) degree += count[target];
-                   found.least = std::min(found.least, degree);
-                   found.greatest = std::max(found.greatest, degree);
-                 }
-                 partial[static_cast<std::size_t>(chunk)] = found;
-               });
-  return join(partial);
+/// Whether no target is named twice, and the pass over the entries ends with the first that is.
+template <class Index>
+bool is_injective(const Index* values, std::int64_t n_entries, std::int64_t n_targets) {
+  std::vector<bool> is_named(static_cast<std::size_t>(n_targets), false);
+  for (std::int64_t i = 0; i < n_entries; ++i) {
+    if (values[i] < 0) continue;
+    const auto target = static_cast<std::size_t>(values[i]);
+    if (is_named[target]) return false;
+    is_named[target] = true;
+  }
+  return true;
+}
+
+/// Smallest and largest entry of the first @p n rows, which must lead to the target set or nowhere.
+Extremes checked_extremes(const MapTable& map, std::int64_t n, int n_threads) {
+  if (n < 0 || n > map.n_rows()) {
+    throw UsageError(fmt::format("map facts of {} rows: the map has {}", n, map.n_rows()));
+  }
+  const Extremes values = extremes(map, n * map.arity(), n_threads);
+  if (values.greatest >= map.n_targets()) fail_range(map, "map facts", true);
+  return values;
 }
 
 }  // namespace
 
 MapFacts map_facts(const MapTable& map, std::int64_t n, int n_threads) {
-  if (n < 0 || n > map.n_rows()) {
-    throw UsageError(fmt::format("map facts of {} rows: the map has {}", n, map.n_rows()));
-  }
+  const Extremes values = checked_extremes(map, n, n_threads);
   const std::int64_t n_entries = n * map.arity();
-  const Extremes values = extremes(map, n_entries, n_threads);
-  if (values.greatest >= map.n_targets()) fail_range(map, "map facts", true);
   MapFacts facts;
   facts.index_bytes = map.index_bytes();
   facts.has_negative = n_entries > 0 && values.least < 0;
-  const bool has_targets = map.n_targets() > 0;
-  const Extremes degree = has_targets ? degrees(map, n_entries, n_threads) : Extremes{0, 0};
-  facts.degree_min = degree.least;
-  facts.degree_max = degree.greatest;
-  facts.injective = facts.degree_max <= 1;
+  const bool has_too_many = !facts.has_negative && n_entries > map.n_targets();
+  facts.injective = !has_too_many && with_values(map, [&](const auto* entries) {
+    return is_injective(entries, n_entries, map.n_targets());
+  });
   return facts;
+}
+
+std::int64_t largest_degree(const MapTable& map, std::int64_t n, int n_threads) {
+  (void)checked_extremes(map, n, n_threads);
+  return with_values(map, [&](const auto* entries) {
+    return largest_degree(entries, n * map.arity(), map.n_targets());
+  });
 }
 
 void check_range(const MapTable& map, std::string_view name, bool negative_allowed, int n_threads) {

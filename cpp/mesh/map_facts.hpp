@@ -15,6 +15,11 @@ using op2::MapFacts;
 /// @throws UsageError if @p n exceeds the map's rows or an entry is >= n_targets.
 [[nodiscard]] MapFacts map_facts(const MapTable& map, std::int64_t n, int n_threads);
 
+/// @brief The degree of a target is the number of entries that name it: the largest one of rows
+/// [0, @p n). Takes longer than map_facts().
+/// @throws UsageError as map_facts() does.
+[[nodiscard]] std::int64_t largest_degree(const MapTable& map, std::int64_t n, int n_threads);
+
 /// @brief Check that every entry of @p map is in [0, n_targets), or negative where
 /// @p negative_allowed.
 /// @param[in] name How messages call the map.

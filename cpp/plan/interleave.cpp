@@ -45,8 +45,6 @@ Keys smallest_targets(const mesh::MapTable& map, std::int64_t n, int n_threads) 
   return keys;
 }
 
-constexpr std::int64_t warp = 32;
-constexpr std::int64_t piece = 4;  // targets with one float64 each in a piece of memory
 constexpr std::int64_t sample = 4096;
 constexpr std::int64_t n_samples = 8;
 
@@ -58,11 +56,13 @@ struct Pieces {
 
 /// Add those of the elements [begin, end), which are put in order by themselves.
 void count_pieces(const mesh::MapTable& map, std::int64_t begin, std::int64_t end,
-                  std::int64_t window, Pieces& pieces) {
+                  const ScatterLayout& layout, Pieces& pieces) {
+  const std::int64_t warp = layout.lanes;
+  const std::int64_t piece = layout.sector_targets;
   const auto* values = static_cast<const char*>(map.values());
   const mesh::MapTable part(values + begin * map.arity() * map.index_bytes(), map.index_bytes(),
                             end - begin, map.arity(), map.n_targets());
-  const Interleaved plan = interleave(part, {end - begin, nullptr}, window, 1);
+  const Interleaved plan = interleave(part, {end - begin, nullptr}, layout.window, 1);
   const auto element = [&plan](std::int64_t i) {
     return std::visit([i](const auto& order) { return static_cast<std::int64_t>(order[at(i)]); },
                       plan.order);
@@ -84,13 +84,16 @@ void count_pieces(const mesh::MapTable& map, std::int64_t begin, std::int64_t en
 
 }  // namespace
 
-double scatter(const mesh::MapTable& map, std::int64_t n, std::int64_t window) {
-  check_windows(map, n, window);
+double scatter(const mesh::MapTable& map, std::int64_t n, const ScatterLayout& layout) {
+  check_windows(map, n, layout.window);
+  if (layout.lanes < 1 || layout.sector_targets < 1) {
+    throw UsageError("scatter: there must be lanes, and targets in a sector");
+  }
   Pieces pieces;
   const std::int64_t n_parts = std::min(n_samples, (n + sample - 1) / sample);
   for (std::int64_t part = 0; part < n_parts; ++part) {
     const std::int64_t begin = part * std::max(n / n_parts, sample);
-    count_pieces(map, begin, std::min(n, begin + sample), window, pieces);
+    count_pieces(map, begin, std::min(n, begin + sample), layout, pieces);
   }
   const auto fewest = static_cast<double>(pieces.fewest);
   return fewest > 0 ? static_cast<double>(pieces.touched) / fewest : 1.0;

@@ -29,15 +29,23 @@ struct Interleaved {
 [[nodiscard]] Interleaved interleave(const mesh::MapTable& map, const Elements& elements,
                                      std::int64_t window, int n_threads);
 
+/// @brief What scatter() counts with: the device's numbers.
+struct ScatterLayout {
+  std::int64_t window = 32;         ///< as interleave() has it
+  std::int64_t lanes = 32;          ///< that access memory together: those of a warp
+  std::int64_t sector_targets = 4;  ///< with one float64 each in a sector of memory
+};
+
 /// @brief How far apart lanes side by side add to memory, if elements are in the order of
-/// interleave(): pieces of four targets that 32 of them touch by one slot, divided by the fewest
+/// interleave(): sectors that the lanes of a warp touch by one slot, divided by the fewest
 /// possible.
 ///
 /// Found for some thousands of the first @p n elements. About 1 where neighbours have neighbouring
 /// targets in each slot, as on meshes that are numbered row by row; 1 where there are too few to
 /// tell.
 /// @throws UsageError as interleave() does.
-[[nodiscard]] double scatter(const mesh::MapTable& map, std::int64_t n, std::int64_t window);
+[[nodiscard]] double scatter(const mesh::MapTable& map, std::int64_t n,
+                             const ScatterLayout& layout);
 
 /// @brief The rows of @p map in the order of @p plan, as wide as they were.
 ///

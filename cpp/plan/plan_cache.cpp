@@ -48,6 +48,7 @@ class PlanCache::KeyBuilder {
     column_fill,
     composed,
     facts,
+    degree,
     table,
     staged,
     positions,
@@ -374,9 +375,15 @@ MapPointer PlanCache::interleaved(const MapPointer& map, const MapPointer& by,
   return {owner, owner->map.get()};
 }
 
-double PlanCache::scatter(const MapPointer& map, std::int64_t n, std::int64_t window) {
-  const Key key = KeyBuilder(KeyBuilder::Kind::scatter).number(n).number(window).map(map).take();
-  return *find_or_build<double>(key, [&] { return plan::scatter(*map, n, window); });
+double PlanCache::scatter(const MapPointer& map, std::int64_t n, const ScatterLayout& layout) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::scatter)
+                      .number(n)
+                      .number(layout.window)
+                      .number(layout.lanes)
+                      .number(layout.sector_targets)
+                      .map(map)
+                      .take();
+  return *find_or_build<double>(key, [&] { return plan::scatter(*map, n, layout); });
 }
 
 double PlanCache::distinct_targets(const MapPointer& map, std::int64_t n, std::int64_t block_size) {
@@ -389,6 +396,12 @@ mesh::MapFacts PlanCache::facts(const MapPointer& map, std::int64_t n, int n_thr
   const Key key = KeyBuilder(KeyBuilder::Kind::facts).number(n).map(map).take();
   return *find_or_build<mesh::MapFacts>(
       key, [&map, n, n_threads] { return mesh::map_facts(*map, n, n_threads); });
+}
+
+std::int64_t PlanCache::largest_degree(const MapPointer& map, std::int64_t n, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::degree).number(n).map(map).take();
+  return *find_or_build<std::int64_t>(
+      key, [&map, n, n_threads] { return mesh::largest_degree(*map, n, n_threads); });
 }
 
 PlanCache::Statistics PlanCache::statistics() {

@@ -94,11 +94,13 @@ class PlanCache {
                                        const Elements& elements, std::int64_t window,
                                        int n_threads);
   /// @brief How far apart lanes side by side add to memory; see plan::scatter().
-  [[nodiscard]] double scatter(const MapPointer& map, std::int64_t n, std::int64_t window);
+  [[nodiscard]] double scatter(const MapPointer& map, std::int64_t n, const ScatterLayout& layout);
   /// @brief Which part of a block's entries are different targets; see plan::distinct_targets().
   [[nodiscard]] double distinct_targets(const MapPointer& map, std::int64_t n,
                                         std::int64_t block_size);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
+  /// @brief The most entries that lead to one target; see mesh::largest_degree().
+  [[nodiscard]] std::int64_t largest_degree(const MapPointer& map, std::int64_t n, int n_threads);
 
   /// @brief What the cache holds and how often it helped.
   struct Statistics {

@@ -67,6 +67,7 @@ __all__: list[str] = [
     "Lanes",
     "LaunchOptions",
     "Loop",
+    "LoopSizes",
     "LoweringOptions",
     "MOST_SET_BYTES",
     "MapRef",
@@ -91,6 +92,8 @@ __all__: list[str] = [
     "STRATEGIES",
     "Sections",
     "Semantics",
+    "SizedArgument",
+    "SizedMap",
     "TaskRow",
     "Timing",
     "Trace",
@@ -163,8 +166,10 @@ __all__: list[str] = [
     "trace_clock",
     "tunables",
     "tuning_of_class",
+    "useful_bytes",
     "usual_tuning",
     "why_not_on_lanes",
+    "widths_of",
     "with_checks",
     "with_suspicion",
     "written_down",
@@ -976,20 +981,6 @@ class Semantics:
     def deterministic(self) -> bool: ...
 
 class Widths:
-    def __init__(
-        self,
-        *,
-        element_bytes: typing.SupportsInt | typing.SupportsIndex,
-        entry_bytes: typing.SupportsInt | typing.SupportsIndex,
-        target_bytes: typing.SupportsInt | typing.SupportsIndex,
-        position_bytes: typing.SupportsInt | typing.SupportsIndex,
-        padded: bool,
-        columns: typing.SupportsInt | typing.SupportsIndex,
-        summed: bool,
-        scattered: bool,
-        index_bytes: typing.SupportsInt | typing.SupportsIndex,
-        soa: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
-    ) -> None: ...
     @property
     def index_bytes(self) -> int: ...
     @property
@@ -1054,6 +1045,50 @@ class LaneWork:
     def n_slow(self) -> int: ...
     @property
     def widest(self) -> int: ...
+
+class SizedMap:
+    def __init__(
+        self,
+        id: typing.SupportsInt | typing.SupportsIndex,
+        table: MapTable,
+        n_targets: typing.SupportsInt | typing.SupportsIndex,
+        arity: typing.SupportsInt | typing.SupportsIndex,
+        index_bytes: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+
+class SizedArgument:
+    def __init__(
+        self,
+        *,
+        data: typing.SupportsInt | typing.SupportsIndex,
+        access: Access,
+        map: typing.SupportsInt | typing.SupportsIndex,
+        columns: typing.SupportsInt | typing.SupportsIndex,
+        target: typing.SupportsInt | typing.SupportsIndex,
+        n_scalars: typing.SupportsInt | typing.SupportsIndex,
+        n_rows: typing.SupportsInt | typing.SupportsIndex,
+        row_scalars: typing.SupportsInt | typing.SupportsIndex,
+        row_bytes: typing.SupportsInt | typing.SupportsIndex,
+        matrix_bytes: typing.SupportsInt | typing.SupportsIndex,
+        matrix_scalars: typing.SupportsInt | typing.SupportsIndex,
+        position_bytes: typing.SupportsInt | typing.SupportsIndex,
+        is_soa: bool,
+    ) -> None: ...
+
+class LoopSizes:
+    def __init__(
+        self,
+        *,
+        n_items: typing.SupportsInt | typing.SupportsIndex,
+        n_entities: typing.SupportsInt | typing.SupportsIndex,
+        n_whole: typing.SupportsInt | typing.SupportsIndex,
+        is_whole: bool,
+        n_slots: typing.SupportsInt | typing.SupportsIndex,
+        maps: collections.abc.Sequence[SizedMap],
+        arguments: collections.abc.Sequence[SizedArgument],
+    ) -> None: ...
+    @property
+    def entry_bytes(self) -> int: ...
 
 class Candidate:
     @property
@@ -1686,6 +1721,12 @@ def sums_targets(
 def trace_clock() -> int: ...
 def tunables() -> list[Tunable]: ...
 def tuning_of_class(device_class: str) -> Tuning: ...
+def useful_bytes(
+    members: collections.abc.Sequence[LoopSizes],
+    *,
+    zeroed: collections.abc.Set[typing.SupportsInt | typing.SupportsIndex] = set(),
+    dropped: collections.abc.Set[typing.SupportsInt | typing.SupportsIndex] = set(),
+) -> int: ...
 def usual_tuning(facts: Facts) -> Tuning: ...
 def why_not_on_lanes(
     lanes: typing.SupportsInt | typing.SupportsIndex,
@@ -1695,6 +1736,15 @@ def why_not_on_lanes(
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> str: ...
+def widths_of(
+    *,
+    whole: LoopSizes,
+    members: collections.abc.Sequence[LoopSizes],
+    facts: Facts,
+    tuning: Tuning,
+    plans: plan.PlanCache,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> Widths: ...
 def with_checks(body: KernelBody, input: CheckInput) -> CheckedBody: ...
 def with_suspicion(body: KernelBody, input: CheckInput) -> CheckedBody | None: ...
 def written_down(module: Module, loop: Loop, strategy: str, is_parallel: bool) -> str: ...

@@ -54,15 +54,9 @@ class MapFacts:
     def __init__(
         self,
         index_bytes: typing.SupportsInt | typing.SupportsIndex,
-        degree_min: typing.SupportsInt | typing.SupportsIndex = 0,
-        degree_max: typing.SupportsInt | typing.SupportsIndex = 9223372036854775807,
         injective: bool = False,
         has_negative: bool = True,
     ) -> None: ...
-    @property
-    def degree_max(self) -> int: ...
-    @property
-    def degree_min(self) -> int: ...
     @property
     def has_negative(self) -> bool: ...
     @property
@@ -249,12 +243,6 @@ class PlanCache:
         n_threads: typing.SupportsInt | typing.SupportsIndex,
     ) -> BlockPlan: ...
     def clear(self) -> None: ...
-    def distinct_targets(
-        self,
-        map: pyop2cxx._core.MapTable,
-        n: typing.SupportsInt | typing.SupportsIndex,
-        block_size: typing.SupportsInt | typing.SupportsIndex,
-    ) -> float: ...
     def elements(
         self,
         n: typing.SupportsInt | typing.SupportsIndex,
@@ -274,12 +262,6 @@ class PlanCache:
     def padded(
         self, spec: InverseSpec, n_threads: typing.SupportsInt | typing.SupportsIndex
     ) -> PaddedInverse: ...
-    def scatter(
-        self,
-        map: pyop2cxx._core.MapTable,
-        n: typing.SupportsInt | typing.SupportsIndex,
-        window: typing.SupportsInt | typing.SupportsIndex,
-    ) -> float: ...
     def statistics(self) -> CacheStatistics: ...
 
 class Curve:

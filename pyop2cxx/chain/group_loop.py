@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.base.access import READ
 from pyop2cxx.chain.spares import trader
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.execute import launch_of
@@ -57,23 +57,10 @@ class GroupFacts(LoopFacts):
         self._dropped = dropped
         self._zeroed = zeroed
 
-    def widths(self, built: symbolic.Symbolic) -> tuple[int, int, int]:
-        """Bytes of element numbers, of incidences and of target numbers in plan arrays."""
-        each = [loop._facts.widths(loop._symbolic()) for loop in self._loops]
-        element, _, target = map(max, zip(super().widths(built), *each, strict=True))
-        return element, self._main._facts.widths(self._main._symbolic())[1], target
-
-    def is_evenly_covered(self, built: symbolic.Symbolic, most_padding: float) -> bool:
-        """Return the answer of the loop with the first incidences: others are not padded."""
-        return self._main._facts.is_evenly_covered(self._main._symbolic(), most_padding)
-
-    def shares_targets(self, tuning: _core.Tuning) -> bool:
-        """Return whether all loops do."""
-        return all(loop._facts.shares_targets(tuning) for loop in self._loops)
-
-    def is_scattered(self, tuning: _core.Tuning) -> bool:
-        """Return whether any loop is."""
-        return any(loop._facts.is_scattered(tuning) for loop in self._loops)
+    def members(self) -> list[_core.LoopSizes]:
+        """Return the sizes of the loops; the loop with counted incidences comes first."""
+        loops = [self._main, *(loop for loop in self._loops if loop is not self._main)]
+        return [loop._facts.sizes(loop._symbolic().loop.n_slots()) for loop in loops]
 
     def map_facts(self, map_: Map) -> _core.plan.MapFacts:
         """Degrees in the writing loop: rows of the Map are elements there."""
@@ -85,15 +72,6 @@ class GroupFacts(LoopFacts):
         writers = [loop for writes, loop in users if writes]
         loop = writers[0] if writers else users[0][1] if users else self._main
         return loop._map_facts(map_)
-
-    def longest_row(self) -> int:
-        """Return the longest row of the loop with the first incidences."""
-        return self._main._facts.longest_row()
-
-    def index_bytes(self, built: symbolic.Symbolic, most_padding: float) -> int:
-        """4 if every index fits in each of the loops, with room to stride."""
-        each = [loop._facts.index_bytes(loop._symbolic(), most_padding) for loop in self._loops]
-        return max(super().index_bytes(built, most_padding), *each)
 
     def part_elsewhere(
         self, built: symbolic.Symbolic, of_elements: int, of_targets: int
@@ -134,28 +112,9 @@ class GroupFacts(LoopFacts):
     @property
     def useful_bytes(self) -> int:
         """Bytes moved at least, without the values handed on between the loops."""
-        made: set[int] = set(self._zeroed)
-        read: dict[int, int] = {}
-        written: dict[int, int] = {}
-        for loop, own in zip(self._loops, self._parts_of_each, strict=True):
-            n = loop._items.n
-            for part in own:
-                for map_ in part.maps:
-                    read[map_._uid] = n * map_.arity * table_of(map_).index_bytes
-                if part.is_of_matrix:
-                    written[part.data._uid] = 2 * part.data.nbytes
-                    read[-part.data._uid] = loop._facts.moved_bytes(part) - 2 * part.data.nbytes
-                if part.home is None or part.is_of_matrix:
-                    continue
-                rows = n if part.map_ is None else min(n * part.map_.arity, part.home.total_size)
-                uid, size = part.data._uid, rows * part.dim * part.dtype.itemsize
-                if part.access != WRITE and uid not in made:
-                    read[uid] = max(read.get(uid, 0), size)
-                if part.access != READ:
-                    made.add(uid)
-                    if uid not in self._dropped:
-                        written[uid] = max(written.get(uid, 0), size)
-        return sum(read.values()) + sum(written.values())
+        each = zip(self._loops, self._parts_of_each, strict=True)
+        members = [LoopFacts(loop.iterset, loop._items, own).sizes() for loop, own in each]
+        return _core.useful_bytes(members, zeroed=set(self._zeroed), dropped=set(self._dropped))
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ def _numbered(
                     why_no_invert=alone[i] or why_no_invert(loop),
                     n_bytes=loop.useful_bytes,
                     why_no_join=alone[i] or why_no_join(loop, one),
-                    entry_bytes=loop._facts.widths(one)[1],
+                    entry_bytes=loop._facts.sizes(one.loop.n_slots()).entry_bytes,
                     is_empty=loop._items.n == 0,
                     part=visited.number_of(loop),
                     lanes=lanes[i],

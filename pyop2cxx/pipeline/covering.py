@@ -75,8 +75,6 @@ def _facts(
     return tuple(
         _core.plan.MapFacts(
             index_bytes=one.index_bytes,
-            degree_min=one.degree_min,
-            degree_max=one.degree_max,
             injective=one.injective and injective,
             has_negative=one.has_negative or negative,
         )

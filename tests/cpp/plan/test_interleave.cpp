@@ -78,19 +78,32 @@ TEST(Scatter, IsOneWhereNeighboursHaveNeighbours) {
   std::vector<std::int32_t> pairs;
   for (std::int32_t e = 0; e < n; ++e) pairs.insert(pairs.end(), {e, e + 1});
   const testing::TestMap<> path(pairs, 2, n + 1);
-  EXPECT_NEAR(scatter(*path.table, n, 32), 1.0, 0.1);
+  EXPECT_NEAR(scatter(*path.table, n, {}), 1.0, 0.1);
   std::shuffle(pairs.begin(), pairs.end(), std::mt19937(1));
   const testing::TestMap<> shuffled(pairs, 2, n + 1);
-  EXPECT_GT(scatter(*shuffled.table, n, 32), 2.0);
+  EXPECT_GT(scatter(*shuffled.table, n, {}), 2.0);
+}
+
+TEST(Scatter, CountsTheLanesOfTheDevice) {
+  // each target in a sector of its own
+  std::vector<std::int32_t> targets;
+  for (std::int32_t e = 0; e < 64; ++e) targets.push_back(e % 2 == 0 ? 8 * e : 8 * e + 1);
+  const testing::TestMap<> map(targets, 1, 1024);
+  EXPECT_EQ(scatter(*map.table, 64, {.window = 2048, .lanes = 64}), 4.0);
+  EXPECT_EQ(scatter(*map.table, 64, {.window = 2048, .lanes = 32, .sector_targets = 1}), 1.0);
+  // too few for a warp of 64 to tell, enough for one of 32
+  EXPECT_EQ(scatter(*map.table, 63, {.window = 2048, .lanes = 64}), 1.0);
+  EXPECT_EQ(scatter(*map.table, 63, {.window = 2048, .lanes = 32}), 4.0);
+  EXPECT_THROW((void)scatter(*map.table, 64, {.lanes = 0}), UsageError);
 }
 
 TEST(Scatter, IsOneWhereNobodyCanTell) {
   const testing::TestMap<> map(std::vector<std::int32_t>(62, -1), 2, 9);
-  EXPECT_EQ(scatter(*map.table, 0, 32), 1.0);
-  EXPECT_EQ(scatter(*map.table, 31, 32), 1.0);
+  EXPECT_EQ(scatter(*map.table, 0, {}), 1.0);
+  EXPECT_EQ(scatter(*map.table, 31, {}), 1.0);
   const testing::TestMap<> none(std::vector<std::int32_t>(6400, -1), 2, 9);
-  EXPECT_EQ(scatter(*none.table, 3200, 32), 1.0);
-  EXPECT_THROW((void)scatter(*map.table, 32, 32), UsageError);
+  EXPECT_EQ(scatter(*none.table, 3200, {}), 1.0);
+  EXPECT_THROW((void)scatter(*map.table, 32, {}), UsageError);
 }
 
 TEST(Reordered, HasTheRowsInTheOrderOfThePlan) {
