@@ -43,6 +43,9 @@ const std::map<std::string, std::string_view cg::Dialect::*>& words_of_dialects(
       {"assume_aligned", &Dialect::assume_aligned},
       {"grid_loop", &Dialect::grid_loop},
       {"bounds", &Dialect::bounds},
+      {"atomics", &Dialect::atomics},
+      {"exchange_any", &Dialect::exchange_any},
+      {"words", &Dialect::words},
       {"table", &Dialect::table},
       {"large_table", &Dialect::large_table},
   };

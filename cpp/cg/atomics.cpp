@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -34,144 +36,70 @@ bool is_real(DType dtype) {
   return dtype == DType::float32 || dtype == DType::float64;
 }
 
-/// Writes the function `name(target, value)`.
-class Helper {
- public:
-  Helper(Context& out, const std::string& name, DType dtype, kir::Update update)
-      : out_(out), dialect_(out.dialect()), dtype_(dtype), update_(update), name_(name) {}
-
-  void write() {
-    const std::string memory = dialect_.global.empty() ? "" : fmt::format("{} ", dialect_.global);
-    const Scope scope = out_.function(fmt::format(
-        "{} void {}({}{} *target, {} value)", dialect_.function, name_, memory, type(), type()));
-    switch (dialect_.exchange) {
-      case Exchange::gcc:
-        return by_builtin();
-      case Exchange::opencl:
-      case Exchange::cuda:
-        return size_of(dtype_) < 4 ? in_a_word() : by_bits();
-    }
+/// What a function does to `*target`. Names of its own are those of templates.
+std::string body_of(const Dialect& dialect, DType dtype, kir::Update update) {
+  const std::string_view type = dialect.type_name(dtype);
+  if (!dialect.exchange_any.empty()) {
+    return fmt::format(fmt::runtime(dialect.exchange_any), type, combined(update, "seen"));
   }
-
- private:
-  [[nodiscard]] std::string_view type() const { return dialect_.type_name(dtype_); }
-
-  void by_builtin() {
-    const std::string seen = out_.declare(std::string(type()), "seen");
-    const std::string wanted = out_.declare(std::string(type()), "wanted");
-    out_.statement(fmt::format("__atomic_load(target, &{}, __ATOMIC_RELAXED);", seen));
-    out_.begin_branch("do");
-    out_.statement(fmt::format("{} = ({})({});", wanted, type(), combined(update_, seen)));
-    out_.end_branch(
-        fmt::format("while (!__atomic_compare_exchange(target, &{}, &{}, 1, __ATOMIC_RELAXED,\n"
-                    "                                  __ATOMIC_RELAXED));",
-                    seen, wanted));
+  const std::size_t width = size_of(dtype) == 8 ? 1 : 0;
+  const std::string_view word = dialect.word[width];
+  const std::string words = fmt::format(fmt::runtime(dialect.words), word);
+  std::string place = "target";
+  std::string old = fmt::format("({})before", type);
+  std::string wanted = combined(update, "old");
+  std::string bits = fmt::format("({})wanted", word);
+  if (size_of(dtype) < 4) {  // of the word around it; devices count bytes from the low end
+    const std::string address = fmt::format("({})", dialect.type_name(DType::uint64));
+    const bool is_byte = size_of(dtype) == 1;
+    place = fmt::format("({0}target & ~{0}3);\nconst {1} shift = ({1})({0}target & 3) * 8", address,
+                        word);
+    old = fmt::format("({})(before >> shift)", type);
+    wanted = fmt::format("({})({})", type, wanted);
+    bits = fmt::format("(before & ~({} << shift)) | (({})({})wanted << shift)",
+                       is_byte ? "0xffu" : "0xffffu", word,
+                       dialect.type_name(is_byte ? DType::uint8 : DType::uint16));
+  } else if (is_real(dtype)) {
+    old = fmt::format(fmt::runtime(dialect.from_bits[width]), "before");
+    bits = fmt::format(fmt::runtime(dialect.to_bits[width]), "wanted");
   }
-
-  /// An unsigned integer as wide as the value, as the exchange wants it.
-  [[nodiscard]] std::string_view word() const {
-    const bool is_wide = size_of(dtype_) == 8;
-    if (dialect_.exchange == Exchange::cuda) return is_wide ? "unsigned long long" : "unsigned int";
-    return is_wide ? "ulong" : "uint";
-  }
-
-  [[nodiscard]] std::string exchange(std::string_view wanted) const {
-    if (dialect_.exchange == Exchange::cuda)
-      return fmt::format("atomicCAS(word, before, {})", wanted);
-    return fmt::format("{}(word, before, {})",
-                       size_of(dtype_) == 8 ? "atom_cmpxchg" : "atomic_cmpxchg", wanted);
-  }
-
-  [[nodiscard]] std::string pointer_type() const {
-    if (dialect_.exchange == Exchange::cuda) return fmt::format("{} *", word());
-    return fmt::format("volatile {} {} *", dialect_.global, word());
-  }
-
-  [[nodiscard]] std::string from_bits(std::string_view bits) const {
-    if (!is_real(dtype_)) return fmt::format("({}){}", type(), bits);
-    if (dialect_.exchange == Exchange::opencl) return fmt::format("as_{}({})", type(), bits);
-    return fmt::format("{}({})",
-                       dtype_ == DType::float64 ? "__longlong_as_double" : "__int_as_float", bits);
-  }
-
-  [[nodiscard]] std::string to_bits(std::string_view value) const {
-    if (!is_real(dtype_)) return fmt::format("({}){}", word(), value);
-    if (dialect_.exchange == Exchange::opencl) return fmt::format("as_{}({})", word(), value);
-    return fmt::format("({}){}({})", word(),
-                       dtype_ == DType::float64 ? "__double_as_longlong" : "__float_as_int", value);
-  }
-
-  void by_bits() {
-    out_.statement(fmt::format("{}word = ({})target;", pointer_type(), pointer_type()));
-    out_.statement(fmt::format("{} before;\n{} seen = *word;", word(), word()));
-    out_.begin_branch("do");
-    out_.statement("before = seen;");
-    out_.statement(fmt::format("const {} old = {};", type(), from_bits("before")));
-    out_.statement(fmt::format("const {} wanted = {};", type(), combined(update_, "old")));
-    out_.statement(fmt::format("seen = {};", exchange(to_bits("wanted"))));
-    out_.end_branch("while (seen != before);");
-  }
-
-  /// The word that holds a narrow value; devices count bytes from the low end.
-  void in_a_word() {
-    const std::string_view address = dialect_.type_name(DType::uint64);
-    const std::string_view bits = dialect_.type_name(DType::uint32);
-    const std::string_view narrow =
-        dialect_.type_name(size_of(dtype_) == 1 ? DType::uint8 : DType::uint16);
-    const std::string_view mask = size_of(dtype_) == 1 ? "0xffu" : "0xffffu";
-    out_.statement(fmt::format("{0}word = ({0})(({1})target & ~({1})3);", pointer_type(), address));
-    out_.statement(fmt::format("const {} shift = ({})(({})target & 3) * 8;", bits, bits, address));
-    out_.statement(fmt::format("{} before;\n{} seen = *word;", bits, bits));
-    out_.begin_branch("do");
-    out_.statement("before = seen;");
-    out_.statement(fmt::format("const {0} old = ({0})(before >> shift);", type()));
-    out_.statement(fmt::format("const {0} wanted = ({0})({1});", type(), combined(update_, "old")));
-    out_.statement(fmt::format(
-        "seen = {};", exchange(fmt::format("(before & ~({} << shift)) | (({})({})wanted << shift)",
-                                           mask, bits, narrow))));
-    out_.end_branch("while (seen != before);");
-  }
-
-  Context& out_;
-  const Dialect& dialect_;
-  DType dtype_;
-  kir::Update update_;
-  const std::string& name_;
-};
-
-std::string helper(Context& context, DType dtype, kir::Update update) {
-  const std::string name = fmt::format("op2_atomic_{}_{}", name_of(update), op2::name_of(dtype));
-  return context.find_or_generate(name, name,
-                                  [dtype, update](Context& out, const std::string& given) {
-                                    Helper(out, given, dtype, update).write();
-                                  });
+  return fmt::format(
+      "{0}word = ({0}){1};\n{2} before;\n{2} seen = *word;\ndo {{\n  before = seen;\n"
+      "  const {3} old = {4};\n  const {3} wanted = {5};\n  seen = {6};\n}} while (seen != "
+      "before);",
+      words, place, word, type, old, wanted,
+      fmt::format(fmt::runtime(dialect.exchange[width]), bits));
 }
 
-bool is_signed(DType dtype) {
-  return dtype == DType::int32 || dtype == DType::int64;
+/// The function `name(target, value)`, which is written once.
+std::string helper(Context& context, DType dtype, kir::Update update) {
+  const std::string name = fmt::format("op2_atomic_{}_{}", name_of(update), op2::name_of(dtype));
+  return context.find_or_generate(
+      name, name, [dtype, update](Context& out, const std::string& given) {
+        const Dialect& dialect = out.dialect();
+        const std::string_view space = dialect.global.empty() ? "" : " ";
+        const Scope scope =
+            out.function(fmt::format("{0} void {1}({2}{3}{4} *target, {4} value)", dialect.function,
+                                     given, dialect.global, space, dialect.type_name(dtype)));
+        out.statement(body_of(dialect, dtype, update));
+      });
 }
 
 /// The dialect's own instruction, as a call; empty if it has none.
 std::string instruction(const Dialect& dialect, DType dtype, kir::Update update,
                         const std::string& address, const std::string& value) {
-  const bool is_wide = size_of(dtype) == 8;
-  if (dialect.exchange == Exchange::gcc || size_of(dtype) < 4) return "";
-  if (dialect.exchange == Exchange::opencl) {
-    if (is_real(dtype)) return "";
-    if (is_wide && update != kir::Update::add) return "";  // an extension of its own
-    return fmt::format("{}_{}({}, {});", is_wide ? "atom" : "atomic", name_of(update), address,
-                       value);
+  const std::string wanted = fmt::format(" {} ", op2::name_of(dtype));
+  std::string_view rest = dialect.atomics;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t colon = line.find(": ");
+    const std::string dtypes(line.substr(0, colon));
+    if (!dtypes.starts_with(name_of(update)) || (dtypes + " ").find(wanted) == std::string::npos)
+      continue;
+    return fmt::format(fmt::runtime(line.substr(colon + 2)), address, value);
   }
-  if (update == kir::Update::add) {
-    if (!is_wide || is_real(dtype)) return fmt::format("atomicAdd({}, {});", address, value);
-    return fmt::format("atomicAdd((unsigned long long *)({}), (unsigned long long){});", address,
-                       value);
-  }
-  if (is_real(dtype)) return "";
-  const std::string_view word = is_signed(dtype) ? "long long" : "unsigned long long";
-  const std::string_view call = update == kir::Update::min ? "atomicMin" : "atomicMax";
-  if (!is_wide) return fmt::format("{}({}, {});", call, address, value);
-  return fmt::format("{0}(({1} *)({2}), ({1}){3});", call, word, address, value);
+  return "";
 }
 
 std::string real_update(Context& context, DType dtype, kir::Update update,

@@ -8,29 +8,30 @@
 namespace op2::cg {
 namespace {
 
+constexpr std::string_view opencl_atomics =
+    "add int32 uint32: atomic_add({0}, {1});\n"
+    "min int32 uint32: atomic_min({0}, {1});\n"
+    "max int32 uint32: atomic_max({0}, {1});\n"
+    "add int64 uint64: atom_add({0}, {1});\n";  // min and max are an extension of their own
+
+constexpr std::string_view cuda_atomics =
+    "add float32 float64 int32 uint32: atomicAdd({0}, {1});\n"
+    "add int64 uint64: atomicAdd((unsigned long long *)({0}), (unsigned long long){1});\n"
+    "min int32 uint32: atomicMin({0}, {1});\n"
+    "max int32 uint32: atomicMax({0}, {1});\n"
+    "min int64: atomicMin((long long *)({0}), (long long){1});\n"
+    "max int64: atomicMax((long long *)({0}), (long long){1});\n"
+    "min uint64: atomicMin((unsigned long long *)({0}), (unsigned long long){1});\n"
+    "max uint64: atomicMax((unsigned long long *)({0}), (unsigned long long){1});\n";
+
 const Dialect& make_c() {
   static const Dialect c{
       .name = "C",
-      .kernel = "",
       .function = "static inline",
       .keep_apart = "__attribute__((noinline)) ",
-      .global = "",
-      .local = "",
       .restrict_word = "__restrict__",  // C11's `restrict` is not a word of C++
       .barrier = "#pragma omp barrier",
       .global_barrier = "#pragma omp barrier",
-      .global_id = "",
-      .block_id = "",
-      .lane_id = "",
-      .n_lanes = "",
-      .n_blocks = "",
-      .n_global = "",
-      .shuffle = "",
-      .arrive = "",
-      .fetch = "",
-      .kernel_start = "",
-      .assume_aligned = "",
-      .grid_loop = "",
       .literal_open = "(",
       .literal_close = ")",
       .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
@@ -41,11 +42,11 @@ const Dialect& make_c() {
       .real_part = "__real__ {}",
       .imaginary_part = "__imag__ {}",
       .complex_value = "__builtin_complex({1}, {2})",
-      .exchange = Exchange::gcc,
-      .is_cxx = false,
-      .has_constant_space = false,
-      .library = nullptr,
-      .vocabulary = {},
+      .exchange_any =
+          "{0} seen;\n{0} wanted;\n__atomic_load(target, &seen, __ATOMIC_RELAXED);\n"
+          "do {{\n  wanted = ({0})({1});\n"
+          "}} while (!__atomic_compare_exchange(target, &seen, &wanted, 1, __ATOMIC_RELAXED,\n"
+          "                                __ATOMIC_RELAXED));",
   };
   return c;
 }
@@ -55,7 +56,6 @@ const Dialect& make_opencl() {
       .name = "OpenCL C",
       .kernel = "__kernel",
       .function = "static inline",
-      .keep_apart = "",
       .global = "__global",
       .local = "__local",
       .restrict_word = "restrict",
@@ -67,12 +67,6 @@ const Dialect& make_opencl() {
       .n_lanes = "get_local_size(0)",
       .n_blocks = "get_num_groups(0)",
       .n_global = "get_global_size(0)",
-      .shuffle = "",
-      .arrive = "",
-      .fetch = "",
-      .kernel_start = "",
-      .assume_aligned = "",
-      .grid_loop = "",
       .literal_open = "(",
       .literal_close = ")",
       // complex numbers are moved and added as the vectors they are
@@ -84,8 +78,12 @@ const Dialect& make_opencl() {
       .imaginary_part = "({}).y",
       .complex_value = "({0})({1}, {2})",
       .complex_by = ComplexBy::functions,
-      .exchange = Exchange::opencl,
-      .is_cxx = false,
+      .atomics = opencl_atomics,
+      .words = "volatile __global {} *",
+      .word = {"uint", "ulong"},
+      .exchange = {"atomic_cmpxchg(word, before, {})", "atom_cmpxchg(word, before, {})"},
+      .from_bits = {"as_float({})", "as_double({})"},
+      .to_bits = {"as_uint({})", "as_ulong({})"},
       .has_vectors = true,
       .compares_conditions = true,
       .hides_ranges = true,
@@ -101,8 +99,6 @@ const Dialect& make_cuda() {
       .name = "CUDA C++",
       .kernel = "extern \"C\" __global__",
       .function = "static __device__ inline",
-      .keep_apart = "",
-      .global = "",
       .local = "__shared__",
       .restrict_word = "__restrict__",
       .barrier = "__syncthreads();",
@@ -120,8 +116,6 @@ const Dialect& make_cuda() {
       .assume_aligned = "{0} = ({1})__builtin_assume_aligned({0}, 16);",
       .grid_loop = "unroll 1",
       .bounds = "__launch_bounds__({}, {}) ",
-      .literal_open = "",
-      .literal_close = "",
       .types = {"signed char", "short", "int", "long", "unsigned char", "unsigned short",
                 "unsigned int", "unsigned long", "float", "double", "op2_complex64",
                 "op2_complex128"},
@@ -132,10 +126,14 @@ const Dialect& make_cuda() {
       .constant_bytes = std::int64_t{60} * 1024,
       .real_part = "({}).re",
       .imaginary_part = "({}).im",
-      .complex_value = "",
-      .exchange = Exchange::cuda,
+      .atomics = cuda_atomics,
+      .words = "{} *",
+      .word = {"unsigned int", "unsigned long long"},
+      .exchange = {"atomicCAS(word, before, {})", "atomicCAS(word, before, {})"},
+      .from_bits = {"__int_as_float({})", "__longlong_as_double({})"},
+      .to_bits = {"(unsigned int)__float_as_int({})",
+                  "(unsigned long long)__double_as_longlong({})"},
       .is_cxx = true,
-      .has_constant_space = false,
       .library = cuda_library,
       .vocabulary = cuda_vocabulary(),
   };
