@@ -33,15 +33,14 @@ std::vector<const CompiledLoop*> compiled_for(const LoopText& text, const Target
   for (const CompiledLoop& one : text.compiled) {
     const bool fits = target.info == nullptr || one.for_processor == target.info->is_cpu;
     if (one.backend == target.backend && fits) found.push_back(&one);
-    others.insert(name_of(one.backend));
+    others.insert(one.backend);
   }
   if (!found.empty()) return found;
-  const char* wanted = name_of(target.backend);
   const std::string there = fmt::format("{}", fmt::join(others, ", "));
   throw UnsupportedError(fmt::format(
       "par_loop '{}': it was not generated for backend '{}', but for: {}; generate it with "
       "--backend {}, or choose another one by op2::init()",
-      text.name, wanted, there, wanted));
+      text.name, target.backend, there, target.backend));
 }
 
 /// The loop as the rules about meshes see it, if @p executable runs it.

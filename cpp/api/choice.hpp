@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "api/loops.hpp"
 #include "base/tuning.hpp"
@@ -13,7 +14,7 @@ namespace op2::api {
 
 /// @brief What a loop is to run on.
 struct Target {
-  Backend backend = Backend::sequential;
+  std::string backend;
   const runtime::DeviceInfo* info = nullptr;  ///< null: the host
 };
 

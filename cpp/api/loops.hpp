@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,9 +13,21 @@
 #include "api/op2.hpp"
 #include "base/abi.h"
 #include "base/paths.hpp"
+#include "runtime/vendors.hpp"
 
 /// What generated code hands over to make its loops.
 namespace op2::api {
+
+/// @brief A backend that loops were compiled for.
+struct KnownBackend {
+  const char* name;
+  const runtime::DeviceVendor* vendor;  ///< of its devices; null: the host
+};
+
+/// @brief Lets init() find backends by their names. A static object of what has loops for them.
+struct KnownBackends {
+  KnownBackends(std::initializer_list<KnownBackend> backends);
+};
 
 /// @brief What a device loads.
 struct Image {
@@ -25,7 +38,7 @@ struct Image {
 
 /// @brief A loop as it was compiled for one backend.
 struct CompiledLoop {
-  Backend backend;
+  const char* backend;          ///< its name
   op2_launch_v1 launch;         ///< null: on a device
   const char* executable;       ///< exec::canonical of it
   std::int64_t block_size;      ///< 0: chosen from the size

@@ -24,24 +24,19 @@
 /// do, ExecutionError of a loop that failed. All are op2::Error.
 namespace op2 {
 
-/// @brief What a loop runs on.
-enum class Backend { sequential, openmp, opencl, cuda };
-
-/// @brief The backend of that name, as Python calls it: "openmp".
-/// @throws UsageError if there is none, listing all.
-[[nodiscard]] Backend backend_named(const std::string& name);
-
 /// @brief How loops run that are made from now on.
 struct Options {
-  Backend backend = Backend::openmp;
+  /// As Python calls it: "sequential", "openmp", or another one that loops of this program were
+  /// generated for.
+  std::string backend = "openmp";
   int threads = 0;            ///< of one loop; 0: as many as this process may use
   std::string device = {};    ///< its number, or a part of its name; empty: the first GPU
   std::string platform = {};  ///< a part of its name; empty: any
 };
 
 /// @brief Set the options of all loops that are made from now on; opens the device, if it is one.
-/// @throws UsageError if there are less than no threads, or there is no such device; the message
-/// lists all.
+/// @throws UsageError if there are less than no threads, or there is no such backend or device; the
+/// message lists all.
 /// @throws ToolchainError if there is no driver, or it finds no device; the message says what was
 /// looked for. Nothing is changed then.
 void init(const Options& options);

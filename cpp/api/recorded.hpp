@@ -115,13 +115,13 @@ class Recorded {
 
 /// @brief Run a loop on a backend and say whether it did what it does in Python.
 /// @return The same; true where there is no such device, too.
-inline bool is_right(const char* name, bool (*check)(), Backend backend, const char* where) {
+inline bool is_right(const char* name, bool (*check)(), const char* backend) {
   bool right = false;
   try {
     init({backend});
   } catch (const ToolchainError& error) {
     const std::string why = error.what();
-    std::printf("%s on %s: not tested: %s\n", name, where, why.substr(0, why.find('\n')).c_str());
+    std::printf("%s on %s: not tested: %s\n", name, backend, why.substr(0, why.find('\n')).c_str());
     return true;
   }
   try {
@@ -129,7 +129,7 @@ inline bool is_right(const char* name, bool (*check)(), Backend backend, const c
   } catch (const Error& error) {
     std::printf("%s\n", error.what());
   }
-  std::printf("%s on %s: %s\n", name, where, right ? "as in Python" : "WRONG");
+  std::printf("%s on %s: %s\n", name, backend, right ? "as in Python" : "WRONG");
   return right;
 }
 

@@ -4,66 +4,53 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <optional>
 
 #include "base/error.hpp"
 #include "runtime/chosen_device.hpp"
-#include "runtime/cuda/adaptor.hpp"
 #include "runtime/host/threads.hpp"
-#include "runtime/images.hpp"
-#include "runtime/opencl/device.hpp"
-#include "runtime/opencl/known_text.hpp"
+#include "runtime/vendors.hpp"
 
 namespace op2 {
 namespace api {
 namespace {
 
-constexpr const char* backend_names[] = {"sequential", "openmp", "opencl", "cuda"};
-
-bool is_on_device(Backend backend) {
-  return backend == Backend::opencl || backend == Backend::cuda;
-}
-
-std::shared_ptr<runtime::Device> opened(Backend backend, int number) {
-  return backend == Backend::cuda ? runtime::cuda::open_device(number)
-                                  : runtime::opencl::open_device(number);
+/// Null: loops run on the host. Shared::mutex is held.
+const runtime::DeviceVendor* devices_of(const Shared& all, const std::string& backend) {
+  const auto found = all.backends.find(backend);
+  if (found != all.backends.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, vendor] : all.backends) names.push_back(name);
+  throw UsageError(
+      fmt::format("there is no backend '{}' in this program; there are: {}; if loops are to run "
+                  "there, generate them with --backend {}",
+                  backend, fmt::join(names, ", "), backend));
 }
 
 /// The device that options mean, opened once.
 std::shared_ptr<runtime::DeviceMirror> mirror_of(const Options& options) {
-  if (!is_on_device(options.backend)) return nullptr;
+  Shared& all = shared();
+  const std::lock_guard lock(all.mutex);
+  const runtime::DeviceVendor* vendor = devices_of(all, options.backend);
+  if (vendor == nullptr) return nullptr;
   std::vector<runtime::DeviceLabel> labels;
-  for (const runtime::DeviceInfo& info : options.backend == Backend::cuda
-                                             ? runtime::cuda::find_devices()
-                                             : runtime::opencl::list_devices()) {
+  for (const runtime::DeviceInfo& info : vendor->list_devices()) {
     labels.push_back({info.name, info.platform, info.is_cpu});
   }
   const int number = runtime::chosen_device(labels, options.platform, options.device);
-  Shared& all = shared();
-  const std::lock_guard lock(all.mutex);
-  auto& found = all.mirrors[{options.backend, number}];
+  auto& found = all.mirrors[{vendor, number}];
   if (!found) {
-    found = std::make_shared<runtime::DeviceMirror>(opened(options.backend, number), all.coherence);
+    found = std::make_shared<runtime::DeviceMirror>(vendor->open_device(number), all.coherence);
   }
   return found;
 }
 
-std::string binary_of(const Image& image, const std::string& backend) {
-  std::string bytes(reinterpret_cast<const char*>(image.bytes), image.n_bytes);
-  if (backend == "cuda") return bytes;
-  return runtime::opencl::bytes_of({image.target, std::move(bytes)});
-}
-
-/// OpenCL's one image is text; CUDA's are for kinds of GPUs.
-const Image& fitting(const runtime::DeviceInfo& info, const std::string& loop,
-                     const std::vector<Image>& images) {
-  if (info.backend != "cuda") return images.front();
+const Image& fitting(const runtime::DeviceVendor& vendor, const runtime::DeviceInfo& info,
+                     const std::string& loop, const std::vector<Image>& images) {
   std::vector<std::string> targets;
   for (const Image& image : images) targets.emplace_back(image.target);
-  const std::optional<std::size_t> found = runtime::fitting_image(info.capability, targets);
+  const std::optional<std::size_t> found = vendor.fitting(info.capability, targets);
   if (found) return images[*found];
   throw UnsupportedError(fmt::format(
       "par_loop '{}': it was compiled for {}, but '{}' is {}; generate it with --arch {}", loop,
@@ -77,8 +64,10 @@ Shared& shared() {
   return state;
 }
 
-const char* name_of(Backend backend) {
-  return backend_names[static_cast<std::size_t>(backend)];
+KnownBackends::KnownBackends(std::initializer_list<KnownBackend> backends) {
+  Shared& all = shared();
+  const std::lock_guard lock(all.mutex);
+  for (const KnownBackend& one : backends) all.backends.emplace(one.name, one.vendor);
 }
 
 int n_threads_of(const Options& options) {
@@ -87,24 +76,19 @@ int n_threads_of(const Options& options) {
 
 std::shared_ptr<exec::Program> program_on(runtime::Device& device, const std::string& loop,
                                           const std::vector<Image>& images) {
-  const Image& image = fitting(device.info(), loop, images);
+  const runtime::DeviceVendor& vendor = runtime::vendor_named(device.info().backend);
+  const Image& image = fitting(vendor, device.info(), loop, images);
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
   auto& found = all.programs[{&device, image.bytes}];
-  if (!found) found = device.load(binary_of(image, device.info().backend));
+  if (!found) {
+    const std::string code(reinterpret_cast<const char*>(image.bytes), image.n_bytes);
+    found = device.load(vendor.loadable(image.target, code));
+  }
   return found;
 }
 
 }  // namespace api
-
-Backend backend_named(const std::string& name) {
-  const auto* found = std::ranges::find(api::backend_names, name);
-  if (found != std::end(api::backend_names)) {
-    return static_cast<Backend>(found - std::begin(api::backend_names));
-  }
-  throw UsageError(fmt::format("there is no backend '{}'; there are: {}", name,
-                               fmt::join(api::backend_names, ", ")));
-}
 
 void init(const Options& options) {
   if (options.threads < 0) {

@@ -25,16 +25,18 @@ struct Shared {
   std::mutex mutex;  // guards what follows
   Options options;
   std::shared_ptr<runtime::DeviceMirror> mirror;  ///< of the options' device; null: the host
-  std::map<std::pair<Backend, int>, std::shared_ptr<runtime::DeviceMirror>> mirrors;
+  /// By name; what devices each has, null for the host.
+  std::map<std::string, const runtime::DeviceVendor*> backends = {{"sequential", nullptr},
+                                                                  {"openmp", nullptr}};
+  std::map<std::pair<const runtime::DeviceVendor*, int>, std::shared_ptr<runtime::DeviceMirror>>
+      mirrors;
   std::map<std::pair<runtime::Device*, const unsigned char*>, std::shared_ptr<exec::Program>>
       programs;
-  std::map<std::pair<std::string, Backend>, std::shared_ptr<runtime::Timing>> timings;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<runtime::Timing>> timings;
 };
 
 /// @brief The only one. Never destroyed: drivers may be gone before it.
 [[nodiscard]] Shared& shared();
-
-[[nodiscard]] const char* name_of(Backend backend);
 
 /// @brief Threads of one loop.
 [[nodiscard]] int n_threads_of(const Options& options);

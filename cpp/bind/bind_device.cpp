@@ -9,13 +9,9 @@
 
 #include "bind/bind.hpp"
 #include "jit/device_service.hpp"
-#include "jit/opencl/compiler.hpp"
 #include "runtime/chosen_device.hpp"
 #include "runtime/copy_rate.hpp"
 #include "runtime/device_mirror.hpp"
-#include "runtime/images.hpp"
-#include "runtime/opencl/device.hpp"
-#include "runtime/opencl/known_text.hpp"
 
 namespace op2::bind {
 namespace {
@@ -85,19 +81,6 @@ void bind_device_service(py::module_& core) {
       .def("take_notices", &DeviceService::take_notices);
 }
 
-void bind_opencl(py::module_& core) {
-  py::module_ module = core.def_submodule("opencl", "Devices reached through OpenCL.");
-  module.def("list_devices", &runtime::opencl::list_devices, Unlocked());
-  module.def("open_device", &runtime::opencl::open_device, py::arg("index"), Unlocked());
-  module.def(
-      "program_of",
-      [](std::string options, std::string source) {
-        return py::bytes(runtime::opencl::bytes_of({std::move(options), std::move(source)}));
-      },
-      py::arg("options"), py::arg("source"));
-  module.def("make_compiler", &jit::opencl::make_compiler, py::arg("index"), Unlocked());
-}
-
 }  // namespace
 
 void bind_device(py::module_& core) {
@@ -118,8 +101,6 @@ void bind_device(py::module_& core) {
         return runtime::chosen_device(labels, platform, device);
       },
       py::arg("devices"), py::arg("platform"), py::arg("device"));
-  core.def("fitting_image", &runtime::fitting_image, py::arg("capability"), py::arg("targets"));
-  bind_opencl(core);
 }
 
 }  // namespace op2::bind

@@ -118,7 +118,7 @@ void bind_cusparse(py::module_& module) {
 }  // namespace
 
 void bind_libs(py::module_& core) {
-  auto module = core.attr("cuda").cast<py::module_>();
+  py::module_ module = core.def_submodule("cuda", "Libraries for NVIDIA's GPUs.");
   bind_cublas(module);
   bind_cusparse(module);
 }

@@ -21,8 +21,7 @@ PYBIND11_MODULE(_core, core) {
   op2::bind::bind_solvers(core);
   op2::bind::bind_dispatch(core);
   op2::bind::bind_device(core);
-  op2::bind::bind_cuda(core);
-  op2::bind::bind_hip(core);
+  op2::bind::bind_vendors(core);
   op2::bind::bind_libs(core);
   op2::bind::bind_exchange(core);
   op2::bind::bind_runtime(core);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
@@ -32,6 +34,22 @@ class DeviceCompiler {
   [[nodiscard]] virtual std::string compile(const std::string& source,
                                             const std::vector<std::string>& options) = 0;
 };
+
+/// @brief Makes a compiler for devices of a vendor.
+/// @param[in] device Which device, or which kind of them: "sm_90"; the vendor's adaptor says how.
+/// @param[in] folders Where packages keep the compiler, after the usual places.
+/// @throws ToolchainError if there is no compiler, or it makes no code for that.
+using MakeCompiler = std::shared_ptr<DeviceCompiler> (*)(const std::string& device,
+                                                         const std::vector<std::string>& folders);
+
+/// @brief The compiler of a vendor of runtime::vendors().
+/// @throws ToolchainError as MakeCompiler does, and if this program has none for that vendor.
+[[nodiscard]] std::shared_ptr<DeviceCompiler> make_device_compiler(
+    std::string_view vendor, const std::string& device, const std::vector<std::string>& folders);
+
+/// @brief Says what makes compilers for a vendor, before main().
+/// @return true
+bool register_compiler(std::string_view vendor, MakeCompiler make);
 
 /// @brief What compile() throws of a source that was rejected.
 /// @param[in] compiler "NVRTC". @param[in] command What it was told. @param[in] log What it says.

@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    op2::init({op2::backend_named(argv[2]), std::stoi(argv[3])});
+    op2::init({argv[2], std::stoi(argv[3])});
     return run(Mesh(argv[1]), std::stoi(argv[4]), argv[5]);
   } catch (const op2::Error& error) {
     std::cerr << error.what() << '\n';

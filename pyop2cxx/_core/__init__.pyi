@@ -14,9 +14,7 @@ from . import jit
 from . import plan
 from . import cg
 from . import chain
-from . import opencl
 from . import cuda
-from . import hip
 from . import exchange
 from . import graph
 
@@ -42,6 +40,7 @@ __all__: list[str] = [
     "DeviceInfo",
     "DeviceMirror",
     "DeviceService",
+    "DeviceVendor",
     "DirectDat",
     "Direction",
     "DispatchEvent",
@@ -129,11 +128,9 @@ __all__: list[str] = [
     "dot",
     "dtype_from_name",
     "exchange",
-    "fitting_image",
     "force_strategy",
     "forked_after_parallel_region",
     "graph",
-    "hip",
     "is_known_function",
     "is_multiplied",
     "jit",
@@ -150,7 +147,6 @@ __all__: list[str] = [
     "multiply",
     "needs",
     "note_parallel_region",
-    "opencl",
     "out_of_bounds",
     "overwrites",
     "part_elsewhere",
@@ -168,6 +164,7 @@ __all__: list[str] = [
     "tuning_of_class",
     "useful_bytes",
     "usual_tuning",
+    "vendor",
     "why_not_on_lanes",
     "widths_of",
     "with_checks",
@@ -1422,6 +1419,15 @@ class DeviceMirror:
     def __init__(self, device: RuntimeDevice, coherence: Coherence) -> None: ...
     def settle(self) -> None: ...
 
+class DeviceVendor:
+    def fitting(self, capability: str, targets: collections.abc.Sequence[str]) -> int | None: ...
+    def list_devices(self) -> list[DeviceInfo]: ...
+    def loadable(self, options: str, code: bytes) -> bytes: ...
+    def make_compiler(
+        self, device: str, folders: collections.abc.Sequence[str]
+    ) -> DeviceCompiler: ...
+    def open_device(self, index: typing.SupportsInt | typing.SupportsIndex) -> RuntimeDevice: ...
+
 class Timing:
     def __init__(self, trace: Trace) -> None: ...
     @property
@@ -1614,7 +1620,6 @@ def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
-def fitting_image(capability: str, targets: collections.abc.Sequence[str]) -> int | None: ...
 def force_strategy(
     strategy: str,
     loop: Loop,
@@ -1728,6 +1733,7 @@ def useful_bytes(
     dropped: collections.abc.Set[typing.SupportsInt | typing.SupportsIndex] = set(),
 ) -> int: ...
 def usual_tuning(facts: Facts) -> Tuning: ...
+def vendor(name: str) -> DeviceVendor: ...
 def why_not_on_lanes(
     lanes: typing.SupportsInt | typing.SupportsIndex,
     strategy: str,

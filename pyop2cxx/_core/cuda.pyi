@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-GPUs reached through NVIDIA's driver.
+Libraries for NVIDIA's GPUs.
 """
 
 from __future__ import annotations
@@ -10,16 +10,7 @@ import numpy.typing
 import pyop2cxx._core
 import typing
 
-__all__: list[str] = [
-    "Cublas",
-    "Cusparse",
-    "SparseProduct",
-    "SparseShape",
-    "find_devices",
-    "make_compiler",
-    "open_device",
-    "veto_of_cusparse",
-]
+__all__: list[str] = ["Cublas", "Cusparse", "SparseProduct", "SparseShape", "veto_of_cusparse"]
 
 class Cublas:
     def __init__(
@@ -85,13 +76,6 @@ class SparseProduct:
         is_added: bool,
     ) -> None: ...
 
-def find_devices() -> list[pyop2cxx._core.DeviceInfo]: ...
-def make_compiler(
-    architecture: str, nvrtc_folders: collections.abc.Sequence[str]
-) -> pyop2cxx._core.DeviceCompiler: ...
-def open_device(
-    index: typing.SupportsInt | typing.SupportsIndex,
-) -> pyop2cxx._core.RuntimeDevice: ...
 def veto_of_cusparse(
     matrix: SparseShape, x: pyop2cxx._core.DType, y: pyop2cxx._core.DType
 ) -> str: ...

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RUNTIME = "runtime"
 _FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp", "api/mesh_file.hpp")
+_ADAPTORS = "runtime/*/adaptor.hpp"
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _KERNEL_DIGITS = 6
@@ -90,12 +91,16 @@ def write(
     symbols = [code.symbol for code in codes if not code.images]
     used = {symbol for code in codes for _, symbol in code.images}
     arrays = [one for one in images if one.symbol in used]
+    vendors = {
+        one.description["backend"]: one.toolchain.vendor if one.toolchain else "" for one in entries
+    }
     (folder / f"{name}.cpp").write_text(
         render(
             "ahead/program.cpp.j2",
             {
                 **usual,
                 **of_graph,
+                "backends": {code.backend: vendors[code.backend] for code in codes},
                 "functions": [_defined(*one) for one in functions],
                 "symbols": symbols,
                 "images": arrays,
@@ -148,6 +153,8 @@ def runtime_files(*, units: bool = True) -> list[str]:
         units: Whether source files count.
     """
     root, found, waiting = core_folder(), set[str](), [*_FIRST]
+    if units:
+        waiting += [str(file.relative_to(root)) for file in root.glob(_ADAPTORS)]
     while waiting:
         name = waiting.pop()
         if name in found:

@@ -36,8 +36,8 @@ class Image:
     content: bytes
 
 
-def check_gpu(target: str) -> None:
-    """Check that a backend's compiler knows a kind of GPUs.
+def is_gpu(target: str) -> bool:
+    """Return whether a name is of a kind of GPUs; the backend's compiler must then know the kind.
 
     Args:
         target: "sm_90".
@@ -45,16 +45,20 @@ def check_gpu(target: str) -> None:
     Raises:
         ToolchainError: There is no compiler, or no code for the GPU can be made.
     """
-    engine = runtime.engine
+    engine, found = runtime.engine, False
     for name in runtime.backend_names():
         toolchain = None
         with suppress(ConfigurationError):  # a broken plug-in makes no code for GPUs
             toolchain = engine.backend(name).toolchain
-        if isinstance(toolchain, DeviceToolchain) and toolchain.compiler_for is not None:
+        if not isinstance(toolchain, DeviceToolchain) or toolchain.compiler_for is None:
+            continue
+        if target.startswith(toolchain.kinds):
+            found = True
             try:
                 toolchain.compiler_for(target)
             except ToolchainError as error:
                 raise ToolchainError(f"ahead: --arch {target}: {error}") from None
+    return found
 
 
 def write(folder: Path, entries: Sequence[Entry]) -> list[Image]:

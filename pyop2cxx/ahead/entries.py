@@ -200,13 +200,9 @@ class Collected:
 
     def _with_function(self, entry: Entry, loop: Any, request: Request, built: Symbolic) -> Entry:
         """Add the function of a C++ program, and the record for the test."""
-        if request.backend.name not in _CPP_BACKENDS:
-            names = ", ".join(_CPP_BACKENDS)
-            return replace(
-                entry, no_function=f"not on {request.backend.name}: C++ programs run on {names}"
-            )
         if entry.toolchain is not None and not entry.targets:
-            return replace(entry, no_function="its GPU is not known: --arch sm_90 compiles for one")
+            why = f"its GPU is not known: --arch {entry.toolchain.kinds}... compiles for one"
+            return replace(entry, no_function=why)
         try:
             function, things = function_of(loop, built, request.name)
         except NoFunctionError as error:
@@ -224,10 +220,6 @@ class Collected:
         compiled = compiled_of(loop, request, symbol, about, entry.targets)
         run = self._records[key]
         return replace(entry, function=function, compiled=compiled, record=run, things=things)
-
-
-_CPP_BACKENDS = ("sequential", "openmp", "opencl", "cuda")
-"""The members of `op2::Backend` in cpp/api/op2.hpp."""
 
 
 def _kinds(request: Request) -> Iterator[Request]:
@@ -326,7 +318,9 @@ def _written_by_user(loop: Any) -> tuple[str, ...]:
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:
     """Kinds of devices for the generated code."""
-    return ("",) if toolchain.compiler_for is None else gpus
+    if toolchain.compiler_for is None:
+        return ("",)
+    return tuple(gpu for gpu in gpus if gpu.startswith(toolchain.kinds))
 
 
 def _arguments(

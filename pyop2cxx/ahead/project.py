@@ -214,9 +214,7 @@ def architectures(named: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         UsageError: The C compiler, if present, does not know a processor.
     """
     names = tuple(dict.fromkeys(name.strip() for name in named.split(",") if name.strip()))
-    gpus = tuple(name for name in names if name.startswith("sm_"))
-    for gpu in gpus:
-        device_files.check_gpu(gpu)
+    gpus = tuple(name for name in names if device_files.is_gpu(name))
     archs = tuple(name for name in names if name not in gpus) or ("native",)
     for arch in archs:
         if arch != "native":

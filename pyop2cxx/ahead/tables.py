@@ -145,6 +145,7 @@ def _device_loop(loop: Mapping[str, Any], folder: Path) -> AheadLoop:
     """Read the images of a loop."""
     toolchain = runtime.engine.backend(loop["backend"]).toolchain
     assert isinstance(toolchain, DeviceToolchain)
+    vendor = _core.vendor(toolchain.vendor)
     programs = {}
     for target, image in loop["images"].items():
         file = folder / image["file"]
@@ -153,10 +154,7 @@ def _device_loop(loop: Mapping[str, Any], folder: Path) -> AheadLoop:
                 f"dispatch.load: '{file}' is gone, or was changed after it was built; build it "
                 "again"
             )
-        content = file.read_bytes()
-        if toolchain.program_of is not None:
-            content = toolchain.program_of(loop["options"], content.decode())
-        programs[target] = content
+        programs[target] = vendor.loadable(loop["options"], file.read_bytes())
     return AheadLoop(executable=loop["executable"], programs=programs)
 
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pyop2cxx import _core
@@ -31,24 +31,23 @@ class DeviceToolchain:
     """Devices of a vendor's interface, and the in-process compiler for them.
 
     Attributes:
-        list_devices: Returns a description of each device; raises ToolchainError if there is none.
-        open_device: Opens a device by index in the list.
+        vendor: The adaptor of the core for the devices, by the name in `_core.vendor`.
         make_compiler: Returns the compiler for a device, by index and description.
         compiler_for: Returns the compiler for a kind of devices by name, "sm_90"; no device need be
             present. None: loops compiled ahead of time are texts, compiled by a device's driver.
-        program_of: Returns a loadable program from a compiler's options and a text; None: texts
-            cannot be loaded.
+        kinds: Prefixes of the names of kinds of devices for compilation ahead of time: "sm_".
+        libraries: Opens a library for a device, by name; raises ToolchainError if there is none.
         has_processors: Whether some of the devices are processors, with different texts.
         flags: Options of the compiler.
         deterministic_flags: More of them where the same bits are wanted everywhere.
         debug_flags: More of them where faults are looked for.
     """
 
-    list_devices: Callable[[], list[_core.DeviceInfo]]
-    open_device: Callable[[int], _core.RuntimeDevice]
+    vendor: str
     make_compiler: Callable[[int, _core.DeviceInfo], _core.DeviceCompiler]
     compiler_for: Callable[[str], _core.DeviceCompiler] | None = None
-    program_of: Callable[[str, str], bytes] | None = None
+    kinds: str = ""
+    libraries: Mapping[str, Callable[[_core.RuntimeDevice], Any]] = field(default_factory=dict)
     has_processors: bool = False
     flags: tuple[str, ...] = ()
     deterministic_flags: tuple[str, ...] = ()

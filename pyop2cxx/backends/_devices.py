@@ -80,9 +80,10 @@ def open_chosen(
         ToolchainError: A library, platform or device is missing; the message lists the searched
             names.
     """
-    devices = toolchain.list_devices()
+    vendor = _core.vendor(toolchain.vendor)
+    devices = vendor.list_devices()
     number = choose_device(devices, platform, device)
-    opened = toolchain.open_device(number)
+    opened = vendor.open_device(number)
     info = opened.info
     return OpenDevice(
         key=(info.backend, number),

@@ -21,19 +21,6 @@ def folders() -> list[str]:
     return toolkit.folders("cuda_nvrtc")
 
 
-def compiler_of(index: int, info: _core.DeviceInfo) -> _core.DeviceCompiler:
-    """Return the compiler for a GPU.
-
-    Args:
-        index: The GPU's number.
-        info: Description by the driver.
-
-    Raises:
-        ToolchainError: NVRTC is missing, or cannot make code for the GPU.
-    """
-    return compiler(info.capability)
-
-
 def compiler(architecture: str) -> _core.DeviceCompiler:
     """Return the compiler alone, without a GPU.
 
@@ -43,4 +30,4 @@ def compiler(architecture: str) -> _core.DeviceCompiler:
     Raises:
         ToolchainError: NVRTC is missing, or cannot make code for the architecture.
     """
-    return _core.cuda.make_compiler(architecture, folders())
+    return _core.vendor("cuda").make_compiler(architecture, folders())

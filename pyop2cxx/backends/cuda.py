@@ -3,6 +3,7 @@
 
 from pyop2cxx import _core
 from pyop2cxx.backends import _nvrtc as nvrtc
+from pyop2cxx.backends import _toolkit as toolkit
 from pyop2cxx.backends._backend import Backend, DeviceToolchain
 
 BACKEND = Backend(
@@ -23,10 +24,14 @@ BACKEND = Backend(
     template="cuda/program.j2",
     preludes=("complex", "memory", "last_block", "fetch"),
     toolchain=DeviceToolchain(
-        list_devices=_core.cuda.find_devices,
-        open_device=_core.cuda.open_device,
-        make_compiler=nvrtc.compiler_of,
+        vendor="cuda",
+        make_compiler=lambda _, info: nvrtc.compiler(info.capability),
         compiler_for=nvrtc.compiler,
+        kinds="sm_",
+        libraries={
+            "cublas": lambda device: _core.cuda.Cublas(toolkit.folders("cublas"), device),
+            "cusparse": lambda device: _core.cuda.Cusparse(toolkit.folders("cusparse"), device),
+        },
         deterministic_flags=("-fmad=false",),
         debug_flags=("-lineinfo",),
     ),

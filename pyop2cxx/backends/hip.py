@@ -4,6 +4,11 @@
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import Backend, DeviceToolchain
 
+
+def _compiler(device: str) -> _core.DeviceCompiler:
+    return _core.vendor("hip").make_compiler(device, [])
+
+
 BACKEND = Backend(
     name="hip",
     summary="an AMD GPU, by HIP (its code compiles, but has never run)",
@@ -32,9 +37,10 @@ BACKEND = Backend(
     template="hip/program.j2",
     preludes=("complex", "memory"),
     toolchain=DeviceToolchain(
-        list_devices=_core.hip.find_devices,
-        open_device=_core.hip.open_device,
-        make_compiler=lambda index, info: _core.hip.make_compiler(f"{info.name} {info.capability}"),
+        vendor="hip",
+        make_compiler=lambda _, info: _compiler(f"{info.name} {info.capability}"),
+        compiler_for=lambda kind: _compiler(kind),
+        kinds="gfx",
         deterministic_flags=("-ffp-contract=off",),
     ),
 )

@@ -21,10 +21,8 @@ BACKEND = Backend(
     template="opencl/program.j2",
     preludes=("float64", "complex", "int64_atomics", "memory", "ranges", "no_contraction"),
     toolchain=DeviceToolchain(
-        list_devices=_core.opencl.list_devices,
-        open_device=_core.opencl.open_device,
-        make_compiler=lambda index, _: _core.opencl.make_compiler(index),
-        program_of=_core.opencl.program_of,
+        vendor="opencl",
+        make_compiler=lambda index, _: _core.vendor("opencl").make_compiler(str(index), []),
         has_processors=True,
         flags=("-cl-std=CL1.2",),
     ),

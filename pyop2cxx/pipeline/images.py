@@ -44,7 +44,7 @@ def bring(key: str, query: _core.Query, device: OpenDevice) -> None:
     if loop is None or not engine.ahead.find(query):
         return
     targets = [*loop.programs]
-    number = 0 if "" in loop.programs else _core.fitting_image(device.info.capability, targets)
+    number = _core.vendor(device.info.backend).fitting(device.info.capability, targets)
     if number is None:
         engine.ahead.refuse(
             query,

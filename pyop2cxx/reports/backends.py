@@ -73,7 +73,7 @@ def _probe_devices(backend: Backend, toolchain: DeviceToolchain) -> BackendInfo:
     options = runtime.configuration
     reason, lines = "", []
     try:
-        found = toolchain.list_devices()
+        found = _core.vendor(toolchain.vendor).list_devices()
         chosen = choose_device(found, options["platform"], options["device"])
         for number, info in enumerate(found):
             mark = " (chosen)" if number == chosen and len(found) > 1 else ""

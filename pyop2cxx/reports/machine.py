@@ -92,7 +92,7 @@ def _devices() -> dict[str, Entry]:
             toolchain = engine.backend(name).toolchain
             if not isinstance(toolchain, DeviceToolchain):
                 continue
-            for number, device in enumerate(toolchain.list_devices()):
+            for number, device in enumerate(_core.vendor(toolchain.vendor).list_devices()):
                 found[f"{name} {number}"] = _device(device)
     return found
 

@@ -292,10 +292,11 @@ class Engine:
         if self._configuration["blas"] != "auto" or not self.asks_libraries:
             return None
         opened = self.chosen_device(backend)
-        if opened is None or backend.name != "cuda":
+        toolchain = backend.toolchain
+        if opened is None or not isinstance(toolchain, DeviceToolchain) or not toolchain.libraries:
             return None
         if opened.key not in self._device_libraries:
-            self._device_libraries[opened.key] = DeviceLibraries(opened.device)
+            self._device_libraries[opened.key] = DeviceLibraries(opened.device, toolchain.libraries)
         return self._device_libraries[opened.key]
 
     @property

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.backends import _toolkit as toolkit
 from pyop2cxx.exceptions import ToolchainError
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 
 def host_vectors(wanted: str, resolver: _core.Operations) -> _core.Vectors | None:
@@ -37,31 +37,38 @@ def host_vectors(wanted: str, resolver: _core.Operations) -> _core.Vectors | Non
 
 
 class DeviceLibraries:
-    """cuBLAS and cuSPARSE for a GPU, each opened on first use.
+    """The libraries of a backend for one GPU, each opened on first use.
 
     Args:
         device: The GPU.
+        openers: What opens each, by its name.
 
     Attributes:
         device: The GPU.
     """
 
-    def __init__(self, device: _core.RuntimeDevice) -> None:
+    def __init__(
+        self,
+        device: _core.RuntimeDevice,
+        openers: Mapping[str, Callable[[_core.RuntimeDevice], Any]],
+    ) -> None:
         self.device = device
+        self._openers = openers
 
     @cached_property
     def cublas(self) -> _core.cuda.Cublas | None:
         """For vectors; None if there is none."""
-        return _opened(_core.cuda.Cublas, "cublas", self.device)
+        found: _core.cuda.Cublas | None = self._opened("cublas")
+        return found
 
     @cached_property
     def cusparse(self) -> _core.cuda.Cusparse | None:
         """For products of matrices; None if there is none."""
-        return _opened(_core.cuda.Cusparse, "cusparse", self.device)
+        found: _core.cuda.Cusparse | None = self._opened("cusparse")
+        return found
 
-
-def _opened(kind: type[T], part: str, device: _core.RuntimeDevice) -> T | None:
-    try:
-        return kind(toolkit.folders(part), device)  # type: ignore[call-arg]  # as both are made
-    except ToolchainError:
-        return None
+    def _opened(self, name: str) -> Any:
+        try:
+            return self._openers[name](self.device) if name in self._openers else None
+        except ToolchainError:
+            return None

@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @cache
 def is_pocl_3() -> bool:
     """Whether loops run by PoCL of that version, if they run by OpenCL; no device is opened."""
-    first = _core.opencl.list_devices()[0]
+    first = _core.vendor("opencl").list_devices()[0]
     return "Portable" in first.platform and first.driver.startswith("3.")
 
 

@@ -70,11 +70,17 @@ PIPELINE_NEVER_SEES = "data"
 SYMBOLIC = ("kernel", "ir", "kir", "chain", "graph", "lower", "cg")
 CONCRETE = ("mesh", "plan", "runtime", "api")
 PASSES = ("kernel", "ir", "kir", "lower")
-BACKENDS = ("cuda", "hip", "opencl", "openmp", "sequential")
+TREE = Path(__file__).parents[2]
+BACKENDS = tuple(
+    path.stem for path in sorted(TREE.glob("pyop2cxx/backends/*.py")) if path.stem[0] != "_"
+)
 VENDOR_HEADER = re.compile(r"(cuda|nvrtc|cublas|cusparse|hip/|CL/)")
-VENDORS = ("cuda", "hip", "opencl", "nvrtc", "hiprtc")
 VENDOR_FREE = "gpu"
 """Folder of what vendors share, in each room that has it: they fill its tables, it sees none."""
+VENDORS = {
+    *(path.parent.name for path in TREE.glob("cpp/runtime/*/adaptor.hpp")),
+    *(path.parent.name for path in TREE.glob("cpp/jit/*/compiler.hpp")),
+}
 TEMPLATE_LINES = 80
 EXTRAS = (
     *("basix", "cupyx", "ffcx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py"),
@@ -177,7 +183,7 @@ def _include_breach(room: str, name: Path, quote: str, target: str) -> str:
     if quote == "<":
         return ""
     other = Path(target).parts[0]
-    if VENDOR_FREE in name.parts[:-1] and set(Path(target).parts[:-1]) & set(VENDORS):
+    if VENDOR_FREE in name.parts[:-1] and set(Path(target).parts[:-1]) & VENDORS:
         return f"{room}/{VENDOR_FREE} serves all vendors and sees none"
     if other not in RANKS:
         return "a quoted include starts with its room"

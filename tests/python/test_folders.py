@@ -17,7 +17,7 @@ def test_the_package_is_found() -> None:
 
 
 def test_backends_are_files_without_underscore(tmp_path: Path) -> None:
-    assert folders.backend_names() == ("cuda", "hip", "opencl", "openmp", "sequential")
+    assert {"cuda", "hip", "opencl", "openmp", "sequential"} <= {*folders.backend_names()}
     for name in ("b.py", "a.py", "_c.py", "d.txt"):
         (tmp_path / name).touch()
     assert folders.backend_names(tmp_path) == ("a", "b")

@@ -110,7 +110,7 @@ def test_it_is_one_python_file_one_template_folder_and_one_adaptor() -> None:
     """What a backend over the table of GPUs costs; comments are counted."""
     root = TESTS.parent
     units = [*root.glob("cpp/runtime/hip/*"), *root.glob("cpp/jit/hiprtc/*")]
-    assert sum(len(unit.read_text().splitlines()) for unit in units) <= 400
+    assert sum(len(unit.read_text().splitlines()) for unit in units) <= 420
     assert {unit.stem for unit in units} == {"adaptor", "compiler"}
     for template in root.glob("templates/hip/*"):
         assert len(template.read_text().splitlines()) <= 2, template.name

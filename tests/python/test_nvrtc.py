@@ -75,7 +75,7 @@ def test_what_is_no_architecture_is_refused() -> None:
 
 def has_gpu() -> bool:
     try:
-        return bool(_core.cuda.find_devices())
+        return bool(_core.vendor("cuda").list_devices())
     except ToolchainError:
         return False
 
@@ -84,17 +84,17 @@ def has_gpu() -> bool:
 def test_without_a_gpu_the_error_says_what_to_install_or_to_look_at() -> None:
     wanted = "install NVIDIA's driver.*libcuda|NVIDIA's driver at .*nvidia-smi"
     with pytest.raises(ToolchainError, match=f"(?s){wanted}"):
-        _core.cuda.find_devices()
+        _core.vendor("cuda").list_devices()
     with pytest.raises(ToolchainError, match="NVIDIA's driver"):
-        _core.cuda.open_device(0)
+        _core.vendor("cuda").open_device(0)
 
 
 @pytest.mark.skipif(not has_gpu(), reason="there is no GPU")
 def test_a_gpu_is_opened_by_its_number() -> None:
-    devices = _core.cuda.find_devices()
+    devices = _core.vendor("cuda").list_devices()
     with pytest.raises(UsageError, match="there is no cuda device"):
-        _core.cuda.open_device(len(devices))
-    device = _core.cuda.open_device(0)
+        _core.vendor("cuda").open_device(len(devices))
+    device = _core.vendor("cuda").open_device(0)
     assert device.info.backend == "cuda"
     assert device.info.capability.startswith("sm_")
     assert device.info.memory_bytes > 1 << 30

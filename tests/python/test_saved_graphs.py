@@ -659,7 +659,7 @@ CPP = """
 
 int main(int, char** argv) try {
   const bool is_alone = std::string(argv[3]) == "sequential";
-  op2::init({is_alone ? op2::Backend::sequential : op2::Backend::openmp, 2});
+  op2::init({is_alone ? "sequential" : "openmp", 2});
   op2::Graph graph = both::heat(argv[1]);
   graph.submit(2);
   graph.submit();

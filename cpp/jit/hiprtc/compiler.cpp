@@ -68,14 +68,18 @@ std::string Compiler::identity() const {
 
 std::string Compiler::compile(const std::string& source, const std::vector<std::string>& options) {
   std::vector<std::string> words = default_options();
+  if (device_.starts_with("gfx")) words.push_back("--offload-arch=" + device_);
   words.insert(words.end(), options.begin(), options.end());
   gpu::Compilation compilation(library_, source);
   compilation.run(words);
   return compilation.cubin();
 }
 
-std::shared_ptr<DeviceCompiler> make_compiler(const std::string& device) {
+std::shared_ptr<DeviceCompiler> make_compiler(const std::string& device,
+                                              const std::vector<std::string>& /*folders*/) {
   return std::make_shared<Compiler>(load_library(candidates()), device);
 }
+
+[[maybe_unused]] const bool is_registered = register_compiler("hip", make_compiler);
 
 }  // namespace op2::jit::hiprtc

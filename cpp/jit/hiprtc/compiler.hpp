@@ -14,10 +14,12 @@ namespace op2::jit::hiprtc {
 /// @param[in] candidates See VendorLibrary. @throws ToolchainError if there is none.
 [[nodiscard]] gpu::Library load_library(const std::vector<std::string>& candidates);
 
-/// @brief HIP C++ to machine code for the GPU that this thread uses, which hipRTC finds out.
+/// @brief HIP C++ to machine code for one kind of GPUs, or for the GPU that this thread uses, which
+/// hipRTC finds out.
 class Compiler final : public DeviceCompiler {
  public:
-  /// @param[in] device What the GPU's code is called, for keys of caches.
+  /// @param[in] device A kind of GPUs: "gfx90a". Or anything else, which tells GPUs apart in keys
+  /// of caches: then the code is for the one that this thread uses.
   Compiler(gpu::Library library, std::string device);
 
   [[nodiscard]] std::string identity() const override;
@@ -31,7 +33,9 @@ class Compiler final : public DeviceCompiler {
 };
 
 /// @brief The compiler for a GPU. @throws ToolchainError if there is no hipRTC.
-/// @param[in] device Its name and architecture.
-[[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(const std::string& device);
+/// @param[in] device See Compiler.
+/// @param[in] folders Not looked at: no package has hipRTC.
+[[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(
+    const std::string& device, const std::vector<std::string>& folders);
 
 }  // namespace op2::jit::hiprtc

@@ -92,4 +92,6 @@ std::shared_ptr<DeviceCompiler> make_compiler(const std::string& architecture,
   return std::make_shared<Compiler>(library, architecture);
 }
 
+[[maybe_unused]] const bool is_registered = register_compiler("cuda", make_compiler);
+
 }  // namespace op2::jit::nvrtc

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <utility>
 
 #include "base/canonical.hpp"
@@ -85,10 +86,15 @@ std::string Compiler::compile(const std::string& source, const std::vector<std::
   return binary;
 }
 
-std::shared_ptr<DeviceCompiler> make_compiler(int index) {
+std::shared_ptr<DeviceCompiler> make_compiler(const std::string& device,
+                                              const std::vector<std::string>& /*folders*/) {
+  int index = -1;  // of no device
+  std::from_chars(device.data(), device.data() + device.size(), index);
   std::shared_ptr<const Api> api = load_api();
-  const FoundDevice device = device_number(*api, index);
-  return std::make_shared<Compiler>(std::move(api), device);
+  const FoundDevice found = device_number(*api, index);
+  return std::make_shared<Compiler>(std::move(api), found);
 }
+
+[[maybe_unused]] const bool is_registered = register_compiler("opencl", make_compiler);
 
 }  // namespace op2::jit::opencl

@@ -29,8 +29,11 @@ class Compiler : public DeviceCompiler {
   std::shared_ptr<runtime::opencl::DeviceContext> context_;
 };
 
-/// @brief The compiler of device number @p index of runtime::opencl::list_devices().
+/// @brief The compiler of a device.
+/// @param[in] device Its number in runtime::opencl::list_devices().
+/// @param[in] folders Not looked at: the driver has it.
 /// @throws ToolchainError, UsageError as runtime::opencl::open_device().
-[[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(int index);
+[[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(
+    const std::string& device, const std::vector<std::string>& folders);
 
 }  // namespace op2::jit::opencl

@@ -8,7 +8,7 @@
 #include "base/user_folders.hpp"
 #include "base/vendor_library.hpp"
 #include "runtime/cuda/deciding_code.hpp"
-#include "runtime/gpu/device.hpp"
+#include "runtime/cuda/images.hpp"
 #include "runtime/gpu/devices.hpp"
 
 namespace op2::runtime::cuda {
@@ -143,13 +143,7 @@ gpu::Vendor vendor() {
           .repeats_from = 12040};
 }
 
-std::vector<DeviceInfo> find_devices() {
-  return gpu::required_devices(load_driver(driver_candidates()));
-}
-
-std::shared_ptr<Device> open_device(int index) {
-  auto driver = std::make_shared<const Driver>(load_driver(driver_candidates()));
-  return std::make_shared<gpu::Gpu>(std::move(driver), index);
-}
+const DeviceVendor device_vendor(gpu::table_of(
+    "cuda", [] { return load_driver(driver_candidates()); }, fitting_image));
 
 }  // namespace op2::runtime::cuda

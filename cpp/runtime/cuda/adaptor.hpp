@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device.hpp"
 #include "runtime/gpu/driver.hpp"
+#include "runtime/vendors.hpp"
 
 namespace op2::runtime::cuda {
 
@@ -32,13 +32,7 @@ namespace op2::runtime::cuda {
 /// @brief Why a driver of CUDA's @p version may refuse code, and what to do.
 [[nodiscard]] std::string advice_on_code(int version);
 
-/// @brief What each NVIDIA GPU of this machine says of itself, in the driver's order.
-/// @throws ToolchainError if there is no driver or no GPU: what was looked for and what to install.
-[[nodiscard]] std::vector<DeviceInfo> find_devices();
-
-/// @brief Open GPU number @p index of find_devices().
-/// @throws ToolchainError if there is no driver or no GPU. @throws UsageError if there are fewer
-/// GPUs.
-[[nodiscard]] std::shared_ptr<Device> open_device(int index);
+/// @brief These GPUs, in the driver's order.
+extern const DeviceVendor device_vendor;
 
 }  // namespace op2::runtime::cuda

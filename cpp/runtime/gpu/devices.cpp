@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/small_file.hpp"
+#include "runtime/gpu/device.hpp"
 
 namespace op2::runtime::gpu {
 namespace {
@@ -74,12 +75,19 @@ std::vector<DeviceInfo> list_devices(const Driver& driver) {
   return devices;
 }
 
-std::vector<DeviceInfo> required_devices(const Driver& driver) {
-  std::vector<DeviceInfo> devices = list_devices(driver);
-  if (!devices.empty()) return devices;
-  throw ToolchainError(fmt::format("{} at {} finds no GPU; {}", driver.vendor.driver, driver.path,
-                                   driver.vendor.look),
-                       "", "", "");
+VendorTable table_of(const char* name, Driver (*load)(), decltype(VendorTable::fitting) fitting) {
+  const auto list = [load] {
+    const Driver driver = load();
+    std::vector<DeviceInfo> devices = list_devices(driver);
+    if (!devices.empty()) return devices;
+    throw ToolchainError(fmt::format("{} at {} finds no GPU; {}", driver.vendor.driver, driver.path,
+                                     driver.vendor.look),
+                         "", "", "");
+  };
+  const auto open = [load](int index) {
+    return std::make_shared<Gpu>(std::make_shared<const Driver>(load()), index);
+  };
+  return {name, list, open, fitting};
 }
 
 }  // namespace op2::runtime::gpu

@@ -5,6 +5,7 @@
 
 #include "runtime/device.hpp"
 #include "runtime/gpu/driver.hpp"
+#include "runtime/vendors.hpp"
 
 namespace op2::runtime::gpu {
 
@@ -12,7 +13,9 @@ namespace op2::runtime::gpu {
 /// @throws ExecutionError if the driver does not answer.
 [[nodiscard]] std::vector<DeviceInfo> list_devices(const Driver& driver);
 
-/// @brief The same, of a driver that has to find some. @throws ToolchainError if there is none.
-[[nodiscard]] std::vector<DeviceInfo> required_devices(const Driver& driver);
+/// @brief The GPUs of a driver, for a DeviceVendor.
+/// @param[in] load Finds the driver and starts it. @throws ToolchainError
+[[nodiscard]] VendorTable table_of(const char* name, Driver (*load)(),
+                                   decltype(VendorTable::fitting) fitting);
 
 }  // namespace op2::runtime::gpu

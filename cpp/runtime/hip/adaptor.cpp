@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/vendor_library.hpp"
-#include "runtime/gpu/device.hpp"
 #include "runtime/gpu/devices.hpp"
 
 namespace op2::runtime::hip {
@@ -181,6 +180,17 @@ std::string architecture_in(std::span<const char> properties) {
   return std::string(rest.substr(begin, rest.find('\0', begin) - begin));
 }
 
+std::optional<std::size_t> fitting_image(const std::string& capability,
+                                         const std::vector<std::string>& targets) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::string& target = targets[i];
+    const bool fits = !target.empty() && (capability + ":").starts_with(target + ":");
+    if (fits && (!found || target.size() > targets[*found].size())) found = i;
+  }
+  return found;
+}
+
 gpu::Driver load_driver(const std::vector<std::string>& candidates) {
   const VendorLibrary library("AMD's HIP run-time", candidates, install_driver);
   Driver driver;
@@ -194,13 +204,7 @@ gpu::Driver load_driver(const std::vector<std::string>& candidates) {
   return driver;
 }
 
-std::vector<DeviceInfo> find_devices() {
-  return gpu::required_devices(load_driver(driver_candidates()));
-}
-
-std::shared_ptr<Device> open_device(int index) {
-  auto driver = std::make_shared<const Driver>(load_driver(driver_candidates()));
-  return std::make_shared<gpu::Gpu>(std::move(driver), index);
-}
+const DeviceVendor device_vendor(gpu::table_of(
+    "hip", [] { return load_driver(driver_candidates()); }, fitting_image));
 
 }  // namespace op2::runtime::hip

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/device.hpp"
 #include "runtime/gpu/driver.hpp"
+#include "runtime/vendors.hpp"
 
 namespace op2::runtime::hip {
 
@@ -60,11 +62,14 @@ namespace op2::runtime::hip {
 /// 256 characters.
 [[nodiscard]] std::string architecture_in(std::span<const char> properties);
 
-/// @brief What each AMD GPU of this machine says of itself.
-/// @throws ToolchainError if there is no library or no GPU.
-[[nodiscard]] std::vector<DeviceInfo> find_devices();
+/// @brief Which of some machine code a GPU runs: of its own kind, the one that says most of it.
+/// @param[in] capability Of the GPU, with its features: "gfx90a:sramecc+:xnack-".
+/// @param[in] targets What there is code for, with features or without: "gfx90a".
+/// @return Its place among @p targets; nothing if none fits.
+[[nodiscard]] std::optional<std::size_t> fitting_image(const std::string& capability,
+                                                       const std::vector<std::string>& targets);
 
-/// @brief Open GPU number @p index of find_devices(). Errors as of gpu::open_device().
-[[nodiscard]] std::shared_ptr<Device> open_device(int index);
+/// @brief These GPUs, in the driver's order.
+extern const DeviceVendor device_vendor;
 
 }  // namespace op2::runtime::hip

@@ -31,7 +31,7 @@ std::string code_of_a_device() {
 class ChoiceOfCode : public ::testing::Test {
  protected:
   [[nodiscard]] CompiledLoop code(bool for_processor, bool padded, int index_bytes,
-                                  Backend backend = Backend::opencl) const {
+                                  const char* backend = "opencl") const {
     CompiledLoop made{backend, nullptr, text.c_str(), 0, {false}, {}};
     made.images = {{"", image, sizeof image}};
     made.for_processor = for_processor;
@@ -41,7 +41,7 @@ class ChoiceOfCode : public ::testing::Test {
   }
 
   [[nodiscard]] const CompiledLoop* taken(const LoopText& loop) const {
-    const Chosen found = chosen(loop, {Backend::opencl, &info}, objects, edges);
+    const Chosen found = chosen(loop, {"opencl", &info}, objects, edges);
     return found.compiled;
   }
 
@@ -68,7 +68,7 @@ TEST_F(ChoiceOfCode, ProcessorsRunOtherCodeThanGpus) {
   EXPECT_EQ(taken(loop), &loop.compiled[1]);
   info.is_cpu = true;
   EXPECT_EQ(taken(loop), &loop.compiled[0]);
-  const LoopText other{"gather", {0}, {code(true, false, 8, Backend::cuda)}};
+  const LoopText other{"gather", {0}, {code(true, false, 8, "cuda")}};
   EXPECT_NE(message_of<UnsupportedError>([&] { (void)taken(other); }).find("but for: cuda"),
             std::string::npos);
 }
@@ -107,7 +107,7 @@ TEST_F(ChoiceOfCode, EveryByteIsCountedOnce) {
 TEST_F(ChoiceOfCode, NumbersAreThoseOfTheKindOfDevice) {
   EXPECT_EQ(tuning_of(code(false, false, 8)), Tuning::of(DeviceClass::gpu));
   EXPECT_EQ(tuning_of(code(true, false, 8)), Tuning::of(DeviceClass::processor));
-  CompiledLoop host{Backend::openmp, nullptr, "", 0, {}, {{"block_lanes", std::int64_t{64}}}};
+  CompiledLoop host{"openmp", nullptr, "", 0, {}, {{"block_lanes", std::int64_t{64}}}};
   Tuning wanted = Tuning::of(DeviceClass::host);
   wanted.block_lanes = 64;
   EXPECT_EQ(tuning_of(host), wanted);

@@ -161,7 +161,7 @@ int column_sum(const op2_context_v1* /*context*/, long begin, long end, void* co
 class ColumnLoop : public Columns {
  protected:
   ColumnLoop() {
-    init({Backend::sequential, 1});
+    init({"sequential", 1});
     exec::Executable made;
     made.name = "column_sum";
     made.strategy = "direct";
@@ -177,7 +177,7 @@ class ColumnLoop : public Columns {
   void run(const Visited& visited, const Map<1>& by) const {
     const LoopText loop{"column_sum",
                         {0, 1},
-                        {{Backend::sequential, column_sum, text.c_str(), 0, {false, false}, {}}},
+                        {{"sequential", column_sum, text.c_str(), 0, {false, false}, {}}},
                         4,
                         1,
                         {Layers::constant, false, false},

@@ -47,13 +47,12 @@ std::string executable_text() {
 
 class GeneratedLoop : public ::testing::Test {
  protected:
-  GeneratedLoop() { init({Backend::sequential, 1}); }
+  GeneratedLoop() { init({"sequential", 1}); }
   ~GeneratedLoop() override { init({}); }
 
   Loop made(const Set& set, const Dat<double>& target, const Map<1>& map,
             const Dat<double>& source) const {
-    const LoopText loop{
-        "gather", {0}, {{Backend::sequential, launch, text.c_str(), 0, {injective}, {}}}};
+    const LoopText loop{"gather", {0}, {{"sequential", launch, text.c_str(), 0, {injective}, {}}}};
     return made_loop(loop, set, {{{target.state(), 0}, {source.state(), -1}}, {map.state()}, {}});
   }
 
@@ -119,8 +118,8 @@ TEST_F(GeneratedLoop, CodeForInjectiveMapsAsksForOne) {
 TEST_F(GeneratedLoop, TheFirstCodeThatSuitsTheMeshIsTaken) {
   const LoopText loop{"gather",
                       {0},
-                      {{Backend::sequential, refuse, text.c_str(), 0, {true}, {}},
-                       {Backend::sequential, launch, text.c_str(), 0, {false}, {}}}};
+                      {{"sequential", refuse, text.c_str(), 0, {true}, {}},
+                       {"sequential", launch, text.c_str(), 0, {false}, {}}}};
   const auto of = [&](const Set& set, const Map<1>& by, const Dat<double>& values) {
     return made_loop(loop, set, {{{target.state(), 0}, {values.state(), -1}}, {by.state()}, {}});
   };
@@ -136,8 +135,8 @@ TEST_F(GeneratedLoop, TheFirstCodeThatSuitsTheMeshIsTaken) {
 TEST_F(GeneratedLoop, CodeIsChosenAnewWhenAMapHasChanged) {
   const LoopText loop{"gather",
                       {0},
-                      {{Backend::sequential, refuse, text.c_str(), 0, {true}, {}},
-                       {Backend::sequential, launch, text.c_str(), 0, {false}, {}}}};
+                      {{"sequential", refuse, text.c_str(), 0, {true}, {}},
+                       {"sequential", launch, text.c_str(), 0, {false}, {}}}};
   const Set pairs(2, "pairs");
   std::vector<std::int32_t> where{1, 0};
   Map<1> by(pairs, cells, std::span<const std::int32_t>(where), "by");
@@ -154,7 +153,7 @@ TEST_F(GeneratedLoop, CodeIsChosenAnewWhenAMapHasChanged) {
 }
 
 TEST_F(GeneratedLoop, BackendsThatWereNotGeneratedAreRefused) {
-  init({Backend::openmp, 1});
+  init({"openmp", 1});
   EXPECT_EQ(message_of<UnsupportedError>([&] { (void)made(edges, target, map, source); }),
             "par_loop 'gather': it was not generated for backend 'openmp', but for: sequential; "
             "generate it with --backend openmp, or choose another one by op2::init()");
@@ -182,14 +181,10 @@ TEST_F(GeneratedLoop, GlobalsAndConstsAreLookedAtWhenItRuns) {
   double value = 2.0;
   const Global<double> total(std::span<double>(&sum, 1), "total");
   const Const<double> factor(std::span<const double>(&value, 1), "factor");
-  const LoopText loop{"scale",
-                      {},
-                      {{Backend::sequential,
-                        scale,
-                        written.c_str(),
-                        0,
-                        {},
-                        {{"block_elements", std::int64_t{1024}}}}}};
+  const LoopText loop{
+      "scale",
+      {},
+      {{"sequential", scale, written.c_str(), 0, {}, {{"block_elements", std::int64_t{1024}}}}}};
   Loop made =
       made_loop(loop, edges, {{{source.state(), -1}, {total.state(), -1}}, {}, {factor.state()}});
   made();
@@ -199,9 +194,7 @@ TEST_F(GeneratedLoop, GlobalsAndConstsAreLookedAtWhenItRuns) {
   made();
   EXPECT_EQ(sum, 7.0);
   const LoopText wrong{
-      "scale",
-      {},
-      {{Backend::sequential, scale, written.c_str(), 0, {}, {{"no_such_number", true}}}}};
+      "scale", {}, {{"sequential", scale, written.c_str(), 0, {}, {{"no_such_number", true}}}}};
   EXPECT_THROW((void)made_loop(wrong, edges,
                                {{{source.state(), -1}, {total.state(), -1}}, {}, {factor.state()}}),
                UsageError);

@@ -130,7 +130,7 @@ TEST_F(Matrices, WhatIsWrongIsSaid) {
 
 TEST(Options, ThreadsAreNotNegative) {
   EXPECT_EQ(message_of<UsageError>([] {
-              init({Backend::sequential, -1});
+              init({"sequential", -1});
             }),
             "init: threads must be 0 or more, got -1");
 }

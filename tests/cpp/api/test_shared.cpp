@@ -14,6 +14,8 @@
 #include "api/object_states.hpp"
 #include "base/error.hpp"
 #include "mesh/buffer.hpp"
+#include "runtime/cuda/adaptor.hpp"
+#include "runtime/opencl/adaptor.hpp"
 
 namespace op2::api {
 namespace {
@@ -23,11 +25,19 @@ using op2::testing::message_of;
 const unsigned char old_code[] = {1, 2};
 const unsigned char new_code[] = {3};
 
-TEST(SharedState, BackendsHaveTheNamesOfPython) {
-  EXPECT_EQ(backend_named("cuda"), Backend::cuda);
-  EXPECT_EQ(name_of(backend_named("opencl")), std::string("opencl"));
-  EXPECT_EQ(message_of<UsageError>([] { (void)backend_named("vulkan"); }),
-            "there is no backend 'vulkan'; there are: sequential, openmp, opencl, cuda");
+const KnownBackends of_loops = {{"abacus", nullptr},
+                                {"cuda", &runtime::cuda::device_vendor},
+                                {"opencl", &runtime::opencl::device_vendor}};
+
+TEST(SharedState, BackendsAreThoseOfLoops) {
+  EXPECT_EQ(
+      message_of<UsageError>([] { init({"vulkan"}); }),
+      "there is no backend 'vulkan' in this program; there are: abacus, cuda, opencl, openmp, "
+      "sequential; if loops are to run there, generate them with --backend vulkan");
+  init({"abacus", 2});
+  EXPECT_EQ(shared().options.backend, "abacus");
+  EXPECT_EQ(shared().mirror, nullptr);
+  init({});
 }
 
 TEST(SharedState, ProgramsAreLoadedOnceForTheGpuThatThereIs) {
@@ -50,11 +60,11 @@ TEST(SharedState, ProgramsAreLoadedOnceForTheGpuThatThereIs) {
 }
 
 TEST(SharedState, ADeviceThatIsNotThereChangesNothing) {
-  init({Backend::sequential, 3});
-  EXPECT_THROW(init({Backend::sequential, -1}), UsageError);
-  EXPECT_THROW(init({Backend::cuda, 1, "no such device"}), Error);
-  EXPECT_THROW(init({Backend::opencl, 1, "no such device"}), Error);
-  EXPECT_EQ(shared().options.backend, Backend::sequential);
+  init({"sequential", 3});
+  EXPECT_THROW(init({"sequential", -1}), UsageError);
+  EXPECT_THROW(init({"cuda", 1, "no such device"}), Error);
+  EXPECT_THROW(init({"opencl", 1, "no such device"}), Error);
+  EXPECT_EQ(shared().options.backend, "sequential");
   EXPECT_EQ(shared().options.threads, 3);
   EXPECT_EQ(shared().mirror, nullptr);
   EXPECT_NO_THROW(finish());
@@ -64,7 +74,7 @@ TEST(SharedState, ADeviceThatIsNotThereChangesNothing) {
 /// Values that a device has newer come back for whoever asks, and when the last handle goes.
 TEST(SharedState, ValuesComeBackFromADevice) {
   OP2_NEEDS_OPENCL();
-  init({Backend::opencl});
+  init({"opencl"});
   const auto device = shared().mirror->device();
   const Set cells(3, "cells");
   std::vector<double> values{1.0, 2.0, 3.0};

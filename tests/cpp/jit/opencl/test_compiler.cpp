@@ -10,14 +10,14 @@ namespace op2::jit::opencl {
 namespace {
 
 std::shared_ptr<DeviceCompiler> compiler() {
-  return make_compiler(0);
+  return make_compiler("0", {});
 }
 
 TEST(OpenclCompiler, MakesABinary) {
   OP2_NEEDS_OPENCL();
   const auto made = compiler();
   EXPECT_EQ(made->suffix(), ".cl");
-  EXPECT_THROW((void)make_compiler(-1), UsageError);
+  EXPECT_THROW((void)make_compiler("-1", {}), UsageError);
   EXPECT_FALSE(
       made->compile("__kernel void f(__global double *x) { x[0] = N; }", {"-DN=3"}).empty());
 }

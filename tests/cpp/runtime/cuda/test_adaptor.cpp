@@ -42,15 +42,15 @@ TEST(CudaAdaptor, ArchitecturesHaveTheCompilersNames) {
 TEST(CudaAdaptor, ADeviceOrAnErrorThatSaysWhatIsMissing) {
   std::vector<DeviceInfo> devices;
   try {
-    devices = find_devices();
+    devices = device_vendor.list_devices();
   } catch (const ToolchainError& error) {
     EXPECT_TRUE(contains(error.what(), "NVIDIA's driver"));
-    EXPECT_THROW(static_cast<void>(open_device(0)), ToolchainError);
+    EXPECT_THROW(static_cast<void>(device_vendor.open_device(0)), ToolchainError);
     return;
   }
   const auto n_devices = static_cast<int>(devices.size());
-  EXPECT_THROW(static_cast<void>(open_device(n_devices)), UsageError);
-  const std::shared_ptr<Device> device = open_device(0);
+  EXPECT_THROW(static_cast<void>(device_vendor.open_device(n_devices)), UsageError);
+  const std::shared_ptr<Device> device = device_vendor.open_device(0);
   EXPECT_EQ(device->info().name, devices.front().name);
   const std::string binary = jit::nvrtc::make_compiler(device->info().capability, {})
                                  ->compile(
@@ -72,7 +72,7 @@ TEST(CudaAdaptor, ADeviceOrAnErrorThatSaysWhatIsMissing) {
 TEST(CudaAdaptor, AFullGpuSaysSoAndGoesOn) {
   std::shared_ptr<Device> device;
   try {
-    device = open_device(0);
+    device = device_vendor.open_device(0);
   } catch (const ToolchainError& error) {
     GTEST_SKIP() << error.what();
   }

@@ -70,13 +70,13 @@ TEST(HipAdaptor, TheArchitectureIsFoundWhereverItIs) {
 /// With an AMD GPU its memory works; without, the errors say what is missing.
 TEST(HipAdaptor, ADeviceOrAnErrorThatSaysWhatIsMissing) {
   try {
-    static_cast<void>(find_devices());
+    static_cast<void>(device_vendor.list_devices());
   } catch (const ToolchainError& error) {
     EXPECT_TRUE(contains(error.what(), "AMD's HIP run-time"));
-    EXPECT_THROW(static_cast<void>(open_device(0)), ToolchainError);
+    EXPECT_THROW(static_cast<void>(device_vendor.open_device(0)), ToolchainError);
     return;
   }
-  const std::shared_ptr<Device> device = open_device(0);
+  const std::shared_ptr<Device> device = device_vendor.open_device(0);
   EXPECT_EQ(device->info().backend, "hip");
   const std::shared_ptr<void> x = device->allocate(8, "Dat 'x'");
   const double value = 1.5;
@@ -84,6 +84,14 @@ TEST(HipAdaptor, ADeviceOrAnErrorThatSaysWhatIsMissing) {
   double found = 0;
   device->download(&found, x.get(), 0, 8);
   EXPECT_EQ(found, value);
+}
+
+TEST(HipAdaptor, CodeFitsGpusOfItsKind) {
+  const std::string gpu = "gfx90a:sramecc+:xnack-";
+  EXPECT_EQ(fitting_image(gpu, {"gfx90", "gfx90a"}), 1U);
+  EXPECT_EQ(fitting_image(gpu, {"gfx90a", "gfx90a:sramecc+", "gfx90a:sramecc-"}), 1U);
+  EXPECT_EQ(fitting_image("gfx1030", {"gfx1030"}), 0U);
+  EXPECT_FALSE(fitting_image("gfx90a", {"gfx90a:xnack-", "sm_90", "", "gfx942"}));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/images.hpp"
+#include "runtime/cuda/images.hpp"
 
 #include <gtest/gtest.h>
 
-namespace op2::runtime {
+namespace op2::runtime::cuda {
 namespace {
 
 TEST(Images, TheNewestOfTheSameGenerationIsTaken) {
@@ -21,4 +21,4 @@ TEST(Images, OtherGenerationsAndNewerOnesDoNotFit) {
 }
 
 }  // namespace
-}  // namespace op2::runtime
+}  // namespace op2::runtime::cuda

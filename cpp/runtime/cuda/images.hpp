@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace op2::runtime {
+namespace op2::runtime::cuda {
 
 /// @brief Which of some machine code for NVIDIA's GPUs one of them runs best: of its own generation
 /// and not newer than it.
@@ -16,4 +16,4 @@ namespace op2::runtime {
 [[nodiscard]] std::optional<std::size_t> fitting_image(const std::string& capability,
                                                        const std::vector<std::string>& targets);
 
-}  // namespace op2::runtime
+}  // namespace op2::runtime::cuda

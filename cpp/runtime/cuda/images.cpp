@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/images.hpp"
+#include "runtime/cuda/images.hpp"
 
 #include <charconv>
 #include <string_view>
 
-namespace op2::runtime {
+namespace op2::runtime::cuda {
 namespace {
 
 /// 86 of "sm_86"; -1 of anything else.
@@ -33,4 +33,4 @@ std::optional<std::size_t> fitting_image(const std::string& capability,
   return found;
 }
 
-}  // namespace op2::runtime
+}  // namespace op2::runtime::cuda
