@@ -13,10 +13,16 @@
 #include "api/op2.hpp"
 #include "base/abi.h"
 #include "base/paths.hpp"
+#include "runtime/host/team.hpp"
 #include "runtime/vendors.hpp"
 
 /// What generated code hands over to make its loops.
 namespace op2::api {
+
+/// @brief Lets several loops share teams that the library of loops opens. As KnownBackends.
+struct KnownTeams {
+  explicit KnownTeams(op2_open_team_v1 open) { runtime::open_teams_by(open); }
+};
 
 /// @brief A backend that loops were compiled for.
 struct KnownBackend {

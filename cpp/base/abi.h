@@ -11,34 +11,36 @@
 extern "C" {
 #endif
 
-#define OP2_ABI_VERSION 1
+#define OP2_ABI_VERSION 2
 
+/* Flags of a launch. With none of them, a loop that a team carries out opens one of its own. */
 /* One thread does what n_threads would, part by part, so that results have the same bits. */
 #define OP2_ONE_THREAD 1u
-/*
- * Several loops of a graph in one parallel region. Only for loops that open a team themselves.
- * IN_TEAM: each thread of a team calls it alike, does its part, and waits for all.
- * OPEN_TEAM: n_threads threads call `parameters->work(parameters)`, nothing else.
- * WAIT_FOR_TEAM: wait until all threads of the team have come here, nothing else.
- * COUNT_SHARES: return how many of n_threads shares this thread gets: 1 if the team is this loop's,
- * too, and not one of another OpenMP run-time.
- */
+/* Each thread of a team calls it alike, does its part and waits for all: see op2_team_v1. */
 #define OP2_IN_TEAM 2u
-#define OP2_OPEN_TEAM 4u
-#define OP2_WAIT_FOR_TEAM 8u
-#define OP2_COUNT_SHARES 16u
 
-/* How `parameters` begin for OP2_OPEN_TEAM. */
+/* `parameters` of OP2_IN_TEAM: the team, as one of its threads sees it. */
 struct op2_team_v1 {
-  void (*work)(void* team);
+  int thread; /* in [0, n_threads) */
+  int n_threads;
+  void (*wait)(void); /* until all threads of the team have come here */
 };
+
+/*
+ * Opens a team of at most n_threads threads, each of which calls `work` once. The core has no
+ * OpenMP: templates/host/team.c is compiled once, and serves all loops, which then ask no
+ * run-time of their own.
+ */
+typedef void (*op2_open_team_v1)(int n_threads,
+                                 void (*work)(const struct op2_team_v1* team, void* given),
+                                 void* given);
 
 /* What a launch needs besides its arguments. Lives for the call only. */
 struct op2_context_v1 {
-  void* queue;   /* reserved for a device's queue, null */
+  void* queue;   /* null: nothing reads it */
   void* scratch; /* scratch_bytes bytes, 64-byte aligned, contents undefined on entry */
   long scratch_bytes;
-  void* parameters;   /* of OP2_OPEN_TEAM, else null */
+  void* parameters;   /* of OP2_IN_TEAM: struct op2_team_v1; else null */
   long* error;        /* [4]: code, argument, element, detail; all zero on entry. A code other than
                          0 says that a check failed, whatever the launch returns */
   int n_threads;      /* threads a host launch may use, >= 1 */

@@ -12,6 +12,7 @@
 #include "jit/service.hpp"
 #include "jit/stamp.hpp"
 #include "jit/store.hpp"
+#include "runtime/host/team.hpp"
 #include "runtime/host/threads.hpp"
 
 namespace op2::bind {
@@ -148,6 +149,16 @@ void bind_jit(py::module_& core) {
       },
       py::arg("places"), py::arg("package"));
   core.def("available_threads", &runtime::available_threads);
+  core.def(
+      "open_teams_by",
+      [](std::shared_ptr<jit::Library> library) {
+        // graphs may run for as long as the process: the code stays loaded
+        static auto& kept = *new std::vector<std::shared_ptr<jit::Library>>;
+        void* const open = library->symbol("op2_open_team");
+        kept.push_back(std::move(library));
+        runtime::open_teams_by(reinterpret_cast<op2_open_team_v1>(open));
+      },
+      py::arg("library"));
   core.def("note_parallel_region", &runtime::note_parallel_region);
   core.def("forked_after_parallel_region", &runtime::forked_after_parallel_region);
 }

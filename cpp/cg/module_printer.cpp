@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "base/abi.h"
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/array_comments.hpp"
@@ -25,8 +24,11 @@
 namespace op2::cg {
 namespace {
 
-/// OpenMP's, by names of our own: its header declares them once more, in C++ as not throwing.
+/// What a loop has to know of teams, as base/abi.h has it. OpenMP's functions have names of our
+/// own: its header declares them once more, in C++ as not throwing.
 constexpr std::string_view team_functions =
+    "#define OP2_ONE_THREAD 1u\n#define OP2_IN_TEAM 2u\n"
+    "struct op2_team_v1 { int thread; int n_threads; void (*wait)(void); };\n"
     "int op2_thread_number(void) __asm__(\"omp_get_thread_num\");\n"
     "int op2_n_in_team(void) __asm__(\"omp_get_num_threads\");";
 
@@ -265,43 +267,33 @@ class Printer {
     return region == nullptr || region->body.empty() ? nullptr : &region->body.back();
   }
 
-  /// What the launch function does with the stages, and what it does for loops that share a region;
-  /// base/abi.h says what each flag means.
+  /// What the launch function does with the stages: base/abi.h says what each flag means.
   void print_answers(const Stages& stages) {
     const auto call = [&](const Stage& stage, std::string_view place) {
       context_.statement(fmt::format("{}(context, begin, end, argv{});", stage.function,
                                      stage.is_of_team ? place : ""));
     };
-    constexpr std::string_view here = ", op2_thread_number(), op2_n_in_team()";
-    context_.begin_branch(fmt::format("if (context->flags == {})", OP2_ONE_THREAD));
+    context_.begin_branch("if (context->flags == OP2_ONE_THREAD)");
     for (const Stage& stage : stages) call(stage, ", 0, 1");
-    context_.else_branch("else if (context->flags == 0)");
+    context_.else_branch("else if (context->flags == OP2_IN_TEAM)");
+    context_.statement(
+        "const struct op2_team_v1 *team = (const struct op2_team_v1 *)context->parameters;");
     for (const Stage& stage : stages) {
-      if (stage.is_of_team) open_team();
-      call(stage, here);
+      if (!stage.is_of_team) context_.begin_branch("if (team->thread == 0)");
+      call(stage, ", team->thread, team->n_threads");
+      if (!stage.is_of_team) context_.end_branch();
+      context_.statement("team->wait();");
+    }
+    context_.else_branch("else");
+    for (const Stage& stage : stages) {
+      if (stage.is_of_team) {
+        context_.pragma("omp parallel num_threads(context->n_threads)");
+        context_.begin_branch("");
+      }
+      call(stage, ", op2_thread_number(), op2_n_in_team()");
       if (stage.is_of_team) context_.end_branch();
     }
-    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_IN_TEAM));
-    for (const Stage& stage : stages) {
-      if (!stage.is_of_team) context_.begin_branch("if (op2_thread_number() == 0)");
-      call(stage, here);
-      if (!stage.is_of_team) context_.end_branch();
-      context_.barrier();
-    }
-    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_OPEN_TEAM));
-    open_team();
-    context_.statement("(*(void (*const *)(void *))context->parameters)(context->parameters);");
     context_.end_branch();
-    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_WAIT_FOR_TEAM));
-    context_.barrier();
-    context_.else_branch(fmt::format("else if (context->flags == {})", OP2_COUNT_SHARES));
-    context_.statement("return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();");
-    context_.end_branch();
-  }
-
-  void open_team() {
-    context_.pragma("omp parallel num_threads(context->n_threads)");
-    context_.begin_branch("");
   }
 
   /// Whether iterations write elements of their own, and all loops over threads have as many of
@@ -523,9 +515,11 @@ class Printer {
     throw InternalError("unknown axis");
   }
 
-  /// The other threads have come here, too. One thread alone may be in a team that does not come.
+  /// The other threads have come here, too, in a team that is there or in one of its own.
   void wait_for_team() {
-    context_.begin_branch("if (n_threads > 1)");
+    context_.begin_branch("if (context->flags == OP2_IN_TEAM)");
+    context_.statement("((const struct op2_team_v1 *)context->parameters)->wait();");
+    context_.else_branch("else if (n_threads > 1)");
     context_.barrier();
     context_.end_branch();
   }

@@ -6,8 +6,9 @@
 #include <exception>
 #include <limits>
 #include <set>
-#include <thread>
 #include <utility>
+
+#include "runtime/host/team.hpp"
 
 namespace op2::runtime {
 namespace {
@@ -22,31 +23,19 @@ constexpr int least_loops = 2;  // that have a region in common
 class HostSequence::Region {
  public:
   Region(HostSequence& sequence, Stretch& stretch, std::size_t first, std::size_t last)
-      : sequence_(sequence),
-        stretch_(stretch),
-        first_(first),
-        last_(last),
-        opener_(*stretch.steps[first].loop),
-        context_(opener_.context()) {
-    for (std::size_t i = first; i < last; ++i) {
-      const Step& step = stretch.steps[i];
-      if (!step.is_shared()) continue;
-      context_.n_threads = std::max(context_.n_threads, step.context.n_threads);
-    }
-  }
-
-  /// @brief Whether all loops see the team that the first one opens.
-  [[nodiscard]] bool is_possible() {
-    if (!stretch_.has_one_runtime) {
-      open(&Region::compare);
-      stretch_.has_one_runtime = !has_others_;
-    }
-    return *stretch_.has_one_runtime;
-  }
+      : sequence_(sequence), stretch_(stretch), first_(first), last_(last) {}
 
   /// @return Whether values were copied between host and devices.
-  bool run() {
-    open(&Region::carry_out);
+  bool run(op2_open_team_v1 open) {
+    int n_threads = 1;
+    for (std::size_t i = first_; i < last_; ++i) {
+      const Step& step = stretch_.steps[i];
+      if (step.is_shared()) n_threads = std::max(n_threads, step.context.n_threads);
+    }
+    open(
+        n_threads,
+        [](const op2_team_v1* team, void* given) { static_cast<Region*>(given)->carry_out(*team); },
+        this);
     if (failure_) std::rethrow_exception(failure_);
     for (std::size_t i = first_; i < last_; ++i) {
       if (stretch_.steps[i].is_shared()) stretch_.steps[i].loop->check(0);
@@ -55,51 +44,21 @@ class HostSequence::Region {
   }
 
  private:
-  /// What the opening launch function gets; its first member is all that it knows.
-  struct Team {
-    op2_team_v1 base;
-    Region* region;
-    void (Region::*work)();
-  };
-
-  void open(void (Region::*work)()) {
-    Team team{{[](void* given) {
-                auto& one = *static_cast<Team*>(given);
-                (one.region->*one.work)();
-              }},
-              this,
-              work};
-    op2_context_v1 context = context_;
-    context.flags = OP2_OPEN_TEAM;
-    context.parameters = &team;
-    static_cast<void>(opener_.launch(context));
-  }
-
-  /// Each thread: whether its team is the one of all loops.
-  void compare() {
-    op2_context_v1 context = context_;
-    context.flags = OP2_COUNT_SHARES;
-    for (TeamLoop* loop : stretch_.loops) {
-      if (loop->opens_team() && loop->launch(context) != 1) has_others_ = true;
-    }
-  }
-
   /// Each thread. All leave behind the same step.
-  void carry_out() {
-    const bool is_first = std::this_thread::get_id() == caller_;
-    op2_context_v1 wait = context_;
-    wait.flags = OP2_WAIT_FOR_TEAM;
+  void carry_out(op2_team_v1 team) {
+    const bool is_first = team.thread == 0;
     for (std::size_t i = first_; i < last_; ++i) {
       Step& step = stretch_.steps[i];
       if (step.is_shared()) {
         op2_context_v1 context = step.context;
         context.flags = OP2_IN_TEAM;
+        context.parameters = &team;
         const std::int64_t start = is_first ? sequence_.clock_() : 0;
         step.loop->launch(context);  // ends with all of them
         if (is_first) note(step, i, start);
       } else {
         if (is_first) carry_out_alone(step, i);
-        static_cast<void>(opener_.launch(wait));
+        team.wait();
       }
       if (failed_at_.load() <= i) return;
     }
@@ -131,10 +90,6 @@ class HostSequence::Region {
   Stretch& stretch_;
   std::size_t first_;
   std::size_t last_;
-  TeamLoop& opener_;
-  op2_context_v1 context_;
-  std::thread::id caller_ = std::this_thread::get_id();
-  std::atomic<bool> has_others_ = false;
   std::atomic<std::size_t> failed_at_ = std::numeric_limits<std::size_t>::max();
   std::exception_ptr failure_;  // the first thread's
   bool has_copied_ = false;     // the first thread's
@@ -202,11 +157,8 @@ bool HostSequence::run_in_regions() {
   bool has_copied = false;
   for (Stretch& stretch : stretches_) has_copied |= run_stretch(stretch, report);
   if (report.n_regions == 0) {
-    const bool has_others = std::ranges::any_of(stretches_, [](const Stretch& stretch) {
-      return stretch.has_one_runtime == std::optional(false);
-    });
-    report.why = has_others ? "its loops were compiled for different OpenMP run-times"
-                            : "one thread carries out all loops, or all but one";
+    report.why = team_opener() == nullptr ? "nothing opens a team for several loops"
+                                          : "one thread carries out all loops, or all but one";
   }
   const std::lock_guard told(told_mutex_);
   report_ = report;
@@ -252,16 +204,14 @@ bool HostSequence::run_stretch(Stretch& stretch, TeamReport& report) {
     last = i + 1;
   }
   std::size_t next = 0;
-  if (n_shared >= least_loops && !failure) {
-    Region region(*this, stretch, first, last);
-    if (region.is_possible()) {
-      for (; next < first; ++next) has_copied |= carry_out(steps[next]);
-      has_copied |= region.run();
-      next = last;
-      ++report.n_regions;
-      report.n_shared += n_shared;
-      report.n_alone += static_cast<int>(last - first) - n_shared;
-    }
+  const op2_open_team_v1 open = team_opener();
+  if (n_shared >= least_loops && !failure && open != nullptr) {
+    for (; next < first; ++next) has_copied |= carry_out(steps[next]);
+    has_copied |= Region(*this, stretch, first, last).run(open);
+    next = last;
+    ++report.n_regions;
+    report.n_shared += n_shared;
+    report.n_alone += static_cast<int>(last - first) - n_shared;
   }
   for (; next < n_ready; ++next) has_copied |= carry_out(steps[next]);
   if (failure) std::rethrow_exception(failure);

@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +37,7 @@ struct TeamReport {
 ///
 /// A region begins and ends with loops that a team carries out. Whether it pays is measured: after
 /// the first run, loops go by turns each in a region of its own and in shared ones, and the faster
-/// way is kept. Loops that were compiled for another OpenMP run-time than the first loop see
-/// another team; then there is no shared region.
+/// way is kept. Without a team_opener() there is no shared region.
 class HostSequence {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
@@ -68,8 +66,7 @@ class HostSequence {
   /// Tasks that can be in one region.
   struct Stretch {
     std::vector<Step> steps;
-    std::vector<TeamLoop*> loops;         // each once, in the order in which they are locked
-    std::optional<bool> has_one_runtime;  // none: nobody asked the loops
+    std::vector<TeamLoop*> loops;  // each once, in the order in which they are locked
   };
   class Region;
 

@@ -302,15 +302,14 @@ bool PreparedLoop::make_ready_for_team() {
 
 int PreparedLoop::launch(const op2_context_v1& context) {
   if (phase_ != Phase::all) return launch(context, range_of(phase_));
-  // what is asked of a team besides does not depend on this loop's elements
-  if (!is_split() || context.flags > OP2_IN_TEAM) return launch(context, range_of(Phase::all));
+  if (!is_split()) return launch(context, range_of(Phase::all));
   const int status = launch(context, range_of(Phase::core));
   const int second = launch(context, range_of(Phase::boundary));  // a team's threads do alike
   return status != 0 ? status : second;
 }
 
 int PreparedLoop::launch(const op2_context_v1& context, Range range) {
-  if (range.size() == 0 && context.flags <= OP2_IN_TEAM) return 0;
+  if (range.size() == 0) return 0;
   return executable_->launch(&context, range.begin, range.end, argv_.data(),
                              static_cast<unsigned int>(argv_.size()));
 }

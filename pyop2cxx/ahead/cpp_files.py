@@ -13,6 +13,7 @@ from pyop2cxx.ahead import check_files, example_files, leaf_files
 from pyop2cxx.ahead.functions import identifier, unused
 from pyop2cxx.ahead.graph_files import FILE, in_cpp
 from pyop2cxx.base.folders import core_folder
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ def write(
                 **usual,
                 **of_graph,
                 "backends": {code.backend: vendors[code.backend] for code in codes},
+                "has_teams": any(
+                    runtime.engine.backend(code.backend).facts.threads for code in codes
+                ),
                 "functions": [_defined(*one) for one in functions],
                 "symbols": symbols,
                 "images": arrays,

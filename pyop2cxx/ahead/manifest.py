@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = 8
+ABI = "op2_abi_v2"
+"""What functions of a library are called with: `OP2_ABI_VERSION` of cpp/base/abi.h."""
 MANIFEST = "manifest.json"
 
 

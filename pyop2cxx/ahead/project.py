@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.ahead import cpp_files, device_files, graph_files, processors
 from pyop2cxx.ahead.graph_files import FILE
-from pyop2cxx.ahead.manifest import FORMAT, MANIFEST, digest_of
+from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, digest_of
 from pyop2cxx.ahead.portable import HERE, portable
+from pyop2cxx.backends._backend import HostToolchain
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import CompilationError, ToolchainError, UsageError
 from pyop2cxx.runtime import runtime
@@ -107,7 +108,10 @@ class Project:
             graph = graph_files.write_values(folder, self.graph.written)
         if on_host or images or graph is not None:
             (folder / "table.c").write_text(
-                render("ahead/table.c.j2", {"name": self.name, "digest": digest})
+                render(
+                    "ahead/table.c.j2",
+                    {"name": self.name, "digest": digest, "has_teams": bool(_team_flags(on_host))},
+                )
             )
             facts = graph and graph.get("file")
             has_check = cpp_files.write(folder, self.name, self.entries, images, self.graph, facts)
@@ -118,7 +122,7 @@ class Project:
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "version": _core.__version__,
-            "abi": "op2_launch_v1",
+            "abi": ABI,
             "name": self.name,
             "arch": ",".join(self.archs),
             "vector_bytes": runtime.engine.vector_bytes,
@@ -166,6 +170,7 @@ class Project:
                 "arch": self.archs[0],
                 "sources": sources,
                 "has_check": has_check,
+                "team_flags": ";".join(_team_flags(on_host)),
                 "has_cpp": any(one.is_cpp for one in on_host),
                 "link_flags": [_for_cmake(flag) for flag in _link_flags(on_host)],
             },
@@ -291,7 +296,7 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
             objects.append(made)
     flags = _flags(service.compiler(_core.jit.Language.c), arch)
     table = str(folder / "table.o")  # C, even if a C++ compiler links the object
-    command = [*flags, "-c", str(folder / "table.c"), "-o", table]
+    command = [*flags, *_team_flags(entries), "-c", str(folder / "table.c"), "-o", table]
     service.run(language=_core.jit.Language.c, arguments=command, compiles=True)
     objects.append(table)
     shared = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-o", str(folder / library)]
@@ -303,6 +308,15 @@ def _compile(folder: Path, library: str, entries: Sequence[Entry], arch: str) ->
     for name in objects:
         Path(name).unlink()
     return processors.instructions(_asked([*flags, "-dM", "-E", "-x", "c", os.devnull]))
+
+
+def _team_flags(on_host: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the options for opening teams of threads; empty if no loop runs on a team."""
+    for entry in on_host:
+        backend = runtime.engine.backend(entry.description["backend"])
+        if backend.facts.threads and isinstance(backend.toolchain, HostToolchain):
+            return backend.toolchain.flags
+    return ()
 
 
 def _hide(made: str, symbol: str, language: _core.jit.Language) -> None:

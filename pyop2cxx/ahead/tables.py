@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import processors
-from pyop2cxx.ahead.manifest import FORMAT, MANIFEST, digest_of, measured_of
+from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, digest_of, measured_of
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import ToolchainError, UsageError
@@ -68,6 +68,8 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         read = [_core.read_executable(one["executable"], code, one["symbol"]) for one in on_host]
         for loop, executable in zip(on_host, read, strict=True):
             engine.ahead.add(_query(loop), executable)
+        if any(engine.backend(loop["backend"]).facts.threads for loop in on_host):
+            engine.open_teams_by(code)
     for loop in on_device:
         engine.ahead.note(_query(loop))
         engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])
@@ -178,7 +180,7 @@ def read_manifest(path: Path, what: str) -> tuple[dict[str, Any], Path]:
         raise UsageError(f"{what}: '{file}' is damaged: {error}") from None
     if not is_ours:
         raise UsageError(f"{what}: '{file}' is no manifest of pyop2cxx")
-    wanted = {"format": FORMAT, "pyop2cxx": _core.__version__, "abi": "op2_launch_v1"}
+    wanted = {"format": FORMAT, "pyop2cxx": _core.__version__, "abi": ABI}
     for field, value in wanted.items():
         if manifest.get(field) != value:
             raise UsageError(

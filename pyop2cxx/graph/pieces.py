@@ -88,6 +88,7 @@ class Piece:
 
     def __init__(self, steps: Sequence[_core.graph.Step], operations: Sequence[Operation]) -> None:
         self.steps = tuple(steps)
+        runtime.engine.ready_teams(runtime.engine.backend(runtime.backend))
         self._graph = _core.graph.LoopGraph(steps)
         each = {id(operation): operation for operation in operations}.values()
         lent = {id(one): one for operation in each for one in operation.lent()}

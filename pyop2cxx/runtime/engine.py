@@ -17,7 +17,7 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain, HostToolchain
 from pyop2cxx.backends._devices import open_chosen
 from pyop2cxx.backends._plugged import plugged_backend
-from pyop2cxx.base.folders import is_backend
+from pyop2cxx.base.folders import is_backend, template_folder
 from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
@@ -42,6 +42,7 @@ _MOST_SIZES = 32
 _MOST_COPY_BYTES = 1 << 28
 _N_COPIES = 4
 _PROBE = "int op2_probe(void) { return 0; }\n"
+_TEAM = "host/team.c"
 
 
 class Bounded(OrderedDict[Any, Any]):
@@ -136,6 +137,7 @@ class Engine:
         self._vectors: dict[str, _core.Vectors | None] = {}
         self.operations = Operations(self.dispatcher.operations, configuration)
         self._device_libraries: dict[tuple[str, int], DeviceLibraries] = {}
+        self._has_teams = False
         self.plans = _core.plan.PlanCache()
         self.texts = Bounded(_MOST_TEXTS)
         self.lanes = Bounded(_MOST_TEXTS)
@@ -234,15 +236,32 @@ class Engine:
     def lacks(self, backend: Backend) -> str:
         """Return the feature missing in the C compiler for a backend of the host; empty: none.
 
-        An empty function is compiled, linked and loaded once; later the cache answers.
+        The unit that opens teams of threads, or an empty function, is compiled, linked and loaded
+        once; later the cache answers.
         """
         assert isinstance(backend.toolchain, HostToolchain)
-        flags = list(backend.toolchain.flags)
+        has_teams = backend.facts.threads
+        text = (template_folder() / _TEAM).read_text() if has_teams else _PROBE
         try:
-            self.compiled(_PROBE, flags)
+            loaded = self.compiled(text, list(backend.toolchain.flags))
         except ToolchainError as error:
             return f"{error}; to install what it needs: {backend.toolchain.install}"
+        if has_teams:
+            self.open_teams_by(loaded.library)
         return ""
+
+    def open_teams_by(self, library: _core.jit.Library) -> None:
+        """Let loops of graphs share teams that a library opens, unless one does already."""
+        if not self._has_teams:
+            _core.open_teams_by(library)
+        self._has_teams = True
+
+    def ready_teams(self, backend: Backend) -> None:
+        """See to it that loops of graphs can share teams, where a compiler is asked for loops."""
+        is_possible = isinstance(backend.toolchain, HostToolchain) and backend.facts.threads
+        is_left_out = self._configuration["eti_only"] or self._configuration["static"]
+        if is_possible and not is_left_out and not self._has_teams:
+            self.lacks(backend)
 
     def compiled(
         self,

@@ -73,6 +73,9 @@ struct op2_context_v1 {
   unsigned int flags;
 };
 
+#define OP2_ONE_THREAD 1u
+#define OP2_IN_TEAM 2u
+struct op2_team_v1 { int thread; int n_threads; void (*wait)(void); };
 int op2_thread_number(void) __asm__("omp_get_thread_num");
 int op2_n_in_team(void) __asm__("omp_get_num_threads");
 
@@ -119,31 +122,23 @@ static __attribute__((noinline)) void op2_launch_lowest_stage_2(
 int op2_launch_lowest(const struct op2_context_v1 *context, long begin, long end,
     void *const *argv, unsigned int argc) {
   (void)argc;
-  if (context->flags == 1) {
+  if (context->flags == OP2_ONE_THREAD) {
     op2_launch_lowest_stage(context, begin, end, argv, 0, 1);
     op2_launch_lowest_stage_2(context, begin, end, argv);
-  } else if (context->flags == 0) {
+  } else if (context->flags == OP2_IN_TEAM) {
+    const struct op2_team_v1 *team = (const struct op2_team_v1 *)context->parameters;
+    op2_launch_lowest_stage(context, begin, end, argv, team->thread, team->n_threads);
+    team->wait();
+    if (team->thread == 0) {
+      op2_launch_lowest_stage_2(context, begin, end, argv);
+    }
+    team->wait();
+  } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       op2_launch_lowest_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
     }
     op2_launch_lowest_stage_2(context, begin, end, argv);
-  } else if (context->flags == 2) {
-    op2_launch_lowest_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
-    #pragma omp barrier
-    if (op2_thread_number() == 0) {
-      op2_launch_lowest_stage_2(context, begin, end, argv);
-    }
-    #pragma omp barrier
-  } else if (context->flags == 4) {
-    #pragma omp parallel num_threads(context->n_threads)
-    {
-      (*(void (*const *)(void *))context->parameters)(context->parameters);
-    }
-  } else if (context->flags == 8) {
-    #pragma omp barrier
-  } else if (context->flags == 16) {
-    return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();
   }
   return 0;
 }

@@ -106,6 +106,9 @@ TEST(PrintModule, ABlockLoop) {
   }
 }
 
+#define OP2_ONE_THREAD 1u
+#define OP2_IN_TEAM 2u
+struct op2_team_v1 { int thread; int n_threads; void (*wait)(void); };
 int op2_thread_number(void) __asm__("omp_get_thread_num");
 int op2_n_in_team(void) __asm__("omp_get_num_threads");
 
@@ -133,7 +136,9 @@ static __attribute__((noinline)) void op2_launch_res_stage(
       const long block = block_of[k];
       wrap_res(block_offset[block], block_offset[block + 1], y, y_map);
     }
-    if (n_threads > 1) {
+    if (context->flags == OP2_IN_TEAM) {
+      ((const struct op2_team_v1 *)context->parameters)->wait();
+    } else if (n_threads > 1) {
       #pragma omp barrier
     }
   }
@@ -142,25 +147,17 @@ static __attribute__((noinline)) void op2_launch_res_stage(
 int op2_launch_res(const struct op2_context_v1 *context, long begin, long end,
     void *const *argv, unsigned int argc) {
   (void)argc;
-  if (context->flags == 1) {
+  if (context->flags == OP2_ONE_THREAD) {
     op2_launch_res_stage(context, begin, end, argv, 0, 1);
-  } else if (context->flags == 0) {
+  } else if (context->flags == OP2_IN_TEAM) {
+    const struct op2_team_v1 *team = (const struct op2_team_v1 *)context->parameters;
+    op2_launch_res_stage(context, begin, end, argv, team->thread, team->n_threads);
+    team->wait();
+  } else {
     #pragma omp parallel num_threads(context->n_threads)
     {
       op2_launch_res_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
     }
-  } else if (context->flags == 2) {
-    op2_launch_res_stage(context, begin, end, argv, op2_thread_number(), op2_n_in_team());
-    #pragma omp barrier
-  } else if (context->flags == 4) {
-    #pragma omp parallel num_threads(context->n_threads)
-    {
-      (*(void (*const *)(void *))context->parameters)(context->parameters);
-    }
-  } else if (context->flags == 8) {
-    #pragma omp barrier
-  } else if (context->flags == 16) {
-    return (context->n_threads + op2_n_in_team() - 1) / op2_n_in_team();
   }
   return 0;
 }
@@ -478,9 +475,16 @@ TEST(Abi, GeneratedCodeDeclaresTheContextAsTheHeaderDoes) {
 }
 
 TEST(Abi, GeneratedCodeDefinesALaunchOfTheHeadersType) {
-  // The header's own struct is renamed away, then the two must be the same, member by member.
-  std::string text = abi_header() + "#define op2_context_v1 generated_context\n";
-  text += whole_text(edge_loop(), Strategy::block) + "#undef op2_context_v1\n#include <stddef.h>\n";
+  // The header's own structs are renamed away, then the two must be the same, member by member.
+  // Its flags are macros, so compilers complain if others are defined.
+  const std::string renamed = "#define op2_team_v1 generated_team\n";
+  std::string text = abi_header() + renamed + "#define op2_context_v1 generated_context\n";
+  text += whole_text(edge_loop(), Strategy::block);
+  text += "#undef op2_context_v1\n#undef op2_team_v1\n#include <stddef.h>\n";
+  for (const std::string member : {"thread", "n_threads", "wait"}) {
+    text += "_Static_assert(offsetof(struct op2_team_v1, " + member +
+            ") == offsetof(struct generated_team, " + member + "), \"" + member + "\");\n";
+  }
   for (const std::string member :
        {"queue", "scratch", "scratch_bytes", "parameters", "error", "n_threads", "flags"}) {
     text += "_Static_assert(offsetof(struct op2_context_v1, " + member +
@@ -494,7 +498,7 @@ TEST(Abi, GeneratedCodeDefinesALaunchOfTheHeadersType) {
   const std::string declared = testing::launch_context_declaration();
   launch.erase(launch.find("struct op2_context_v1 {"), declared.size());
   EXPECT_EQ(complaints(jit::Language::c,
-                       abi_header() + launch + "const op2_launch_v1 check = op2_launch_res;\n",
+                       abi_header() + renamed + launch + "const op2_launch_v1 check = op2_launch_res;\n",
                        {"-std=c11", "-fopenmp"}),
             "");
 }

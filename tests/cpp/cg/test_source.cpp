@@ -22,7 +22,7 @@ TEST(Source, HoldsKernelsWrappersAndTheLaunch) {
   EXPECT_TRUE(text.wrappers.starts_with("\nstatic __attribute__((noinline)) void wrap_res("))
       << text.wrappers;
   EXPECT_EQ(text.wrappers.find("op2_launch_res("), std::string::npos);
-  EXPECT_TRUE(text.launch.starts_with("\nint op2_thread_number(void) ")) << text.launch;
+  EXPECT_TRUE(text.launch.starts_with("\n#define OP2_ONE_THREAD 1u\n")) << text.launch;
   EXPECT_NE(text.launch.find(" void op2_launch_res_stage("), std::string::npos) << text.launch;
   EXPECT_NE(text.launch.find("\nextern \"C\" int op2_launch_res("), std::string::npos);
 }

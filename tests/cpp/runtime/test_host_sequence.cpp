@@ -14,6 +14,7 @@
 #include "../base/message_of.hpp"
 #include "base/error.hpp"
 #include "mesh/buffer.hpp"
+#include "runtime/host/team.hpp"
 #include "runtime/value_tasks.hpp"
 
 namespace op2::runtime {
@@ -22,28 +23,20 @@ namespace {
 constexpr int n_values = 64;
 using Values = std::vector<std::int64_t>;
 
-/// What an OpenMP run-time knows of each thread: threads of this file take its place.
-struct Place {
-  int number = 0;
-  int n_threads = 1;
-  std::barrier<>* all = nullptr;
-};
+std::barrier<>* all_threads = nullptr;  // of the team that is open
 
-thread_local Place place;
-
-void open_team(const op2_context_v1& context) {
-  auto* team = static_cast<op2_team_v1*>(context.parameters);
-  std::barrier all(context.n_threads);
-  const Place before = place;
-  const auto work = [&](int number) {
-    place = {number, context.n_threads, &all};
-    team->work(team);
+/// Threads of this file take the place of OpenMP's.
+void open_team(int n_threads, void (*work)(const op2_team_v1* team, void* given), void* given) {
+  std::barrier all(n_threads);
+  all_threads = &all;
+  const auto of_thread = [&](int thread) {
+    const op2_team_v1 team{thread, n_threads, [] { all_threads->arrive_and_wait(); }};
+    work(&team, given);
   };
   std::vector<std::thread> threads;
-  for (int number = 1; number < context.n_threads; ++number) threads.emplace_back(work, number);
-  work(0);
+  for (int thread = 1; thread < n_threads; ++thread) threads.emplace_back(of_thread, thread);
+  of_thread(0);
   for (std::thread& thread : threads) thread.join();
-  place = before;
 }
 
 /// y[i] = 3 * y[i] + x[n - 1 - i]: a team that does not wait between two of them gets it wrong.
@@ -55,7 +48,6 @@ class Loop final : public GraphTask, public TeamLoop {
   }
 
   bool is_alone = false;
-  bool is_of_other_runtime = false;
   bool fails = false;
   int n_shared = 0;  // runs as a part of a team
   int n_own = 0;     // runs in a region of its own
@@ -88,26 +80,17 @@ class Loop final : public GraphTask, public TeamLoop {
   }
   [[nodiscard]] const op2_context_v1& context() const override { return context_; }
   int launch(const op2_context_v1& context) override {
-    switch (context.flags) {
-      case OP2_OPEN_TEAM:
-        open_team(context);
-        return 0;
-      case OP2_WAIT_FOR_TEAM:
-        place.all->arrive_and_wait();
-        return 0;
-      case OP2_COUNT_SHARES:
-        return is_of_other_runtime ? context.n_threads : 1;
-      case OP2_IN_TEAM:
-        if (place.number == 0) ++n_shared;
-        compute(n_values * place.number / place.n_threads,
-                n_values * (place.number + 1) / place.n_threads);
-        place.all->arrive_and_wait();
-        return 0;
-      default:
-        ++(context.flags == OP2_ONE_THREAD ? n_alone : n_own);
-        compute(0, n_values);
-        return 0;
+    if (context.flags == OP2_IN_TEAM) {
+      const auto& team = *static_cast<const op2_team_v1*>(context.parameters);
+      if (team.thread == 0) ++n_shared;
+      compute(n_values * team.thread / team.n_threads,
+              n_values * (team.thread + 1) / team.n_threads);
+      team.wait();
+      return 0;
     }
+    ++(context.flags == OP2_ONE_THREAD ? n_alone : n_own);
+    compute(0, n_values);
+    return 0;
   }
   void note_launch(std::int64_t, bool) override { ++n_noted; }
   [[nodiscard]] bool has_failed() const override { return error_[0] != 0; }
@@ -136,7 +119,10 @@ class HostSequenceTest : public ::testing::Test {
  protected:
   using Tasks = std::vector<std::shared_ptr<GraphTask>>;
 
-  HostSequenceTest() { start(); }
+  HostSequenceTest() {
+    open_teams_by(open_team);
+    start();
+  }
 
   void start() {
     for (std::size_t i = 0; i < n_values; ++i) {
@@ -261,17 +247,6 @@ TEST_F(HostSequenceTest, ALoopMayBeThereTwice) {
   HostSequence sequence({twice, loop(false), twice});
   sequence.run(3);
   EXPECT_EQ(std::pair(x, y), wanted);
-}
-
-TEST_F(HostSequenceTest, LoopsOfAnotherRunTimeShareNothing) {
-  const auto wanted = expected({[&] { forth(); }, [&] { back(); }}, 3);
-  const auto other = loop(false);
-  other->is_of_other_runtime = true;
-  HostSequence sequence({loop(true), other});
-  sequence.run(3);
-  EXPECT_EQ(std::pair(x, y), wanted);
-  EXPECT_EQ(other->n_shared, 0);
-  EXPECT_EQ(sequence.report().why, "its loops were compiled for different OpenMP run-times");
 }
 
 TEST_F(HostSequenceTest, TheFasterWayIsKept) {

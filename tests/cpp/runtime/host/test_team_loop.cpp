@@ -15,7 +15,6 @@ namespace {
 
 /// Says with what flags it was called, and does as its first argument says.
 int note_flags(const op2_context_v1* context, long, long end, void* const* argv, unsigned int) {
-  if (context->flags >= OP2_OPEN_TEAM) return static_cast<int>(context->flags);
   auto* x = static_cast<double*>(argv[0]);
   x[0] += static_cast<double>(end);
   if (x[1] > 0) context->error[0] = 7;
@@ -76,7 +75,7 @@ TEST_F(PreparedTeamLoop, OneThreadCarriesOutWhatOpensNoTeam) {
   EXPECT_EQ(team->context().flags, OP2_ONE_THREAD);
 }
 
-TEST_F(PreparedTeamLoop, OverNothingOnlyWhatATeamAsksBesidesIsAnswered) {
+TEST_F(PreparedTeamLoop, OverNothingNothingIsLaunched) {
   const auto loop = prepared(0, true);
   TeamLoop* team = loop->team_loop();
   const std::unique_lock held = team->lock();
@@ -86,10 +85,6 @@ TEST_F(PreparedTeamLoop, OverNothingOnlyWhatATeamAsksBesidesIsAnswered) {
   for (const unsigned int flags : {0U, OP2_ONE_THREAD, OP2_IN_TEAM}) {
     context.flags = flags;
     EXPECT_EQ(team->launch(context), 0);
-  }
-  for (const unsigned int flags : {OP2_OPEN_TEAM, OP2_WAIT_FOR_TEAM, OP2_COUNT_SHARES}) {
-    context.flags = flags;
-    EXPECT_EQ(team->launch(context), static_cast<int>(flags));
   }
 }
 
