@@ -231,6 +231,31 @@ def test_tables_whose_addresses_are_used_are_looked_up() -> None:
     assert y.data_ro.tolist() == [-8.5, -20.75, 4.25] * 4
 
 
+EITHER = """void k(int *y, const int *a, const int *b) {
+  y[0] = b[0] == 0 || a[0] / b[0] > 2;
+  y[1] = b[0] != 0 && a[0] / b[0] > 2;
+  if (b[0] == 0 || 12 % b[0] || a[0] / b[0] == 3) y[2] = 1;
+  if (a[0] < 4 || (b[0] && 5 / b[0] == 5)) y[3] = 1;
+}"""
+
+
+@pytest.mark.parametrize("lanes", [0, 4, 8])
+def test_lanes_whose_left_side_decides_do_not_evaluate_the_right_one(lanes: int) -> None:
+    """They would divide by zero, which ends a process."""
+    a, b = (values.ravel() for values in np.meshgrid(np.arange(9), [0, 1, 5, 0, -3, 2, 0]))
+    divisor = np.where(b == 0, 1, b)
+    quotient = np.sign(a * divisor) * (a // abs(divisor))
+    wanted = [(b == 0) | (quotient > 2), (b != 0) & (quotient > 2)]
+    wanted += [(b == 0) | (12 % abs(divisor) > 0) | (quotient == 3), (a < 4) | (b == 1)]
+    some = op2.Set(a.size)
+    for backend in ("sequential", "openmp"):
+        y = op2.Dat(some**4, dtype=np.int32)
+        given = [op2.Dat(some, values, np.int32)(op2.READ) for values in (a, b)]
+        with op2.backend(backend):
+            op2.par_loop(op2.Kernel(EITHER, "k"), some, y(op2.RW), *given, lanes=lanes)
+        np.testing.assert_array_equal(y.data_ro, np.stack(wanted, axis=1))
+
+
 SMALL = """
 static T half(T a, T b) { a += b; return a / 2; }
 void k(T *y, T *z, int *w, const T *a, const T *b) {

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "../kernel/ast.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::lower {
 namespace {
@@ -74,6 +77,37 @@ TEST_F(LanesExpressions, LanesThatAreOffKeepToTheArray) {
   const auto* index = std::get_if<kernel::Binary>(&made.operands[1].node);
   ASSERT_NE(index, nullptr);
   EXPECT_EQ(index->op, kernel::BinaryOp::bit_and);
+}
+
+/// What @p made divides by, and in place of what is not to be divided by: the mask.
+Expr mask_of_divisor(const Expr& made) {
+  std::vector<Expr> masks;
+  kernel::for_each_expr(made, [&masks](const Expr& part) {
+    const auto* node = std::get_if<kernel::Binary>(&part.node);
+    if (node == nullptr || node->op != kernel::BinaryOp::divide) return;
+    const Expr& divisor = part.operands[1];
+    EXPECT_EQ(function_of(divisor), "op2_blend_int32x4");
+    masks.push_back(divisor.operands.at(0));
+  });
+  EXPECT_EQ(masks.size(), 1U);
+  return masks.at(0);
+}
+
+bool is_negated(const Expr& mask) {
+  if (std::holds_alternative<kernel::Cast>(mask.node)) return is_negated(mask.operands[0]);
+  const auto* node = std::get_if<kernel::Unary>(&mask.node);
+  return node != nullptr && node->op == kernel::UnaryOp::bit_not;
+}
+
+/// Lanes whose left side decides do not evaluate the right one: they divide by 1.
+TEST_F(LanesExpressions, TheRightSideIsOfLanesThatTheLeftOneLeavesOpen) {
+  const auto choice = [this](kernel::BinaryOp op) {
+    const Expr quotient = binary(kernel::BinaryOp::divide, lit("7"), cast(whole(), at("x", 1)));
+    const Expr condition = binary(op, less(at("x", 0), lit("0.0")), less(quotient, lit("3")));
+    return mask_of_divisor(retyped(ternary(condition, at("x", 1), name("s"))));
+  };
+  EXPECT_TRUE(is_negated(choice(kernel::BinaryOp::logical_or)));
+  EXPECT_FALSE(is_negated(choice(kernel::BinaryOp::logical_and)));
 }
 
 TEST_F(LanesExpressions, ValuesBeforeCountingAreNotComputedBack) {

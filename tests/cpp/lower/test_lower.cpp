@@ -54,13 +54,6 @@ TEST(Lower, EndsWithWhatDialectsPrint) {
   }
 }
 
-TEST(Lower, GivesTheSameModuleEachTime) {
-  for (const Strategy strategy : testing::all_strategies) {
-    EXPECT_EQ(kir::dump(testing::lowered(edge_loop(), strategy)),
-              kir::dump(testing::lowered(edge_loop(), strategy)));
-  }
-}
-
 TEST(Lower, FixedChunksAreForSlotsOfThreads) {
   const ir::Loop loop = testing::make_loop(
       {indirect("y", Access::inc, 0), global_reduce("s", Access::inc)}, testing::edges_to_nodes());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 
@@ -182,13 +183,16 @@ TEST_F(OpenclDeviceTest, NothingIsNothing) {
 }
 
 TEST_F(OpenclDeviceTest, ManyLaunchesWithoutAWait) {
-  const auto x = put({1.0});
-  const auto by = put({1.0});
+  const auto x = put({3.0, 3.0});
+  const auto by = put({2.0});
   const std::array<LaunchArgument, 3> arguments = {x.get(), by.get(), std::int64_t{1}};
   for (int i = 0; i < 1000; ++i) {
     device->launch(program->kernel("scale"), {1, 1}, arguments, loop);
   }
   device->finish();
+  std::array<double, 2> found{};
+  device->download(found.data(), x.get(), 0, sizeof found);
+  EXPECT_EQ(found, (std::array{std::ldexp(3.0, 1000), 3.0}));
 }
 
 TEST_F(OpenclDeviceTest, RefusedLaunchesNameTheLoop) {
