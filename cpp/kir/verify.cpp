@@ -13,6 +13,7 @@
 #include "base/overload.hpp"
 #include "kernel/walk.hpp"
 #include "kir/dump.hpp"
+#include "kir/verify_barriers.hpp"
 #include "kir/walk.hpp"
 
 namespace op2::kir {
@@ -631,7 +632,10 @@ void verify(const Module& module) {
     fail("module without a kernel");
   }
   check_unique(module);
-  for (const Function& function : module.functions) check_function(module, function);
+  for (const Function& function : module.functions) {
+    check_function(module, function);
+    if (function.is_kernel) verify_barriers(function);
+  }
   check_launch(module);
 }
 

@@ -13,6 +13,7 @@ namespace op2::kir {
 ///   is not const; packs are as long as the rows that fill them;
 /// - calls and launches match their functions, and functions use lanes that they have;
 /// - a statement is for an argument that the loop has, or for none.
+/// - lanes of a block wait for each other where they share memory (kir/verify_barriers.hpp).
 ///
 /// Passes rename, merge and move statements, and know variables by name: this is what keeps them
 /// from taking one for another.

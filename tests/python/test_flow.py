@@ -236,6 +236,31 @@ def summed_texts() -> dict[str, GeneratedCode]:
     return found
 
 
+def listed_texts() -> dict[str, GeneratedCode]:
+    """What a block adds to one Dat through two Maps, one list of targets after the other."""
+    w, found = World(), {}
+    ends = op2.Map(w.edges, w.nodes, 1, w.e2n.values[:, 1:], "ends")
+    code = """void ends(double *r, double *last, const double *q) {
+  for (int i = 0; i < 2; ++i) r[i] += q[2 * i];
+  last[0] -= q[3];
+}"""
+    r = op2.Dat(w.nodes, name="r")
+    arguments = (r(op2.INC, w.e2n), r(op2.INC, ends), w.q(op2.READ, w.e2n))
+    loop = op2.ParLoop(op2.Kernel(code, "ends"), w.edges, *arguments, strategy="block")
+    for backend in ("opencl", "cuda"):
+        with op2.backend(backend):
+            found[f"ends_{backend}_block"] = loop.generate({"any_device": True})
+    return found
+
+
+def test_lists_of_one_dat_wait_for_each_other() -> None:
+    """They may hold the same target."""
+    cuda = str(listed_texts()["ends_cuda_block"])
+    flushed = cuda[cuda.index("The targets themselves.") :]
+    before, behind = flushed.split("__syncthreads();")
+    assert (before.count(" += r_shared"), behind.count(" += r_shared")) == (1, 1)
+
+
 def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed() -> None:
     """Behind the first one all would wait for memory once more."""
     for text in map(str, wall_texts().values()):
@@ -246,7 +271,7 @@ def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed(
 
 def all_texts() -> dict[str, GeneratedCode]:
     """Those that are kept as golden ones."""
-    return texts(GOLDENS) | corner_texts() | waiting_texts() | wall_texts() | summed_texts()
+    return texts(GOLDENS) | corner_texts() | waiting_texts() | wall_texts() | summed_texts() | listed_texts()
 
 
 def test_texts_are_the_golden_ones() -> None:
