@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "kir/instructions.hpp"
 #include "kir/walk.hpp"
 
 namespace op2::cg {
@@ -32,7 +33,7 @@ std::size_t n_before_start(const kir::Function& kernel) {
   bool reads_ahead = false;
   for (const kir::Stmt& statement : loop->body) {
     // indices of one word: waiting behind them gained nothing (docs/performance.md)
-    if (std::holds_alternative<kir::Fetch>(statement.node)) return 0;
+    if (kir::is_instruction(statement, kir::Instruction::fetch)) return 0;
     const std::set<std::string> used = kir::names_used({statement});
     const auto is_in = [&used](const std::string& name) { return used.contains(name); };
     if (std::ranges::any_of(others, is_in)) break;

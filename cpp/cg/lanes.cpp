@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "cg/lane_gathers.hpp"
 #include "cg/lane_types.hpp"
+#include "kir/instructions.hpp"
 
 namespace op2::cg {
 namespace {
@@ -240,95 +242,119 @@ std::string parts_at(const std::string& type, const std::string& address,
   return fmt::format("({} *)({}){}", type, address, plus);
 }
 
-/// Where a lane's row starts: in `data`, or at an address of its own.
-kir::Expr row_address(const kir::LaneRows& rows, const kir::Expr& start) {
-  return rows.data.empty() ? start : kir::offset(rows.data, start);
+void print_arrive(Context& context, const kir::Intrinsic& arrive, const LaneSpelling& spelling) {
+  context.statement(fmt::format(fmt::runtime(context.dialect().arrive),
+                                spelling(arrive.operands[0]), spelling(arrive.operands[1]),
+                                spelling(arrive.operands[2])));
 }
 
-}  // namespace
+void print_fetch(Context& context, const kir::Intrinsic& fetch, const LaneSpelling& spelling) {
+  const kir::Element from = kir::element_at(fetch.operands[1]);
+  context.statement(fmt::format(fmt::runtime(context.dialect().fetch), spelling(fetch.operands[0]),
+                                spelling(kir::name(from.array)), spelling(from.subscript.front()),
+                                fetch.extent));
+}
 
-void print_lane_gather(Context& context, const kir::LaneGather& gather,
+/// An address as text, with what is added folded.
+std::string spelled_address(const kir::Expr& address, const LaneSpelling& spelling) {
+  const auto* offset = std::get_if<kir::Offset>(&address.node);
+  return spelling(offset == nullptr ? address
+                                    : kir::offset(offset->array, offset->subscript.front()));
+}
+
+void print_lane_gather(Context& context, const kir::Intrinsic& gather,
                        const LaneSpelling& spelling) {
-  const kir::LaneRows& rows = gather.rows;
-  const int lanes = static_cast<int>(rows.starts.size());
-  const bool is_parts = is_complex(rows.dtype);
-  if (!is_parts && has_gather_instruction(rows.dtype, lanes, gather.gather_bytes)) {
-    const std::string function =
-        gather_instruction(context, rows.dtype, lanes, rows.dim, gather.gather_bytes);
-    Names places;
-    for (const kir::Expr& start : rows.starts) places.push_back(spelling(start));
-    context.statement(fmt::format(
-        "{}({}, {}, ({}){{{}}});", function, spelling(kir::offset(rows.pack, rows.at)), rows.data,
-        vector_type(context, DType::int64, lanes), joined(places, ",\n    ")));
+  const auto& [dtype, is_const, is_pointer, lanes] = gather.type;
+  const std::string pack = spelled_address(gather.operands[0], spelling);
+  const bool is_parts = is_complex(dtype);
+  if (!is_parts && has_gather_instruction(dtype, lanes, gather.bytes)) {
+    Names starts;
+    for (auto row = gather.operands.begin() + 1; row != gather.operands.end(); ++row) {
+      starts.push_back(spelling(kir::element_at(*row).subscript.front()));
+    }
+    context.statement(
+        fmt::format("{}({}, {}, ({}){{{}}});",
+                    gather_instruction(context, dtype, lanes, gather.extent, gather.bytes), pack,
+                    spelling(kir::name(kir::element_at(gather.operands[1]).array)),
+                    vector_type(context, DType::int64, lanes), joined(starts, ",\n    ")));
     return;
   }
-  const DType part = part_of(rows.dtype);
-  const std::string pack = spelling(kir::offset(rows.pack, rows.at));
+  const DType part = part_of(dtype);
   Names arguments{is_parts ? parts_at(vector_type(context, part, lanes), pack, "0") : pack};
   const std::string scalar = fmt::format(
       "const {}", in_global_space(context, std::string(context.dialect().type_name(part))));
-  for (const kir::Expr& start : rows.starts) {
-    const std::string row = spelling(row_address(rows, start));
+  for (auto start = gather.operands.begin() + 1; start != gather.operands.end(); ++start) {
+    const std::string row = spelled_address(*start, spelling);
     arguments.push_back(is_parts ? parts_at(scalar, row, "0") : row);
   }
-  const std::string function =
-      gather_function(context, part, lanes, is_parts ? 2 * rows.dim : rows.dim, gather.unrolled);
+  const std::string function = gather_function(
+      context, part, lanes, is_parts ? 2 * gather.extent : gather.extent, gather.unrolled);
   context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
 }
 
-void print_lane_turn(Context& context, const kir::LaneTurn& turn, const LaneSpelling& spelling) {
+void print_lane_turn(Context& context, const kir::Intrinsic& turn, const LaneSpelling& spelling) {
   const DType part = part_of(turn.type.dtype);
-  const std::string function = rows_function(context, part, turn.type.lanes, turn.width);
-  std::string from = spelling(kir::offset(turn.pack, turn.at));
+  const std::string function = rows_function(context, part, turn.type.lanes, turn.extent);
+  std::string from = spelled_address(turn.operands[1], spelling);
   if (is_complex(turn.type.dtype)) {
+    const kir::Element first = kir::element_at(turn.operands[1]);
     const std::string type = vector_type(context, part, turn.type.lanes);
-    from = parts_at("const " + type, spelling(kir::name(turn.pack)), spelling(turn.at));
+    from = parts_at("const " + type, spelling(kir::name(first.array)),
+                    spelling(first.subscript.front()));
   }
-  context.statement(fmt::format("{}({}, {});", function, turn.rows, from));
+  context.statement(fmt::format("{}({}, {});", function, spelling(turn.operands[0]), from));
 }
 
-void print_lane_store(Context& context, const kir::LaneStore& store, const LaneSpelling& spelling) {
-  const DType part = part_of(store.dtype);
-  std::string to = spelling(kir::offset(store.data, store.start));
-  if (is_complex(store.dtype)) {
+void print_lane_store(Context& context, const kir::Intrinsic& store, const LaneSpelling& spelling) {
+  const DType part = part_of(store.type.dtype);
+  std::string to = spelled_address(store.operands[0], spelling);
+  if (is_complex(store.type.dtype)) {
+    const kir::Element first = kir::element_at(store.operands[0]);
     const std::string scalar(context.dialect().type_name(part));
-    to = parts_at(in_global_space(context, scalar), spelling(kir::name(store.data)),
-                  spelling(store.start));
+    to = parts_at(in_global_space(context, scalar), spelling(kir::name(first.array)),
+                  spelling(first.subscript.front()));
   }
   context.statement(fmt::format(
-      "*({} *)({}) {} {}[{}];", in_global_space(context, row_type(context, part, store.width)), to,
-      store.update == kir::Update::set ? "=" : "+=", store.rows, spelling(store.lane)));
+      "*({} *)({}) {} {}[{}];", in_global_space(context, row_type(context, part, store.extent)), to,
+      store.update == kir::Update::set ? "=" : "+=", spelling(store.operands[1]),
+      spelling(store.operands[2])));
 }
 
-void print_lane_add(Context& context, const kir::LaneAdd& add, const LaneSpelling& spelling) {
-  const DType mask = mask_dtype(add.type.dtype);
-  const std::string type = vector_type(context, part_of(add.type.dtype), add.type.lanes);
-  const std::string mask_type = vector_type(context, mask, add.type.lanes);
-  const std::string first = first_function(context, mask, add.type.lanes);
-  const Names parts = is_complex(add.type.dtype) ? Names{".re", ".im"} : Names{""};
+/// The members of a vector that hold numbers.
+Names vectors_of(DType dtype) {
+  return is_complex(dtype) ? Names{".re", ".im"} : Names{""};
+}
+
+void print_lane_add(Context& context, const kir::Intrinsic& add, const LaneSpelling& spelling) {
+  const auto& [dtype, is_const, is_pointer, lanes] = add.type;
+  const DType mask = mask_dtype(dtype);
+  const std::string type = vector_type(context, part_of(dtype), lanes);
+  const std::string mask_type = vector_type(context, mask, lanes);
+  const std::string first = first_function(context, mask, lanes);
   for (int c = 0; c < add.extent; ++c) {
-    for (const std::string& part : parts) {
-      const std::string value = fmt::format("{}[{}]{}", add.pack, c, part);
+    for (const std::string& part : vectors_of(dtype)) {
+      const std::string value = fmt::format("{}[{}]{}", spelling(add.operands[1]), c, part);
       const std::string kept = fmt::format("{} & {}({})", bits_as(context, mask_type, value), first,
-                                           spelling(add.n_live));
-      context.statement(
-          fmt::format("{}[{}]{} += {};", add.sum, c, part, bits_as(context, type, kept)));
+                                           spelling(add.operands[2]));
+      context.statement(fmt::format("{}[{}]{} += {};", spelling(add.operands[0]), c, part,
+                                    bits_as(context, type, kept)));
     }
   }
 }
 
-void print_lane_share(Context& context, const kir::LaneShare& share, const LaneSpelling& spelling) {
+void print_lane_share(Context& context, const kir::Intrinsic& share, const LaneSpelling& spelling) {
   const DType part = part_of(share.type.dtype);
   const int lanes = share.type.lanes;
-  const std::string on =
-      fmt::format("{}({})", on_function(context, share.entry_dtype, mask_dtype(part), lanes),
-                  spelling(kir::offset(share.entries, share.first)));
+  const DType entry = share.bytes == 4 ? DType::int32 : DType::int64;
+  const std::string on = fmt::format("{}({})", on_function(context, entry, mask_dtype(part), lanes),
+                                     spelled_address(share.operands[2], spelling));
   const std::string function = share_function(context, part, lanes, share.update);
-  const Names parts = is_complex(share.type.dtype) ? Names{".re", ".im"} : Names{""};
+  const kir::Element sum = kir::element_at(share.operands[0]);
+  const kir::Element pack = kir::element_at(share.operands[1]);
   const auto statement = [&](const kir::Expr& c) {
-    for (const std::string& of : parts) {
-      const std::string target = spelling(kir::element(share.sum, c)) + of;
-      const std::string value = spelling(kir::element(share.pack, share.at + c)) + of;
+    for (const std::string& of : vectors_of(share.type.dtype)) {
+      const std::string target = spelling(kir::element(sum.array, c)) + of;
+      const std::string value = spelling(kir::element(pack.array, pack.subscript.front() + c)) + of;
       context.statement(fmt::format("{} = {}({}, {}, {});", target, function, on, target, value));
     }
   };
@@ -341,15 +367,15 @@ void print_lane_share(Context& context, const kir::LaneShare& share, const LaneS
   for (int c = 0; c < share.extent; ++c) statement(kir::integer(c));
 }
 
-void print_lane_fold(Context& context, const kir::LaneFold& fold) {
+void print_lane_fold(Context& context, const kir::Intrinsic& fold, const LaneSpelling& spelling) {
   context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", fold.extent));
   context.begin_branch(fmt::format("for (int i = 0; i < {}; ++i)", fold.type.lanes));
-  std::string value = fmt::format("{}[c][i]", fold.pack);
+  const std::string pack = spelling(fold.operands[1]);
+  std::string value = fmt::format("{}[c][i]", pack);
   if (is_complex(fold.type.dtype)) {
-    value =
-        complex_value(context, fold.type.dtype, fold.pack + "[c].re[i]", fold.pack + "[c].im[i]");
+    value = complex_value(context, fold.type.dtype, pack + "[c].re[i]", pack + "[c].im[i]");
   }
-  const std::string target = fmt::format("{}[c]", fold.data);
+  const std::string target = fmt::format("{}[c]", spelling(fold.operands[0]));
   switch (fold.update) {
     case kir::Update::add:
       context.statement(fmt::format("{} += {};", target, value));
@@ -365,6 +391,29 @@ void print_lane_fold(Context& context, const kir::LaneFold& fold) {
   }
   context.end_branch();
   context.end_branch();
+}
+
+/// Beside kir/instructions.hpp: how each is printed.
+constexpr std::pair<kir::Instruction,
+                    void (*)(Context&, const kir::Intrinsic&, const LaneSpelling&)>
+    printers[] = {
+        {kir::Instruction::arrive, print_arrive},
+        {kir::Instruction::fetch, print_fetch},
+        {kir::Instruction::lane_gather, print_lane_gather},
+        {kir::Instruction::lane_turn, print_lane_turn},
+        {kir::Instruction::lane_store, print_lane_store},
+        {kir::Instruction::lane_add, print_lane_add},
+        {kir::Instruction::lane_share, print_lane_share},
+        {kir::Instruction::lane_fold, print_lane_fold},
+};
+
+}  // namespace
+
+void print_intrinsic(Context& context, const kir::Intrinsic& intrinsic,
+                     const LaneSpelling& spelling) {
+  const auto* printer =
+      std::ranges::find(printers, intrinsic.name, [](const auto& row) { return row.first; });
+  printer->second(context, intrinsic, spelling);
 }
 
 }  // namespace op2::cg

@@ -18,6 +18,7 @@
 #include "cg/lane_types.hpp"
 #include "cg/lanes.hpp"
 #include "cg/launch_comments.hpp"
+#include "kir/instructions.hpp"
 #include "kir/verify.hpp"
 #include "kir/walk.hpp"
 
@@ -414,16 +415,9 @@ class Printer {
                 context_.barrier();
               }
             },
-            [this](const kir::Arrive& arrive) {
-              context_.statement(fmt::format(fmt::runtime(context_.dialect().arrive),
-                                             spelled_(arrive.flag), spelled_(arrive.counter),
-                                             operand(arrive.n, 5)));
-            },
-            [this](const kir::Fetch& fetch) {
-              const std::string begin = operand(fetch.begin, precedence(kir::BinaryOp::add));
-              context_.statement(fmt::format(fmt::runtime(context_.dialect().fetch),
-                                             spelled_(fetch.to), spelled_(fetch.from), begin,
-                                             fetch.n));
+            [this](const kir::Intrinsic& intrinsic) {
+              print_intrinsic(context_, intrinsic,
+                              [this](const kir::Expr& expression) { return expr(expression); });
             },
             [](const kir::Launch&) { not_printed("Launch"); },
             [](const kir::Scratch&) { not_printed("Scratch"); },
@@ -431,14 +425,6 @@ class Printer {
             [](const kir::Gather&) { not_expanded("Gather"); },
             [](const kir::Scatter&) { not_expanded("Scatter"); },
             [](const kir::MatInsert&) { not_expanded("MatInsert"); },
-            [this](const kir::LaneGather& gather) {
-              print_lane_gather(context_, gather, spelling());
-            },
-            [this](const kir::LaneTurn& turn) { print_lane_turn(context_, turn, spelling()); },
-            [this](const kir::LaneStore& store) { print_lane_store(context_, store, spelling()); },
-            [this](const kir::LaneAdd& add) { print_lane_add(context_, add, spelling()); },
-            [this](const kir::LaneShare& share) { print_lane_share(context_, share, spelling()); },
-            [this](const kir::LaneFold& fold) { print_lane_fold(context_, fold); },
         },
         statement.node);
   }
@@ -563,7 +549,7 @@ class Printer {
   /// half as long again and makes nothing faster.
   std::string_view rolled_if_gathering(const kir::For& loop) {
     const auto is_gather = [](const kir::Stmt& stmt) {
-      return std::holds_alternative<kir::LaneGather>(stmt.node);
+      return kir::is_instruction(stmt, kir::Instruction::lane_gather);
     };
     const bool is_of_gathers = !loop.body.empty() && std::ranges::all_of(loop.body, is_gather);
     if ((!is_of_gathers && !loop.is_rolled) || context_.dialect().has_vectors) return "";
@@ -573,10 +559,6 @@ class Printer {
   void update(const kir::Atomic& atomic) {
     context_.statement(atomic_update(context_, atomic.dtype, atomic.update,
                                      fmt::format("&{}", expr(atomic.target)), expr(atomic.value)));
-  }
-
-  LaneSpelling spelling() {
-    return [this](const kir::Expr& expression) { return expr(expression); };
   }
 
   /// Devices count lanes and blocks in unsigned words; all counts fit into 32 bits with a sign.

@@ -9,6 +9,7 @@
 
 #include "cg/ranges.hpp"
 #include "kernel/walk.hpp"
+#include "kir/instructions.hpp"
 #include "kir/walk.hpp"
 
 namespace op2::cg {
@@ -21,11 +22,10 @@ bool has_wide_atomics(const kir::Block& block) {
   });
 }
 
-template <class Node>
-bool has(const kir::Module& module) {
-  const auto is_it = [](const kir::Stmt& stmt) { return std::holds_alternative<Node>(stmt.node); };
-  return std::ranges::any_of(module.functions, [&is_it](const kir::Function& function) {
-    return kir::any_stmt(function.body, is_it);
+bool has(const kir::Module& module, kir::Instruction name) {
+  return std::ranges::any_of(module.functions, [name](const kir::Function& function) {
+    return kir::any_stmt(function.body,
+                         [name](const kir::Stmt& stmt) { return kir::is_instruction(stmt, name); });
   });
 }
 
@@ -105,8 +105,8 @@ std::vector<std::string> needs(const kir::Module& module) {
       })) {
     out.emplace_back("ranges");
   }
-  if (has<kir::Arrive>(module)) out.emplace_back("last_block");
-  if (has<kir::Fetch>(module)) out.emplace_back("fetch");
+  if (has(module, kir::Instruction::arrive)) out.emplace_back("last_block");
+  if (has(module, kir::Instruction::fetch)) out.emplace_back("fetch");
   return out;
 }
 

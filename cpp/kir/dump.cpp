@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kir/dump.hpp"
 
+#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "base/overload.hpp"
+#include "kir/instructions.hpp"
 
 namespace op2::kir {
 namespace {
@@ -137,9 +139,26 @@ std::string dump(const Entries& entries) {
                      entries.unrolled ? " unrolled" : "");
 }
 
-std::string dump(const LaneRows& rows) {
-  return fmt::format("{} {}[{}] x{}, rows{} at {}", name_of(rows.dtype), rows.pack, dump(rows.at),
-                     rows.dim, rows.data.empty() ? "" : " of " + rows.data, list(rows.starts));
+constexpr const char* at_names[] = {"at0", "at1", "at2"};
+
+std::string dump(const Intrinsic& intrinsic) {
+  fmt::dynamic_format_arg_store<fmt::format_context> store;
+  std::string rest;
+  for (std::size_t i = 0; i < intrinsic.operands.size(); ++i) {
+    const Expr& operand = intrinsic.operands[i];
+    const bool is_address =
+        std::holds_alternative<Offset>(operand.node) || std::holds_alternative<Name>(operand.node);
+    const std::string at = is_address ? dump(Expr{element_at(operand)}) : dump(operand);
+    if (i > 0) rest += (i > 1 ? ", " : "") + at;
+    if (i > 2) continue;
+    store.push_back(dump(operand));
+    store.push_back(fmt::arg(at_names[i], at));
+  }
+  store.push_back(fmt::arg("rest", rest));
+  store.push_back(fmt::arg("n", intrinsic.extent));
+  store.push_back(fmt::arg("op", symbol(intrinsic.update)));
+  store.push_back(fmt::arg("type", name_of(intrinsic.type.dtype)));
+  return fmt::vformat(row_of(intrinsic.name).text, store);
 }
 
 std::string step_of(const For& loop) {
@@ -205,13 +224,7 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const Barrier& barrier) {
             line(barrier.global_memory ? "barrier global" : "barrier");
           },
-          [&line](const Fetch& fetch) {
-            line(fmt::format("fetch {} {} from {}[{}]", fetch.n, fetch.to, fetch.from,
-                             dump(fetch.begin)));
-          },
-          [&line](const Arrive& arrive) {
-            line(fmt::format("arrive {} of {} at {}", arrive.flag, dump(arrive.n), arrive.counter));
-          },
+          [&line](const Intrinsic& intrinsic) { line(dump(intrinsic)); },
           [&line](const Launch& launch) {
             line(fmt::format("launch {} over {} {} ({})", launch.function, dump(launch.items),
                              symbol(launch.grid), list(launch.arguments)));
@@ -230,33 +243,6 @@ void dump(std::string& out, const Stmt& stmt, int depth) {
           [&line](const MatInsert& insert) {
             line(fmt::format("insert{} {} {} {}", insert.sync == Sync::atomic ? " atomic" : "",
                              dump(insert.entries), symbol(insert.update), insert.pack));
-          },
-          [&line](const LaneGather& gather) {
-            line(fmt::format("gather lanes of {}{}", dump(gather.rows),
-                             gather.gather_bytes == 0
-                                 ? ""
-                                 : fmt::format(" by instructions of {}", gather.gather_bytes)));
-          },
-          [&line](const LaneTurn& turn) {
-            line(fmt::format("{} = rows of {}[{}] x{}", turn.rows, turn.pack, dump(turn.at),
-                             turn.width));
-          },
-          [&line](const LaneStore& store) {
-            line(fmt::format("{}[{}] x{} {} {}[{}]", store.data, dump(store.start), store.width,
-                             symbol(store.update), store.rows, dump(store.lane)));
-          },
-          [&line](const LaneAdd& add) {
-            line(fmt::format("{} += {} x{}, {} live lanes", add.sum, add.pack, add.extent,
-                             dump(add.n_live)));
-          },
-          [&line](const LaneShare& share) {
-            line(fmt::format("{} {} {}[{}] x{} where {}[{}...] >= 0", share.sum,
-                             symbol(share.update), share.pack, dump(share.at), share.extent,
-                             share.entries, dump(share.first)));
-          },
-          [&line](const LaneFold& fold) {
-            line(fmt::format("{} {} lanes of {} x{}", fold.data, symbol(fold.update), fold.pack,
-                             fold.extent));
           },
       },
       stmt.node);

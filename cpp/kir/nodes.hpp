@@ -284,27 +284,6 @@ struct Barrier {
   bool operator==(const Barrier&) const = default;
 };
 
-/// @brief The first lane says that its block is done. `flag`, a variable of the block, becomes 1 if
-/// all `n` blocks have said so, else 0; the last one sees what the others' first lanes wrote
-/// before. `counter[0]` is 0 before the launch and after it.
-struct Arrive {
-  std::string flag;
-  std::string counter;
-  Expr n;
-  bool operator==(const Arrive&) const = default;
-};
-
-/// @brief `to[i] = from[begin + i]` for `n` indices that nobody else reads: they need not stay in a
-/// cache. They are one word of memory, as `begin` is a multiple of `n`.
-struct Fetch {
-  DType dtype;
-  std::string to;
-  std::string from;
-  Expr begin;
-  int n;
-  bool operator==(const Fetch&) const = default;
-};
-
 /// @brief How many lanes a Launch gets.
 enum class Grid : std::uint8_t {
   items,   ///< enough for `items` work items; the function strides, so that any number is right
@@ -412,88 +391,50 @@ struct RowPiece {
 /// fill one after the other.
 [[nodiscard]] std::vector<RowPiece> row_pieces(int dim, int lanes);
 
-/// @brief Where one row of a packed argument lies for each lane: `data[starts[lane] + c]`, or if
-/// `data` is empty at the address `starts[lane]`.
-struct LaneRows {
-  std::string pack;  ///< array of lanes
-  Expr at;           ///< position of the row's first component in `pack`
-  DType dtype;
-  int dim;
-  std::string data;
-  std::vector<Expr> starts;  // [lanes]
-  bool operator==(const LaneRows&) const = default;
+/// @brief What a machine or its library does in one step; beside each its operands, in order. What
+/// they have to be is in kir/instructions.hpp.
+enum class Instruction : std::uint8_t {
+  /// (flag, counter, n): the first lane says that its block is done. `flag`, a variable of the
+  /// block, becomes 1 if all `n` blocks have said so, else 0; the last one sees what the others'
+  /// first lanes wrote before. `counter[0]` is 0 before the launch and after it.
+  arrive,
+  /// (to, from + begin): `to[i] = from[begin + i]` for `extent` indices that nothing else reads:
+  /// they need not stay in a cache. They are one word of memory, as `begin` is a multiple of
+  /// `extent`.
+  fetch,
+  /// (pack + at, rows...): component c of the row of lane l goes to lane l of `pack[at + c]`, for
+  /// `extent` components. A row for each lane: its address; where `bytes` is not 0 an offset in one
+  /// array.
+  lane_gather,
+  /// (rows, pack + at): the way back. `extent` components of `pack`, from `at` on, become
+  /// `rows[lane]`, an array of vectors of `extent`, which hold the components of one lane each.
+  lane_turn,
+  /// (data + start, rows, lane): update the row of `extent` numbers by `rows[lane]`, as one vector;
+  /// update is set or add.
+  lane_store,
+  /// (sum, pack, n_live): `sum[c] += pack[c]` lane by lane; lanes from `n_live` on add nothing.
+  lane_add,
+  /// (sum, pack + at, entries + first): `sum[c] op= pack[at + c]` on the lanes whose
+  /// `entries[first + lane]` is not negative; update is add, min or max.
+  lane_share,
+  /// (data, pack): combine the lanes of `pack[c]`, the first one first, with `data[c]`.
+  lane_fold,
 };
 
-/// @brief Load the row of each lane: component c of lane l goes to lane l of `pack[at + c]`.
-struct LaneGather {
-  LaneRows rows;
-  int gather_bytes = 0;  ///< of the widest gather instruction to use; 0: whole rows, transposed
-  int unrolled = 16;     ///< vectors of a row up to which each has a statement of its own
-  bool operator==(const LaneGather&) const = default;
-};
-
-/// @brief The way back: `width` components of `pack`, from `at` on, become `rows[lane]`, which hold
-/// the components of one lane each.
-struct LaneTurn {
-  std::string rows;  ///< array of vectors of `width`, one a lane
-  std::string pack;
-  Expr at;
-  VariableType type;  ///< of `pack`
-  int width;
-  bool operator==(const LaneTurn&) const = default;
-};
-
-/// @brief Update the row at `data + start` by `rows[lane]`, as one vector; update is set or add.
-struct LaneStore {
-  std::string data;
-  Expr start;
-  Update update;
-  std::string rows;
-  Expr lane;
-  DType dtype;
-  int width;
-  bool operator==(const LaneStore&) const = default;
-};
-
-/// @brief `sum[c] += pack[c]` lane by lane; lanes from `n_live` on add nothing.
-struct LaneAdd {
-  std::string sum;
-  std::string pack;
-  VariableType type;
-  int extent;
-  Expr n_live;
-  bool operator==(const LaneAdd&) const = default;
-};
-
-/// @brief `sum[c] op= pack[at + c]` on the lanes whose `entries[first + lane]` is not negative.
-struct LaneShare {
-  std::string sum;
-  std::string pack;
-  Expr at;
-  VariableType type;  ///< of both
-  int extent;
-  Update update;  ///< add, min or max
-  std::string entries;
-  DType entry_dtype;
-  Expr first;
-  int unrolled = 16;  ///< up to so many components are one statement each
-  bool operator==(const LaneShare&) const = default;
-};
-
-/// @brief Combine the lanes of `pack[c]`, the first one first, with `data[c]`.
-struct LaneFold {
-  std::string data;
-  std::string pack;
-  VariableType type;
-  int extent;
-  Update update;
-  bool operator==(const LaneFold&) const = default;
+struct Intrinsic {
+  Instruction name;
+  std::vector<Expr> operands;
+  VariableType type = {};       ///< of the vectors, with their lanes, or of what is moved
+  int extent = 1;               ///< how many of them
+  Update update = Update::set;  ///< of what is written, where there is a choice
+  int unrolled = 16;            ///< up to so many vectors have a statement each; more are a loop
+  int bytes = 0;  ///< of the widest gather instruction, 0: whole rows, transposed; of an entry
+  bool operator==(const Intrinsic&) const = default;
 };
 
 struct Stmt {
-  std::variant<Decl, Assign, Copy, Atomic, CallUser, Call, For, If, Region, Barrier, Arrive, Fetch,
-               Launch, Scratch, Gather, Scatter, MatInsert, LaneGather, LaneTurn, LaneStore,
-               LaneAdd, LaneShare, LaneFold>
+  std::variant<Decl, Assign, Copy, Atomic, CallUser, Call, For, If, Region, Barrier, Intrinsic,
+               Launch, Scratch, Gather, Scatter, MatInsert>
       node;
   std::string comment = {};  ///< what this and what follows does, for readers of the text
   bool operator==(const Stmt&) const = default;

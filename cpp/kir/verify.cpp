@@ -13,6 +13,7 @@
 #include "base/overload.hpp"
 #include "kernel/walk.hpp"
 #include "kir/dump.hpp"
+#include "kir/instructions.hpp"
 #include "kir/verify_barriers.hpp"
 #include "kir/walk.hpp"
 
@@ -137,15 +138,7 @@ class Checker {
                    },
                    [this](const Region& region) { block(region.body); },
                    [](const Barrier&) {},
-                   [this](const Arrive& arrive) {
-                     index(name(arrive.flag));
-                     index(element(arrive.counter, integer(0)));
-                     index(arrive.n);
-                   },
-                   [this](const Fetch& fetch) {
-                     index(element(fetch.to, integer(0)));
-                     index(element(fetch.from, fetch.begin));
-                   },
+                   [this](const Intrinsic& intrinsic) { check_intrinsic(intrinsic); },
                    [this](const Launch& launch) { check_launch(launch); },
                    [this](const Scratch& scratch) {
                      index(scratch.extent);
@@ -154,35 +147,6 @@ class Checker {
                    [this](const Gather& gather) { packed(gather.pack, gather.rows, false); },
                    [this](const Scatter& scatter) { packed(scatter.pack, scatter.rows, true); },
                    [this](const MatInsert& insert) { inserted(insert); },
-                   [this](const LaneGather& gather) { lane_rows(gather.rows); },
-                   [this](const LaneTurn& turn) {
-                     vector(turn.pack, turn.type);
-                     vector_of(turn.rows);
-                     index(turn.at);
-                   },
-                   [this](const LaneStore& store) {
-                     const Variable& data = memory(store.data, true);
-                     if (data.kind.dtype != store.dtype) fail("rows of another type");
-                     vector_of(store.rows);
-                     index(store.start);
-                     index(store.lane);
-                   },
-                   [this](const LaneAdd& add) {
-                     vector(add.sum, add.type);
-                     vector(add.pack, add.type);
-                     index(add.n_live);
-                   },
-                   [this](const LaneShare& share) {
-                     vector(share.sum, share.type);
-                     vector(share.pack, share.type);
-                     (void)memory(share.entries, false);
-                     index(share.at);
-                     index(share.first);
-                   },
-                   [this](const LaneFold& fold) {
-                     (void)memory(fold.data, true);
-                     vector(fold.pack, fold.type);
-                   },
                },
                stmt.node);
   }
@@ -390,20 +354,31 @@ class Checker {
     for (const Expr& row : entries.rows) index(row);
   }
 
-  void lane_rows(const LaneRows& rows) {
-    const Variable& pack = find(rows.pack);
-    if (pack.kind.lanes != static_cast<int>(rows.starts.size()) || pack.kind.dtype != rows.dtype) {
-      fail(fmt::format("'{}' does not hold {} lanes of {}", rows.pack, rows.starts.size(),
-                       name_of(rows.dtype)));
+  void check_intrinsic(const Intrinsic& intrinsic) const {
+    const InstructionRow& row = row_of(intrinsic.name);
+    const std::size_t n = intrinsic.operands.size();
+    const auto more = static_cast<std::size_t>(row.each_lane ? intrinsic.type.lanes - 1 : 0);
+    if (n != row.n_operands() + more) {
+      fail(fmt::format("an instruction of {} operands, not {}", n, row.n_operands() + more));
     }
-    index(rows.at);
-    if (!rows.data.empty()) (void)memory(rows.data, false);
-    for (const Expr& start : rows.starts) {
-      const Kind where = kind(start);
-      if (rows.data.empty() ? where.of != Kind::Of::pointer : !is_index(where)) {
-        fail(fmt::format("a row does not start at '{}'", dump(start)));
-      }
+    for (std::size_t i = 0; i < intrinsic.operands.size(); ++i) {
+      check_operand(operand_of(intrinsic.name, i), intrinsic.operands[i], intrinsic.type);
     }
+  }
+
+  void check_operand(const OperandRow& wanted, const Expr& given, const VariableType& type) const {
+    if (wanted.kind == Operand::index) return index(given);
+    const Kind found = kind(given);
+    if (found.of != Kind::Of::pointer) fail(fmt::format("'{}' is no array", dump(given)));
+    if (wanted.is_written && found.is_const) fail(fmt::format("'{}' is const", dump(given)));
+    const bool is_of_vectors = found.lanes > 0 || is_side_by_side_;
+    const bool fits = wanted.kind == Operand::indices   ? is_index_dtype(found.dtype)
+                      : wanted.kind == Operand::numbers ? found.dtype == type.dtype
+                      : wanted.kind == Operand::rows
+                          ? is_of_vectors
+                          : is_of_vectors && found.dtype == type.dtype &&
+                                (found.lanes == type.lanes || found.lanes == 0);
+    if (!fits) fail(fmt::format("'{}' is {}", dump(given), text_of(found)));
   }
 
   // ------------------------------------------------------------------------------ expressions
@@ -428,13 +403,6 @@ class Checker {
       fail(fmt::format("'{}' is no array of vectors", name));
     }
     return found;
-  }
-
-  void vector(const std::string& name, const VariableType& type) const {
-    const Kind& kind = vector_of(name).kind;
-    const bool fits = kind.lanes == type.lanes || (kind.lanes == 0 && is_side_by_side_);
-    if (kind.dtype == type.dtype && fits) return;
-    fail(fmt::format("'{}' is of {}x{}", name, name_of(kind.dtype), kind.lanes));
   }
 
   void index(const Expr& expr) const {
@@ -533,7 +501,7 @@ bool is_of_block(const Stmt& stmt) {
     return loop->axis == Axis::grid || loop->axis == Axis::block || loop->axis == Axis::lane;
   }
   if (const auto* decl = std::get_if<Decl>(&stmt.node)) return decl->storage == Storage::block;
-  return std::holds_alternative<Barrier>(stmt.node) || std::holds_alternative<Arrive>(stmt.node);
+  return std::holds_alternative<Barrier>(stmt.node) || has_scope(stmt, Scope::block);
 }
 
 bool is_vector_loop(const Stmt& stmt) {

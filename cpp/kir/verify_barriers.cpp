@@ -146,9 +146,9 @@ class BarrierChecker {
                    [this](const For& loop) { repeat(loop); },
                    [this](const If& branch) { choose(branch); },
                    [this](const Barrier& barrier) { wait(barrier); },
-                   [this](const Arrive& arrive) {
-                     touch(arrive.flag, integer(0), true);
-                     has_arrived_ = true;
+                   [this](const Intrinsic& intrinsic) {
+                     hand(intrinsic.operands);
+                     has_arrived_ |= intrinsic.name == Instruction::arrive;
                    },
                    [this](const Gather& gather) { rows(gather.rows, false, false); },
                    [this](const Scatter& scatter) {

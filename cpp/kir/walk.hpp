@@ -16,7 +16,7 @@
 namespace op2::kir {
 
 /// The one place that knows what every node is made of. Passes visit the nodes that they care
-/// about; a new node is added here, in the printer and in dump().
+/// about; a new node is added here, in the printer and in dump(), a new instruction in its table.
 
 /// @brief What a name in a statement stands for.
 enum class Mention : std::uint8_t {
@@ -51,14 +51,6 @@ void parts_of_entries(AnyEntries& entries, const Parts& parts) {
   parts.name(entries.position, Mention::used);
   parts.expr(entries.element);
   for (auto& row : entries.rows) parts.expr(row);
-}
-
-template <class AnyRows, class Parts>
-void parts_of_lane_rows(AnyRows& rows, const Parts& parts) {
-  parts.name(rows.pack, Mention::used);
-  parts.expr(rows.at);
-  if (!rows.data.empty()) parts.name(rows.data, Mention::used);
-  for (auto& start : rows.starts) parts.expr(start);
 }
 
 }  // namespace detail
@@ -158,14 +150,7 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
           },
           [&](like_t<S, Region>& region) { parts.block(region.body); },
           [](like_t<S, Barrier>&) {},
-          [&](like_t<S, Arrive>& arrive) {
-            used(arrive.flag, arrive.counter);
-            parts.expr(arrive.n);
-          },
-          [&](like_t<S, Fetch>& fetch) {
-            used(fetch.to, fetch.from);
-            parts.expr(fetch.begin);
-          },
+          [&](like_t<S, Intrinsic>& intrinsic) { all(intrinsic.operands); },
           [&](like_t<S, Launch>& launch) {
             parts.expr(launch.items);
             all(launch.arguments);
@@ -186,26 +171,6 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
             used(insert.pack);
             detail::parts_of_entries(insert.entries, parts);
           },
-          [&](like_t<S, LaneGather>& gather) { detail::parts_of_lane_rows(gather.rows, parts); },
-          [&](like_t<S, LaneTurn>& turn) {
-            used(turn.rows, turn.pack);
-            parts.expr(turn.at);
-          },
-          [&](like_t<S, LaneStore>& store) {
-            used(store.data, store.rows);
-            parts.expr(store.start);
-            parts.expr(store.lane);
-          },
-          [&](like_t<S, LaneAdd>& add) {
-            used(add.sum, add.pack);
-            parts.expr(add.n_live);
-          },
-          [&](like_t<S, LaneShare>& share) {
-            used(share.sum, share.pack, share.entries);
-            parts.expr(share.at);
-            parts.expr(share.first);
-          },
-          [&](like_t<S, LaneFold>& fold) { used(fold.data, fold.pack); },
       },
       stmt.node);
 }

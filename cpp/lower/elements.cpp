@@ -140,8 +140,11 @@ void fetch_entries(Builder& builder) {
     }
     if (!is_used) continue;
     packed.fetched.push_back({kir::Decl{{parameter.type.dtype}, row, map.arity, {}}});
-    packed.fetched.push_back({kir::Fetch{parameter.type.dtype, row, parameter.name,
-                                         own_element() * kir::integer(map.arity), map.arity}});
+    const kir::Expr begin = own_element() * kir::integer(map.arity);
+    packed.fetched.push_back({kir::Intrinsic{kir::Instruction::fetch,
+                                             {kir::name(row), kir::offset(parameter.name, begin)},
+                                             {parameter.type.dtype},
+                                             map.arity}});
   }
 }
 

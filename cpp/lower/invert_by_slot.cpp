@@ -294,9 +294,15 @@ class BySlotLoop {
   [[nodiscard]] kir::Stmt share(const MemberColumns& columns, const std::string& sum,
                                 std::size_t arg, const kir::Expr& row, int dim,
                                 kir::Update update) const {
-    return {kir::LaneShare{sum, packed_.args[arg].pack, row, vector(arg), dim, update,
-                           columns.entry, entry_type_, kir::name("k") * kir::integer(lanes_),
-                           builder_.request().options.tuning.unrolled_shares}};
+    const kir::Expr first = kir::name("k") * kir::integer(lanes_);
+    return {kir::Intrinsic{kir::Instruction::lane_share,
+                           {kir::name(sum), kir::offset(packed_.args[arg].pack, row),
+                            kir::offset(columns.entry, first)},
+                           vector(arg),
+                           dim,
+                           update,
+                           builder_.request().options.tuning.unrolled_shares,
+                           static_cast<int>(size_of(entry_type_))}};
   }
 
   [[nodiscard]] kir::VariableType vector(std::size_t arg) const {
@@ -334,8 +340,7 @@ class BySlotLoop {
     kir::Block out;
     for_globals([&](std::size_t i, const ir::GlobalReduce& global, const std::string& sum) {
       if (global.access != Access::inc) return;
-      out.push_back(
-          {kir::LaneFold{packed_.args[i].data, sum, vector(i), global.dim, kir::Update::add}});
+      out.push_back(folded(packed_.args[i].data, sum, vector(i), global.dim, kir::Update::add));
     });
     return out;
   }
@@ -350,8 +355,8 @@ class BySlotLoop {
       if (global.access == Access::inc) {
         once.push_back(share(columns, sum, i, kir::integer(0), global.dim, kir::Update::add));
       } else {
-        out.push_back({kir::LaneFold{packed_.args[i].data, packed_.args[i].pack, vector(i),
-                                     global.dim, update_of(global.access)}});
+        out.push_back(folded(packed_.args[i].data, packed_.args[i].pack, vector(i), global.dim,
+                             update_of(global.access)));
       }
     });
     if (!once.empty()) {

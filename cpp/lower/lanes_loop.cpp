@@ -11,6 +11,7 @@
 
 #include "base/overload.hpp"
 #include "kernel/stores.hpp"
+#include "kir/instructions.hpp"
 #include "kir/walk.hpp"
 #include "lower/items.hpp"
 #include "lower/lanes_columns.hpp"
@@ -46,8 +47,7 @@ bool is_on_lanes(const kir::Stmt& stmt) {
   if (const auto* branch = std::get_if<kir::If>(&stmt.node)) {
     return std::ranges::all_of(branch->then, is_on_lanes);
   }
-  return std::holds_alternative<kir::LaneShare>(stmt.node) ||
-         std::holds_alternative<kir::LaneFold>(stmt.node);
+  return kir::has_scope(stmt, kir::Scope::vectors);
 }
 
 /// Number of the parameter of a member's kernel that is the layer: it follows those of the
@@ -300,10 +300,8 @@ class LaneLoop {
     const bool is_known =
         tables_ && tables_->address(rows, kir::integer(0), kir::integer(0)).has_value();
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
-      return {kir::LaneGather{{node.pack, i * kir::integer(rows.dim), rows.dtype, rows.dim,
-                               is_known ? "" : rows.data, row_starts(rows, i)},
-                              request_.options.gather_bytes,
-                              most_vectors()}};
+      return gathered(kir::offset(node.pack, i * kir::integer(rows.dim)), rows.dtype, rows.dim,
+                      row_starts(rows, i), is_known ? 0 : request_.options.gather_bytes);
     };
     const bool is_loop = is_known ? tables_->is_even(rows) : is_regular(rows);
     if (is_loop && rows.arity * elements_.n_pieces(rows.dim) > most_unrolled(rows)) {
@@ -313,14 +311,21 @@ class LaneLoop {
     for (int i = 0; i < rows.arity; ++i) body_.push_back(load(kir::integer(i)));
   }
 
-  /// Where row number @p i starts for each lane: its offset, or its address if that is known.
+  [[nodiscard]] kir::Stmt gathered(kir::Expr pack, DType dtype, int dim,
+                                   std::vector<kir::Expr> rows, int gather_bytes) const {
+    rows.insert(rows.begin(), std::move(pack));
+    return {kir::Intrinsic{kir::Instruction::lane_gather, std::move(rows), elements_.vector(dtype),
+                           dim, kir::Update::set, most_vectors(), gather_bytes}};
+  }
+
+  /// The address of row number @p i for each lane.
   std::vector<kir::Expr> row_starts(const kir::Rows& rows, const kir::Expr& i) {
     std::vector<kir::Expr> starts;
     for (int lane = 0; tables_ && lane < lanes_; ++lane) {
       const auto address = tables_->address(rows, i, kir::integer(lane));
       if (address) starts.push_back(*address);
     }
-    return starts.empty() ? elements_.on_lanes(row_start(rows, i)) : starts;
+    return starts.empty() ? elements_.on_lanes(kir::offset(rows.data, row_start(rows, i))) : starts;
   }
 
   void call(const kir::CallUser& node) {
@@ -365,10 +370,9 @@ class LaneLoop {
     if (dat.dim > 0) {
       const kir::Expr start = row_start(rows, kir::integer(0));
       if (!is_overwritten(i, dat)) {
-        body_.push_back({kir::LaneGather{
-            {pack, kir::integer(0), dat.dtype, dat.dim, data, elements_.on_lanes(start)},
-            request_.options.gather_bytes,
-            most_vectors()}});
+        body_.push_back(gathered(kir::name(pack), dat.dtype, dat.dim,
+                                 elements_.on_lanes(kir::offset(data, start)),
+                                 request_.options.gather_bytes));
       }
       if (writes(dat.access)) {
         stores_.scatter({pack, rows, kir::Update::set, kir::Sync::none, static_cast<int>(i)});
@@ -434,13 +438,17 @@ class LaneLoop {
               int n) {
     const kir::VariableType type = elements_.vector(global.dtype);
     if (global.access != Access::inc) {
-      after_.push_back({kir::LaneFold{data, pack, type, n, update_of(global.access)}});
+      after_.push_back(folded(data, pack, type, n, update_of(global.access)));
       return;
     }
     const std::string sum = elements_.fresh(data + "_lanes");
     before_.push_back({kir::Decl{type, sum, std::max(n, 1), {kir::integer(0)}}});
-    after_.push_back({kir::LaneAdd{sum, pack, type, n, live_}});
-    behind_.push_back({kir::LaneFold{data, sum, type, n, kir::Update::add}});
+    after_.push_back({kir::Intrinsic{kir::Instruction::lane_add,
+                                     {kir::name(sum), kir::name(pack), live_},
+                                     type,
+                                     n,
+                                     kir::Update::add}});
+    behind_.push_back(folded(data, sum, type, n, kir::Update::add));
   }
 
   /// Variables that nothing uses, as some by lane: the loop over lanes has its own.

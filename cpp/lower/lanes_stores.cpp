@@ -145,7 +145,10 @@ std::string LaneStores::turned(const PackedRow& row, const kir::RowPiece& piece)
   const kir::Expr at = row.at * kir::integer(n_parts(dtype)) + kir::integer(piece.begin);
   turns_.push_back(
       {kir::Decl{{part_of(dtype), false, false, piece.size}, rows, elements_.lanes(), {}}});
-  turns_.push_back({kir::LaneTurn{rows, row.pack, at, elements_.vector(dtype), piece.size}});
+  turns_.push_back({kir::Intrinsic{kir::Instruction::lane_turn,
+                                   {kir::name(rows), kir::offset(row.pack, at)},
+                                   elements_.vector(dtype),
+                                   piece.size}});
   return rows;
 }
 
@@ -159,7 +162,11 @@ kir::Stmt LaneStores::piece_stored(const PackedRow& row, const kir::RowPiece& pi
     return {kir::Assign{kir::element(row.data, target), row.update,
                         kir::lane_of(row.pack, row.at + first, lane)}};
   }
-  return {kir::LaneStore{row.data, target, row.update, rows, lane, dtype, piece.size}};
+  return {kir::Intrinsic{kir::Instruction::lane_store,
+                         {kir::offset(row.data, target), kir::name(rows), lane},
+                         {dtype},
+                         piece.size,
+                         row.update}};
 }
 
 void LaneStores::insert(const kir::MatInsert& node) {

@@ -48,6 +48,12 @@ kir::Block for_arg(std::size_t arg, kir::Block block) {
   return block;
 }
 
+kir::Stmt folded(const std::string& data, const std::string& pack, const kir::VariableType& vectors,
+                 int n, kir::Update update) {
+  return {kir::Intrinsic{
+      kir::Instruction::lane_fold, {kir::name(data), kir::name(pack)}, vectors, n, update}};
+}
+
 kir::Block commented(std::string comment, kir::Block block) {
   if (!block.empty()) block.front().comment = std::move(comment);
   return block;

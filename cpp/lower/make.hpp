@@ -40,6 +40,10 @@ namespace op2::lower {
                                        kir::Expr value);
 /// @brief @p block, each statement of which says that it is for argument @p arg of the loop.
 [[nodiscard]] kir::Block for_arg(std::size_t arg, kir::Block block);
+
+/// @brief The lanes of the vectors @p pack combined with the @p n numbers of @p data.
+[[nodiscard]] kir::Stmt folded(const std::string& data, const std::string& pack,
+                               const kir::VariableType& vectors, int n, kir::Update update);
 /// @brief @p block with what it does said before its first statement.
 [[nodiscard]] kir::Block commented(std::string comment, kir::Block block);
 /// @brief @p more behind the statements of @p out.

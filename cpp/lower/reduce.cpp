@@ -317,11 +317,12 @@ class Reducer {
   [[nodiscard]] kir::Block last_block(const kir::Expr& n_slots) const {
     kir::Block rest = tree_.combined_partials(n_slots);
     rest.push_back(on_first_lane(tree_.to_globals(sets_)));
-    return commented(
-        "The block that is done last combines the results of all.",
-        {on_first_lane({{kir::Arrive{flag_, counter_, kir::builtin(kir::Builtin::n_blocks)}}}),
-         {kir::Barrier{}},
-         {kir::If{kir::name(flag_), std::move(rest)}}});
+    return commented("The block that is done last combines the results of all.",
+                     {on_first_lane({{kir::Intrinsic{kir::Instruction::arrive,
+                                                     {kir::name(flag_), kir::name(counter_),
+                                                      kir::builtin(kir::Builtin::n_blocks)}}}}),
+                      {kir::Barrier{}},
+                      {kir::If{kir::name(flag_), std::move(rest)}}});
   }
 
   // ----------------------------------------------------------------------------------- launch

@@ -46,7 +46,9 @@ TEST(KernelStart, StandsInFrontWhereNothingIsReadAhead) {
 }
 
 TEST(KernelStart, StandsInFrontOfIndicesThatAreFetched) {
-  const kir::Stmt fetch{kir::Fetch{DType::int32, "row", "map", kir::name("t"), 1}};
+  const kir::Stmt fetch{kir::Intrinsic{kir::Instruction::fetch,
+                                       {kir::name("row"), kir::offset("map", kir::name("t"))},
+                                       {DType::int32}}};
   EXPECT_EQ(n_before_start(over_grid({const_from("a", "neighbour"), const_from("c", "q")})), 1U);
   EXPECT_EQ(n_before_start(over_grid({fetch, const_from("c", "q")})), 0U);
 }

@@ -19,16 +19,38 @@ std::string spelled(const kir::Expr& expr) {
   return kir::dump(expr);
 }
 
-kir::LaneRows rows(int dim, int lanes) {
-  std::vector<kir::Expr> starts;
-  for (int lane = 0; lane < lanes; ++lane) starts.push_back(kir::integer(dim * lane));
-  return {"pack", kir::integer(0), DType::float64, dim, "data", starts};
+kir::VariableType vectors(DType dtype = DType::float64, int lanes = 4) {
+  return {dtype, false, false, lanes};
+}
+
+kir::Intrinsic rows_of(int dim, int lanes, DType dtype = DType::float64) {
+  std::vector<kir::Expr> operands{kir::name("pack")};
+  for (int lane = 0; lane < lanes; ++lane) {
+    operands.push_back(kir::offset("data", kir::integer(dim * lane)));
+  }
+  return {kir::Instruction::lane_gather, operands, vectors(dtype, lanes), dim};
+}
+
+kir::Intrinsic stored(kir::Update update) {
+  return {kir::Instruction::lane_store,
+          {kir::offset("data", kir::name("at")), kir::name("rows"), kir::name("lane")},
+          {DType::float64},
+          2,
+          update};
+}
+
+kir::Intrinsic fold_of(DType dtype) {
+  return {kir::Instruction::lane_fold,
+          {kir::name("data"), kir::name("sum")},
+          vectors(dtype),
+          1,
+          kir::Update::add};
 }
 
 TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
-    print_lane_gather(context, {rows(4, 4)}, spelled);
-    print_lane_gather(context, {rows(4, 4)}, spelled);
+    print_intrinsic(context, rows_of(4, 4), spelled);
+    print_intrinsic(context, rows_of(4, 4), spelled);
   });
   EXPECT_EQ(count(text, "void op2_gather_float64x4_by4("), 1) << text;
   // Four vectors, two steps: eight shuffles.
@@ -38,7 +60,7 @@ TEST(Lanes, RowsOfFourAreTransposedByShuffles) {
 
 TEST(Lanes, RowsOfThreeAreTwoAndOne) {
   const std::string text = text_of(
-      c_dialect(), [](Context& context) { print_lane_gather(context, {rows(3, 4)}, spelled); });
+      c_dialect(), [](Context& context) { print_intrinsic(context, rows_of(3, 4), spelled); });
   EXPECT_EQ(count(text, "op2_gather_float64x4_by2("), 2) << text;
   EXPECT_EQ(count(text, "op2_gather_float64x4_by1("), 2) << text;
   // one call: an address may have to be loaded
@@ -47,28 +69,27 @@ TEST(Lanes, RowsOfThreeAreTwoAndOne) {
 }
 
 TEST(Lanes, RowsMayLieAtAddresses) {
-  kir::LaneRows at = rows(2, 2);
-  at.data.clear();
-  at.starts = {kir::element("x_rows", kir::integer(0)), kir::element("x_rows", kir::integer(1))};
+  kir::Intrinsic at = rows_of(2, 2);
+  at.operands = {kir::name("pack"), kir::element("x_rows", kir::integer(0)),
+                 kir::element("x_rows", kir::integer(1))};
   const std::string text =
-      text_of(c_dialect(), [&at](Context& context) { print_lane_gather(context, {at}, spelled); });
+      text_of(c_dialect(), [&at](Context& context) { print_intrinsic(context, at, spelled); });
   EXPECT_EQ(count(text, "op2_gather_float64x2_by2(pack,\n      x_rows[0],\n      x_rows[1]);"), 1)
       << text;
-  at.dtype = DType::complex128;
+  at.type.dtype = DType::complex128;
   const std::string complex =
-      text_of(c_dialect(), [&at](Context& context) { print_lane_gather(context, {at}, spelled); });
+      text_of(c_dialect(), [&at](Context& context) { print_intrinsic(context, at, spelled); });
   EXPECT_EQ(count(complex, "op2_gather_float64x2_of4((op2_float64x2 *)(pack),"), 1) << complex;
   EXPECT_EQ(count(complex, "(const double *)(x_rows[1])"), 1) << complex;
 }
 
 TEST(Lanes, RowsComeBackAsWholes) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
-    const kir::VariableType vectors{DType::float64, false, false, 4};
-    print_lane_turn(context, {"rows", "pack", kir::integer(0), vectors, 2}, spelled);
-    print_lane_store(
+    print_intrinsic(
         context,
-        {"data", kir::name("at"), kir::Update::add, "rows", kir::name("lane"), DType::float64, 2},
+        {kir::Instruction::lane_turn, {kir::name("rows"), kir::name("pack")}, vectors(), 2},
         spelled);
+    print_intrinsic(context, stored(kir::Update::add), spelled);
   });
   EXPECT_EQ(count(text, "op2_rows_float64x4_by2(rows, pack);"), 1) << text;
   EXPECT_EQ(count(text, "*(op2_float64x2_row *)(&data[at]) += rows[lane];"), 1) << text;
@@ -76,9 +97,7 @@ TEST(Lanes, RowsComeBackAsWholes) {
 
 TEST(Lanes, ComplexNumbersAreTwoVectors) {
   const std::string gathered = text_of(c_dialect(), [](Context& context) {
-    kir::LaneRows one = rows(1, 4);
-    one.dtype = DType::complex128;
-    print_lane_gather(context, {one}, spelled);
+    print_intrinsic(context, rows_of(1, 4, DType::complex128), spelled);
   });
   EXPECT_EQ(count(gathered, "op2_gather_float64x4_by2((op2_float64x4 *)(pack),"), 1) << gathered;
   EXPECT_EQ(count(gathered, "(const double *)(&data[2])"), 1) << gathered;
@@ -86,11 +105,8 @@ TEST(Lanes, ComplexNumbersAreTwoVectors) {
 
 TEST(Lanes, OpenclHasVectorsOfItsOwn) {
   const std::string text = text_of(opencl_dialect(), [](Context& context) {
-    print_lane_gather(context, {rows(2, 4)}, spelled);
-    print_lane_store(
-        context,
-        {"data", kir::name("at"), kir::Update::set, "rows", kir::name("lane"), DType::float64, 2},
-        spelled);
+    print_intrinsic(context, rows_of(2, 4), spelled);
+    print_intrinsic(context, stored(kir::Update::set), spelled);
   });
   EXPECT_EQ(count(text, "typedef double4 op2_float64x4;"), 1) << text;
   EXPECT_EQ(count(text, "const __global double *row3"), 1) << text;
@@ -100,8 +116,11 @@ TEST(Lanes, OpenclHasVectorsOfItsOwn) {
 
 TEST(Lanes, OpenclRenamesBitsWhereCCasts) {
   const auto add = [](Context& context) {
-    const kir::VariableType vectors{DType::float64, false, false, 4};
-    print_lane_add(context, {"sum", "pack", vectors, 1, kir::name("live")}, spelled);
+    print_intrinsic(context,
+                    {kir::Instruction::lane_add,
+                     {kir::name("sum"), kir::name("pack"), kir::name("live")},
+                     vectors()},
+                    spelled);
   };
   const std::string text = text_of(opencl_dialect(), add);
   EXPECT_EQ(count(text,
@@ -117,27 +136,30 @@ TEST(Lanes, OpenclRenamesBitsWhereCCasts) {
 
 TEST(Lanes, OpenclKeepsComplexNumbersInVectorsOfTwo) {
   const std::string gathered = text_of(opencl_dialect(), [](Context& context) {
-    kir::LaneRows one = rows(1, 4);
-    one.dtype = DType::complex128;
-    print_lane_gather(context, {one}, spelled);
+    print_intrinsic(context, rows_of(1, 4, DType::complex128), spelled);
   });
   EXPECT_EQ(count(gathered, "(const __global double *)(&data[2])"), 1) << gathered;
   const std::string folded = text_of(opencl_dialect(), [](Context& context) {
-    const kir::VariableType vectors{DType::complex128, false, false, 4};
-    print_lane_fold(context, {"data", "sum", vectors, 1, kir::Update::add});
+    print_intrinsic(context, fold_of(DType::complex128), spelled);
   });
   EXPECT_EQ(count(folded, "data[c] += (double2)(sum[c].re[i], sum[c].im[i]);"), 1) << folded;
 }
 
-kir::LaneShare share(kir::Update update, DType dtype, int extent) {
-  return {"sum",  "pack",    kir::name("o"), {dtype, false, false, 4}, extent,
-          update, "entries", DType::int32,   kir::name("first")};
+kir::Intrinsic share(kir::Update update, DType dtype, int extent) {
+  return {kir::Instruction::lane_share,
+          {kir::name("sum"), kir::offset("pack", kir::name("o")),
+           kir::offset("entries", kir::name("first"))},
+          vectors(dtype),
+          extent,
+          update,
+          16,
+          4};
 }
 
 TEST(Lanes, SharesAreKeptWhereThereIsAnIncidence) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
-    print_lane_share(context, share(kir::Update::add, DType::float64, 2), spelled);
-    print_lane_share(context, share(kir::Update::max, DType::float64, 1), spelled);
+    print_intrinsic(context, share(kir::Update::add, DType::float64, 2), spelled);
+    print_intrinsic(context, share(kir::Update::max, DType::float64, 1), spelled);
   });
   EXPECT_EQ(count(text,
                   "sum[0] = op2_share_add_float64x4(op2_on_int64x4_by_int32(&entries[first]), "
@@ -152,7 +174,7 @@ TEST(Lanes, SharesAreKeptWhereThereIsAnIncidence) {
 
 TEST(Lanes, ManySharesAreALoop) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
-    print_lane_share(context, share(kir::Update::add, DType::float32, 40), spelled);
+    print_intrinsic(context, share(kir::Update::add, DType::float32, 40), spelled);
   });
   EXPECT_EQ(count(text, "for (int c = 0; c < 40; ++c)"), 1) << text;
   EXPECT_EQ(count(text, "sum[c] = op2_share_add_float32x4("), 1) << text;
@@ -162,7 +184,7 @@ TEST(Lanes, ManySharesAreALoop) {
 
 TEST(Lanes, BothPartsOfComplexSharesAreKept) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
-    print_lane_share(context, share(kir::Update::add, DType::complex128, 1), spelled);
+    print_intrinsic(context, share(kir::Update::add, DType::complex128, 1), spelled);
   });
   EXPECT_EQ(count(text, "sum[0].re = op2_share_add_float64x4("), 1) << text;
   EXPECT_EQ(count(text, "sum[0].im, pack[o].im);"), 1) << text;
@@ -170,8 +192,7 @@ TEST(Lanes, BothPartsOfComplexSharesAreKept) {
 
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
-    print_lane_fold(context,
-                    {"data", "sum", {DType::float64, false, false, 4}, 1, kir::Update::add});
+    print_intrinsic(context, fold_of(DType::float64), spelled);
   });
   EXPECT_EQ(count(text, "data[c] += sum[c][i];"), 1) << text;
 }

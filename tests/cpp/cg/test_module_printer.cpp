@@ -369,8 +369,10 @@ TEST(PrintKernel, ExchangesRegisters) {
 }
 
 TEST(PrintKernel, TheLastBlockKnowsThatItIs) {
-  const std::string text = printed_kernel(
-      cuda_dialect(), {{kir::Arrive{"is_last", "n", kir::builtin(kir::Builtin::n_blocks)}}});
+  const std::string text =
+      printed_kernel(cuda_dialect(), {{kir::Intrinsic{kir::Instruction::arrive,
+                                                      {kir::name("is_last"), kir::name("n"),
+                                                       kir::builtin(kir::Builtin::n_blocks)}}}});
   EXPECT_NE(text.find("  is_last = op2_is_last(n, (int)gridDim.x);\n"), std::string::npos) << text;
 }
 
@@ -378,7 +380,10 @@ TEST(PrintKernel, IndicesOfOneWordAreFetched) {
   const std::string text = printed_kernel(
       cuda_dialect(),
       {{kir::Decl{{DType::int32}, "row", 4, {}}},
-       {kir::Fetch{DType::int32, "row", "map", kir::name("end") * kir::integer(4), 4}}});
+       {kir::Intrinsic{kir::Instruction::fetch,
+                       {kir::name("row"), kir::offset("map", kir::name("end") * kir::integer(4))},
+                       {DType::int32},
+                       4}}});
   EXPECT_NE(text.find("  op2_fetch<4>(row, map + end * 4);\n"), std::string::npos) << text;
 }
 

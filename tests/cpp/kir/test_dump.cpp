@@ -73,13 +73,22 @@ TEST(LaneNodes, AreReadable) {
   Module module;
   const VariableType vectors{DType::float64, false, false, 8};
   module.launch = {
-      {LaneTurn{"rows", "pack", integer(2), vectors, 4}},
-      {LaneStore{"q", name("at"), Update::add, "rows", name("lane"), DType::float64, 4}},
+      {Intrinsic{Instruction::lane_turn, {name("rows"), offset("pack", integer(2))}, vectors, 4}},
+      {Intrinsic{Instruction::lane_store,
+                 {offset("q", name("at")), name("rows"), name("lane")},
+                 vectors,
+                 4,
+                 Update::add}},
+      {Intrinsic{Instruction::lane_gather,
+                 {name("pack"), offset("q", name("n")), element("q_rows", integer(1))},
+                 {DType::float64, false, false, 2},
+                 3}},
       {Assign{name("s"), Update::set, lane_of("pack", integer(1), name("lane"))}}};
   EXPECT_EQ(dump(module),
             "launch ()\n"
             "  rows = rows of pack[2] x4\n"
             "  q[at] x4 += rows[lane]\n"
+            "  gather lanes of float64 pack[0] x3, rows at q[n], q_rows[1]\n"
             "  s = pack[1][lane]\n");
 }
 

@@ -172,7 +172,8 @@ TEST(VerifyBarriers, PointersLeadToTheirArrays) {
 
 TEST(VerifyBarriers, AFlagIsReadBehindABarrier) {
   const Stmt flag{Decl{{DType::int32}, "last", 0, {}, Storage::block}};
-  const Stmt arrive{If{equal(lane, integer(0)), {{Arrive{"last", "m", integer(4)}}}}};
+  const Stmt arrive{If{equal(lane, integer(0)),
+                       {{Intrinsic{Instruction::arrive, {name("last"), name("m"), integer(4)}}}}}};
   const Stmt read{If{name("last"), {put(lane)}}};
   EXPECT_EQ(said({flag, arrive, barrier, read}), "");
   EXPECT_NE(said({flag, arrive, read}), "");

@@ -79,10 +79,8 @@ Block everywhere() {
               {Copy{2, element("x", name("x")), Update::set, name("x")}},
               {Scatter{"x", rows, Update::add, Sync::none}},
               {Barrier{}},
-              {Arrive{"x", "x", name("x")}},
-              {LaneTurn{"x", "x", name("x"), {DType::float64, false, false, 4}, 2}},
-              {LaneStore{"x", name("x"), Update::set, "x", lane_of("x", name("x"), name("x")),
-                         DType::float64, 2}},
+              {Intrinsic{Instruction::lane_store,
+                         {offset("x", name("x")), name("x"), lane_of("x", name("x"), name("x"))}}},
               {Atomic{DType::int32, element("x", name("x")), Update::add,
                       shuffle(name("x"), name("x"), 4)}}};
   return {{Decl{{DType::int64}, "x", 0, {minimum(name("x"), widen(name("x")))}}},

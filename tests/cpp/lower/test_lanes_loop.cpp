@@ -15,7 +15,7 @@ bool has(const std::string& text, const std::string& part) {
 TEST(LanesLoop, TakesSeveralElementsAPass) {
   const std::string text = strategy_dump(typed(edge_loop()), Strategy::direct, one_lane, on(4));
   EXPECT_TRUE(has(text, "for serial n in [begin, end) by 4")) << text;
-  EXPECT_TRUE(has(text, "gather lanes of float64 x_pack[1] x1, rows of x at")) << text;
+  EXPECT_TRUE(has(text, "gather lanes of float64 x_pack[1] x1, rows at x[")) << text;
   EXPECT_TRUE(has(text, "for serial lane in [0, 4)")) << text;
   EXPECT_TRUE(has(text, "if (lane < live)")) << text;
 }
@@ -85,7 +85,7 @@ TEST(LanesLoop, GatherInstructionsAskForOffsetsInColumns) {
   const std::string text =
       strategy_dump(column_loop_of(ir::Layers::constant), Strategy::direct, one_lane, options);
   EXPECT_FALSE(has(text, "x_rows")) << text;
-  EXPECT_TRUE(has(text, "rows of x at")) << text;
+  EXPECT_TRUE(has(text, "rows at x[")) << text;
   EXPECT_TRUE(has(text, "decl const int64 level = ")) << text;
 }
 

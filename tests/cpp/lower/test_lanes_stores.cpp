@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kir/dump.hpp"
+#include "kir/instructions.hpp"
 
 namespace op2::lower {
 namespace {
@@ -43,6 +44,11 @@ auto count_of(const kir::Block& block) {
       block, [](const kir::Stmt& stmt) { return std::holds_alternative<Node>(stmt.node); });
 }
 
+auto count_of(kir::Instruction name, const kir::Block& block) {
+  return std::ranges::count_if(
+      block, [name](const kir::Stmt& stmt) { return kir::is_instruction(stmt, name); });
+}
+
 /// What the loop over lanes does where a lane is live.
 const kir::Block& by_lane(const kir::Block& block) {
   const auto& loop = std::get<kir::For>(block.back().node);
@@ -52,8 +58,8 @@ const kir::Block& by_lane(const kir::Block& block) {
 TEST_F(LanesStores, RowsOfSeveralComponentsAreTurnedBackFirst) {
   stores_.scatter({"pack", rows(4, 2, "m"), kir::Update::add, kir::Sync::none});
   const kir::Block made = finished();
-  EXPECT_EQ(count_of<kir::LaneTurn>(made), 2);
-  EXPECT_EQ(count_of<kir::LaneStore>(by_lane(made)), 2);
+  EXPECT_EQ(count_of(kir::Instruction::lane_turn, made), 2);
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, by_lane(made)), 2);
 }
 
 TEST_F(LanesStores, AnInnerLoopStoresByItself) {
@@ -72,13 +78,13 @@ TEST_F(LanesStores, WhatWasAddedBeforeAnInnerLoopIsStoredBehindIt) {
   LaneStores::Pending pending = stores_.begin_inside();
   EXPECT_TRUE(finished().empty());
   stores_.resume(std::move(pending));
-  EXPECT_EQ(count_of<kir::LaneStore>(finished()), elements_.lanes());
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, finished()), elements_.lanes());
 }
 
 TEST_F(LanesStores, SingleComponentsAreStoredOneByOne) {
   stores_.scatter({"pack", rows(1, 3, "m"), kir::Update::add, kir::Sync::none});
   const kir::Block made = finished();
-  EXPECT_EQ(count_of<kir::LaneTurn>(made), 0);
+  EXPECT_EQ(count_of(kir::Instruction::lane_turn, made), 0);
   EXPECT_EQ(count_of<kir::Assign>(by_lane(made)), 3);
 }
 
@@ -95,7 +101,7 @@ TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
   const kir::Block& body = by_lane(made);
   EXPECT_EQ(count_of<kir::Decl>(body), 4);
   EXPECT_EQ(count_of<kir::Assign>(body), 4);
-  EXPECT_EQ(count_of<kir::LaneStore>(body), 2);
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, body), 2);
   const auto& first = std::get<kir::Decl>(body[0].node);
   EXPECT_TRUE(first.type.is_pointer);
   EXPECT_EQ(kir::dump(*first.value), "y_rows[lane]");
@@ -119,7 +125,7 @@ TEST_F(LanesStores, LanesThatStoreTheSameAgainNeedNotBeLeftOut) {
 
 TEST_F(LanesStores, WhereNoTableSaysWhatItRepeatsALaneIsLeftOut) {
   stores_.scatter({"pack", rows(2, 1, "m"), kir::Update::set, kir::Sync::none});
-  EXPECT_EQ(count_of<kir::LaneStore>(by_lane(finished())), 1);
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, by_lane(finished())), 1);
   LaneStores others(elements_);  // rows of its own, so long that they are stored in a loop
   others.scatter({"pack", rows(60, 1, ""), kir::Update::set, kir::Sync::none});
   const kir::Block made = others.finished(kir::name("live"));
@@ -147,13 +153,13 @@ TEST_F(LanesStores, AtomicsStayAtomics) {
 TEST_F(LanesStores, AnElementsOwnRowIsStoredByEveryLane) {
   stores_.scatter({"pack", rows(4, 1, ""), kir::Update::set, kir::Sync::none});
   const kir::Block made = finished();
-  EXPECT_EQ(count_of<kir::LaneStore>(made), store_lanes);
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, made), store_lanes);
   EXPECT_EQ(count_of<kir::For>(made), 0);
 }
 
 TEST_F(LanesStores, OwnRowsThatAreAddedToLeaveRepeatedLanesOut) {
   stores_.scatter({"pack", rows(4, 1, ""), kir::Update::add, kir::Sync::none});
-  EXPECT_EQ(count_of<kir::LaneStore>(by_lane(finished())), 1);
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, by_lane(finished())), 1);
 }
 
 TEST_F(LanesStores, VariablesThatNothingUsesAreLeftOut) {

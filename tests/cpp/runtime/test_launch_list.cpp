@@ -169,7 +169,8 @@ TEST_F(LaunchListTest, WhatCannotBeIsOurFault) {
   refused(launch_stmt("small", kir::Grid::single, kir::element("x", integer(0)),
                       {kir::name("x"), integer(1)}));
   refused({kir::Barrier{}});
-  refused({kir::Arrive{"last", "n", kir::integer(1)}});
+  refused({kir::Intrinsic{kir::Instruction::arrive,
+                          {kir::name("last"), kir::name("n"), kir::integer(1)}}});
   refused({kir::CallUser{}});
   refused({kir::If{integer(1) / integer(0), {}}});
 }
