@@ -4,11 +4,6 @@
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import Backend, DeviceToolchain
 
-
-def _compiler(device: str) -> _core.DeviceCompiler:
-    return _core.vendor("hip").make_compiler(device, [])
-
-
 BACKEND = Backend(
     name="hip",
     summary="an AMD GPU, by HIP (its code compiles, but has never run)",
@@ -38,8 +33,10 @@ BACKEND = Backend(
     preludes=("complex", "memory"),
     toolchain=DeviceToolchain(
         vendor="hip",
-        make_compiler=lambda _, info: _compiler(f"{info.name} {info.capability}"),
-        compiler_for=lambda kind: _compiler(kind),
+        make_compiler=lambda _, info: _core.vendor("hip").make_compiler(
+            f"{info.name} {info.capability}", []
+        ),
+        compiler_for=lambda kind: _core.vendor("hip").make_compiler(kind, []),
         kinds="gfx",
         deterministic_flags=("-ffp-contract=off",),
     ),
