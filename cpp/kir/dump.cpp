@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/overload.hpp"
 #include "kir/instructions.hpp"
@@ -142,18 +143,18 @@ std::string dump(const Entries& entries) {
 constexpr const char* at_names[] = {"at0", "at1", "at2"};
 
 std::string dump(const Intrinsic& intrinsic) {
-  fmt::dynamic_format_arg_store<fmt::format_context> store;
-  std::string rest;
-  for (std::size_t i = 0; i < intrinsic.operands.size(); ++i) {
-    const Expr& operand = intrinsic.operands[i];
+  fmt::dynamic_format_arg_store<fmt::format_context> store;  // those without names first
+  std::vector<std::string> at;
+  for (const Expr& operand : intrinsic.operands) {
     const bool is_address =
         std::holds_alternative<Offset>(operand.node) || std::holds_alternative<Name>(operand.node);
-    const std::string at = is_address ? dump(Expr{element_at(operand)}) : dump(operand);
-    if (i > 0) rest += (i > 1 ? ", " : "") + at;
-    if (i > 2) continue;
+    at.push_back(is_address ? dump(Expr{element_at(operand)}) : dump(operand));
     store.push_back(dump(operand));
-    store.push_back(fmt::arg(at_names[i], at));
   }
+  for (std::size_t i = 0; i < std::min(at.size(), std::size(at_names)); ++i) {
+    store.push_back(fmt::arg(at_names[i], at[i]));
+  }
+  const std::string rest = fmt::format("{}", fmt::join(at.begin() + 1, at.end(), ", "));
   store.push_back(fmt::arg("rest", rest));
   store.push_back(fmt::arg("n", intrinsic.extent));
   store.push_back(fmt::arg("op", symbol(intrinsic.update)));

@@ -64,15 +64,6 @@ std::optional<std::int64_t> number_of(const Expr& expr) {
   return number == nullptr ? std::nullopt : std::optional(number->value);
 }
 
-bool has_load(const Expr& expr) {
-  return any_expr(expr,
-                  [](const Expr& part) { return std::holds_alternative<Element>(part.node); });
-}
-
-bool has_load(const Form& form) {
-  return std::ranges::any_of(form.terms, [](const Term& term) { return has_load(term.atom); });
-}
-
 void add_to(Form& form, const Expr& expr, std::int64_t factor) {
   const auto* binary = std::get_if<Binary>(&expr.node);
   if (const auto* wide = std::get_if<Widen>(&expr.node)) {
@@ -318,7 +309,7 @@ class BarrierChecker {
     if (!is_shared && !is_by_table) return;
     Access access{n_accesses_++, stmt_, array, {}, writes, is_atomic, is_handed, turn_, modulus_};
     add_to(access.at, at, 1);
-    if (is_by_table && !has_load(access.at)) return;
+    if (is_by_table && way_to(access).tables.empty()) return;
     for (const Access& earlier : open_) {
       if (earlier.array != array || !meet(earlier, access)) continue;
       fail_barrier(fmt::format("lanes touch '{}' without a barrier between '{}' and '{}'", array,
@@ -362,11 +353,37 @@ class BarrierChecker {
 
   // --------------------------------------------------------------------------------- conflicts
 
+  /// The tables that lanes go through to an element, and the iterations of all lanes that it is of.
+  struct Way {
+    std::set<std::string> tables;
+    std::set<std::string> steps;
+  };
+  [[nodiscard]] Way way_to(const Access& access) const {
+    Way way;
+    for (const Term& term : access.at.terms) {
+      for_each_expr(term.atom, [&](const Expr& part) {
+        const auto* load = std::get_if<Element>(&part.node);
+        if (load != nullptr && varies(part)) way.tables.insert(load->array);
+        const Index* index = index_of(&part);
+        if (index != nullptr && !index->varies) way.steps.insert(*variable_of(part));
+      });
+    }
+    return way;
+  }
+
   [[nodiscard]] bool meet(const Access& a, const Access& b) const {
     if ((!a.writes && !b.writes) || (a.is_atomic && b.is_atomic)) return false;
     if (a.modulus == 0 && b.modulus == 0) return false;
+    const Way left = way_to(a);
+    const Way right = way_to(b);
     if (a.turn == b.turn && a.turn != 0) {
-      if (a.is_handed || b.is_handed || (has_load(a.at) && has_load(b.at))) return false;
+      if (a.is_handed || b.is_handed) return false;
+      if (!left.tables.empty() && !right.tables.empty()) return false;
+    }
+    // other elements of the loop: whether their targets differ is known where the strategy is
+    // chosen
+    if (global_.contains(a.array) && left.tables == right.tables && left.steps != right.steps) {
+      return false;
     }
     return !are_apart(a, b);
   }

@@ -13,7 +13,8 @@ namespace op2::kir {
 ///   of multiples of indices with known ranges; two accesses of one lane need no Barrier.
 /// - Arrays of the function's parameters are checked where lanes of a block reach them through a
 ///   table (a Map, a plan's list): what one lane wrote another one sees behind a Barrier of global
-///   memory, or behind one after Arrive.
+///   memory, or behind one after Arrive. Of one table, entries of different iterations of a block
+///   belong to different elements; that their targets differ, or not, decided on the strategy.
 ///
 /// Loops are taken to run at least once: no block of a plan is empty, and none has no colours.
 /// One *turn* is an iteration of a loop over lanes, or a branch that lanes take or not. Within a

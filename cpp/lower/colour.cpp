@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
-#include "lower/entries.hpp"
 #include "lower/items.hpp"
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
@@ -28,7 +27,8 @@ std::pair<kir::Expr, kir::Expr> range_of_colour(const kir::Parameter& colour_off
           kir::minimum(last, whole_end())};
 }
 
-/// What Maps cannot tell apart runs in order on one lane.
+}  // namespace
+
 void run_in_order(Builder& builder) {
   const std::string function =
       builder.packed().names.take("wrap_" + ir::name_of(builder.request().loop));
@@ -42,6 +42,8 @@ void run_in_order(Builder& builder) {
                  kir::integer(0));
   builder.module().items = kir::Items::elements;
 }
+
+namespace {
 
 struct BlockPlan {
   kir::Parameter sizes;
@@ -66,8 +68,10 @@ BlockPlan add_block_plan(Builder& builder, const Races& races) {
   return plan;
 }
 
-/// On a grid that is a CPU a block of elements is for one thread, as on the host.
-void launch_blocks(Builder& builder, const Races& races) {
+}  // namespace
+
+void launch_blocks(Builder& builder) {
+  const Races races = find_races(builder.request().loop, builder.request().maps);
   PackedLoop& packed = builder.packed();
   const std::string function = packed.names.take("wrap_" + ir::name_of(builder.request().loop));
   const BlockPlan plan = add_block_plan(builder, races);
@@ -93,21 +97,9 @@ void launch_blocks(Builder& builder, const Races& races) {
   builder.finish(for_colours(builder, plan.sizes, std::move(one_colour)), kir::integer(0));
 }
 
-}  // namespace
-
 void colour_blocks(Builder& builder) {
   const Request& request = builder.request();
   const Races races = find_races(request.loop, request.maps);
-  if (builder.is_grid()) {
-    if (races.overlaps) return run_in_order(builder);
-    if (sums_entries(request.loop, request.facts, request.maps, request.options).ok) {
-      return sum_in_blocks(builder);
-    }
-    // Without races blocks are all alike, and reductions are the same for any of them in fixed
-    // chunks of elements only.
-    if (races.none() && request.options.semantics.deterministic) return lay_out_elements(builder);
-    return request.facts.fast_shared ? stage_blocks(builder) : launch_blocks(builder, races);
-  }
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(request.loop));
   builder.add_element_function(function, builder.packed().parameters);
 

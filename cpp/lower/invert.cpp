@@ -3,7 +3,6 @@
 
 #include "ir/group.hpp"
 #include "lower/incidence.hpp"
-#include "lower/invert_by_slot.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/pairs.hpp"
@@ -184,7 +183,6 @@ std::vector<Incidence> add_incidences(Builder& builder) {
 
 void invert(Builder& builder) {
   const bool is_on_lanes = builder.request().options.lanes > 1;
-  if (is_on_lanes && builder.request().options.by_slot) return invert_by_slot(builder);
   const ir::Group& group = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(group));
   const std::vector<Incidence> incidences = add_incidences(builder);

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
 #include "ir/group.hpp"
 #include "kir/verify.hpp"
 #include "lower/entries.hpp"
+#include "lower/invert_by_slot.hpp"
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
 #include "lower/private_bytes.hpp"
@@ -25,40 +27,12 @@ void over_blocks(kir::Module& module, const Rewrite& rewrite) {
   module.launch = rewrite(std::move(module.launch));
 }
 
-bool sums_targets(const Request& request) {
-  return sums_targets(request.loop, request.facts, request.maps, request.options).ok;
-}
-
-void lay_out(Builder& builder) {
-  switch (builder.request().strategy) {
-    case Strategy::atomic:
-      if (sums_targets(builder.request())) return sum_in_blocks(builder);
-      return lay_out_elements(builder);
-    case Strategy::direct:
-      return lay_out_elements(builder);
-    case Strategy::block:
-      return colour_blocks(builder);
-    case Strategy::colour:
-      return colour_elements(builder);
-    case Strategy::owner:
-      return invert(builder);
-    case Strategy::scratch:
-      return sum_from_scratch(builder);
-  }
-  throw InternalError("unknown strategy");
-}
-
 /// Chunk size of reductions: what the runtime must know to size the scratch memory.
 void note_slots(Builder& builder) {
   kir::Module& module = builder.module();
   if (!builder.is_grid() && module.scratch.chunk == 0 && builder.has_chunks()) {
     module.scratch.chunk = builder.request().options.tuning.deterministic_chunk;
   }
-}
-
-void apply_strategy(Builder& builder) {
-  lay_out(builder);
-  note_slots(builder);
 }
 
 Builder builder_for(const Request& request) {
@@ -104,27 +78,98 @@ bool is_small(const Builder& builder) {
          module.plan.kind != kir::PlanKind::columns;
 }
 
-struct Pass {
-  Stage stage;
-  bool (*applies)(const Builder&);
-  void (*run)(Builder&);
-};
-
 bool always(const Builder& /*builder*/) {
   return true;
 }
 
-// What surrounds a loop before this table are `pack`, which makes the body of one element, and
-// after it the printer.
-constexpr Pass passes[] = {
-    {Stage::strategy, always, apply_strategy},
-    {Stage::lanes, [](const Builder& builder) { return builder.request().options.lanes > 1; },
-     vectorise},
-    {Stage::reduce, [](const Builder& builder) { return builder.is_grid(); }, reduce},
-    {Stage::legalise, always, legalise_all},
-    {Stage::expand, always, expand_all},
-    {Stage::narrow, is_small, narrow_all},
+template <Strategy strategy>
+bool is(const Builder& builder) {
+  return builder.request().strategy == strategy;
+}
+
+Races races_of(const Builder& builder) {
+  return find_races(builder.request().loop, builder.request().maps);
+}
+
+bool is_summed_in_blocks(const Builder& builder) {
+  const auto& [loop, strategy, facts, maps, options] = builder.request();
+  return (strategy == Strategy::atomic && sums_targets(loop, facts, maps, options).ok) ||
+         (strategy == Strategy::block && sums_entries(loop, facts, maps, options).ok);
+}
+
+/// Without races blocks are all alike, and reductions are the same for any of them in fixed chunks
+/// of elements only.
+bool is_by_element(const Builder& builder) {
+  const Request& request = builder.request();
+  return is<Strategy::direct>(builder) || is<Strategy::atomic>(builder) ||
+         (is<Strategy::block>(builder) && builder.is_grid() &&
+          request.options.semantics.deterministic && races_of(builder).none());
+}
+
+/// What a pass is for.
+enum class For : std::uint8_t {
+  all,
+  hosts,    ///< functions that are called
+  grids,    ///< ... that are launched on devices
+  vectors,  ///< loops on lanes
 };
+
+bool serves(For what, const Builder& builder) {
+  if (what == For::vectors) return builder.request().options.lanes > 1;
+  return what == For::all || (what == For::grids) == builder.is_grid();
+}
+
+struct Pass {
+  Stage stage;
+  For serves;
+  bool (*applies)(const Builder&);
+  void (*run)(Builder&);
+};
+
+// What surrounds a loop before this table are `pack`, which makes the body of one element, and
+// after it the printer. Of the layouts the first that applies is run.
+constexpr Pass passes[] = {
+    {Stage::in_order, For::grids,
+     [](const Builder& builder) {
+       return is<Strategy::block>(builder) && races_of(builder).overlaps;
+     },
+     run_in_order},
+    {Stage::summed_blocks, For::grids, is_summed_in_blocks, sum_in_blocks},
+    {Stage::elements, For::all, is_by_element, lay_out_elements},
+    {Stage::staged_blocks, For::grids,
+     [](const Builder& builder) {
+       return is<Strategy::block>(builder) && builder.request().facts.fast_shared;
+     },
+     stage_blocks},
+    {Stage::launched_blocks, For::grids, is<Strategy::block>, launch_blocks},
+    {Stage::blocks, For::hosts, is<Strategy::block>, colour_blocks},
+    {Stage::colours, For::all, is<Strategy::colour>, colour_elements},
+    {Stage::slots, For::vectors,
+     [](const Builder& builder) {
+       return is<Strategy::owner>(builder) && builder.request().options.by_slot;
+     },
+     invert_by_slot},
+    {Stage::incidences, For::all, is<Strategy::owner>, invert},
+    {Stage::scratch, For::all, is<Strategy::scratch>, sum_from_scratch},
+    {Stage::lanes, For::vectors, always, vectorise},
+    {Stage::reduce, For::grids, always, reduce},
+    {Stage::legalise, For::all, always, legalise_all},
+    {Stage::expand, For::all, always, expand_all},
+    {Stage::narrow, For::grids, is_small, narrow_all},
+};
+
+bool applies(const Pass& pass, const Builder& builder) {
+  return serves(pass.serves, builder) && pass.applies(builder);
+}
+
+/// The one layout of a loop.
+const Pass& layout_of(const Builder& builder) {
+  return *std::ranges::find_if(passes, [&](const Pass& pass) { return applies(pass, builder); });
+}
+
+void lay_out(Builder& builder) {
+  layout_of(builder).run(builder);
+}
 
 void verify_after(Stage stage, const kir::Module& module) {
   try {
@@ -176,9 +221,12 @@ kir::Module lower(const Request& given, const Observer& observe) {
   const ir::Group group = seen_from_targets(given);
   const Request request = over(group, given);
   Builder builder = builder_for(request);
+  const Pass& layout = layout_of(builder);
   for (const Pass& pass : passes) {
-    if (!pass.applies(builder)) continue;
+    const bool is_layout = pass.stage <= Stage::layout;
+    if (is_layout ? &pass != &layout : !applies(pass, builder)) continue;
     pass.run(builder);
+    if (is_layout) note_slots(builder);
     verify_after(pass.stage, builder.module());
     observe(pass.stage, builder.module());
   }

@@ -9,11 +9,30 @@
 namespace op2::lower {
 
 /// @brief The passes of lowering, in their order. Which loops each is for stands in the table in
-/// lower.cpp, what it does in passes.hpp.
-enum class Stage : std::uint8_t { strategy, lanes, reduce, legalise, expand, narrow };
+/// lower.cpp, what it does in passes.hpp. A loop goes through one of the layouts, which come first.
+enum class Stage : std::uint8_t {
+  in_order,
+  summed_blocks,
+  elements,
+  staged_blocks,
+  launched_blocks,
+  blocks,
+  colours,
+  slots,
+  incidences,
+  scratch,
+  layout = scratch,  ///< the last of them
+  lanes,
+  reduce,
+  legalise,
+  expand,
+  narrow
+};
 
-inline constexpr std::string_view stage_names[] = {"strategy", "lanes",  "reduce",
-                                                   "legalise", "expand", "narrow"};
+inline constexpr std::string_view stage_names[] = {
+    "in_order", "summed_blocks", "elements", "staged_blocks", "launched_blocks",
+    "blocks",   "colours",       "slots",    "incidences",    "scratch",
+    "lanes",    "reduce",        "legalise", "expand",        "narrow"};
 
 /// @brief Called with the module after each pass that ran, for dumps and tests.
 using Observer = std::function<void(Stage, const kir::Module&)>;

@@ -30,6 +30,12 @@ void fetch_entries(Builder& builder);
 [[nodiscard]] kir::Block transposed(const kir::Scatter& scatter, const kir::Expr& is_element,
                                     Names& names, const Tuning& tuning);
 
+/// @brief On a grid, what Maps cannot tell apart: all elements in order, on one lane.
+void run_in_order(Builder& builder);
+
+/// @brief `block` on a grid that is a CPU: a block of elements is for one thread, as on the host.
+void launch_blocks(Builder& builder);
+
 /// @brief `block`: colours one after the other, the blocks of a colour over the lanes, the
 /// elements of a block in order.
 void colour_blocks(Builder& builder);

@@ -271,7 +271,14 @@ def test_who_has_elements_of_a_second_loop_is_read_before_the_first_is_computed(
 
 def all_texts() -> dict[str, GeneratedCode]:
     """Those that are kept as golden ones."""
-    return texts(GOLDENS) | corner_texts() | waiting_texts() | wall_texts() | summed_texts() | listed_texts()
+    return (
+        texts(GOLDENS)
+        | corner_texts()
+        | waiting_texts()
+        | wall_texts()
+        | summed_texts()
+        | listed_texts()
+    )
 
 
 def test_texts_are_the_golden_ones() -> None:
@@ -671,7 +678,7 @@ def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> N
     assert ran.stderr.startswith("--- shown: source\n/* pyop2cxx")
     assert "legalise" not in ran.stderr
     ran = run_python(script, tmp_path, PYOP2CXX_DUMP="sauce")
-    assert "option 'dump': there is no stage sauce; there are: lower, strategy," in ran.stderr
+    assert "option 'dump': there is no stage sauce; there are: lower, in_order," in ran.stderr
 
 
 def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:

@@ -464,7 +464,7 @@ def test_generate_gives_text_with_all_that_belongs_to_it() -> None:
     assert code.signature in code
     assert code.strategy == "direct"
     assert code.why == "nothing can race"
-    assert list(code.ir) == ["strategy", "legalise", "expand"]
+    assert list(code.ir) == ["elements", "legalise", "expand"]
     assert all("flux" in stage for stage in code.ir.values())
     assert "flux" in code.key
     assert code.header == (

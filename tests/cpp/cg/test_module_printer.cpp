@@ -167,7 +167,7 @@ int op2_launch_res(const struct op2_context_v1 *context, long begin, long end,
 TEST(PrintModule, NeedsAnExpandedModule) {
   Context context(c_dialect());
   const kir::Module module =
-      lowered(edge_loop(), Strategy::direct, lower::testing::threads, lower::Stage::strategy);
+      lowered(edge_loop(), Strategy::direct, lower::testing::threads, lower::Stage::layout);
   EXPECT_THROW(print_module(context, module, {"res"}, ""), InternalError);
 }
 

@@ -45,7 +45,7 @@ TEST(Instructions, AddressesLeadToElements) {
 
 /// What verify() says of an instruction in a function that has `x` of numbers, a const `x_map`, and
 /// vectors `v` and `w` of four lanes.
-std::string said(Intrinsic intrinsic) {
+std::string said_of_instruction(Intrinsic intrinsic) {
   Module module = testing::every_node();
   Block& body = std::get<For>(module.functions[0].body[0].node).body;
   const VariableType type{DType::float64, false, false, 4};
@@ -67,20 +67,23 @@ TEST(Instructions, OperandsAreVerified) {
   const Expr w = name("w");
   const Expr x = name("x");
   const auto add = [&](Expr sum, Expr pack, Expr live) {
-    return said({Instruction::lane_add, {std::move(sum), std::move(pack), std::move(live)}, four});
+    return said_of_instruction(
+        {Instruction::lane_add, {std::move(sum), std::move(pack), std::move(live)}, four});
   };
   EXPECT_EQ(add(v, w, name("n")), "");
   EXPECT_EQ(add(x, w, name("n")), "wrap_res: 'x' is float64*");
   EXPECT_EQ(add(v, element("x", integer(0)), name("n")), "wrap_res: 'x[0]' is no array");
   EXPECT_EQ(add(v, w, v), "wrap_res: 'v' is float64x4*, no index");
-  EXPECT_EQ(said({Instruction::lane_add, {v, w}, four}),
+  EXPECT_EQ(said_of_instruction({Instruction::lane_add, {v, w}, four}),
             "wrap_res: an instruction of 2 operands, not 3");
-  EXPECT_EQ(said({Instruction::lane_fold, {x, v}, four}), "");
-  EXPECT_EQ(said({Instruction::lane_fold, {x, v}, {DType::float32, false, false, 4}}),
-            "wrap_res: 'x' is float64*");
-  EXPECT_EQ(said({Instruction::fetch, {name("x_map"), name("x_map")}}),
+  EXPECT_EQ(said_of_instruction({Instruction::lane_fold, {x, v}, four}), "");
+  EXPECT_EQ(
+      said_of_instruction({Instruction::lane_fold, {x, v}, {DType::float32, false, false, 4}}),
+      "wrap_res: 'x' is float64*");
+  EXPECT_EQ(said_of_instruction({Instruction::fetch, {name("x_map"), name("x_map")}}),
             "wrap_res: 'x_map' is const");
-  EXPECT_EQ(said({Instruction::arrive, {name("n"), name("x_map"), integer(1)}}).substr(0, 9),
+  EXPECT_EQ(said_of_instruction({Instruction::arrive, {name("n"), name("x_map"), integer(1)}})
+                .substr(0, 9),
             "wrap_res:");
 }
 
@@ -88,7 +91,7 @@ TEST(Instructions, AGatherHasARowForEachLane) {
   const auto gather = [](int n) {
     Intrinsic made{Instruction::lane_gather, {name("v")}, {DType::float64, false, false, 4}, 2};
     for (int lane = 0; lane < n; ++lane) made.operands.push_back(offset("x", name("n")));
-    return said(std::move(made));
+    return said_of_instruction(std::move(made));
   };
   EXPECT_EQ(gather(4), "");
   EXPECT_EQ(gather(3), "wrap_res: an instruction of 4 operands, not 5");

@@ -80,11 +80,22 @@ TEST(Barriers, OfStagedBlocks) {
   EXPECT_EQ(not_missed(in_turns, Strategy::block, testing::grid), none);
 }
 
+/// What is stored directly, or through a Map that leads each element to targets of its own.
+TEST(Barriers, AreNotWantedWhereElementsHaveTheirOwn) {
+  const ir::Loop loop = make_loop(
+      {direct("w", Access::rw), indirect("r", Access::inc, 0), indirect("b", Access::inc, 1)},
+      {{2, 0}, {2, 1}});
+  std::vector<MapFacts> maps(2);
+  maps[1].injective = true;
+  EXPECT_NO_THROW((void)lower({loop, Strategy::block, testing::grid, maps, {}},
+                              [](Stage, const kir::Module&) {}));
+}
+
 TEST(Barriers, BetweenTwoListsOfOneDat) {
   const ir::Loop loop = make_loop(
       {indirect("r", Access::inc, 0, 1, {0, 0}), indirect("r", Access::inc, 1, 1, {0, 0})},
       {{2, 0}, {3, 0}});
-  const kir::Module module = lowered(loop, Strategy::block, testing::grid, Stage::strategy);
+  const kir::Module module = lowered(loop, Strategy::block, testing::grid, Stage::layout);
   ASSERT_EQ(n_barriers(module), 3);
   EXPECT_EQ(said_of(without(module, 2)).substr(0, 45),
             "wrap_res: lanes touch 'r' without a barrier b");

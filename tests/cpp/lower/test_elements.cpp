@@ -59,16 +59,16 @@ TEST(LayOutElements, AtomicIsForRacingReductionsOnly) {
   kir::Module module;
   (void)lower({loop, Strategy::atomic, threads, maps, {}},
               [&module](Stage stage, const kir::Module& at) {
-                if (stage == Stage::strategy) module = at;
+                if (stage <= Stage::layout) module = at;
               });
   EXPECT_EQ(syncs(module),
             (std::vector<kir::Sync>{kir::Sync::atomic, kir::Sync::atomic, kir::Sync::none}));
 }
 
 TEST(LayOutElements, OneLaneNeedsNoAtomics) {
-  EXPECT_EQ(syncs(lowered(edge_loop(), Strategy::atomic, {Lanes::one, true}, Stage::strategy)),
+  EXPECT_EQ(syncs(lowered(edge_loop(), Strategy::atomic, {Lanes::one, true}, Stage::layout)),
             (std::vector<kir::Sync>{kir::Sync::none}));
-  EXPECT_EQ(syncs(lowered(edge_loop(), Strategy::direct, threads, Stage::strategy)),
+  EXPECT_EQ(syncs(lowered(edge_loop(), Strategy::direct, threads, Stage::layout)),
             (std::vector<kir::Sync>{kir::Sync::none}));
 }
 
@@ -88,7 +88,7 @@ TEST(LayOutElements, ReductionsHaveASlotAThreadOrAFixedChunk) {
 constexpr Facts warps{.lanes = Lanes::grid, .atomics = true, .warp = 32};
 
 kir::Module on_warps(const ir::Loop& loop, const Options& options = {}) {
-  return lowered(loop, Strategy::atomic, warps, Stage::strategy, options);
+  return lowered(loop, Strategy::atomic, warps, Stage::layout, options);
 }
 
 TEST(LayOutElements, NeighbouringLanesAddToNeighbouringTargets) {

@@ -33,7 +33,7 @@ Verdict asked(const ir::Loop& loop, const Options& options = {}) {
 
 TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
   const kir::Module module =
-      lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::strategy);
+      lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::layout);
   EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 1);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(
@@ -50,7 +50,7 @@ TEST(SumEntries, TakesOneAtomicForEachEntryOfABlock) {
 
 TEST(SumEntries, WhereABlocksEntriesBeginIsReadAtFirst) {
   const std::string text =
-      kir::dump(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::strategy));
+      kir::dump(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::layout));
   EXPECT_TRUE(contains(text,
                        "  decl const int64 A_begin = A_first_entry[block]\n"
                        "  decl const int64 A_n_entries = (A_first_entry[(block + 1)] - A_begin)\n"
@@ -61,12 +61,12 @@ TEST(SumEntries, WhereABlocksEntriesBeginIsReadAtFirst) {
 
 TEST(SumEntries, TheKernelAddsInPlaceWherePointersReachSharedMemory) {
   const ir::Loop loop = summed(summed_matrix(), 4);
-  const std::string text = kir::dump(lowered(loop, Strategy::block, grid, Stage::strategy));
+  const std::string text = kir::dump(lowered(loop, Strategy::block, grid, Stage::layout));
   EXPECT_TRUE(contains(text, "A_shared[((c * 128) + i)] = 0")) << text;
   EXPECT_TRUE(contains(text, "kernel(&A_shared[i], x_pack)")) << text;
   Facts apart = grid;
   apart.one_address_space = false;
-  const std::string copied = kir::dump(lowered(loop, Strategy::block, apart, Stage::strategy));
+  const std::string copied = kir::dump(lowered(loop, Strategy::block, apart, Stage::layout));
   EXPECT_TRUE(contains(copied, "kernel(A_pack, x_pack)")) << copied;
   EXPECT_TRUE(contains(copied, "A_shared[((c * 128) + i)] = A_pack[c]")) << copied;
 }
@@ -146,8 +146,7 @@ ir::Loop added(int dim, int n_gathered = 0) {
 }
 
 TEST(SumTargets, TakesOneAtomicForEachTargetOfABlock) {
-  const kir::Module module =
-      lowered(added(1), Strategy::atomic, in_warps, Stage::strategy, summing);
+  const kir::Module module = lowered(added(1), Strategy::atomic, in_warps, Stage::layout, summing);
   EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 1);
   EXPECT_EQ(module.plan.kind, kir::PlanKind::entries);
   EXPECT_EQ(module.plan.listed_maps, std::vector<int>{0});
@@ -160,7 +159,7 @@ TEST(SumTargets, TakesOneAtomicForEachTargetOfABlock) {
 
 TEST(SumTargets, ComponentsLieApart) {
   const std::string text =
-      kir::dump(lowered(added(3), Strategy::atomic, in_warps, Stage::strategy, summing));
+      kir::dump(lowered(added(3), Strategy::atomic, in_warps, Stage::layout, summing));
   EXPECT_TRUE(contains(text, "y_shared[(((((c % 3) * 4) + (c / 3)) * 256) + i)] = y_pack[c]"))
       << text;
   EXPECT_TRUE(contains(text, "sum += y_shared[(((i % 3) * 1024) + y_map_own[k])]")) << text;
@@ -171,7 +170,7 @@ TEST(SumTargets, DatsOfOneMapShareItsList) {
       make_loop({testing::indirect("y", Access::inc, 0), testing::indirect("z", Access::inc, 0, 2),
                  testing::indirect("u", Access::inc, 1)},
                 {{4, 0}, {3, 1}});
-  const kir::Module module = lowered(loop, Strategy::atomic, in_warps, Stage::strategy, summing);
+  const kir::Module module = lowered(loop, Strategy::atomic, in_warps, Stage::layout, summing);
   EXPECT_EQ(module.plan.listed_maps, (std::vector<int>{0, 1}));
   EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 3);
 }
@@ -179,7 +178,7 @@ TEST(SumTargets, DatsOfOneMapShareItsList) {
 TEST(SumTargets, BlocksAreAsLongAsTheirEntriesAllow) {
   const auto elements = [](int arity, int dim) {
     const ir::Loop loop = make_loop({testing::indirect("y", Access::inc, 0, dim)}, {{arity, 0}});
-    return lowered(loop, Strategy::atomic, in_warps, Stage::strategy, summing).plan.block_size;
+    return lowered(loop, Strategy::atomic, in_warps, Stage::layout, summing).plan.block_size;
   };
   EXPECT_EQ(elements(5, 1), 256);
   EXPECT_EQ(elements(10, 1), 128);

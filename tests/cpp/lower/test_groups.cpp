@@ -60,7 +60,7 @@ ir::Group with_temporary() {
 
 TEST(Groups, OneFunctionCallsBothKernels) {
   const kir::Module module =
-      testing::lowered(double_and_add(), Strategy::direct, testing::one_lane, Stage::strategy);
+      testing::lowered(double_and_add(), Strategy::direct, testing::one_lane, Stage::layout);
   ASSERT_EQ(module.functions.size(), 1U);
   EXPECT_EQ(module.name, "twice_add");
   EXPECT_EQ(module.kernels.size(), 2U);
@@ -77,7 +77,7 @@ TEST(Groups, OneFunctionCallsBothKernels) {
 
 TEST(Groups, WhatNobodyLooksAtIsNeverInMemory) {
   const kir::Module module =
-      testing::lowered(with_temporary(), Strategy::direct, testing::threads, Stage::strategy);
+      testing::lowered(with_temporary(), Strategy::direct, testing::threads, Stage::layout);
   EXPECT_EQ(names_of(module.functions.front().parameters), (std::vector<std::string>{"x", "r"}));
   EXPECT_EQ(testing::count<kir::Scatter>(module.functions.front().body), 0);
   EXPECT_EQ(testing::count<kir::Gather>(module.functions.front().body), 0);
@@ -85,7 +85,7 @@ TEST(Groups, WhatNobodyLooksAtIsNeverInMemory) {
 
 TEST(Groups, OnAGridTheOtherRowsArePackedToo) {
   const kir::Module module =
-      testing::lowered(with_temporary(), Strategy::direct, testing::grid, Stage::strategy);
+      testing::lowered(with_temporary(), Strategy::direct, testing::grid, Stage::layout);
   const kir::Block& body = module.functions.front().body;
   EXPECT_EQ(testing::count<kir::CallUser>(body), 2);
   EXPECT_EQ(testing::count<kir::Gather>(body), 2);   // x, r
@@ -98,7 +98,7 @@ TEST(Groups, AValueThatOnlySomeItemsGetIsLoadedFirst) {
   written.dim = 2;  // the kernel writes one component
   std::get<ir::DirectDat>(group.args[2]).dim = 2;
   const kir::Module module =
-      testing::lowered(group, Strategy::direct, testing::one_lane, Stage::strategy);
+      testing::lowered(group, Strategy::direct, testing::one_lane, Stage::layout);
   EXPECT_EQ(testing::count<kir::Gather>(module.functions.front().body), 1);
 }
 
@@ -124,7 +124,7 @@ TEST(Groups, MembersThatOnlyReadOneDatReadItInPlace) {
       {loop_named("a", {direct("x", Access::read, 1, q), direct("y", Access::write, 1, work)}, one),
        loop_named("b", {direct("x", Access::read, 1, q), direct("z", Access::write, 1, r)}, one)});
   const kir::Module module =
-      testing::lowered(group, Strategy::direct, testing::one_lane, Stage::strategy);
+      testing::lowered(group, Strategy::direct, testing::one_lane, Stage::layout);
   EXPECT_EQ(testing::count<kir::Decl>(module.functions.front().body), 0);
   EXPECT_EQ(names_of(module.functions.front().parameters),
             (std::vector<std::string>{"x", "y", "z"}));
@@ -139,7 +139,7 @@ TEST(Groups, IncrementsOfAllMembersAreResolvedTogether) {
   EXPECT_EQ(races.conflicts, (std::vector<int>{0}));
   EXPECT_FALSE(races.overlaps);
   const kir::Module module =
-      testing::lowered(group, Strategy::colour, testing::threads, Stage::strategy);
+      testing::lowered(group, Strategy::colour, testing::threads, Stage::layout);
   EXPECT_EQ(testing::count<kir::Scatter>(module.functions.front().body), 2);
 }
 
@@ -158,7 +158,7 @@ TEST(Groups, AMemberVisitedByIncidencesHandsItsSumsOn) {
   const ir::Group group = sum_and_take();
   EXPECT_EQ(ir::why_not_fused(group), "");
   const kir::Module module =
-      testing::lowered(group, Strategy::owner, testing::one_lane, Stage::strategy);
+      testing::lowered(group, Strategy::owner, testing::one_lane, Stage::layout);
   EXPECT_TRUE(module.plan.all_targets);
   const std::string text = kir::dump(module);
   EXPECT_EQ(text.substr(0, text.find("launch ")),
@@ -249,7 +249,7 @@ TEST(Groups, OnLanesARefusalNamesTheKernel) {
 
 TEST(Groups, OnAGridASumThatIsSeenStartsAtWhatWasThere) {
   const kir::Module module =
-      testing::lowered(sum_and_take(), Strategy::owner, testing::grid, Stage::strategy);
+      testing::lowered(sum_and_take(), Strategy::owner, testing::grid, Stage::layout);
   const std::string text = kir::dump(module);
   EXPECT_NE(text.find("y_own[c] = y[(target + c)]"), std::string::npos) << text;
   EXPECT_NE(text.find("y[(target + c)] = y_own[c]"), std::string::npos) << text;

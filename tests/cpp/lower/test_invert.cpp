@@ -55,8 +55,7 @@ TEST(Invert, ItsItemsAreTargets) {
 }
 
 TEST(Invert, NothingIsScattered) {
-  const kir::Module module =
-      lowered(edge_loop(), Strategy::owner, testing::threads, Stage::strategy);
+  const kir::Module module = lowered(edge_loop(), Strategy::owner, testing::threads, Stage::layout);
   EXPECT_EQ(testing::count<kir::Scatter>(module.functions.front().body), 0);
 }
 

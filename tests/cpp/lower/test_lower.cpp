@@ -32,14 +32,48 @@ TEST(Lower, ShowsEveryPassInOrder) {
   std::vector<Stage> stages;
   const auto note = [&stages](Stage stage, const kir::Module&) { stages.push_back(stage); };
   (void)lower({loop, Strategy::block, testing::threads, maps, {}}, note);
-  EXPECT_EQ(stages, (std::vector<Stage>{Stage::strategy, Stage::legalise, Stage::expand}));
+  EXPECT_EQ(stages, (std::vector<Stage>{Stage::blocks, Stage::legalise, Stage::expand}));
   stages.clear();
   Options small;
   small.widths.index_bytes = 4;
   (void)lower({loop, Strategy::atomic, testing::grid, maps, small}, note);
-  EXPECT_EQ(stages, (std::vector<Stage>{Stage::strategy, Stage::reduce, Stage::legalise,
+  EXPECT_EQ(stages, (std::vector<Stage>{Stage::elements, Stage::reduce, Stage::legalise,
                                         Stage::expand, Stage::narrow}));
   EXPECT_EQ(stage_names[static_cast<std::size_t>(Stage::legalise)], "legalise");
+}
+
+/// The first pass that a loop goes through.
+Stage layout_of(const ir::Loop& loop, Strategy strategy, const Facts& facts,
+                const Options& options = {}) {
+  const std::vector<MapFacts> maps = testing::no_facts(loop);
+  std::vector<Stage> stages;
+  (void)lower({loop, strategy, facts, maps, options},
+              [&stages](Stage stage, const kir::Module&) { stages.push_back(stage); });
+  return stages.front();
+}
+
+TEST(Lower, EachLoopHasOneLayout) {
+  const ir::Loop loop = edge_loop();
+  EXPECT_EQ(layout_of(loop, Strategy::atomic, testing::threads), Stage::elements);
+  EXPECT_EQ(layout_of(loop, Strategy::colour, testing::grid), Stage::colours);
+  EXPECT_EQ(layout_of(loop, Strategy::owner, testing::grid), Stage::incidences);
+  EXPECT_EQ(layout_of(loop, Strategy::scratch, testing::threads), Stage::scratch);
+  EXPECT_EQ(layout_of(loop, Strategy::block, testing::threads), Stage::blocks);
+  EXPECT_EQ(layout_of(loop, Strategy::block, testing::grid), Stage::staged_blocks);
+  Facts slow = testing::grid;
+  slow.fast_shared = false;
+  EXPECT_EQ(layout_of(loop, Strategy::block, slow), Stage::launched_blocks);
+  Options summed;
+  summed.widths.summed = true;
+  EXPECT_EQ(layout_of(loop, Strategy::atomic, testing::grid, summed), Stage::summed_blocks);
+  const ir::Loop sum =
+      testing::make_loop({testing::direct("x", Access::read), global_reduce("s", Access::inc)});
+  EXPECT_EQ(layout_of(sum, Strategy::block, testing::grid, {.semantics = {.deterministic = true}}),
+            Stage::elements);
+  const ir::Loop overlapping = testing::make_loop(
+      {indirect("a", Access::inc, 0, 1, {0, 0}), testing::direct("b", Access::write, 1, {1, 0})},
+      testing::edges_to_nodes());
+  EXPECT_EQ(layout_of(overlapping, Strategy::block, testing::grid), Stage::in_order);
 }
 
 TEST(Lower, EndsWithWhatDialectsPrint) {

@@ -192,7 +192,7 @@ TEST(Matrix, AnOwnerAddsItsRowOnly) {
 
 TEST(Matrix, ScratchKeepsTensorsAndAddsRowByRow) {
   const kir::Module module =
-      lowered(assembly(matrix(Access::inc)), Strategy::scratch, one_lane, Stage::strategy);
+      lowered(assembly(matrix(Access::inc)), Strategy::scratch, one_lane, Stage::layout);
   const std::string text = kir::dump(module);
   EXPECT_EQ(module.scratch.per_item, 32);
   EXPECT_NE(text.find("    copy 4 of A_scratch[((n * 4) + c)] = A_pack[c]\n"), std::string::npos)

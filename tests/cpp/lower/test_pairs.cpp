@@ -36,7 +36,7 @@ kir::Module owner_module(const ir::Loop& loop,
   kir::Module wanted;
   (void)lower({loop, Strategy::owner, facts, maps, options},
               [&wanted](Stage stage, const kir::Module& module) {
-                if (stage == Stage::strategy) wanted = module;
+                if (stage <= Stage::layout) wanted = module;
               });
   return wanted;
 }

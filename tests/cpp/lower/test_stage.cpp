@@ -16,7 +16,7 @@ using testing::make_loop;
 using testing::names_of;
 
 kir::Module staged(const ir::Loop& loop) {
-  return lowered(loop, Strategy::block, testing::grid, Stage::strategy);
+  return lowered(loop, Strategy::block, testing::grid, Stage::layout);
 }
 
 ir::Loop flux_loop() {
