@@ -20,9 +20,8 @@ constexpr int generator_version = 8;
 Strategy strategy_from_name(std::string_view name) {
   const auto* found = std::find(std::begin(strategy_names), std::end(strategy_names), name);
   if (found == std::end(strategy_names)) {
-    throw UsageError(
-        fmt::format("strategy '{}' does not exist; choose one of {}", name,
-                    fmt::join(std::begin(strategy_names), std::end(strategy_names), ", ")));
+    throw UsageError(fmt::format("strategy '{}' does not exist; choose one of {}", name,
+                                 fmt::join(strategy_names, ", ")));
   }
   return static_cast<Strategy>(found - std::begin(strategy_names));
 }

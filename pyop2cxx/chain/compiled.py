@@ -91,6 +91,8 @@ class Compiled:
         n_loops: Number of the program's loops in the chain.
         eager_seconds: Modelled time of the loops in sequence.
         saved_seconds: Modelled time saved by the steps.
+        block_seconds: Modelled cost of recording a block.
+        record_seconds: Modelled cost of recording the loops of a block.
     """
 
     steps: tuple[Call | int, ...]
@@ -106,6 +108,8 @@ class Compiled:
     n_loops: int
     eager_seconds: float
     saved_seconds: float
+    block_seconds: float
+    record_seconds: float
 
     @cached_property
     def alone(self) -> tuple[Compiled]:
@@ -164,7 +168,7 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
             functions.append(function if is_task else None)
             reports.append(report)
     eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
-    n_bytes = sum(report.n_bytes for report in reports)
+    n_bytes, numbers = sum(report.n_bytes for report in reports), machine()
     eager_seconds = _modelled_seconds(len(entries), eager_bytes, eager_bytes)
     seconds = _modelled_seconds(len(reports), n_bytes, eager_bytes) + plan.more_seconds
     names = tuple(map(name_of, entries, plan.loops))
@@ -186,6 +190,8 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         n_loops=sum(entry.recorded is not None for entry in entries),
         eager_seconds=eager_seconds,
         saved_seconds=eager_seconds - seconds,
+        block_seconds=1e-9 * numbers["recorded_block_nanoseconds"],
+        record_seconds=1e-9 * numbers["recorded_loop_nanoseconds"] * len(names),
     )
 
 

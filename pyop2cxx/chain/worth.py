@@ -48,13 +48,15 @@ def modelled(chains: Iterable[Compiled]) -> tuple[float, float, float]:
     Args:
         chains: Chains of the block.
     """
-    numbers = machine()
-    cost, saved, eager = 1e-9 * numbers["recorded_block_nanoseconds"], 0.0, 0.0
+    block, loops, saved, eager = None, 0.0, 0.0, 0.0
     for chain in chains:
-        cost += 1e-9 * numbers["recorded_loop_nanoseconds"] * len(chain.names)
+        block = chain.block_seconds
+        loops += chain.record_seconds
         saved += chain.saved_seconds
         eager += chain.eager_seconds
-    return cost, saved, eager
+    if block is None:
+        block = 1e-9 * machine()["recorded_block_nanoseconds"]
+    return block + loops, saved, eager
 
 
 def pays(cost: float, saved: float, eager: float) -> bool:
