@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
+
+#include <fmt/format.h>
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/canonical.hpp"
+#include "base/error.hpp"
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
@@ -20,9 +25,11 @@
 #include "kernel/checks.hpp"
 #include "kernel/constants.hpp"
 #include "kernel/facts.hpp"
+#include "kernel/plain.hpp"
 #include "kernel/stores.hpp"
 #include "kernel/structures.hpp"
 #include "kernel/types.hpp"
+#include "kernel/unique_names.hpp"
 
 namespace op2::bind {
 namespace {
@@ -395,6 +402,29 @@ void bind_types(py::module_& core) {
           py::arg("other"));
 }
 
+using ConstType = std::tuple<std::string, DType, std::int64_t>;
+
+std::shared_ptr<kernel::Kernel> plain_kernel(const kernel::Kernel& given,
+                                             const std::vector<ConstType>& constants,
+                                             const kernel::KernelObserver& observe) {
+  std::vector<kernel::Variable> typed;
+  for (const auto& [name, dtype, dim] : constants) {
+    const Type one = kernel::scalar(kernel::base_of(dtype));
+    typed.push_back(
+        {.name = name, .type = dim == 1 ? one : kernel::pointer_to(one), .value = {}, .line = 0});
+  }
+  kernel::KernelBody body = kernel::plain(given.body.value(), typed, observe);
+  if (!kernel::is_typed(body)) {
+    throw UnsupportedError(
+        fmt::format("kernel '{}': what a local would hold has an unknown type", given.name));
+  }
+  for (auto& function : body.functions) function = kernel::spelled(std::move(function));
+  auto made = std::make_shared<kernel::Kernel>(given);
+  made->body = kernel::infer_types(std::move(body));
+  made->key += "(plain)";
+  return made;
+}
+
 }  // namespace
 
 void bind_kernel(py::module_& core) {
@@ -446,6 +476,12 @@ void bind_kernel(py::module_& core) {
       .def_readonly("flop_count", &Kernel::flop_count)
       .def_readonly("key", &Kernel::key);
 
+  core.def("plain_kernel", &plain_kernel, py::arg("kernel"), py::arg("constants"),
+           py::arg("observe") = nullptr,
+           "A kernel with the plain form of the body, in which an expression has no effect.\n\n"
+           "Args:\n    kernel: A kernel with a body.\n    constants: Name, type and number of "
+           "values of each Const.\n    observe: Called with each pass' name and the body it "
+           "leaves.\n\nRaises:\n    UnsupportedError: A new local would have an unknown type.");
   core.def(
       "is_known_function",
       [](const std::string& name) { return kernel::known_function(name) != nullptr; },

@@ -15,27 +15,6 @@
 namespace op2::kernel {
 namespace {
 
-/// Unique names have a `#`, which is not C.
-void spell(std::string& name) {
-  const auto at = name.find('#');
-  if (at != std::string::npos) name.replace(at, 1, "_op2_");
-}
-
-void spell_names(FunctionDef& function) {
-  struct Speller {
-    void enter() {}
-    void leave() {}
-    void declare(Variable& variable) { spell(variable.name); }
-    void expression(Expr& expr) {
-      for_each_expr(expr, [](Expr& part) {
-        if (auto* name = std::get_if<Name>(&part.node)) spell(name->name);
-      });
-    }
-  };
-  Speller speller;
-  walk_scoped(function.body, speller);
-}
-
 std::string checked_name(const std::string& function) {
   return "op2_checked_" + function;
 }
@@ -47,8 +26,7 @@ CheckedBody checked(const KernelBody& named, const CheckInput& input, const Kern
   CheckedBody made;
   made.body.tables = named.tables;
   for (const FunctionDef& function : named.functions) {
-    FunctionDef done = CheckedFunction(kernel, function).run();
-    spell_names(done);
+    FunctionDef done = spelled(CheckedFunction(kernel, function).run());
     done.name = checked_name(function.name);
     made.body.functions.push_back(std::move(done));
   }

@@ -31,16 +31,12 @@ Type unqualified(Type type) {
   return type;
 }
 
-Type value_of(const Type& type) {
-  return unqualified(decayed(type));
-}
-
 Type additive(BinaryOp op, const Type& left, const Type& right) {
   const bool left_points = !left.derivation.empty();
   const bool right_points = !right.derivation.empty();
   if (left_points && right_points) return scalar(Base::int64);
-  if (left_points) return value_of(left);
-  if (right_points && op == BinaryOp::add) return value_of(right);
+  if (left_points) return value_type(left);
+  if (right_points && op == BinaryOp::add) return value_type(right);
   return arithmetic(left, right);
 }
 
@@ -69,7 +65,7 @@ Type binary_type(BinaryOp op, const Type& left, const Type& right) {
     case BinaryOp::logical_or:
       return scalar(Base::int32);
     case BinaryOp::comma:
-      return value_of(right);
+      return value_type(right);
   }
   return Type{};
 }
@@ -90,16 +86,16 @@ Type unary(UnaryOp op, const Type& argument) {
     case UnaryOp::pre_decrement:
     case UnaryOp::post_increment:
     case UnaryOp::post_decrement:
-      return value_of(argument);
+      return value_type(argument);
   }
   return Type{};
 }
 
 Type ternary(const Type& left, const Type& right) {
-  if (!left.derivation.empty()) return value_of(left);
-  if (!right.derivation.empty()) return value_of(right);
+  if (!left.derivation.empty()) return value_type(left);
+  if (!right.derivation.empty()) return value_type(right);
   if (left.base == Base::none && right.base == Base::none) return left;
-  if (left.base == Base::structure) return value_of(left);
+  if (left.base == Base::structure) return value_type(left);
   return arithmetic(left, right);
 }
 
@@ -139,12 +135,12 @@ class Inference {
             },
             [&operand](const Unary& node) { return unary(node.op, operand(0)); },
             [&operand](const Binary& node) { return binary_type(node.op, operand(0), operand(1)); },
-            [&operand](const Assign&) { return value_of(operand(0)); },
+            [&operand](const Assign&) { return value_type(operand(0)); },
             [&operand](const Ternary&) { return ternary(operand(1), operand(2)); },
             [&operand](const Index&) { return element_of(operand(0)); },
             [this, &operand](const MemberOf& node) { return type_of_member(node, operand(0)); },
             [this, &expr](const Call& node) { return type_of_call(node, expr); },
-            [](const Cast& node) { return value_of(node.target); },
+            [](const Cast& node) { return value_type(node.target); },
             [](const SizeOf&) { return scalar(Base::uint64); },
             [](const InitList&) { return Type{}; }},
         expr.node);
@@ -177,6 +173,10 @@ class Inference {
 };
 
 }  // namespace
+
+Type value_type(const Type& type) {
+  return unqualified(decayed(type));
+}
 
 Base promoted(Base base) {
   const bool is_narrow = base == Base::boolean || base == Base::int8 || base == Base::int16 ||

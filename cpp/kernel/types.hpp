@@ -15,6 +15,9 @@ namespace op2::kernel {
 /// first operand, also where the text has `2[x]`.
 [[nodiscard]] KernelBody infer_types(KernelBody body);
 
+/// @brief The type of an expression's value: an array is a pointer, and its own qualifiers are
+/// gone.
+[[nodiscard]] Type value_type(const Type& type);
 /// @brief What C converts the operands of an arithmetic operator or a comparison to.
 [[nodiscard]] Base common_base(Base left, Base right);
 /// @brief What C's integer promotion makes of @p base.

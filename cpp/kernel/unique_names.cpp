@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernel/constants.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -17,9 +18,9 @@ namespace {
 
 class Renamer {
  public:
-  /// @param taken Names at file scope: they mean the same in all of a function.
-  explicit Renamer(const std::vector<Variable>& taken) {
-    for (const Variable& table : taken) ++counts_[table.name];
+  /// @param taken Names of tables and Consts: they mean the same in all of a function.
+  explicit Renamer(const std::vector<std::string>& taken) {
+    for (const std::string& name : taken) ++counts_[name];
   }
 
   void enter() { scopes_.enter(); }
@@ -64,7 +65,7 @@ std::set<std::string> declared_names(const Body& body) {
 
 namespace {
 
-FunctionDef renamed(FunctionDef function, const std::vector<Variable>& taken) {
+FunctionDef renamed(FunctionDef function, const std::vector<std::string>& taken) {
   Renamer renamer(taken);
   renamer.enter();
   for (const Parameter& parameter : function.parameters) renamer.parameter(parameter.name);
@@ -79,12 +80,34 @@ FunctionDef with_unique_names(FunctionDef function) {
   return renamed(std::move(function), {});
 }
 
+FunctionDef spelled(FunctionDef function) {
+  struct Speller {
+    void enter() {}
+    void leave() {}
+    void declare(Variable& variable) { spell(variable.name); }
+    void expression(Expr& expr) {
+      for_each_expr(expr, [](Expr& part) {
+        if (auto* name = std::get_if<Name>(&part.node)) spell(name->name);
+      });
+    }
+    static void spell(std::string& name) {
+      const auto at = name.find('#');
+      if (at != std::string::npos) name.replace(at, 1, "_op2_");
+    }
+  };
+  Speller speller;
+  walk_scoped(function.body, speller);
+  return function;
+}
+
 std::string user_name(const std::string& name) {
   return name.substr(0, name.find('#'));
 }
 
 KernelBody with_unique_names(KernelBody body) {
-  for (FunctionDef& function : body.functions) function = renamed(std::move(function), body.tables);
+  std::vector<std::string> taken = free_names(body);
+  for (const Variable& table : body.tables) taken.push_back(table.name);
+  for (FunctionDef& function : body.functions) function = renamed(std::move(function), taken);
   return body;
 }
 

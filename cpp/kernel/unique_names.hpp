@@ -14,13 +14,16 @@ namespace op2::kernel {
 /// wherever it is met, and passes need no scopes.
 [[nodiscard]] FunctionDef with_unique_names(FunctionDef function);
 
+/// @brief @p function with such names as C has them: `x#2` is `x_op2_2`.
+[[nodiscard]] FunctionDef spelled(FunctionDef function);
+
 /// @brief Names that @p body declares itself, not in blocks within it.
 [[nodiscard]] std::set<std::string> declared_names(const Body& body);
 
 /// @brief The user's name of what with_unique_names() calls @p name.
 [[nodiscard]] std::string user_name(const std::string& name);
 
-/// @brief The same for every function of a kernel.
+/// @brief The same for every function of a kernel, where a local has the name of no Const either.
 [[nodiscard]] KernelBody with_unique_names(KernelBody body);
 
 }  // namespace op2::kernel

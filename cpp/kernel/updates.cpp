@@ -113,6 +113,7 @@ std::optional<Update> update_by_assignment(const Assign& node, const Expr& expr)
 }  // namespace
 
 bool has_no_effect(const Expr& expr) {
+  if (std::holds_alternative<SizeOf>(expr.node)) return true;  // its operand is not evaluated
   if (std::holds_alternative<Assign>(expr.node)) return false;
   if (const auto* unary = std::get_if<Unary>(&expr.node)) {
     if (unary->op >= UnaryOp::pre_increment) return false;

@@ -151,6 +151,7 @@ __all__: list[str] = [
     "out_of_bounds",
     "overwrites",
     "part_elsewhere",
+    "plain_kernel",
     "plan",
     "print_source",
     "prototypes",
@@ -1687,6 +1688,25 @@ def part_elsewhere(
     of_targets: typing.SupportsInt | typing.SupportsIndex,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> float: ...
+def plain_kernel(
+    kernel: Kernel,
+    constants: collections.abc.Sequence[
+        tuple[str, DType, typing.SupportsInt | typing.SupportsIndex]
+    ],
+    observe: collections.abc.Callable[[str, KernelBody], None] = None,
+) -> Kernel:
+    """
+    A kernel with the plain form of the body, in which an expression has no effect.
+
+    Args:
+        kernel: A kernel with a body.
+        constants: Name, type and number of values of each Const.
+        observe: Called with each pass' name and the body it leaves.
+
+    Raises:
+        UnsupportedError: A new local would have an unknown type.
+    """
+
 def print_source(
     module: Module, dialect: cg.Dialect, line_markers: bool, linkage: str
 ) -> Sections: ...

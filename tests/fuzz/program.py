@@ -31,6 +31,7 @@ class Way:
         compiler: Of the host; empty for the usual one.
         chained: How often the loop is called in one chain; 0: it is no part of one.
         texts_of_gpus: Whether processors run the texts of GPUs, too.
+        plain: Whether the kernel's plain form runs instead of the kernel.
     """
 
     backend: str = "sequential"
@@ -39,6 +40,7 @@ class Way:
     compiler: str = ""
     chained: int = 0
     texts_of_gpus: bool = False
+    plain: bool = False
 
     @property
     def times(self) -> int:
@@ -50,6 +52,7 @@ class Way:
         words |= {"compiler": self.compiler} if self.compiler else {}
         words |= {"chained": self.chained} if self.chained else {}
         words |= {"texts_of_gpus": True} if self.texts_of_gpus else {}
+        words |= {"plain": True} if self.plain else {}
         return ", ".join(f"{name}={value!r}" for name, value in words.items())
 
 
@@ -75,12 +78,23 @@ def setup(loop: Loop) -> str:
     return "\n".join(lines) + "\n"
 
 
+def made_plain(loop: Loop) -> str:
+    """Return a text after which the kernel of `setup` is the plain form of what it was."""
+    constants = [(name, t.name, len(values)) for name, t, values in loop.constants]
+    return (
+        "from pyop2cxx import _core\n"
+        f"constants = [(name, getattr(_core.DType, t), n) for name, t, n in {constants!r}]\n"
+        "kernel.core = _core.plain_kernel(kernel.core, constants)"
+    )
+
+
 def program(loop: Loop, way: Way, expected: dict[str, list[Any]]) -> str:
     """Return a whole program that runs the loop in one way and compares."""
     options = "".join(f", {name}={value!r}" for name, value in way.options.items())
     how = ", ".join(f"{name}={value!r}" for name, value in way.how.items())
     options += f', cc="{way.compiler}"' if way.compiler else ""
-    lines = [setup(loop), "", *[TEXTS_OF_GPUS] * way.texts_of_gpus]
+    lines = [setup(loop), "", *[made_plain(loop)] * way.plain]
+    lines += [TEXTS_OF_GPUS] * way.texts_of_gpus
     lines.append(f'op2.init(backend="{way.backend}"{options})')
     lines.append(f"loop, data = make({how})")
     lines += ["with op2.chain():"] * bool(way.chained)

@@ -34,7 +34,7 @@ from fuzz.cheap import choose_compiler, compilers, quick_programs
 from fuzz.children import in_child
 from fuzz.jobs import Lost, Task, cache_in, own_caches, results
 from fuzz.loops import KINDS, Loop, outcome, random_loop, run
-from fuzz.program import Way, program, reading, setup
+from fuzz.program import Way, made_plain, program, reading, setup
 from fuzz.records import Record, Seeds, add_options, record_of, seeds_of, series_before
 from fuzz.shrink import shrunk
 from pyop2cxx import _core, op2
@@ -204,6 +204,8 @@ def prepare(attempts: list[Attempt], report: Report) -> list[Attempt]:
         try:
             if not attempt.names:
                 exec(setup(loop), attempt.names)
+                if attempt.way.plain:
+                    exec(made_plain(loop), attempt.names)
             if is_possible(attempt, report):
                 ready.append(attempt)
         except Exception as error:
@@ -415,6 +417,7 @@ class Plan:
         check: Whether they run in check mode, which reports those that lose a value and no
             other.
         chained: How often each is called in one chain; 0: they are no part of one.
+        plain: Whether the plain forms of the kernels run instead of them.
     """
 
     backends: tuple[str, ...]
@@ -424,11 +427,12 @@ class Plan:
     compiler: str = ""
     check: bool = False
     chained: int = 0
+    plain: bool = False
 
     def ways(self, loop: Loop, backend: str) -> list[Way]:
         """Return in which ways a loop runs on a backend."""
         found = ways(loop, backend, self.n_ways, self.compiler)
-        found = [replace(way, chained=self.chained) for way in found]
+        found = [replace(way, chained=self.chained, plain=self.plain) for way in found]
         if "sums" in self.kinds:
             found = [in_blocks(loop, way) for way in found]
         if not self.check:
@@ -538,9 +542,10 @@ class Series:
     def summary(self, seconds: float) -> str:
         """Return what was run, in a line, and below it what was refused most."""
         chained = [f"in chains of {self.plan.chained}"] if self.plan.chained else []
-        name, report = " ".join([self.name, *sorted(self.plan.kinds), *chained]), self.report
+        plain = ["of plain kernels"] if self.plan.plain else []
+        words, report = [self.name, *sorted(self.plan.kinds), *plain, *chained], self.report
         lines = [
-            f"{name}: seeds {self.done}: {report.n_loops} "
+            f"{' '.join(words)}: seeds {self.done}: {report.n_loops} "
             f"loops of {self.count}, {report.n_runs} runs, {report.n_refused} ways refused, "
             f"{len(report.failures)} failures, {seconds:.0f} s, {report.n_loops / seconds:.1f} "
             "loops/s"
@@ -554,7 +559,7 @@ class Series:
         """What was wanted: a later session goes on from a series that has the same."""
         return {
             "backend": self.name,
-            "kinds": sorted(self.plan.kinds),
+            "kinds": [*sorted(self.plan.kinds), *["plain"] * self.plan.plain],
             "cflags": self.plan.cflags,
             "ways": self.plan.n_ways,
             "check": self.plan.check,
@@ -631,6 +636,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, default=None, help="loops compiled as one")
     parser.add_argument("--together", action="store_true", help="each loop on all the backends")
     parser.add_argument("--check", action="store_true", help="in check mode")
+    parser.add_argument("--plain", action="store_true", help="the plain forms of their kernels")
     parser.add_argument("--chained", type=int, default=0, help="calls of each loop in a chain")
     parser.add_argument("--compilers", nargs="+", default=None, help="of the host, in turn")
     parser.add_argument("--cflags", default="-O0", help="of the host's compiler")
@@ -661,6 +667,7 @@ def series_of(given: argparse.Namespace) -> list[Series]:
                 given.cflags,
                 check=given.check,
                 chained=given.chained,
+                plain=given.plain,
             ),
             first,
             count,

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernel/plain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/overload.hpp"
+#include "kernel/make.hpp"
+#include "kernel/types.hpp"
+#include "kernel/unique_names.hpp"
+#include "kernel/updates.hpp"
+#include "kernel/verify.hpp"
+#include "kernel/walk.hpp"
+
+namespace op2::kernel {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+bool is_count(const Expr& expr) {
+  const auto* unary = std::get_if<Unary>(&expr.node);
+  return unary != nullptr && unary->op >= UnaryOp::pre_increment;
+}
+
+bool is_post_count(const Expr& expr) {
+  const auto* unary = std::get_if<Unary>(&expr.node);
+  return unary != nullptr && unary->op >= UnaryOp::post_increment;
+}
+
+bool is_operator(const Expr& expr, BinaryOp op) {
+  const auto* binary = std::get_if<Binary>(&expr.node);
+  return binary != nullptr && binary->op == op;
+}
+
+bool is_cast_to_void(const Expr& expr) {
+  const auto* cast = std::get_if<Cast>(&expr.node);
+  return cast != nullptr && cast->target.base == Base::none && cast->target.derivation.empty();
+}
+
+bool is_dereference(const Expr& expr) {
+  const auto* unary = std::get_if<Unary>(&expr.node);
+  return unary != nullptr && unary->op == UnaryOp::dereference;
+}
+
+bool have_no_effect(const std::vector<Expr>& exprs) {
+  return std::ranges::all_of(exprs, has_no_effect);
+}
+
+bool is_plain_call(const Expr& expr) {
+  return std::holds_alternative<Call>(expr.node) && have_no_effect(expr.operands);
+}
+
+// What evaluating an expression reads, or changes.
+struct Touched {
+  Names names;             // of variables
+  bool is_memory = false;  // also arrays, and variables whose address is taken
+
+  [[nodiscard]] bool meets(const Touched& other) const {
+    return (is_memory && other.is_memory) ||
+           std::ranges::any_of(
+               names, [&other](const std::string& name) { return other.names.contains(name); });
+  }
+};
+
+// Splits the expressions of one function into statements.
+class EffectSplitter {
+ public:
+  EffectSplitter(FunctionDef& function, const Names& taken) : function_(function), taken_(taken) {
+    for (const Parameter& parameter : function.parameters) taken_.insert(parameter.name);
+    for_each_expr_in(function.body, [this](const Expr& expr) {
+      if (const auto* name = std::get_if<Name>(&expr.node)) taken_.insert(name->name);
+      if (const auto* call = std::get_if<Call>(&expr.node)) taken_.insert(call->function);
+      const auto* unary = std::get_if<Unary>(&expr.node);
+      if (unary == nullptr || unary->op != UnaryOp::address) return;
+      if (const Name* of = variable_of(expr.operands[0])) addressed_.insert(of->name);
+    });
+    for_each_body(function.body, [this](const Body& body) {
+      for (const Stmt& stmt : body) {
+        const auto* declared = std::get_if<Declare>(&stmt.node);
+        if (declared == nullptr) continue;
+        for (const Variable& variable : declared->variables) taken_.insert(variable.name);
+      }
+    });
+  }
+
+  void run() { function_.body = statements(function_.body); }
+
+ private:
+  // What a loop does before it begins anew: the step of a `for`, or the test of a `do`.
+  struct LoopEnd {
+    const Expr* step = nullptr;
+    const Expr* test = nullptr;
+    std::optional<Expr> goes_on = std::nullopt;  // the local that the test sets
+  };
+
+  // ---------------------------------------------------------------------------------- statements
+
+  Body collected(const auto& emit_all) {
+    Body* outer = std::exchange(out_, nullptr);
+    Body made;
+    out_ = &made;
+    emit_all();
+    out_ = outer;
+    return made;
+  }
+
+  Body statements(const Body& body) {
+    return collected([&] {
+      for (const Stmt& stmt : body) statement(stmt);
+    });
+  }
+
+  void emit(StmtNode node, int line) { out_->push_back({.node = std::move(node), .line = line}); }
+
+  void statement(const Stmt& stmt) {
+    const int line = stmt.line;
+    std::visit(
+        overload{[&](const Declare& node) { declare(node, line); },
+                 [&](const Evaluate& node) { discard(node.value, line); },
+                 [&](const Block& node) { emit(Block{statements(node.body)}, line); },
+                 [&](const If& node) {
+                   Expr condition = value(node.condition);
+                   emit(If{std::move(condition), statements(node.then_body),
+                           statements(node.else_body)},
+                        line);
+                 },
+                 [&](const For& node) { loop(node, line); },
+                 [&](const While& node) { node.is_do ? do_loop(node, line) : loop(node, line); },
+                 [&](const Switch& node) { choose(node, line); },
+                 [&](const Return& node) {
+                   Return made;
+                   if (node.value) made.value = value(*node.value);
+                   emit(std::move(made), line);
+                 },
+                 [&](const Break&) { emit(Break{}, line); },
+                 [&](const Continue&) {
+                   end(ends_.back(), line);
+                   emit(Continue{}, line);
+                 }},
+        stmt.node);
+  }
+
+  void declare(const Declare& node, int line) {
+    for (const Variable& variable : node.variables) {
+      Variable made = variable;
+      if (made.value && !node.is_static) made.value = initialiser(*made.value);
+      emit(Declare{.is_static = node.is_static, .variables = {std::move(made)}}, line);
+    }
+  }
+
+  static bool is_plain_start(const Body& init) {
+    return std::ranges::all_of(init, [](const Stmt& stmt) {
+      if (const auto* start = std::get_if<Evaluate>(&stmt.node)) return is_plain_head(start->value);
+      const auto* declared = std::get_if<Declare>(&stmt.node);
+      return declared != nullptr &&
+             std::ranges::all_of(declared->variables, [](const Variable& variable) {
+               return !variable.value || is_plain_initialiser(*variable.value);
+             });
+    });
+  }
+
+  void loop(const For& node, int line) {
+    For made{.init = {}, .condition = node.condition, .step = node.step, .body = {}};
+    made.is_unrolled = node.is_unrolled;
+    if (is_plain_start(node.init)) {
+      made.init = node.init;
+    } else {
+      for (const Stmt& stmt : node.init) statement(stmt);
+    }
+    const bool is_plain_step = !node.step || is_plain_head(*node.step);
+    const LoopEnd at_end{.step = is_plain_step ? nullptr : &*node.step};
+    if (!is_plain_step) made.step.reset();
+    tested(made, at_end, node.body, line);
+  }
+
+  void loop(const While& node, int line) {
+    if (has_no_effect(node.condition)) {
+      ends_.push_back({});
+      emit(While{.condition = node.condition, .body = statements(node.body)}, line);
+      ends_.pop_back();
+      return;
+    }
+    For made{.init = {}, .condition = node.condition, .step = {}, .body = {}};
+    tested(made, {}, node.body, line);
+  }
+
+  // A condition with effects is tested where the body begins.
+  void tested(For& made, const LoopEnd& at_end, const Body& body, int line) {
+    ends_.push_back(at_end);
+    made.body = collected([&] {
+      if (made.condition && !has_no_effect(*made.condition)) {
+        Expr leaves = negated(value(*made.condition));
+        emit(If{std::move(leaves), {{Break{}, line}}, {}}, line);
+        made.condition.reset();
+      }
+      for (const Stmt& stmt : body) statement(stmt);
+      end(at_end, line);
+    });
+    ends_.pop_back();
+    emit(std::move(made), line);
+  }
+
+  void do_loop(const While& node, int line) {
+    LoopEnd at_end;
+    While made{.condition = node.condition, .body = {}, .is_do = true};
+    if (!has_no_effect(node.condition)) {
+      made.condition = local(scalar(Base::int32), std::nullopt, line);
+      at_end = {.test = &node.condition, .goes_on = made.condition};
+    }
+    ends_.push_back(at_end);
+    made.body = collected([&] {
+      for (const Stmt& stmt : node.body) statement(stmt);
+      end(at_end, line);
+    });
+    ends_.pop_back();
+    emit(std::move(made), line);
+  }
+
+  void end(const LoopEnd& at_end, int line) {
+    if (at_end.step != nullptr) discard(*at_end.step, line);
+    if (at_end.test != nullptr) assign(*at_end.goes_on, truth(value(*at_end.test)), line);
+  }
+
+  // C++ refuses jumps past initialised variables: what one statement becomes is a block.
+  void choose(const Switch& node, int line) {
+    Switch made{.value = value(node.value), .cases = {}};
+    for (const Case& entry : node.cases) {
+      Body body;
+      for (const Stmt& stmt : entry.body) {
+        Body parts = collected([&] { statement(stmt); });
+        const bool is_kept = parts.size() < 2 || std::holds_alternative<Declare>(stmt.node);
+        if (!is_kept) parts = {{Block{std::move(parts)}, stmt.line}};
+        std::ranges::move(parts, std::back_inserter(body));
+      }
+      made.cases.push_back({.label = entry.label, .body = std::move(body)});
+    }
+    emit(std::move(made), line);
+  }
+
+  // ------------------------------------------------------------------------------------- effects
+
+  // Evaluate what nobody uses the value of.
+  void discard(const Expr& expr, int line) {
+    if (is_plain_effect(expr)) {
+      emit(Evaluate{expr}, line);
+    } else if (std::holds_alternative<Assign>(expr.node)) {
+      store(expr, line);
+    } else if (is_count(expr)) {
+      Expr made = expr;
+      made.operands = {place(expr.operands[0], {})};
+      emit(Evaluate{std::move(made)}, line);
+    } else if (is_operator(expr, BinaryOp::comma)) {
+      for (const Expr& operand : expr.operands) discard(operand, line);
+    } else if (is_operator(expr, BinaryOp::logical_and)) {
+      Expr condition = value(expr.operands[0]);
+      emit(If{std::move(condition), discarded(expr.operands[1], line), {}}, line);
+    } else if (is_operator(expr, BinaryOp::logical_or)) {
+      Expr condition = negated(value(expr.operands[0]));
+      emit(If{std::move(condition), discarded(expr.operands[1], line), {}}, line);
+    } else if (std::holds_alternative<Ternary>(expr.node)) {
+      Expr condition = value(expr.operands[0]);
+      emit(If{std::move(condition), discarded(expr.operands[1], line),
+              discarded(expr.operands[2], line)},
+           line);
+    } else if (is_cast_to_void(expr)) {
+      discard(expr.operands[0], line);
+    } else if (std::holds_alternative<Call>(expr.node)) {
+      emit(Evaluate{with_operands(expr)}, line);
+    } else {
+      Expr left = value(expr);
+      const bool says_nothing =
+          std::holds_alternative<Name>(left.node) || std::holds_alternative<Literal>(left.node);
+      if (!says_nothing) emit(Evaluate{std::move(left)}, line);
+    }
+  }
+
+  Body discarded(const Expr& expr, int line) {
+    return collected([&] { discard(expr, line); });
+  }
+
+  void store(const Expr& expr, int line) {
+    Expr made = expr;
+    made.operands[0] = place(expr.operands[0], changed_by(expr.operands[1]));
+    const bool is_simple = !std::get<Assign>(expr.node).op;
+    made.operands[1] = is_simple ? initialiser(expr.operands[1]) : value(expr.operands[1]);
+    emit(Evaluate{std::move(made)}, line);
+  }
+
+  void assign(Expr target, Expr what, int line) {
+    Type type = target.type;
+    emit(Evaluate{{Assign{}, {std::move(target), std::move(what)}, std::move(type), line}}, line);
+  }
+
+  // ------------------------------------------------------------------------------------- values
+
+  // What has the value of an expression, where a call may stay.
+  Expr initialiser(const Expr& expr) {
+    if (is_plain_initialiser(expr)) return expr;
+    return std::holds_alternative<Call>(expr.node) ? with_operands(expr) : value(expr);
+  }
+
+  // What has the value of an expression, once the statements that have its effects have run.
+  Expr value(const Expr& expr) {
+    if (has_no_effect(expr)) return expr;
+    if (is_count(expr)) return counted_value(expr);
+    if (is_operator(expr, BinaryOp::comma)) {
+      discard(expr.operands[0], expr.line);
+      return value(expr.operands[1]);
+    }
+    const bool is_and = is_operator(expr, BinaryOp::logical_and);
+    if (is_and || is_operator(expr, BinaryOp::logical_or)) {
+      return has_no_effect(expr.operands[1]) ? with_operands(expr) : logical(expr, is_and);
+    }
+    if (std::holds_alternative<Assign>(expr.node)) return assigned_value(expr);
+    if (std::holds_alternative<Ternary>(expr.node)) return chosen(expr);
+    const bool is_place = std::holds_alternative<Index>(expr.node) ||
+                          std::holds_alternative<MemberOf>(expr.node) || is_dereference(expr);
+    if (is_place) return place(expr, {});
+    Expr made = with_operands(expr);
+    return has_no_effect(made) ? made : local(made.type, made, expr.line);
+  }
+
+  Expr counted_value(const Expr& expr) {
+    Expr target = place(expr.operands[0], {});
+    Expr step = expr;
+    step.operands = {target};
+    std::optional<Expr> before;
+    if (is_post_count(expr)) before = held(target);
+    emit(Evaluate{std::move(step)}, expr.line);
+    if (before) return *before;
+    return std::holds_alternative<Name>(target.node) ? target : held(target);
+  }
+
+  Expr assigned_value(const Expr& expr) {
+    const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
+    if (is_name || std::get<Assign>(expr.node).op) {
+      Expr made = expr;
+      made.operands[0] = place(expr.operands[0], changed_by(expr.operands[1]));
+      Expr target = made.operands[0];
+      const bool is_simple = !std::get<Assign>(expr.node).op;
+      made.operands[1] = is_simple ? initialiser(expr.operands[1]) : value(expr.operands[1]);
+      emit(Evaluate{std::move(made)}, expr.line);
+      return is_name ? target : held(target);
+    }
+    Expr target = place(expr.operands[0], changed_by(expr.operands[1]));
+    Expr what = initialiser(expr.operands[1]);
+    what = local(target.type, std::move(what), expr.line);  // converted, as the value is
+    assign(std::move(target), what, expr.line);
+    return what;
+  }
+
+  Expr logical(const Expr& expr, bool is_and) {
+    const Expr result = local(expr.type, truth(value(expr.operands[0])), expr.line);
+    Body other =
+        collected([&] { assign(result, truth(value(expr.operands[1])), expr.operands[1].line); });
+    emit(If{is_and ? result : negated(result), std::move(other), {}}, expr.line);
+    return result;
+  }
+
+  Expr chosen(const Expr& expr) {
+    Expr condition = value(expr.operands[0]);
+    if (has_no_effect(expr.operands[1]) && has_no_effect(expr.operands[2])) {
+      Expr made = expr;
+      made.operands[0] = std::move(condition);
+      return made;
+    }
+    const Expr result = local(expr.type, std::nullopt, expr.line);
+    const auto side = [&](const Expr& operand) {
+      return collected([&] { assign(result, initialiser(operand), operand.line); });
+    };
+    emit(If{std::move(condition), side(expr.operands[1]), side(expr.operands[2])}, expr.line);
+    return result;
+  }
+
+  // An lvalue, or the value of what is none; @p later changes what its parts must not read then.
+  Expr place(const Expr& expr, const Touched& later) {
+    if (std::holds_alternative<Index>(expr.node) || is_dereference(expr)) {
+      return steady(with_operands(expr), later);
+    }
+    if (std::holds_alternative<MemberOf>(expr.node)) {
+      Expr made = expr;
+      made.operands[0] = place(expr.operands[0], later);
+      return made;
+    }
+    return value(expr);
+  }
+
+  // A place that stays the same while what comes @p later is changed.
+  Expr steady(Expr expr, const Touched& later) {
+    const bool has_parts = std::holds_alternative<Index>(expr.node) ||
+                           std::holds_alternative<MemberOf>(expr.node) || is_dereference(expr);
+    if (!has_parts) return expr;
+    for (Expr& operand : expr.operands) {
+      const bool is_place = operand.type.is_array() || std::holds_alternative<MemberOf>(expr.node);
+      operand = is_place ? steady(std::move(operand), later) : safe(std::move(operand), later);
+    }
+    return expr;
+  }
+
+  // The same expression over operands without effects, which are evaluated from left to right.
+  Expr with_operands(const Expr& expr) {
+    Expr made = expr;
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    if (unary != nullptr && unary->op == UnaryOp::address) {
+      made.operands = {place(expr.operands[0], {})};
+      return made;
+    }
+    for (std::size_t i = 0; i < made.operands.size(); ++i) {
+      Touched later;
+      for (std::size_t k = i + 1; k < made.operands.size(); ++k)
+        add_changed(expr.operands[k], later);
+      made.operands[i] = safe(value(expr.operands[i]), later);
+    }
+    return made;
+  }
+
+  // A value as it is now, if what comes later might change it.
+  Expr safe(Expr what, const Touched& later) {
+    if (std::holds_alternative<InitList>(what.node)) {
+      for (Expr& operand : what.operands) operand = safe(std::move(operand), later);
+      return what;
+    }
+    if (what.type.is_array()) return steady(std::move(what), later);
+    return read_by(what).meets(later) ? held(what) : what;
+  }
+
+  Expr held(const Expr& what) { return local(what.type, what, what.line); }
+
+  // A new local of this type, once qualifiers are gone.
+  Expr local(const Type& type, std::optional<Expr> what, int line) {
+    std::string name;
+    do {
+      name = fmt::format("op2_value{}", ++n_locals_);
+    } while (taken_.contains(name));
+    Type own = value_type(type);
+    Variable variable{.name = name, .type = own, .value = std::move(what), .line = line};
+    emit(Declare{.is_static = false, .variables = {std::move(variable)}}, line);
+    return {Name{std::move(name)}, {}, std::move(own), line};
+  }
+
+  static Expr negated(Expr condition) {
+    const int line = condition.line;
+    return {Unary{UnaryOp::logical_not}, {std::move(condition)}, scalar(Base::int32), line};
+  }
+
+  // 1 or 0, as `&&` and `||` have it.
+  static Expr truth(Expr condition) {
+    const auto* binary = std::get_if<Binary>(&condition.node);
+    const auto* unary = std::get_if<Unary>(&condition.node);
+    const bool is_truth =
+        (binary != nullptr && binary->op >= BinaryOp::less && binary->op <= BinaryOp::not_equal) ||
+        (binary != nullptr && binary->op >= BinaryOp::logical_and &&
+         binary->op <= BinaryOp::logical_or) ||
+        (unary != nullptr && unary->op == UnaryOp::logical_not);
+    return is_truth ? condition : negated(negated(std::move(condition)));
+  }
+
+  // -------------------------------------------------------------------------------------- effects
+
+  // The variable that a place is, or is a member of.
+  static const Name* variable_of(const Expr& expr) {
+    const Expr* at = &expr;
+    while (std::holds_alternative<MemberOf>(at->node)) at = &at->operands[0];
+    return std::get_if<Name>(&at->node);
+  }
+
+  static Touched changed_by(const Expr& expr) {
+    Touched found;
+    add_changed(expr, found);
+    return found;
+  }
+
+  static void add_changed(const Expr& expr, Touched& found) {
+    for_each_expr(expr, [&found](const Expr& part) {
+      if (std::holds_alternative<Assign>(part.node) || is_count(part)) {
+        const Name* name = variable_of(part.operands[0]);
+        if (name != nullptr) found.names.insert(name->name);
+        if (name == nullptr || part.operands[0].type.base == Base::structure)
+          found.is_memory = true;
+      } else if (std::holds_alternative<Call>(part.node)) {
+        found.is_memory |= std::ranges::any_of(
+            part.operands, [](const Expr& operand) { return !operand.type.is_scalar(); });
+      }
+    });
+  }
+
+  [[nodiscard]] Touched read_by(const Expr& expr) const {
+    Touched found;
+    for_each_expr(expr, [&](const Expr& part) {
+      const auto* name = std::get_if<Name>(&part.node);
+      if (name == nullptr) {
+        found.is_memory |= std::holds_alternative<Index>(part.node) || is_dereference(part);
+      } else if (!part.type.is_array()) {
+        found.names.insert(name->name);
+        found.is_memory |= addressed_.contains(name->name) || part.type.base == Base::structure;
+      }
+    });
+    return found;
+  }
+
+  FunctionDef& function_;
+  Names taken_;
+  Names addressed_;
+  int n_locals_ = 0;
+  std::vector<LoopEnd> ends_;  // of the loops around
+  Body* out_ = nullptr;
+};
+
+KernelBody with_effects_as_statements(KernelBody body) {
+  Names taken;
+  for (const Variable& table : body.tables) taken.insert(table.name);
+  for (const FunctionDef& function : body.functions) taken.insert(function.name);
+  for (FunctionDef& function : body.functions) EffectSplitter(function, taken).run();
+  return infer_types(std::move(body));
+}
+
+struct KernelPass {
+  std::string_view name;
+  KernelForm form;  // of what it leaves
+  KernelBody (*run)(KernelBody);
+};
+
+constexpr KernelPass kernel_passes[] = {
+    {"names", KernelForm::named, with_unique_names},
+    {"effects", KernelForm::plain, with_effects_as_statements},
+};
+
+void verify_kernel_after(const KernelPass& pass, const KernelBody& body) {
+  try {
+    verify(body, pass.form);
+  } catch (const InternalError& error) {
+    throw InternalError(fmt::format("after pass '{}' of kernels: {}", pass.name, error.what()));
+  }
+}
+
+}  // namespace
+
+bool is_plain_effect(const Expr& value) {
+  if (is_count(value) || is_plain_call(value)) return have_no_effect(value.operands);
+  const auto* assign = std::get_if<Assign>(&value.node);
+  if (assign == nullptr) return has_no_effect(value);
+  const Expr& from = value.operands[1];
+  return has_no_effect(value.operands[0]) &&
+         (has_no_effect(from) || (!assign->op && is_plain_call(from)));
+}
+
+bool is_plain_head(const Expr& value) {
+  if (!is_operator(value, BinaryOp::comma)) return is_plain_effect(value);
+  return std::ranges::all_of(value.operands, is_plain_head);
+}
+
+bool is_plain_initialiser(const Expr& value) {
+  return has_no_effect(value) || is_plain_call(value);
+}
+
+bool is_typed(const KernelBody& body) {
+  bool all = true;
+  for (const FunctionDef& function : body.functions) {
+    for_each_body(function.body, [&all](const Body& statements) {
+      for (const Stmt& stmt : statements) {
+        const auto* declared = std::get_if<Declare>(&stmt.node);
+        if (declared == nullptr) continue;
+        for (const Variable& one : declared->variables) all = all && one.type.is_known();
+      }
+    });
+  }
+  return all;
+}
+
+KernelBody plain(KernelBody body, const std::vector<Variable>& constants,
+                 const KernelObserver& observe) {
+  body.tables.insert(body.tables.begin(), constants.begin(), constants.end());
+  body = infer_types(std::move(body));
+  for (const KernelPass& pass : kernel_passes) {
+    body = pass.run(std::move(body));
+    verify_kernel_after(pass, body);
+    if (observe) observe(pass.name, body);
+  }
+  body.tables.erase(body.tables.begin(),
+                    body.tables.begin() + static_cast<std::ptrdiff_t>(constants.size()));
+  return body;
+}
+
+}  // namespace op2::kernel

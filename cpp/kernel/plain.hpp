@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "kernel/body.hpp"
+
+namespace op2::kernel {
+
+/// @brief Told of the kernel after each pass that makes it plain.
+using KernelObserver = std::function<void(std::string_view pass, const KernelBody& body)>;
+
+/// @brief @p body in its plain form, for analyses and rewrites: it computes the same.
+///
+/// In a plain kernel each name is declared once in its function (as `x#2` where the user has
+/// several `x`, see spelled()), and an expression has no effect (has_no_effect()). What has an
+/// effect is a statement of its own, or stands in the head of a loop:
+/// - a store: `place = value`, `place op= value`, `++place` or `place--`, whose value is not used;
+/// - a call of a function of the kernel, or of one that is not known, or that stores through a
+///   pointer: alone, as the value of a plain store, or as that of a declaration.
+///
+/// Operands whose order C leaves open are evaluated from left to right. The new locals are called
+/// `op2_value1`, ...; one that holds what has an unknown type has an unknown type itself, so that
+/// such a body can be analysed, but not printed (is_typed()). Lines stay those of the user. What is
+/// plain already is left as it is.
+///
+/// @param[in] constants The Consts that the body uses, if their types are known by now.
+/// @throws InternalError if a pass leaves a body that verify() refuses.
+[[nodiscard]] KernelBody plain(KernelBody body, const std::vector<Variable>& constants = {},
+                               const KernelObserver& observe = {});
+
+/// @brief True if all variables have types.
+[[nodiscard]] bool is_typed(const KernelBody& body);
+
+/// @brief True if @p value may be evaluated by a statement of a plain kernel.
+[[nodiscard]] bool is_plain_effect(const Expr& value);
+/// @brief True if @p value may stand in the head of a loop: such effects, joined by commas.
+[[nodiscard]] bool is_plain_head(const Expr& value);
+/// @brief True if @p value may initialise a variable of a plain kernel.
+[[nodiscard]] bool is_plain_initialiser(const Expr& value);
+
+}  // namespace op2::kernel
