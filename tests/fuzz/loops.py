@@ -29,7 +29,7 @@ MOST_VALUES = 8  # that one argument points to
 MOST_OF_MATRIX = 100_000  # entries, as a dense array
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
-KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums")
+KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums", "effects")
 """What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
 
@@ -335,6 +335,7 @@ class Maker:
             self.grammar.names.append(Name("layer", INT, Facts(0, 9)))
         n = self.random.choice([1, 2, 3, 4, 6, 9])
         self.loop.kernel = self.grammar.main(self.parameters, self.writes, n)
+        self.loop.kernel.effects = self.seed if "effects" in self.kinds else None
         self._tolerances()
         return self.loop
 
@@ -632,7 +633,8 @@ def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
         seed: Decides everything.
         kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
             entries lead nowhere, structures, matrices of all types and of set entries, structures
-            that hold others and are values of expressions, more elements that add to more Dats.
+            that hold others and are values of expressions, more elements that add to more Dats,
+            effects inside of expressions.
             Without them a seed is the loop it always was.
     """
     return Maker(seed, kinds).made()

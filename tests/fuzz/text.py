@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from random import Random
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from fuzz.tree import filled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from fuzz.c_types import CType
     from fuzz.tree import Expr, Function, Kernel, Parameter, Stmt, Structure
@@ -51,8 +52,70 @@ def operand(e: Expr, least: int) -> str:
     return text if strength(e) >= least else f"({text})"
 
 
+class Effects:
+    """Writes values with effects that do not change them, the same for a seed.
+
+    Attributes:
+        random: Decides which, and how.
+        locals: What the values need, as declarations.
+    """
+
+    def __init__(self, seed: str) -> None:
+        self.random = Random(seed)
+        self.locals: list[str] = []
+
+    def around(self, text: str, t: CType) -> str:
+        """Return a text of the same value and, once promoted, of the same type."""
+        if self.random.random() > 0.2:
+            return text
+        value, count = self._local(_spelled(t)), self._local("int")
+        forms = [
+            f"({value} = {text})",
+            f"({value} = {text}, {value})",
+            f"({count}++, {text})",
+            f"(++{count} > 0 ? {text} : {value})",
+            f"({count} > 0 && {count}++ > 3 ? {text} : ({value} = {text}))",
+            f"({count} < 0 || ({value} = {text}, 1) ? {value} : {value})",
+            f"({count} >= 0 && ({count} += 2, {value} = {text}, 1) ? {value} : {value})",
+            f"({count}++ < 0 || ({count} -= 1, 0) ? {value} : {text})",
+        ]
+        if t.kind == "u":
+            forms.append(f"({value} = {text}, {value}++)")
+            forms.append(f"({value} = {text}, ++{value}, --{value})")
+        return self.random.choice(forms)
+
+    def _local(self, spelled: str) -> str:
+        name = f"e{len(self.locals)}"
+        self.locals.append(f"{spelled} {name} = 0;")
+        return name
+
+
+_effects: list[Effects] = []  # the last one writes, if there is any
+
+
+@contextlib.contextmanager
+def _without_effects(*, if_true: bool = True) -> Iterator[None]:
+    held = [*_effects]
+    if if_true:
+        _effects.clear()
+    yield
+    _effects[:] = held
+
+
+def _has(e: Expr, part: Expr) -> bool:
+    return e == part or any(_has(arg, part) for arg in e.args)
+
+
 def expression(e: Expr) -> str:
     """Return an expression with as few parentheses as C allows."""
+    text = place(e)
+    if not _effects or e.op in ("literal", "+p", "piece"):
+        return text
+    return _effects[-1].around(text, e.type)
+
+
+def place(e: Expr) -> str:
+    """Return what may be assigned to, or an expression without effects of its own."""
     if e.op in ("literal", "name"):
         return e.word
     if e.op == "at":
@@ -77,7 +140,8 @@ def expression(e: Expr) -> str:
 
 
 def filled_in(text: str, exprs: Sequence[Expr]) -> str:
-    return filled(text, 0, lambda i, _: expression(exprs[i]))
+    with _without_effects():  # marks may stand for places, and in what is evaluated twice
+        return filled(text, 0, lambda i, _: expression(exprs[i]))
 
 
 class Printer:
@@ -93,7 +157,8 @@ class Printer:
     def block(self, body: list[Stmt]) -> None:
         self.depth += 1
         for stmt in body:
-            getattr(self, f"_{stmt.op}")(stmt)
+            with _without_effects(if_true=stmt.is_best or stmt.op in _KEPT or _updates(stmt)):
+                getattr(self, f"_{stmt.op}")(stmt)
         self.depth -= 1
 
     def _declare(self, s: Stmt) -> None:
@@ -170,11 +235,11 @@ class Printer:
     def _set(self, s: Stmt) -> None:
         target, value = s.exprs
         if s.word == "++":
-            self.line(f"{expression(target)}++;")
+            self.line(f"{place(target)}++;")
         elif s.word:
-            self.line(f"{expression(target)} {s.word}= {expression(value.args[1])};")
+            self.line(f"{place(target)} {s.word}= {expression(value.args[1])};")
         else:
-            self.line(f"{expression(target)} = {expression(value)};")
+            self.line(f"{place(target)} = {expression(value)};")
 
     def _aggregate(self, s: Stmt) -> None:
         for line in filled_in(s.word, s.exprs).splitlines():
@@ -240,8 +305,21 @@ class Printer:
         head = f"{before}{returned} {f.name}({', '.join(map(_parameter, f.parameters))})"
         self.line(filled_in(f.head, ()) if f.head else head)
         self.line("{")
+        start = len(self.lines)
         self.block(f.body)
+        if _effects:
+            self.lines[start:start] = [f"  {text}" for text in _effects[-1].locals]
+            _effects[-1].locals.clear()
         self.line("}")
+
+
+_KEPT = ("structure", "treat", "aggregate")
+"""Statements whose expressions may be whole structures."""
+
+
+def _updates(s: Stmt) -> bool:
+    """Whether a statement assigns what its own target flows into: that has to be seen to."""
+    return s.op == "set" and not s.word and _has(s.exprs[1], s.exprs[0])
 
 
 def _spelled(t: CType | None) -> str:
@@ -277,8 +355,10 @@ def source(kernel: Kernel) -> str:
             values = [f"{{{', '.join(row)}}}" for row in rows]
         spelled = _spelled(table.type)
         printer.line(f"static const {spelled} {table.name}{extents} = {{{', '.join(values)}}};")
+    _effects[:] = [Effects(f"{kernel.effects} effects")] if kernel.effects is not None else []
     for f in kernel.functions:
         printer.function(f, is_main=f is kernel.main)
+    _effects.clear()
     return with_macros("\n".join(printer.lines) + "\n")
 
 

@@ -170,12 +170,14 @@ class Kernel:
         functions: Functions.
         structures: Structures.
         definitions: Of structures that hold others, in C.
+        effects: The seed of the effects that its text has beside its meaning; None: none.
     """
 
     tables: list[Table]
     functions: list[Function]
     structures: list[Structure] = field(default_factory=list)
     definitions: list[str] = field(default_factory=list)
+    effects: int | None = None
 
     @property
     def main(self) -> Function:

@@ -30,7 +30,7 @@ from fuzz import run as running
 from fuzz.jobs import Lost, Task, results
 from fuzz.kills import kill_many, killed_before
 from fuzz.loops import KINDS, random_loop, run
-from fuzz.program import Way, program
+from fuzz.program import Way, program, setup
 from fuzz.records import Record, Seeds, sessions_in
 from fuzz.run import Failure, Plan, Report, run_seeds, seeds_in_child, smallest
 from fuzz.sanitized import OVERRUN, watch
@@ -80,6 +80,27 @@ def test_loops_of_other_kinds(kind: str, backend: str) -> None:
     found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
     assert not found, "\n\n".join(found[:3])
     assert report.n_runs >= report.n_loops // 2
+
+
+@pytest.mark.parametrize("backend", [name for name in N_OF_KIND if name in BACKENDS])
+def test_plain_kernels_compute_what_their_kernels_do(backend: str) -> None:
+    report, kinds = Report(), frozenset(["effects"])
+    run_seeds(range(2 * N_OF_KIND[backend]), Plan((backend,), 1, kinds, plain=True), report)
+    found = [f"seed {f.loop.seed}, {f.way}: {f.kind}: {f.message}" for f in report.failures]
+    assert not found, "\n\n".join(found[:3])
+    assert report.n_runs >= report.n_loops // 2
+
+
+def test_plain_kernels_differ_from_kernels_with_effects() -> None:
+    """So a program of a failure is one of the plain kernel."""
+    loop = random_loop(5, frozenset(["effects"]))
+    way = Plan(("sequential",), 1, plain=True).ways(loop, "sequential")[0]
+    assert way.plain
+    for text, has_locals in [(setup(loop), False), (program(loop, way, run(loop)), True)]:
+        names: dict[str, Any] = {}
+        exec(text.split("op2.init")[0], names)
+        made = _core.kernel_text(names["kernel"].core, line_markers=False)
+        assert ("op2_value1" in made) == has_locals
 
 
 @pytest.mark.skipif("opencl" not in BACKENDS, reason="no device of OpenCL is available")
