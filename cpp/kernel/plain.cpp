@@ -143,7 +143,7 @@ class EffectSplitter {
                  },
                  [&](const Break&) { emit(Break{}, line); },
                  [&](const Continue&) {
-                   end(ends_.back(), line);
+                   if (!ends_.empty()) end(ends_.back(), line);  // else the compiler refuses it
                    emit(Continue{}, line);
                  }},
         stmt.node);

@@ -75,14 +75,6 @@ class TreeVerifier {
     names_.leave();
   }
 
-  void in_loop(const Body& body) {
-    ++n_loops_;
-    ++n_breakable_;
-    nested(body);
-    --n_loops_;
-    --n_breakable_;
-  }
-
   void statements(const Body& body) {
     for (const Stmt& stmt : body) statement(stmt);
   }
@@ -100,22 +92,13 @@ class TreeVerifier {
                         [&](const For& node) { loop(node, line); },
                         [&](const While& node) {
                           rooted(node.condition, has_no_effect, line);
-                          in_loop(node.body);
+                          nested(node.body);
                         },
                         [&](const Switch& node) { choice(node, line); },
                         [&](const Return& node) {
                           if (node.value) rooted(*node.value, has_no_effect, line);
-                          if (node.value && function_.result == scalar(Base::none)) {
-                            refuse(line, "a value is returned from a function that has none");
-                          }
                         },
-                        [&](const Break&) {
-                          if (n_breakable_ == 0)
-                            refuse(line, "a break outside of loops and switches");
-                        },
-                        [&](const Continue&) {
-                          if (n_loops_ == 0) refuse(line, "a continue outside of loops");
-                        }},
+                        [](const Break&) {}, [](const Continue&) {}},
                stmt.node);
   }
 
@@ -140,19 +123,17 @@ class TreeVerifier {
     }
     if (node.condition) rooted(*node.condition, has_no_effect, line);
     if (node.step) rooted(*node.step, is_plain_head, line);
-    in_loop(node.body);
+    nested(node.body);
     names_.leave();
   }
 
   void choice(const Switch& node, int line) {
     rooted(node.value, has_no_effect, line);
     names_.enter();
-    ++n_breakable_;
     for (const Case& entry : node.cases) {
       if (entry.label) rooted(*entry.label, has_no_effect, line);
       statements(entry.body);
     }
-    --n_breakable_;
     names_.leave();
   }
 
@@ -176,8 +157,6 @@ class TreeVerifier {
   ScopeStack<bool> names_;
   NamesMet once_;      // names met so far
   NamesMet declared_;  // all locals
-  int n_loops_ = 0;
-  int n_breakable_ = 0;  // loops and switches
 };
 
 // Where the first type is another one than infer_types() finds.
