@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
+from pyop2cxx.mesh import AirfoilMesh, airfoil_arrays, free_stream
 from pyop2cxx.mesh.files import read_mesh
 from pyop2cxx.reports.bandwidth import CLibrary, measure_stream
 
@@ -166,7 +166,7 @@ def main() -> None:
     parser.add_argument("--strategy", help="force one in res_calc and bres_calc")
     parser.add_argument("--hand", action="store_true", help="measure the hand-written version too")
     options = parser.parse_args()
-    mesh = read_mesh(options.mesh) if options.mesh else airfoil_mesh(400, 600)
+    mesh = read_mesh(options.mesh) if options.mesh else airfoil_arrays(400, 600)
     bytes_of = useful_bytes(mesh)
     print(f"{mesh.n_cells} cells, {options.iterations} iterations; ms a call after the bar")
     print(f"{'code':22s} {'ms/iter.':>9s} {'/STREAM':>8s} {'GB/s':>7s} |", end="")

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "demos"))
 import poisson
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import unit_square_mesh
+from pyop2cxx.mesh import square_arrays
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ def main() -> None:
     op2.init(threads=1)
     bandwidth = triad_bandwidth()
     print(f"triad: {bandwidth / 1e6:.1f} GB/s on one thread of {runtime.engine.n_threads}")
-    square = unit_square_mesh(given.triangles)
+    square = square_arrays(given.triangles)
     mesh = (square.x, square.cell2vertex, square.cell2vertex, square.n_vertices)
     measure("P1 triangles", p1_kernel(), mesh, bandwidth)
     points, tets = cube_tets(given.tets)

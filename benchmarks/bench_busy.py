@@ -58,9 +58,9 @@ def airfoil(columns: int, rows: int) -> Callable[[], None]:
     sys.path.insert(0, str(DEMOS))
     from airfoil import Airfoil
 
-    from pyop2cxx.mesh import airfoil_mesh
+    from pyop2cxx.mesh import airfoil_arrays
 
-    return Airfoil(airfoil_mesh(columns, rows)).iterate
+    return Airfoil(airfoil_arrays(columns, rows)).iterate
 
 
 CASES: dict[str, Callable[[], Callable[[], None]]] = {

@@ -43,7 +43,7 @@ from pyop2cxx import op2
 from pyop2cxx.chain.lazy import LazyChain
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.worth import Place, Places
-from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
+from pyop2cxx.mesh import AirfoilMesh, airfoil_arrays, free_stream
 from pyop2cxx.reports.bandwidth import CLibrary
 from pyop2cxx.runtime import runtime
 
@@ -111,7 +111,7 @@ class Program:
 
 
 def _airfoil(n: int) -> Program:
-    found = Airfoil(airfoil_mesh(n, 3 * n // 2))
+    found = Airfoil(airfoil_arrays(n, 3 * n // 2))
     return Program(step=found.iterate, result=found.q)
 
 
@@ -151,7 +151,7 @@ class Hand:
     """
 
     def __init__(self, n: int, threads: int) -> None:
-        mesh = airfoil_mesh(n, 3 * n // 2)
+        mesh = airfoil_arrays(n, 3 * n // 2)
         text = (Path(__file__).parent / "hand_airfoil.c").read_text()
         library = CLibrary(text, ("-fopenmp",))
         self._set_threads = partial(library.function("hand_set_threads"), threads)

@@ -11,7 +11,7 @@ import numpy as np
 from bench_lanes import report
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import unit_square_mesh
+from pyop2cxx.mesh import square_arrays
 from pyop2cxx.op2 import INC, READ, WRITE
 
 VECTORS = """
@@ -56,7 +56,7 @@ static void facets(const double *x, const double *u, double *y)
 
 def shapes(square: int, layers: int) -> dict[str, tuple[str, op2.Set, tuple[Any, ...]]]:
     """The kernel, the columns and the arguments of each loop."""
-    base = unit_square_mesh(square)
+    base = square_arrays(square)
     prisms = op2.ExtrudedSet(op2.Set(len(base.cell2vertex)), layers=layers + 1)
     points = op2.Set(len(base.x) * (layers + 1))
     foot = base.cell2vertex * (layers + 1)

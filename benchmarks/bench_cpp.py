@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import write_mesh
 
 DEMOS = Path(__file__).parents[1] / "demos"
@@ -95,7 +95,7 @@ def main() -> None:
         sys.stdout.reconfigure(line_buffering=True)  # a run that is cut has said what it has
     with tempfile.TemporaryDirectory() as name:
         folder, mesh = Path(name), Path(name, "mesh.dat")
-        write_mesh(airfoil_mesh(*options.cells), mesh)
+        write_mesh(airfoil_arrays(*options.cells), mesh)
         programs = {"C++": [str(build(folder / "loops", mesh, options, chain=False))]}
         if options.chain:
             programs["C++, chain"] = [str(build(folder / "chain", mesh, options, chain=True))]

@@ -182,11 +182,11 @@ class Bench:
         from airfoil import Airfoil
         from airfoil_kernels import REFERENCE
 
-        from pyop2cxx.mesh import airfoil_mesh
+        from pyop2cxx.mesh import airfoil_arrays
 
         n = self.options.iterations
         full = self.full and n == 1000
-        mesh = airfoil_mesh(self.scaled(400, 0.5), self.scaled(600, 0.5))
+        mesh = airfoil_arrays(self.scaled(400, 0.5), self.scaled(600, 0.5))
         goals = {None: 0.24, "owner": 0.21, "atomic": None}
         for strategy, goal in goals.items():
             airfoil = Airfoil(mesh, strategy)
@@ -359,9 +359,9 @@ class Bench:
         """What the host pays for a loop whose work is nothing, and for the first loop."""
         from airfoil import Airfoil
 
-        from pyop2cxx.mesh import airfoil_mesh
+        from pyop2cxx.mesh import airfoil_arrays
 
-        airfoil = Airfoil(airfoil_mesh(8, 12))
+        airfoil = Airfoil(airfoil_arrays(8, 12))
         for name in ("save_soln", "res_calc", "update"):
             loop = getattr(airfoil, name)
             loop.compute()

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "demos"))
 from airfoil import Airfoil
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +92,7 @@ def chain(n: int) -> None:
 
 def airfoil(cells: str, iterations: int, rounds: int) -> None:
     """Print a step of airfoil eager, in chains, as a graph, and as a graph of a chain."""
-    mesh = airfoil_mesh(*map(int, cells.split("x")))
+    mesh = airfoil_arrays(*map(int, cells.split("x")))
     problem = Airfoil(mesh)
     problem.iterate()
     op2.wait()

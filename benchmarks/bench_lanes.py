@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import airfoil_mesh, unit_square_mesh
+from pyop2cxx.mesh import airfoil_arrays, square_arrays
 from pyop2cxx.mesh.files import read_mesh
 from pyop2cxx.op2 import INC, READ
 
@@ -100,7 +100,7 @@ def least_ms_by_gathers(loop: op2.ParLoop, repeats: int) -> str:
 
 def airfoil(mesh_path: Path | None, cells: tuple[int, int], lanes: list[int], repeats: int) -> None:
     """The five loops of the demo."""
-    mesh = read_mesh(mesh_path) if mesh_path else airfoil_mesh(*cells)
+    mesh = read_mesh(mesh_path) if mesh_path else airfoil_arrays(*cells)
     problem = Airfoil(mesh)
     for name in LOOPS:
         loop = getattr(problem, name)
@@ -244,7 +244,7 @@ def triangles(n: int, lanes: list[int], repeats: int) -> None:
 
 def matrices(square: int, cube: int) -> Iterator[tuple[str, op2.Kernel, op2.Set, tuple[Any, ...]]]:
     """Yield what adds up stiffness matrices: linear triangles and quadratic tetrahedra."""
-    flat = unit_square_mesh(square)
+    flat = square_arrays(square)
     meshes = {"P1 matrix, triangles": (p1_kernel(), flat.x, flat.cell2vertex, flat.cell2vertex)}
     points, tets = cube_tets(cube)
     meshes["P2 matrix, tetrahedra"] = (p2_kernel(), points, tets, quadratic_nodes(tets)[0])
@@ -319,7 +319,7 @@ def columns(n_cells: int, heights_of: list[int], lanes: list[int], repeats: int)
         kernel = op2.Kernel(text, "prism")
         for layers in heights_of:
             n = int((n_cells / (2 * layers)) ** 0.5)
-            base = unit_square_mesh(n)
+            base = square_arrays(n)
             heights = np.tile((0, layers + 1), (len(base.cell2vertex), 1))
             for kind, given in (("over", layers + 1), ("along", heights)):
                 prisms = op2.ExtrudedSet(op2.Set(len(base.cell2vertex)), layers=given)
@@ -339,7 +339,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lanes", default="4,8", help="numbers of lanes to measure")
     parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--cells", default="400x600", help="airfoil's mesh, as airfoil_mesh")
+    parser.add_argument("--cells", default="400x600", help="airfoil's mesh, as airfoil_arrays")
     parser.add_argument("--mesh", type=Path, help="a file with airfoil's mesh")
     parser.add_argument("--cube", type=int, default=16, help="6 n^3 tetrahedra")
     parser.add_argument("--square", type=int, default=700, help="2 n^2 triangles")

@@ -71,10 +71,10 @@ def measure_first(backend: str, cache_dir: str, kind: str, *, cpu: bool) -> dict
     from airfoil_kernels import RES_CALC, SAVE_SOLN
 
     from pyop2cxx import op2
-    from pyop2cxx.mesh import airfoil_mesh
+    from pyop2cxx.mesh import airfoil_arrays
 
     op2.init(backend=backend, cache_dir=cache_dir)
-    mesh = airfoil_mesh(4, 3)
+    mesh = airfoil_arrays(4, 3)
     nodes, cells = op2.Set(mesh.n_nodes, "nodes"), op2.Set(mesh.n_cells, "cells")
     edges = op2.Set(mesh.n_edges, "edges")
     e2n = op2.Map(edges, nodes, 2, mesh.edge2node, "edge2node")

@@ -19,7 +19,7 @@ import numpy as np
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.mesh import airfoil_mesh, unit_square_mesh
+from pyop2cxx.mesh import airfoil_arrays, square_arrays
 from pyop2cxx.op2 import INC, READ
 from pyop2cxx.runtime import runtime
 
@@ -78,7 +78,7 @@ def report(name: str, loop: op2.ParLoop, lanes: list[int], options: argparse.Nam
 
 def actions(n: int, square: int) -> Iterator[tuple[str, op2.ParLoop]]:
     """Yield P1 on triangles, and Helmholtz' operator on tetrahedra of degree 1 to 3."""
-    flat = unit_square_mesh(square)
+    flat = square_arrays(square)
     cells, nodes = op2.Set(len(flat.cell2vertex)), op2.Set(len(flat.x))
     c2n = op2.Map(cells, nodes, 3, flat.cell2vertex)
     u, y = op2.Dat(nodes, np.ones(nodes.size)), op2.Dat(nodes)
@@ -122,7 +122,7 @@ def sums(n: int) -> Iterator[tuple[str, op2.ParLoop]]:
 def loops(options: argparse.Namespace) -> Iterator[tuple[str, op2.ParLoop]]:
     """Yield all loops with their names."""
     nx, ny = (int(n) for n in options.cells.split("x"))
-    problem = Airfoil(airfoil_mesh(nx, ny))
+    problem = Airfoil(airfoil_arrays(nx, ny))
     for name in LOOPS:
         yield name, getattr(problem, name)
     yield from sums(nx * ny)
@@ -135,7 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lanes", default="4,8", help="numbers of lanes to measure")
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--cells", default="300x400", help="airfoil's mesh, as airfoil_mesh")
+    parser.add_argument("--cells", default="300x400", help="airfoil's mesh, as airfoil_arrays")
     parser.add_argument("--cube", type=int, default=12, help="6 n^3 tetrahedra")
     parser.add_argument("--square", type=int, default=250, help="2 n^2 triangles")
     parser.add_argument("--only", default="", help="a part of the names of loops to run")

@@ -25,7 +25,7 @@ from bench_lanes import (
 )
 
 from pyop2cxx import _core, op2
-from pyop2cxx.mesh import airfoil_mesh, unit_square_mesh
+from pyop2cxx.mesh import airfoil_arrays, square_arrays
 from pyop2cxx.op2 import INC, READ
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def shuffled(rows: NDArray[Any]) -> NDArray[Any]:
 
 def square(n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two triangles in each of n^2 squares: corners, and coordinates."""
-    mesh = unit_square_mesh(n)
+    mesh = square_arrays(n)
     return mesh.cell2vertex, mesh.x
 
 
@@ -74,7 +74,7 @@ def sides(cells: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def loops(scale: float) -> Iterator[Loop]:
     """Yield airfoil's fluxes, a flux between triangles, and actions of finite elements."""
-    problem = Airfoil(airfoil_mesh(int(600 * scale), int(1200 * scale)))
+    problem = Airfoil(airfoil_arrays(int(600 * scale), int(1200 * scale)))
     res = problem.res_calc
     yield "res_calc", res.kernel, res.iterset, res.args
     for name, order in (("", as_is), (", any order", shuffled)):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import op2
 from pyop2cxx._core import plan as room
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="number the mesh at random")
     parser.add_argument("--renumber", choices=("rcm", "hilbert", "morton"))
     options = parser.parse_args()
-    mesh = airfoil_mesh(*options.mesh, shuffle=options.shuffle)
+    mesh = airfoil_arrays(*options.mesh, shuffle=options.shuffle)
     cells, edges = op2.Set(mesh.n_cells, "cells"), op2.Set(mesh.n_edges, "edges")
     nodes = op2.Set(mesh.n_nodes, "nodes")
     e2c = op2.Map(edges, cells, 2, mesh.edge2cell, "edge2cell")

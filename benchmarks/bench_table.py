@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import write_mesh
 
 DEMOS = Path(__file__).parents[1] / "demos"
@@ -75,7 +75,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder, mesh = Path(name), Path(name, "mesh.dat")
-        write_mesh(airfoil_mesh(*options.cells), mesh)
+        write_mesh(airfoil_arrays(*options.cells), mesh)
         command = [sys.executable, "-m", "pyop2cxx", "build", "--backend", options.backend]
         command += ["--arch", options.arch, "-o", str(folder / "lib"), str(DEMOS / "airfoil.py")]
         command += ["--backend", options.backend, "--mesh", str(mesh), "--iterations", "1"]

@@ -77,9 +77,9 @@ def airfoil() -> Callable[[], object]:
     import airfoil_kernels as kernels
 
     from pyop2cxx import op2
-    from pyop2cxx.mesh import airfoil_mesh, free_stream
+    from pyop2cxx.mesh import airfoil_arrays, free_stream
 
-    mesh = airfoil_mesh(300, 200)
+    mesh = airfoil_arrays(300, 200)
     sizes = (mesh.n_nodes, mesh.n_cells, mesh.n_edges, mesh.n_bedges)
     nodes, cells, edges, bedges = (op2.Set(n) for n in sizes)
     c2n = op2.Map(cells, nodes, 4, mesh.cell2node)

@@ -16,7 +16,7 @@ from convergence import draw, started, verdict
 from ufl import TestFunction, derivative, dot, dx, grad, sqrt
 
 from pyop2cxx import fem, op2
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 
 MULTIPLY = """static void multiply(const double *K, const double *v, double *w) {
   for (int i = 0; i < 16; ++i) w[i / 4] += K[i] * v[i % 4];
@@ -25,7 +25,7 @@ MULTIPLY = """static void multiply(const double *K, const double *v, double *w) 
 
 def flow(n: int) -> tuple[fem.Function, list[float]]:
     """Return the potential on n rows of cells, and the residual before each step."""
-    mesh, multiply = airfoil_mesh(2 * n, n).to_mesh(), op2.Kernel(MULTIPLY, "multiply")
+    mesh, multiply = airfoil_arrays(2 * n, n).to_mesh(), op2.Kernel(MULTIPLY, "multiply")
     V = fem.FunctionSpace(mesh, ("P", 1))
     phi, v = fem.interpolate(lambda x: x[0], fem.Function(V, name="phi")), TestFunction(V)
     F = (1 + 0.4**2 / 5 * (1 - grad(phi) ** 2)) ** 2.5 * dot(grad(phi), grad(v)) * dx(degree=2)

@@ -31,7 +31,7 @@ from airfoil_kernels import (
 )
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import AirfoilMesh, airfoil_mesh, free_stream
+from pyop2cxx.mesh import AirfoilMesh, airfoil_arrays, free_stream
 from pyop2cxx.mesh.files import read_mesh, write_mesh
 from pyop2cxx.mesh.pictures import plot_mach
 from pyop2cxx.reports.bandwidth import Stream, measure_stream
@@ -254,7 +254,7 @@ def main(
     threads = options.threads or len(os.sched_getaffinity(0))
     op2.init(backend=options.backend, threads=threads)
     start = time.perf_counter()
-    mesh = read_mesh(options.mesh) if options.mesh else airfoil_mesh(400, 600)
+    mesh = read_mesh(options.mesh) if options.mesh else airfoil_arrays(400, 600)
     print(
         f"mesh: {mesh.n_cells} cells, {mesh.n_edges} interior and {mesh.n_bedges} boundary edges, "
         f"{mesh.n_nodes} nodes ({time.perf_counter() - start:.2f} s)"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import unit_square_mesh
+from pyop2cxx.mesh import square_arrays
 from pyop2cxx.op2 import INC, READ
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def cube(n: int) -> tuple[Array, Array]:
 def make_mesh(dim: int, n: int, degree: int) -> Mesh:
     """Mesh the unit square or cube and number the nodes."""
     if dim == 2:
-        square = unit_square_mesh(n)
+        square = square_arrays(n)
         x, cells = square.x, square.cell2vertex.astype(np.int64)
     else:
         x, cells = cube(n)

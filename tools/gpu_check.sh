@@ -305,9 +305,9 @@ gpu_name() {
 ahead_build() {
   rm -rf "$ahead" && mkdir -p "$ahead" &&
     python3 -c 'import sys
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import write_mesh
-write_mesh(airfoil_mesh(60, 80), sys.argv[1])' "$ahead/mesh.dat" &&
+write_mesh(airfoil_arrays(60, 80), sys.argv[1])' "$ahead/mesh.dat" &&
     python3 -m pyop2cxx generate --backend openmp,cuda --arch "native,$(gpu_name)" -o "$ahead/loops" \
       demos/airfoil.py --backend openmp --mesh "$ahead/mesh.dat" --iterations 1 &&
     cmake -S demos/cpp -B "$ahead/out" -DLOOPS="$PWD/$ahead/loops" -Dairfoil_CHECK=ON &&

@@ -17,7 +17,7 @@ import ufl
 from PIL import Image
 
 from pyop2cxx import fem, op2
-from pyop2cxx.mesh import Mesh, airfoil_mesh, disk_mesh
+from pyop2cxx.mesh import Mesh, airfoil_arrays, disk_mesh
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.plot import plot_colours, plot_numbering, plot_sparsity, plot_values
 
@@ -88,7 +88,7 @@ def airfoil() -> None:
     """Draw the Mach number when the flow is steady."""
     with tempfile.TemporaryDirectory() as folder:
         mesh_file = Path(folder) / "airfoil.npz"
-        write_mesh(airfoil_mesh(100, 120), mesh_file)
+        write_mesh(airfoil_arrays(100, 120), mesh_file)
         options = ("--backend", "openmp", "--iterations", "4000", "--mesh", mesh_file)
         draw("airfoil", "--plot", HERE / "airfoil.png", *options)
 

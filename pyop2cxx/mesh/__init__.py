@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Meshes: of simple shapes, from arrays, from files.
 
-`Mesh` has Sets, Maps, coordinates, edges, facets and named parts, ready for loops. Some older
-generators give frozen bundles of NumPy arrays instead, `AirfoilMesh` and `SquareMesh`; their
-``to_mesh()`` makes a `Mesh` of them.
+`Mesh` has Sets, Maps, coordinates, edges, facets and named parts, ready for loops. For programs
+that declare Sets and Maps themselves, `airfoil_arrays` and `square_arrays` return NumPy arrays,
+`AirfoilMesh` and `SquareMesh`.
 """
 
-from pyop2cxx.mesh.airfoil import AirfoilMesh, airfoil_mesh, free_stream, shuffle_mesh
+from pyop2cxx.mesh.airfoil import (
+    AirfoilMesh,
+    airfoil_arrays,
+    airfoil_mesh,
+    free_stream,
+    shuffle_mesh,
+)
 from pyop2cxx.mesh.cells import CELLS, ReferenceCell, reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh, Sides
 from pyop2cxx.mesh.generate import (
@@ -20,7 +26,7 @@ from pyop2cxx.mesh.generate import (
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.mesh.mixed import MixedFacets, MixedMesh
 from pyop2cxx.mesh.reading import from_gmsh, read, read_mixed
-from pyop2cxx.mesh.square import SquareMesh, unit_square_mesh
+from pyop2cxx.mesh.square import SquareMesh, square_arrays, unit_square_mesh
 from pyop2cxx.mesh.topology import Facets, MeshEntities, Tags
 
 __all__ = [
@@ -36,6 +42,7 @@ __all__ = [
     "Sides",
     "SquareMesh",
     "Tags",
+    "airfoil_arrays",
     "airfoil_mesh",
     "box_mesh",
     "cube_mesh",
@@ -48,6 +55,7 @@ __all__ = [
     "rectangle_mesh",
     "reference_cell",
     "shuffle_mesh",
+    "square_arrays",
     "square_mesh",
     "unit_square_mesh",
 ]

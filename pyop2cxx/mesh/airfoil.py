@@ -95,7 +95,7 @@ class AirfoilMesh:
         `Mesh` joins them, so cells on both sides are neighbours.
 
         Example:
-            >>> mesh = airfoil_mesh(8, 4).to_mesh()
+            >>> mesh = airfoil_arrays(8, 4).to_mesh()
             >>> mesh.cells.size, mesh.exterior_facets.tags["wall"].size
             (96, 8)
         """
@@ -117,8 +117,29 @@ class AirfoilMesh:
         )
 
 
-def airfoil_mesh(n_around: int, n_away: int, *, shuffle: int | None = None) -> AirfoilMesh:
-    """Generate the mesh around the section.
+def airfoil_mesh(n_around: int, n_away: int, *, shuffle: int | None = None) -> Mesh:
+    """Generate the mesh around the section, with the facet tags "wall" and "far field".
+
+    Args:
+        n_around: As of `airfoil_arrays`.
+        n_away: As of `airfoil_arrays`.
+        shuffle: As of `airfoil_arrays`.
+
+    Returns:
+        A mesh with ``3 * n_around * n_away`` quadrilaterals.
+
+    Raises:
+        UsageError: A count is too small to form the mesh.
+
+    Example:
+        >>> airfoil_mesh(8, 4).cells.size
+        96
+    """
+    return airfoil_arrays(n_around, n_away, shuffle=shuffle).to_mesh()
+
+
+def airfoil_arrays(n_around: int, n_away: int, *, shuffle: int | None = None) -> AirfoilMesh:
+    """Generate the arrays of the mesh around the section.
 
     Coordinates are rounded to six decimals, so runs from the arrays and runs from the text format
     see the same bits.
@@ -136,13 +157,13 @@ def airfoil_mesh(n_around: int, n_away: int, *, shuffle: int | None = None) -> A
         UsageError: A count is too small to form the mesh.
 
     Example:
-        >>> mesh = airfoil_mesh(40, 50)
+        >>> mesh = airfoil_arrays(40, 50)
         >>> mesh.n_cells, mesh.n_edges, mesh.n_bedges
         (6000, 11870, 260)
     """
     if n_around < 2 or n_away < 2:
         raise UsageError(
-            f"airfoil_mesh: n_around and n_away must be at least 2, got {n_around} and {n_away}"
+            f"airfoil_arrays: n_around and n_away must be at least 2, got {n_around} and {n_away}"
         )
     n_columns = 3 * n_around
     node = _numbered(n_away + 1, n_columns + 1)
@@ -173,7 +194,7 @@ def shuffle_mesh(mesh: AirfoilMesh, seed: int) -> AirfoilMesh:
         The same mesh in another numbering.
 
     Example:
-        >>> mesh = airfoil_mesh(4, 3)
+        >>> mesh = airfoil_arrays(4, 3)
         >>> sorted(shuffle_mesh(mesh, 1).x[:, 0].tolist()) == sorted(mesh.x[:, 0].tolist())
         True
     """

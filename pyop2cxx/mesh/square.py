@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.mesh.generate import rectangle_mesh
 from pyop2cxx.mesh.mesh import Mesh
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class SquareMesh:
         """Make a `Mesh` of the arrays, with the facet tag "boundary".
 
         Example:
-            >>> unit_square_mesh(2).to_mesh().exterior_facets.tags["boundary"].size
+            >>> square_arrays(2).to_mesh().exterior_facets.tags["boundary"].size
             8
         """
         return Mesh.from_arrays(
@@ -67,8 +68,28 @@ class SquareMesh:
         )
 
 
-def unit_square_mesh(n: int) -> SquareMesh:
-    """Cut the unit square into n x n squares, each along the rising diagonal.
+def unit_square_mesh(nx: int, ny: int | None = None) -> Mesh:
+    """Divide the unit square into triangles; see `pyop2cxx.mesh.rectangle_mesh`.
+
+    Args:
+        nx: Squares in x, each of two triangles.
+        ny: Squares in y; None means as many.
+
+    Returns:
+        A mesh with the facet tags "left", "right", "bottom", "top".
+
+    Raises:
+        UsageError: A number is not positive.
+
+    Example:
+        >>> unit_square_mesh(4, 2).cells.size
+        16
+    """
+    return rectangle_mesh(nx, nx if ny is None else ny)
+
+
+def square_arrays(n: int) -> SquareMesh:
+    """Cut the unit square into n x n squares and each along its rising diagonal.
 
     Args:
         n: Squares a side.
@@ -80,12 +101,12 @@ def unit_square_mesh(n: int) -> SquareMesh:
         UsageError: n is not positive.
 
     Example:
-        >>> mesh = unit_square_mesh(4)
+        >>> mesh = square_arrays(4)
         >>> mesh.n_vertices, mesh.n_cells, mesh.n_facets
         (25, 32, 16)
     """
     if n < 1:
-        raise UsageError(f"unit_square_mesh: n must be at least 1, got {n}")
+        raise UsageError(f"square_arrays: n must be at least 1, got {n}")
     ticks = np.linspace(0.0, 1.0, n + 1)
     x = np.stack([np.tile(ticks, n + 1), np.repeat(ticks, n + 1)], 1)
     vertex = np.arange((n + 1) ** 2, dtype=np.int32).reshape(n + 1, n + 1)

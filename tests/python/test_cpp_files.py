@@ -19,7 +19,7 @@ from pyop2cxx import op2
 from pyop2cxx.ahead import records
 from pyop2cxx.ahead.cpp_files import runtime_files
 from pyop2cxx.base.folders import core_folder
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import write_mesh
 from pyop2cxx.reports.cli import main
 
@@ -355,7 +355,7 @@ def built(
     """The airfoil demo in C++ and a program with a matrix, built on what was generated for them."""
     folder = tmp_path_factory.mktemp("cpp")
     (folder / "airfoil_run.py").write_text(AIRFOIL)
-    write_mesh(airfoil_mesh(30, 40), folder / "mesh.dat")
+    write_mesh(airfoil_arrays(30, 40), folder / "mesh.dat")
     program = [str(part) for part in _python(folder, "openmp")]
     everywhere = ["--backend", "sequential,openmp,opencl"]
     if has_nvrtc():

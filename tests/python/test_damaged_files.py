@@ -13,7 +13,7 @@ from pyop2cxx import op2
 from pyop2cxx.base import hdf5
 from pyop2cxx.exceptions import DataValueError, MeshFileError, StoredFileError, UsageError
 from pyop2cxx.io import load, restore, save, write_npz, write_vtu, write_xdmf
-from pyop2cxx.mesh import airfoil_mesh, read, square_mesh
+from pyop2cxx.mesh import airfoil_arrays, read, square_mesh
 from pyop2cxx.mesh.files import read_mesh, write_mesh
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def test_what_hangs_or_crashes_does_so_elsewhere(
 @pytest.mark.parametrize("suffix", ["h5", "npz", "dat"])
 def test_damaged_airfoils(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"grid.{suffix}"
-    write_mesh(airfoil_mesh(4, 3), path)
+    write_mesh(airfoil_arrays(4, 3), path)
     whole = path.read_bytes()
     random, refused = np.random.default_rng(7), list[str]()
     for at in random.choice(len(whole), 60, replace=False):

@@ -13,7 +13,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.loop.check_mode import CheckedRun
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import read_hdf5, write_mesh
 from pyop2cxx.reports.bandwidth import Stream
 from pyop2cxx.reports.cli import main
@@ -39,7 +39,7 @@ def _leave_no_options():
 @pytest.fixture(scope="module")
 def mesh_6k(tmp_path_factory):
     path = tmp_path_factory.mktemp("mesh") / "airfoil.npz"
-    write_mesh(airfoil_mesh(40, 50), path)
+    write_mesh(airfoil_arrays(40, 50), path)
     return path
 
 
@@ -122,7 +122,7 @@ def test_airfoil_draws_and_profiles(airfoil, tmp_path, capsys):
 def test_airfoil_reads_what_it_wrote_as_hdf5(airfoil, tmp_path):
     path = tmp_path / "new_grid.h5"
     assert airfoil("--iterations", 1, "--write-mesh", path) == 0
-    np.testing.assert_array_equal(read_hdf5(path).edge2cell, airfoil_mesh(40, 50).edge2cell)
+    np.testing.assert_array_equal(read_hdf5(path).edge2cell, airfoil_arrays(40, 50).edge2cell)
     assert airfoil("--iterations", 100, "--mesh", path) == 0
 
 
@@ -379,7 +379,7 @@ def test_programs_compute_the_same_in_chains(monkeypatch, name, backend):
     module = demo(name, monkeypatch)
     kind, size, results = CHAINED[name]
     with op2.backend(backend):
-        where = airfoil_mesh(8, 6) if name == "airfoil" else size
+        where = airfoil_arrays(8, 6) if name == "airfoil" else size
         eager, chained = (getattr(module, kind)(where) for _ in "ab")
         for _ in range(4):
             for program, block in ((eager, nullcontext()), (chained, op2.chain(compare=True))):

@@ -10,7 +10,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import ArityTypeError, DataValueError, DimTypeError, SizeTypeError
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import write_mesh
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_what_is_not_there(file: Any) -> None:
 
 
 def test_a_mesh_that_we_wrote(tmp_path: Path) -> None:
-    mesh = airfoil_mesh(8, 4)
+    mesh = airfoil_arrays(8, 4)
     write_mesh(mesh, tmp_path / "mesh.h5")
     with h5py.File(tmp_path / "mesh.h5") as found:
         cells, nodes = op2.Set.fromhdf5(found, "cells"), op2.Set.fromhdf5(found, "nodes")

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from pyop2cxx.exceptions import DataTypeError, DataValueError, MissingExtraError, UsageError
-from pyop2cxx.mesh import airfoil_mesh, free_stream
+from pyop2cxx.mesh import airfoil_arrays, free_stream
 from pyop2cxx.mesh.files import read_hdf5, read_hdf5_fields, write_hdf5
 
 
 @pytest.fixture(scope="module")
 def mesh():
-    return airfoil_mesh(6, 4)
+    return airfoil_arrays(6, 4)
 
 
 @pytest.fixture

@@ -22,15 +22,15 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.mesh import (
     CELLS,
     Mesh,
-    airfoil_mesh,
+    airfoil_arrays,
     box_mesh,
     cube_mesh,
     disk_mesh,
     interval_mesh,
     rectangle_mesh,
     reference_cell,
+    square_arrays,
     square_mesh,
-    unit_square_mesh,
 )
 
 if TYPE_CHECKING:
@@ -305,14 +305,14 @@ def test_shapes_that_do_not_exist_are_refused(call: Callable[[], Mesh]) -> None:
 
 
 def test_older_meshes_become_meshes() -> None:
-    older = airfoil_mesh(20, 10, shuffle=4)
+    older = airfoil_arrays(20, 10, shuffle=4)
     mesh = older.to_mesh()
     assert mesh.cells.size == older.n_cells
     assert mesh.interior_facets.set.size == older.n_edges
     assert mesh.exterior_facets.set.size == older.n_bedges
     assert mesh.exterior_facets.tags["wall"].size == 20
     assert (np.abs(volumes(mesh)) > 0).all()
-    square = unit_square_mesh(5)
+    square = square_arrays(5)
     assert square.to_mesh().exterior_facets.tags["boundary"].size == square.n_facets
     assert np.array_equal(square.to_mesh().coordinates.data_ro, square.x)
 

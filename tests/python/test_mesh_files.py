@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx.exceptions import UsageError
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import read_mesh, write_mesh
 
 SUFFIXES = (".npz", ".h5", ".hdf5", ".dat")
@@ -15,7 +15,7 @@ SUFFIXES = (".npz", ".h5", ".hdf5", ".dat")
 
 @pytest.fixture(scope="module")
 def mesh():
-    return airfoil_mesh(6, 4)
+    return airfoil_arrays(6, 4)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -37,7 +37,9 @@ def test_writing_leaves_one_file_and_replaces_what_was_there(mesh, tmp_path, suf
     assert read_mesh(path).n_cells == mesh.n_cells
 
 
-@pytest.mark.parametrize("function", [read_mesh, lambda path: write_mesh(airfoil_mesh(2, 2), path)])
+@pytest.mark.parametrize(
+    "function", [read_mesh, lambda path: write_mesh(airfoil_arrays(2, 2), path)]
+)
 def test_unknown_suffixes_are_refused(function):
     with pytest.raises(UsageError, match=r"mesh\.vtk: expected \.npz, .*, got '\.vtk'"):
         function("mesh.vtk")

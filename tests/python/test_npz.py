@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from pyop2cxx.exceptions import DataValueError
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import read_npz, write_npz
 
 
 @pytest.fixture(scope="module")
 def mesh():
-    return airfoil_mesh(6, 4)
+    return airfoil_arrays(6, 4)
 
 
 def test_npz_names_the_missing_array(mesh, tmp_path):

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import airfoil_mesh, free_stream
-from pyop2cxx.mesh.square import unit_square_mesh
+from pyop2cxx.mesh import airfoil_arrays, free_stream
+from pyop2cxx.mesh.square import square_arrays
 from pyop2cxx.op2 import INC, MAX, READ, RW, WRITE
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "demos"))
@@ -129,7 +129,7 @@ void update(double *qold, double *q, double *res, double *adt, double *rms) {
 @pytest.mark.parametrize(("abi", "whole"), [("2013", False), ("2016", True)])
 @pytest.mark.usefixtures("gas")
 def test_airfoil(abi: str, whole: bool, backend: str) -> None:
-    mesh = airfoil_mesh(16, 8)
+    mesh = airfoil_arrays(16, 8)
     nodes, cells = op2.Set(mesh.n_nodes, "nodes"), op2.Set(mesh.n_cells, "cells")
     edges, bedges = op2.Set(mesh.n_edges, "edges"), op2.Set(mesh.n_bedges, "bedges")
     pedge = op2.Map(edges, nodes, 2, mesh.edge2node, "pedge")
@@ -368,7 +368,7 @@ ENTRIES = {
 @eras
 def test_mass_and_laplace(abi: str, backend: str) -> None:
     """A projection, which is exact, and a harmonic function from its values on the boundary."""
-    mesh = unit_square_mesh(4)
+    mesh = square_arrays(4)
     elements, nodes = op2.Set(mesh.n_cells), op2.Set(mesh.n_vertices)
     elem_node = op2.Map(elements, nodes, 3, mesh.cell2vertex, "elem_node")
     sparsity = op2.Sparsity((nodes**1, nodes**1), [(elem_node, elem_node, None)])
@@ -406,7 +406,7 @@ def test_mass_and_laplace(abi: str, backend: str) -> None:
 @eras
 def test_the_volume_of_columns(abi: str, backend: str) -> None:
     """Coordinates of the base and a layer's number in 2013, six vertices of a prism in 2016."""
-    mesh, layers = unit_square_mesh(3), 6
+    mesh, layers = square_arrays(3), 6
     base = op2.Set(mesh.n_cells, "base")
     columns = op2.ExtrudedSet(base, layers)
     height = 0.1

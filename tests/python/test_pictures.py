@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from pyop2cxx.exceptions import DataValueError, MissingExtraError
-from pyop2cxx.mesh import airfoil_mesh, free_stream
+from pyop2cxx.mesh import airfoil_arrays, free_stream
 from pyop2cxx.mesh.pictures import mach_number, plot_mach
 
 
 @pytest.fixture(scope="module")
 def mesh():
-    return airfoil_mesh(40, 50)
+    return airfoil_arrays(40, 50)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.io import TimeSeries
-from pyop2cxx.mesh import airfoil_mesh, square_mesh, unit_square_mesh
+from pyop2cxx.mesh import airfoil_arrays, square_arrays, square_mesh
 
 MODULES = ("op2", "mesh", "io", "plot", "fem")
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -70,7 +70,7 @@ def things_of(world: World) -> list[Any]:
         *(op2.ExtrudedSet(mesh.cells, 3), op2.Subset(mesh.cells, [1]), op2.DatView(world.x, 0)),
         *(op2.MixedSet([mesh.cells, mesh.cells]), op2.MixedMap([c2v, c2v]), c2v[0]),
         *(mesh, mesh.exterior_facets, mesh.facets, mesh.exterior_facets.tags, mesh.cell),
-        *(airfoil_mesh(4, 5), unit_square_mesh(2), TimeSeries("u.pvd", mesh), op2.profile()),
+        *(airfoil_arrays(4, 5), square_arrays(2), TimeSeries("u.pvd", mesh), op2.profile()),
         *(world.loop.explain(), op2.backends()[0], op2.configuration),
     ]
 

@@ -20,7 +20,7 @@ from pyop2cxx import op2
 from pyop2cxx.ahead import graph_files, records
 from pyop2cxx.ahead.manifest import MANIFEST
 from pyop2cxx.exceptions import NonUniqueNameError, UnsupportedError, UsageError
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "demos"))
@@ -144,7 +144,7 @@ def test_a_graph_runs_in_another_process_without_a_compiler(
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 def test_a_step_of_airfoil_is_saved(tmp_path: Path, backend: str) -> None:
     op2.init(backend=backend, deterministic=True, threads=2)
-    graph = op2.record(Airfoil(airfoil_mesh(12, 16)).iterate)
+    graph = op2.record(Airfoil(airfoil_arrays(12, 16)).iterate)
     graph.save(tmp_path / "saved", name="airfoil")
     graph.submit(5)
     run(LOAD, tmp_path / "saved", backend, False, 5, tmp_path / "out.npz")

@@ -4,13 +4,13 @@ from __future__ import annotations
 import pytest
 
 from pyop2cxx.exceptions import DataValueError
-from pyop2cxx.mesh import airfoil_mesh
+from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import read_text, write_text
 
 
 @pytest.fixture(scope="module")
 def mesh():
-    return airfoil_mesh(6, 4)
+    return airfoil_arrays(6, 4)
 
 
 def test_text_starts_with_the_sizes(mesh, tmp_path):

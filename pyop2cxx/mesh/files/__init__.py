@@ -80,9 +80,9 @@ def write_mesh(mesh: AirfoilMesh, path: str | os.PathLike[str]) -> None:
 
     Example:
         >>> import tempfile
-        >>> from pyop2cxx.mesh import airfoil_mesh
+        >>> from pyop2cxx.mesh import airfoil_arrays
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_mesh(airfoil_mesh(4, 3), f"{folder}/mesh.npz")
+        ...     write_mesh(airfoil_arrays(4, 3), f"{folder}/mesh.npz")
         ...     read_mesh(f"{folder}/mesh.npz").n_cells
         36
     """
