@@ -24,6 +24,7 @@ from pyop2cxx.algebra.systems import (
     right_side,
 )
 from pyop2cxx.base import extras
+from pyop2cxx.data.dats import dat_of
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import SolverOptionError
 from pyop2cxx.interop import cupy, dlpack
@@ -173,7 +174,7 @@ class Solver:
         Args:
             A: A Mat; or a function ``A(x, y)`` computing ``y = A x`` by loops over Dats, for
                 methods without a matrix (pc_type 'none').
-            x: On the DataSet of the columns; a MixedDat for a mixed matrix.
+            x: On the DataSet of the columns; a MixedDat for a mixed matrix; or a `fem.Function`.
             b: On the DataSet of the rows.
 
         Raises:
@@ -187,6 +188,7 @@ class Solver:
                 large, and ``error_on_nonconvergence`` is set; x is unchanged.
             MissingExtraError: The library is not installed.
         """
+        x, b = dat_of(x), dat_of(b)
         check_system(A, x, b)
         options = self._parameters
         if not isinstance(A, Mat) and options["pc_type"] != "none":

@@ -36,7 +36,8 @@ class DirichletBC:
             space; or an expression of UFL's.
         where: Which dofs: the name or number of a tag of facets, or a list of them, on the boundary
             and inside, or of vertices; a Subset of the Set of exterior, interior or all facets, or
-            of the vertices; a mask of booleans, shape (dof_set.size,); a function of coordinates
+            of the vertices; a mask of booleans, shape (dof_set.size,); numbers of dofs, an array of
+            integers, shape (n,); a function of coordinates
             that returns n booleans, for dofs that are values at points; or None for the whole
             boundary.
         component: Of vectors the only one whose values are given; None means all.
@@ -182,6 +183,13 @@ def _held(space: FunctionSpace, where: Any) -> Array:
     if callable(where):
         where = answer(where, space.dof_coordinates, "DirichletBC: where")
     mask = plain_array(where, "DirichletBC")
+    if isinstance(where, np.ndarray) and mask.dtype.kind in "iu" and mask.ndim == 1:
+        if mask.size and not 0 <= mask.min() <= mask.max() < space.dof_set.size:
+            raise IndexValueError(
+                f"DirichletBC: dofs have numbers from 0 to {space.dof_set.size - 1}, got "
+                f"{mask.min()} to {mask.max()}"
+            )
+        return distinct(mask).astype(np.int64)
     if mask.dtype == bool and mask.shape == ():
         mask = np.full(space.dof_set.size, mask)
     if mask.dtype != bool or mask.shape != (space.dof_set.size,):

@@ -115,14 +115,50 @@ class Function(ufl.Coefficient, Shown):
         found: Function = seams.interpolate(given, self)
         return found
 
+    def assign(self, given: Any) -> Function:
+        """Set all values of this function, and return it.
+
+        Args:
+            given: A `Function` of the same dofs, whose values are copied where they are; or what
+                `pyop2cxx.fem.interpolate` takes, such as a number or an expression.
+
+        Raises:
+            DataValueError: As of `pyop2cxx.fem.interpolate`.
+            UsageError: As of `pyop2cxx.fem.interpolate`.
+        """
+        if isinstance(given, Function) and given.space.dof_set is self.space.dof_set:
+            if given.dat is not self.dat:
+                self.check_holds(np.zeros(0, given.dat.dtype))
+                given.dat.copy(self.dat)
+            return self
+        return self.interpolate(given)
+
+    def on_mesh(self) -> Dat:
+        """Return the values as pictures and files take them; see `pyop2cxx.fem.on_mesh`."""
+        found: Dat = seams.on_mesh(self)
+        return found
+
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
         rows = self.dat._as_table()[1]
         return f"Function '{self.name}'", [("space", str(self.space)), *rows]
 
     @property
     def values(self) -> Array:
-        """All values one after the other, shape (space.size,): a view that is not written to."""
+        """All values one after the other, shape (space.size,), a view that is not written to.
+
+        Set it to a number, or to as many numbers, to change them all.
+        """
         return np.asarray(self.dat.data_ro).reshape(-1)
+
+    @values.setter
+    def values(self, given: ArrayLike) -> None:
+        what = f"Function '{self.name}': values"
+        found = numbers(given, self.dat.dtype, what)
+        if found.size not in (1, self.space.size):
+            raise DataValueError(
+                f"{what}: expected a number or {self.space.size} of them, got {found.size}"
+            )
+        self.set_values(np.broadcast_to(found.reshape(-1), (self.space.size,)))
 
     def set_values(self, values: Array) -> None:
         """Set all `values`, in whatever order the Dat has them.

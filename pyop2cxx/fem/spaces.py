@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import distinct
+from pyop2cxx.base.arrays import distinct, is_integer
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
@@ -57,7 +57,8 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
     Args:
         mesh: A mesh; see `pyop2cxx.fem.domain.MeshLike`.
         element: An element of ``basix.ufl``; or ``(family, degree)`` or ``(family, degree,
-            shape)``, such as ``("P", 2, (3,))``; or a list of these, for a mixed space.
+            shape)``, such as ``("P", 2, (3,))`` or ``("P", 2, 3)``; or a list of these, for a mixed
+            space.
 
     Attributes:
         mesh: As given; of an extruded mesh its `flat`.
@@ -231,6 +232,7 @@ def _as_element(given: Any, domain: Domain) -> Any:
         return elements.mixed_element([_as_element(one, domain) for one in given])
     if isinstance(given, tuple) and 2 <= len(given) <= 3:
         family, degree, *shape = given
+        shape = [(one,) if is_integer(one) else one for one in shape]
         try:
             given = elements.element(
                 family, domain.cell_type, degree, **({"shape": shape[0]} if shape else {})

@@ -11,7 +11,7 @@ import numpy as np
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DataTypeError, DatTypeError, UsageError
 from pyop2cxx.mesh.mesh import Mesh
-from pyop2cxx.mesh.nodes import vtk_places
+from pyop2cxx.mesh.nodes import on_mesh, vtk_places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,14 +82,14 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
 
 
 def named(dats: tuple[Dat, ...], fields: Mapping[str, Dat], what: str) -> dict[str, Dat]:
-    """Return Dats by the names given, or by their own.
+    """Return Dats by the names given, or by their own; functions as Dats on their mesh.
 
     Raises:
         DatTypeError: An argument is not a Dat.
         UsageError: Two Dats have the same name.
     """
-    found = dict(fields)
-    for dat in dats:
+    found = {name: on_mesh(dat) for name, dat in fields.items()}
+    for dat in map(on_mesh, dats):
         if not isinstance(dat, Dat):
             raise DatTypeError(f"{what}: expected a Dat, got {dat!r} of type {type(dat).__name__}")
         if dat.name in found:

@@ -7,7 +7,7 @@ edge, four on a face of a box. The corners identify the node, in any order of no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,3 +129,9 @@ def full_rows(cell: ReferenceCell, rows: Array, points: Array) -> tuple[Array, A
         found.append(len(points) + len(rows) * len(more) + np.arange(len(rows))[:, None])
         more.append(place)
     return np.concatenate(found, axis=1), np.concatenate([points, *more])
+
+
+def on_mesh(given: Any) -> Any:
+    """Return what pictures and files take of values: of a `fem.Function` a Dat, else what it is."""
+    found = getattr(given, "on_mesh", None)
+    return found() if callable(found) else given

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, UsageError
+from pyop2cxx.mesh.nodes import on_mesh
 from pyop2cxx.plot.canvas import add, axes_for, check_mesh, collection, finished, polygons
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def plot_values(
 
     Args:
         mesh: The mesh.
-        values: A Dat on the vertices or the cells, real.
+        values: A Dat on the vertices or the cells, or a `fem.Function`, real.
         component: Index of the drawn component of an entity; None draws the magnitude.
         arrows: Whether arrows on a flat mesh say where values of two components point, too.
         displacement: A Dat on the vertices: displacements, in the picture only.
@@ -112,6 +113,7 @@ def plot_values(
         'u'
     """
     check_mesh(mesh, "plot_values")
+    values, displacement = on_mesh(values), on_mesh(displacement)
     shown = _scalars(mesh, values, component)
     if arrows and (mesh.gdim != 2 or values.cdim != 2):
         raise UsageError(

@@ -236,6 +236,11 @@ def interpolate(given: Any, function: Any) -> Any:
     return importlib.import_module("pyop2cxx.fem.interpolation").interpolate(given, function)
 
 
+def on_mesh(function: Any) -> Any:
+    """Return a function of finite elements as a Dat on its mesh."""
+    return importlib.import_module("pyop2cxx.fem.interpolation").on_mesh(function)
+
+
 def ufl_domain(mesh: Any) -> Any:
     """Return the UFL domain of a mesh."""
     return importlib.import_module("pyop2cxx.fem.domain").domain_of(mesh).ufl
