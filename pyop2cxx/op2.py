@@ -9,13 +9,12 @@ from pyop2cxx.base.collector import paused
 with paused():
     from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE, Access
     from pyop2cxx.base.regions import ALL, ON_BOTTOM, ON_INTERIOR_FACETS, ON_TOP, IterationRegion
-    from pyop2cxx.data.constants import Const, Constant, GlobalArg
-    from pyop2cxx.data.dats import Dat, DatArg
+    from pyop2cxx.data.constants import Const, Constant
+    from pyop2cxx.data.dats import Dat
     from pyop2cxx.data.globals import Global
     from pyop2cxx.data.handles import OpaqueType, PassthroughArg
-    from pyop2cxx.data.mat_args import MatArg, MixedMatArg
     from pyop2cxx.data.mats import Mat
-    from pyop2cxx.data.mixed_dats import MixedDat, MixedDatArg
+    from pyop2cxx.data.mixed_dats import MixedDat
     from pyop2cxx.data.views import DatView
     from pyop2cxx.exceptions import ChainError, CheckError
     from pyop2cxx.kernel.kernel import CStringLocalKernel, Kernel, LocalKernel, LoopyLocalKernel
@@ -41,26 +40,6 @@ if TYPE_CHECKING:
     from pyop2cxx.graph.builder import create_graph
     from pyop2cxx.graph.capture import record
     from pyop2cxx.graph.graph import Graph
-    from pyop2cxx.pyop2._indices import IterationIndex, i
-    from pyop2cxx.pyop2._kernel_args import (
-        ComposedMapKernelArg,
-        DatKernelArg,
-        DatParloopArg,
-        GlobalKernelArg,
-        GlobalParloopArg,
-        MapKernelArg,
-        MatKernelArg,
-        MatParloopArg,
-        MixedDatKernelArg,
-        MixedDatParloopArg,
-        MixedMatKernelArg,
-        MixedMatParloopArg,
-        PassthroughKernelArg,
-        PassthroughParloopArg,
-        PermutedMapKernelArg,
-    )
-    from pyop2cxx.pyop2.global_kernel import GlobalKernel, Parloop
-    from pyop2cxx.pyop2.mpi import collective
     from pyop2cxx.reports import dispatch, transfers
     from pyop2cxx.reports.backends import backends
     from pyop2cxx.reports.profile import Profile as profile
@@ -76,6 +55,24 @@ _LATE = {
     "graph.builder": ("GraphBuilder as graph", "create_graph"),
     "graph.capture": ("record",),
     "graph.graph": ("Graph",),
+    "reports.backends": ("backends",),
+    "reports.profile": ("Profile as profile", "wait"),
+    "reports.progress": ("progress",),
+    "reports.timings": ("timings",),
+}
+"""Names that few programs use, by their modules: imported when they are first asked for."""
+_OLDER = {
+    "data.constants": ("GlobalArg", "GlobalArg as GlobalLegacyArg"),
+    "data.dats": ("DatArg", "DatArg as DatLegacyArg"),
+    "data.mat_args": (
+        "MatArg",
+        "MatArg as MatLegacyArg",
+        "MixedMatArg",
+        "MixedMatArg as MixedMatLegacyArg",
+    ),
+    "data.mixed_dats": ("MixedDatArg", "MixedDatArg as MixedDatLegacyArg"),
+    "loop.parloop": ("ParLoop as LegacyParloop",),
+    "loop.run": ("par_loop as parloop",),
     "pyop2._indices": ("IterationIndex", "i"),
     "pyop2._kernel_args": (
         "ComposedMapKernelArg",
@@ -96,25 +93,14 @@ _LATE = {
     ),
     "pyop2.global_kernel": ("GlobalKernel", "Parloop"),
     "pyop2.mpi": ("collective",),
-    "reports.backends": ("backends",),
-    "reports.profile": ("Profile as profile", "wait"),
-    "reports.progress": ("progress",),
-    "reports.timings": ("timings",),
 }
-"""Rarely used names, by module: imported on first use."""
+"""Names of PyOP2's programs, resolved on access: not in `__all__`, and not in `dir()`."""
 _PLACES = {
     name.rpartition(" ")[2]: (f"pyop2cxx.{module}", name.partition(" ")[0])
-    for module, names in _LATE.items()
+    for module, names in (*_LATE.items(), *_OLDER.items())
     for name in names
 } | {name: (f"pyop2cxx.reports.{name}", "") for name in ("dispatch", "transfers")}
 
-parloop = par_loop
-LegacyParloop = ParLoop
-DatLegacyArg = DatArg
-GlobalLegacyArg = GlobalArg
-MatLegacyArg = MatArg
-MixedDatLegacyArg = MixedDatArg
-MixedMatLegacyArg = MixedMatArg
 configuration = runtime.configuration
 init = runtime.init
 exit = runtime.exit
@@ -153,8 +139,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List lazily imported names, too."""
-    return sorted({*globals(), *__all__})
+    """List the public names, including lazily imported names."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 __all__ = [
@@ -175,55 +161,31 @@ __all__ = [
     "ChainError",
     "CheckError",
     "ComposedMap",
-    "ComposedMapKernelArg",
     "Const",
     "Constant",
     "Dat",
-    "DatKernelArg",
-    "DatLegacyArg",
-    "DatParloopArg",
     "DatView",
     "DataSet",
     "ExtrudedSet",
     "Global",
     "GlobalDataSet",
-    "GlobalKernel",
-    "GlobalKernelArg",
-    "GlobalLegacyArg",
-    "GlobalParloopArg",
     "Graph",
     "Halo",
-    "IterationIndex",
     "IterationRegion",
     "Kernel",
-    "LegacyParloop",
     "LocalKernel",
     "LocalSet",
     "LoopyLocalKernel",
     "Map",
-    "MapKernelArg",
     "Mat",
-    "MatKernelArg",
-    "MatLegacyArg",
-    "MatParloopArg",
     "MixedDat",
-    "MixedDatKernelArg",
-    "MixedDatLegacyArg",
-    "MixedDatParloopArg",
     "MixedDataSet",
     "MixedMap",
-    "MixedMatKernelArg",
-    "MixedMatLegacyArg",
-    "MixedMatParloopArg",
     "MixedSet",
     "OpaqueType",
     "ParLoop",
-    "Parloop",
     "PassthroughArg",
-    "PassthroughKernelArg",
-    "PassthroughParloopArg",
     "PermutedMap",
-    "PermutedMapKernelArg",
     "Set",
     "Solver",
     "Sparsity",
@@ -231,7 +193,6 @@ __all__ = [
     "backend",
     "backends",
     "chain",
-    "collective",
     "configuration",
     "create_graph",
     "critical",
@@ -240,13 +201,11 @@ __all__ = [
     "error",
     "exit",
     "graph",
-    "i",
     "info",
     "init",
     "initialised",
     "load_graph",
     "par_loop",
-    "parloop",
     "profile",
     "progress",
     "record",

@@ -196,6 +196,11 @@ class Chain(_core.chain.Block):
     def __repr__(self) -> str:
         return f"<chain: {len(self._queue)} loops wait>"
 
+    def __dir__(self) -> list[str]:
+        """List what users call; the rest is for loops and other rooms."""
+        shown = ["counts", "explain", "explain_lazy", "flush", "pending"]
+        return [*(name for name in super().__dir__() if name.startswith("__")), *shown]
+
     def _begin_block(self) -> Self:
         """Begin a block not known to run at once."""
         outer: Any = runtime.here.recorder

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -109,6 +110,11 @@ class Kernel(Fixed, Shown):
     """
 
     _free = frozenset({"accesses", "dtypes"})
+
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init_subclass__(cls) -> None:
+        cls.__signature__ = _signature(cls)
 
     def __new__(cls, code: Any, *args: Any, **options: Any) -> Any:
         """Return a `LoopyLocalKernel` for a program of loopy's, as PyOP2 does."""
@@ -521,6 +527,16 @@ def _plain(parsed: ParsedKernel) -> tuple[Parameter, ...] | None:
 def _facts(core: _core.Kernel) -> _core.KernelFacts | None:
     """Facts, once for each core: equal descriptions share a core."""
     return None if core.body is None else _core.kernel_facts(core)
+
+
+def _signature(cls: type[Kernel]) -> inspect.Signature:
+    """Return the parameters of `__init__` for help() and completion, which would show `__new__`."""
+    found = inspect.signature(cls.__init__)
+    parameters = list(found.parameters.values())[1:]
+    return found.replace(parameters=parameters, return_annotation=inspect.Signature.empty)
+
+
+Kernel.__signature__ = _signature(Kernel)
 
 
 class LocalKernel(Kernel):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import itertools
 import logging
 import threading
@@ -25,7 +26,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime.communicators import checked_comm
 from pyop2cxx.runtime.engine import Bounded, Engine
-from pyop2cxx.runtime.options import Configuration
+from pyop2cxx.runtime.options import OPTIONS, Configuration
 from pyop2cxx.runtime.seams import new_recorder
 
 if TYPE_CHECKING:
@@ -475,6 +476,21 @@ class Runtime:
         if known is not None and known is constant:
             del self._constants[constant.name]
             self.epoch += 1
+
+
+def _signature_of_init() -> inspect.Signature:
+    """Return the options as keywords with types and defaults, for help() and completion."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    found = inspect.signature(Runtime.init)
+    given = [one for one in found.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    ours = [
+        inspect.Parameter(one.name, kind, default=one.default, annotation=one.type)
+        for one in OPTIONS
+    ]
+    return found.replace(parameters=[*given, *ours])
+
+
+Runtime.init.__signature__ = _signature_of_init()  # type: ignore[attr-defined]
 
 
 runtime = Runtime()

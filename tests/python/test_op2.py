@@ -20,6 +20,7 @@ def test_every_public_name_is_there() -> None:
         assert name in op2.__all__
 
 
+@pytest.mark.pyop2
 def test_pyop2s_names_are_there() -> None:
     """Those of its `__all__`, and those that can be imported besides."""
     names = """
@@ -32,7 +33,7 @@ def test_pyop2s_names_are_there() -> None:
         MixedDatParloopArg MatParloopArg GlobalLegacyArg DatLegacyArg MixedDatLegacyArg MatLegacyArg
         LegacyParloop COMM_WORLD collective i Const Solver solve
     """
-    assert set(names.split()) <= set(op2.__all__)
+    assert [name for name in names.split() if not hasattr(op2, name)] == []
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = op2.nothing
 
