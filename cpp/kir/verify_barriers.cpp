@@ -156,12 +156,12 @@ class BarrierChecker {
   }
 
   void declare(const Decl& decl) {
-    for (const Expr& value : decl.value) read(value);
+    if (decl.value) read(*decl.value);
     if (decl.storage == Storage::block) {
       shared_.insert(decl.name);
-    } else if (decl.extent == 0 && !decl.value.empty() &&
+    } else if (decl.extent == 0 && decl.value &&
                (decl.type.is_const || decl.type.is_pointer)) {
-      values_.declare(decl.name, resolved(decl.value.front()));
+      values_.declare(decl.name, resolved(*decl.value));
     } else {
       enter(decl.name, {true, {}, {}});
     }
