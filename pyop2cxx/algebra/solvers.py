@@ -16,6 +16,7 @@ from pyop2cxx.algebra.systems import (
     as_operator,
     check_finite,
     check_system,
+    dat_of,
     flat,
     guess_of,
     has_constants,
@@ -24,7 +25,6 @@ from pyop2cxx.algebra.systems import (
     right_side,
 )
 from pyop2cxx.base import extras
-from pyop2cxx.data.dats import dat_of
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import SolverOptionError
 from pyop2cxx.interop import cupy, dlpack

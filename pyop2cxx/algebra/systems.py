@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     Operator = Callable[[Any, Any], None]
 
 
+def dat_of(given: Any) -> Any:
+    """Return the Dat of an object with a `dat`, such as a `fem.Function`; others unchanged."""
+    found = getattr(given, "dat", given)
+    return found if isinstance(found, Dat) else given
+
+
 def check_system(A: object, x: object, b: object) -> None:
     """Check that a matrix and vectors fit.
 

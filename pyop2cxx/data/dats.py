@@ -729,12 +729,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return f"Dat({self._dataset!r}, None, {self._dtype!r}, {self._name!r})"
 
 
-def dat_of(given: Any) -> Any:
-    """Return the Dat of what has one, such as a function of finite elements; others as they are."""
-    found = given if isinstance(given, DataCarrier) else getattr(given, "dat", None)
-    return found if isinstance(found, Dat) else given
-
-
 def _as_dataset(found: object, name: str) -> DataSet:
     if isinstance(found, DataSet):
         return found
