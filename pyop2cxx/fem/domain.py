@@ -52,7 +52,10 @@ class MeshLike(Protocol):
     has them.
     """
 
-    cell_type: str
+    @property
+    def cell_type(self) -> str:
+        """The type of the cells."""
+
     cells: Set
     vertices: Set
     cell_vertices: Map
@@ -466,7 +469,7 @@ def domain_of(mesh: Any) -> Domain:
     kept = mesh.__dict__.get("_pyop2cxx_domain")
     if kept is None or kept.epoch != runtime.epoch or kept.domain.mesh is not mesh:
         kept = _Kept(runtime.epoch, Domain(mesh))
-        mesh._pyop2cxx_domain = kept  # so that both are dropped together
+        mesh.__dict__["_pyop2cxx_domain"] = kept  # so that both are dropped together
     made: Domain = kept.domain
     return made
 

@@ -209,7 +209,7 @@ class Held:
 
         def made() -> tuple[Array, Array, Array]:
             rows, cols = _entries(matrix)
-            held: Array = self.mask.reshape(-1, self.space.dim).any(axis=1)
+            held: Array = np.any(self.mask.reshape(-1, self.space.dim), axis=1)
             places = np.flatnonzero(held[cols])
             return places, rows[places], cols[places]
 
