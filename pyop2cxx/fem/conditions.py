@@ -183,18 +183,19 @@ def _held(space: FunctionSpace, where: Any) -> Array:
     if callable(where):
         where = answer(where, space.dof_coordinates, "DirichletBC: where")
     mask = plain_array(where, "DirichletBC")
+    n_dofs = space.dof_set.size
     if isinstance(where, np.ndarray) and mask.dtype.kind in "iu" and mask.ndim == 1:
-        if mask.size and not 0 <= mask.min() <= mask.max() < space.dof_set.size:
+        if mask.size and not 0 <= mask.min() <= mask.max() < n_dofs:
             raise IndexValueError(
-                f"DirichletBC: dofs have numbers from 0 to {space.dof_set.size - 1}, got "
-                f"{mask.min()} to {mask.max()}"
+                f"DirichletBC: dofs are 0 to {n_dofs - 1}, got {mask.min()} to {mask.max()}"
             )
-        return distinct(mask).astype(np.int64)
+        if not (mask.size == n_dofs > 2 and mask.max() <= 1):  # a mask of integers
+            return distinct(mask).astype(np.int64)
     if mask.dtype == bool and mask.shape == ():
-        mask = np.full(space.dof_set.size, mask)
-    if mask.dtype != bool or mask.shape != (space.dof_set.size,):
+        mask = np.full(n_dofs, mask)
+    if mask.dtype != bool or mask.shape != (n_dofs,):
         raise DataValueError(
-            f"DirichletBC: expected a mask of {space.dof_set.size} booleans, one for each dof, got "
+            f"DirichletBC: expected a mask of {n_dofs} booleans, one for each dof, got "
             f"{mask.dtype} of shape {mask.shape}"
         )
     return np.flatnonzero(mask)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pyop2cxx.exceptions import IndexValueError
+from pyop2cxx.exceptions import IndexValueError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.domain import FIRST_NAMED, domain_of
 
@@ -49,6 +49,8 @@ def dS(mesh: Any, *tags: str | int, **options: Any) -> Any:
 def _measure(
     name: str, kind: str, mesh: Any, tags: tuple[str | int, ...], options: dict[str, Any]
 ) -> Any:
+    if isinstance(mesh, str | int):
+        raise UsageError(f"fem.{name}: expected a mesh first: fem.{name}(mesh, {mesh!r})")
     domain = domain_of(mesh)
     measure = ufl.Measure(name, domain=domain.ufl)
     if tags:

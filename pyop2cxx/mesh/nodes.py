@@ -133,5 +133,4 @@ def full_rows(cell: ReferenceCell, rows: Array, points: Array) -> tuple[Array, A
 
 def on_mesh(given: Any) -> Any:
     """Return what pictures and files take of values: of a `fem.Function` a Dat, else what it is."""
-    found = getattr(given, "on_mesh", None)
-    return found() if callable(found) else given
+    return given.on_mesh() if hasattr(given, "on_mesh") else given

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ pytest.importorskip("ffcx")
 ufl = importlib.import_module("ufl")
 
 from pyop2cxx import fem, io, op2, plot  # noqa: E402
-from pyop2cxx.exceptions import DataValueError, IndexValueError  # noqa: E402
+from pyop2cxx.exceptions import DataValueError, IndexValueError, UsageError  # noqa: E402
 from pyop2cxx.mesh import Mesh, airfoil_mesh, unit_square_mesh  # noqa: E402
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("exits")
 
 
-def linear(degree: int = 1) -> fem.Function:
+def linear(degree: int = 1) -> Any:
     V = fem.FunctionSpace(unit_square_mesh(3, 2), ("P", degree))
     return fem.interpolate(lambda x: x[0] + 2 * x[1], V)
 
@@ -51,6 +52,7 @@ def test_functions_are_assigned() -> None:
     u = linear()
     v = fem.Function(u.space)
     assert v.assign(u) is v
+    assert u.assign(u).values.max() == 3.0
     assert v.values.tolist() == u.values.tolist()
     assert set(v.assign(3.0).values) == {3.0}
     np.testing.assert_allclose(v.assign(2 * u).values, 2 * u.values)
@@ -85,6 +87,15 @@ def test_functions_are_written(degree: int, tmp_path: Path) -> None:
         assert files[0] == files[1]
 
 
+def test_functions_are_steps_of_a_series(tmp_path: Path) -> None:
+    u = linear()
+    series = io.TimeSeries(tmp_path / "u.pvd", u.space.mesh)
+    for time in (0.0, 1.0):
+        u.values = time
+        series.write(time, u)
+    assert len(list(tmp_path.rglob("*.vtu"))) == 2
+
+
 def test_functions_are_drawn() -> None:
     pytest.importorskip("matplotlib")
     u = linear()
@@ -110,10 +121,22 @@ def test_a_number_is_the_shape_of_a_vector() -> None:
     assert V.element == fem.FunctionSpace(mesh, ("P", 1, (2,))).element
 
 
+def test_a_measure_of_a_name_asks_for_its_mesh() -> None:
+    for measure in (fem.dx, fem.ds, fem.dS):
+        call = re.escape(f"fem.{measure.__name__}(mesh, 'left')")
+        with pytest.raises(UsageError, match=call):
+            measure("left")
+
+
 def test_conditions_take_numbers_of_dofs() -> None:
     V = fem.FunctionSpace(unit_square_mesh(2), ("P", 1, 2))
     bc = fem.DirichletBC(V, (1.0, 2.0), np.array([4, 0, 4]))
     assert bc.dofs.tolist() == [0, 1, 8, 9]
     assert bc.values.tolist() == [1.0, 2.0, 1.0, 2.0]
-    with pytest.raises(IndexValueError, match="numbers from 0 to 8, got -1 to 3"):
+    with pytest.raises(IndexValueError, match="dofs are 0 to 8, got -1 to 3"):
         fem.DirichletBC(V, 0.0, np.array([3, -1]))
+    with pytest.raises(DataValueError, match="mask"):
+        fem.DirichletBC(V, 0.0, np.array([0, 1, 0, 1, 0, 1, 0, 1, 0]))
+    assert fem.DirichletBC(V, 0.0, np.array([], int)).dofs.size == 0
+    with pytest.raises(DataValueError, match="mask"):
+        fem.DirichletBC(V, 0.0, np.zeros(9, int))
