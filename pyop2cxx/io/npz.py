@@ -43,7 +43,7 @@ def write_npz(
     Args:
         path: The file, ending in .npz.
         mesh: The mesh.
-        *dats: Dats on the vertices or cells, stored by name.
+        *dats: Dats on the vertices or cells, stored by name; or functions, by `fem.on_mesh`.
         facets: Whether facets are written, too.
         **fields: More Dats, by the names in the file.
 

@@ -40,7 +40,7 @@ def write_vtu(
     Args:
         path: The file, ending in .vtu.
         mesh: The mesh.
-        *dats: Dats on the vertices or cells, stored by name.
+        *dats: Dats on the vertices or cells, stored by name; or functions, by `fem.on_mesh`.
         numbering: Numbering of points and cells in the file: "original", of the mesh's source file;
             or "mesh", the present numbering.
         **fields: More Dats, by the names in the file.
