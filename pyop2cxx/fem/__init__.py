@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finite elements: forms written in UFL, kernels by FFCx, assembly by parallel loops.
 
-It needs the extra ``fem``: ``pip install 'pyop2cxx[fem]'``.
+The extra ``fem`` is needed: ``pip install 'pyop2cxx[fem]'``.
 """
 
 from pyop2cxx.base.collector import paused

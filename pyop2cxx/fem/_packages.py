@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""UFL and Basix, which all of this room is written for; FFCx is imported when it has to work."""
+"""Imports of UFL and Basix. FFCx is imported only when a form is compiled."""
 
 from pyop2cxx.base import extras
 

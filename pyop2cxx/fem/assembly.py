@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assembly: forms become numbers, vectors and matrices, by parallel loops."""
+"""Assembly of forms into numbers, vectors and matrices, by parallel loops."""
 
 from __future__ import annotations
 
@@ -61,13 +61,12 @@ def assemble(
     Args:
         form: Of UFL's, with functions of `pyop2cxx.fem`; or a `Form`.
         bcs: Boundary conditions. Of a matrix, rows and columns of given dofs are left out, and
-            their diagonal entries set; of a vector, given dofs get their values. Lifting, which
-            belongs to leaving columns out, is part of `assemble_system`.
-        tensor: What to assemble into, from an earlier call with the same spaces; its values are
-            replaced.
-        dtype: Of scalars; None means that of the functions, float64 if there are none.
-        diagonal: What stands on the diagonal of given dofs.
-        keep_columns: Whether only rows are left out: then no lifting is needed, but the matrix is
+            their diagonal entries set; of a vector, given dofs get their values. Lifting, needed
+            when columns are left out, is part of `assemble_system`.
+        tensor: The result of an earlier call with the same spaces; the values are replaced.
+        dtype: Of scalars; None means the dtype of the functions, float64 if there are none.
+        diagonal: The diagonal entry of given dofs.
+        keep_columns: True leaves out rows only: then no lifting is needed, but the matrix is
             not symmetric.
 
     Returns:
@@ -75,7 +74,7 @@ def assemble(
         bilinear form a `Mat`.
 
     Raises:
-        UsageError: This is no such form, or one of `bcs` is none.
+        UsageError: The form cannot be assembled, or an element of `bcs` is no condition.
         DatTypeError: The tensor is of another kind or space.
     """
     found = compiled(form, dtype)
@@ -176,7 +175,7 @@ def assemble_system(
     dtype: DTypeLike | None = None,
     tensors: tuple[Mat | None, Function | None] = (None, None),
 ) -> tuple[Mat, Function]:
-    """Assemble a linear problem, with its boundary conditions lifted: a symmetric one stays so.
+    """Assemble a linear problem with lifted boundary conditions; symmetry is kept.
 
     Args:
         a: The bilinear form.
@@ -184,13 +183,13 @@ def assemble_system(
         bcs: Boundary conditions.
         dtype: Of scalars, as of `assemble`.
         tensors: The matrix and the vector to assemble into, from an earlier call with the same
-            forms; their values are replaced. In place of None there will be a new one.
+            forms; their values are replaced. None stands for a new tensor.
 
     Returns:
         The matrix and the vector; the solution has the given values.
 
     Raises:
-        UsageError: These are no such forms.
+        UsageError: The forms are not a bilinear and a linear form.
         DatTypeError: A tensor is of another kind, space or dtype.
     """
     left = compiled(a, dtype)
@@ -205,15 +204,15 @@ def assemble_system(
 
 
 def right_side(L: Any, left: Form, who: str) -> Form:
-    """Return the linear form of a problem, compiled; of none of zero where it is 0.
+    """Return the linear form of a problem, compiled; a form without integrals for 0.
 
     Args:
-        L: A form; 0, or what UFL makes of forms that vanish.
+        L: A form; 0, or UFL's zero for forms that vanish.
         left: The bilinear form.
-        who: Asks; for messages.
+        who: The caller, for messages.
 
     Raises:
-        UsageError: It is no linear form of the rows' space.
+        UsageError: The form is not linear, or not of the rows' space.
     """
     if is_zero(L):
         zero: Form = left.derived("zero", lambda: _zero(left))
@@ -232,7 +231,7 @@ def right_side(L: Any, left: Form, who: str) -> Form:
 
 
 def is_zero(L: Any) -> bool:
-    """Say whether this stands for no form: the number 0, or what UFL makes of 0."""
+    """Say whether a right-hand side is empty: the number 0, or UFL's zero."""
     if isinstance(L, int | float | complex | np.number):
         return bool(L == 0)
     parts = [one.integrand() for one in L.integrals()] if isinstance(L, ufl.Form) else [L]
@@ -248,10 +247,10 @@ def applied(a: Form, function: Function, factor: int = 1) -> Form:
 
     Args:
         a: The bilinear form.
-        function: Of the space of its columns.
+        function: Of the space of the columns.
         factor: 1 or -1.
     """
-    if not a.integrals:  # of which UFL makes nothing
+    if not a.integrals:  # UFL has no action of an empty form
         return _zero(a)
     return Form(factor * ufl.action(a.form, function), a.dtype)
 
@@ -263,7 +262,7 @@ def assembled_again(
     matrix: Mat | None = None,
     vector: Function | None = None,
 ) -> tuple[Mat, Function]:
-    """Assemble a linear problem as `assemble_system` does, into an earlier one's tensors.
+    """Assemble a linear problem as `assemble_system` does, into earlier tensors.
 
     Args:
         left: The bilinear form.
@@ -291,7 +290,7 @@ def assembled_again(
 
 
 def _lifting(a: Form) -> tuple[Function, Form]:
-    """Return a function, and what a bilinear form applied to it takes from a right-hand side."""
+    """Return a function for given values, and the action of a bilinear form on the function."""
 
     def made() -> tuple[Function, Form]:
         given = Function(a.spaces[1], a.dtype, "given")
@@ -309,20 +308,20 @@ def lift(
     x0: Function | None = None,
     scale: float | complex = 1.0,
 ) -> None:
-    """Take from a right-hand side what given values add to its rows: ``b -= scale * A (g - x0)``.
+    """Subtract the columns of given values from a right-hand side: ``b -= scale * A (g - x0)``.
 
-    For a matrix of which ``assemble(a, bcs)`` has left out the columns. Rows of given dofs get
+    For a matrix without the given columns, as of ``assemble(a, bcs)``. Rows of given dofs get
     their values by `DirichletBC.apply` afterwards.
 
     Args:
-        b: The right-hand side, of the space of test functions; it is changed.
+        b: The right-hand side, of the space of test functions; changed.
         a: The bilinear form.
         bcs: Boundary conditions of the trial functions.
-        x0: What is taken from given values, such as the last step of Newton's method; None means 0.
+        x0: Subtracted from given values, such as the last step of Newton's method; None means 0.
         scale: A factor.
 
     Raises:
-        UsageError: This is no bilinear form, or one of `bcs` is none.
+        UsageError: The form is not bilinear, or an element of `bcs` is no condition.
         DatTypeError: b or x0 is of another kind, space or dtype.
 
     Example:
@@ -381,7 +380,7 @@ def compile_together(
         dtype: As of `Form`.
 
     Returns:
-        The forms with their kernels; the same ones that `assemble` takes later.
+        The forms with their kernels, as `assemble` takes them later.
 
     Raises:
         UsageError: As of `Form`.

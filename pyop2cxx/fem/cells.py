@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference cells of Basix, and how the cells of a mesh are turned against them.
+"""Reference cells of Basix, and the orientation of the cells of a mesh against them.
 
 Basix gives the dofs on an edge or a face an order by the vertices of the reference cell; two cells
-agree on it where they agree on the order of vertices (M. Scroggs, J. Dokken, C. Richardson, G.
+agree on the dofs if they agree on the order of vertices (M. Scroggs, J. Dokken, C. Richardson, G.
 Wells: Construction of arbitrary order finite element degree-of-freedom maps on polygonal and
 polyhedral cell meshes, ACM TOMS 48 (2022)). Simplices get their vertices in ascending order, and
 then always agree. Quadrilaterals and hexahedra keep theirs, and the dofs are turned.
@@ -61,14 +61,14 @@ def topology(name: str) -> list[list[list[int]]]:
 
 
 def numbered(corners: Array, n_vertices: int) -> tuple[Array, int]:
-    """Number edges or faces: those of the same vertices are the same.
+    """Number edges or faces; equal vertices mean the same entity.
 
     Args:
         corners: Their vertices, shape (n_cells, n, corners), in any order.
         n_vertices: Of the mesh.
 
     Returns:
-        The number of each, shape (n_cells, n), ordered by their vertices; and how many there are.
+        Numbers, shape (n_cells, n), ordered by vertices; and the number of entities.
     """
     ordered = np.sort(corners, axis=-1)[..., :3].astype(np.int64)  # three vertices name a face
     keys, bound = ordered[..., 0], n_vertices
@@ -82,15 +82,15 @@ def numbered(corners: Array, n_vertices: int) -> tuple[Array, int]:
 
 
 def states(corners: Array) -> Array:
-    """Say how edges or faces of cells are turned against their vertices' order.
+    """Return the orientation of an edge or face of each cell against the order of vertices.
 
     Args:
         corners: Vertices of one edge or face of each cell, shape (n_cells, corners), in the order
             of the reference cell; of a face four.
 
     Returns:
-        Shape (n_cells,): of an edge 1 where it is reversed; of a face ``2 * rotations +
-        reflection``, the bits that Basix knows.
+        Shape (n_cells,): of an edge 1 if reversed; of a face ``2 * rotations +
+        reflection``, the bits of Basix.
     """
     n_corners = corners.shape[1]
     if n_corners == 1:
@@ -106,7 +106,7 @@ def states(corners: Array) -> Array:
 
 
 def permutations(corners: Array) -> Array:
-    """Say how FFCx is to permute quadrature points, so that both cells of a facet see the same.
+    """Return FFCx's permutations of quadrature points, the same points for both cells of a facet.
 
     Args:
         corners: Vertices of one facet of each cell, shape (n_cells, corners), in the order of the
@@ -129,21 +129,21 @@ def permutations(corners: Array) -> Array:
 
 
 def turned(element: Any, cell: str, dim: int, entity: int, state: int) -> tuple[Array, Array]:
-    """Say how the dofs of an edge or a face are turned.
+    """Return the permutation and signs of the dofs of an edge or a face.
 
     Args:
         element: A scalar or vector-valued element of Basix, ``basix.finite_element.FiniteElement``.
         cell: The type of cell.
         dim: Of the edge or the face.
-        entity: Its number in the reference cell.
+        entity: The number of the entity in the reference cell.
         state: As of `states`.
 
     Returns:
-        For each of its dofs, as all cells see them, the local dof of the reference cell that is
-        it, and the sign with which.
+        For each dof of the entity, in the order common to all cells, the local dof of the
+        reference cell, and the sign.
 
     Raises:
-        UnsupportedError: The element mixes dofs when it is turned.
+        UnsupportedError: The element mixes dofs under this orientation.
     """
     # Of a hexahedron the bits of faces come before those of edges
     n_faces = len(topology(cell)[2]) if DIMS[cell] == 3 else 0

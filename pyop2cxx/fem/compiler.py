@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Forms, written in UFL, become kernels: FFCx writes the C of each integral."""
+"""Compilation of UFL's forms to kernels: FFCx writes the C of each integral."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Parameter:
 
     Attributes:
         role: ``"tensor"``, ``"coefficient"``, ``"constant"``, ``"coordinates"``, ``"facets"`` (the
-            number of the facet in each cell) or ``"permutations"`` (how each cell sees the facet);
-            of kernels that turn the basis, ``"signs"``.
+            number of the facet in each cell), ``"permutations"`` (orientation of the facet in each
+            cell), or ``"signs"`` (of basis functions).
         name: In the C text.
-        access: How the kernel uses it.
-        dtype: Of its values.
-        size: How many values the kernel gets.
+        access: Access mode of the kernel.
+        dtype: Of the values.
+        size: Number of values per call.
         number: Of the coefficient or constant, in ``form.coefficients()``, ``form.constants()``;
             of signs the argument of the form (0, 1), else -1.
     """
@@ -73,15 +73,15 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Integral:
-    """One integral of a form, compiled.
+    """Integral of a form, compiled.
 
     Attributes:
         kind: ``"cell"``, ``"exterior_facet"`` or ``"interior_facet"``.
-        subdomains: The numbers of the subdomains it is over; -1 stands for everywhere.
-        kernel: What loops call; its ``accesses`` and ``dtypes`` are given.
+        subdomains: Numbers of the subdomains; -1 stands for everywhere.
+        kernel: The kernel for loops; ``accesses`` and ``dtypes`` are given.
         parameters: The kernel's arguments, in order.
         shape: Of the element tensor: ``()``, ``(rows,)`` or ``(rows, columns)``; of interior
-            facets the rows of both cells, those of the first one before those of the second.
+            facets the rows of both cells, the first cell before the second.
         body: The C text within the function.
     """
 
@@ -106,22 +106,22 @@ def compile_form(
 ) -> list[Integral]:
     """Compile a form of UFL's by FFCx, and make a kernel of each integral.
 
-    What FFCx writes is kept in the cache directory, by the form's signature, the options and the
+    The output of FFCx is kept in the cache directory, by the form's signature, the options and the
     versions of FFCx, UFL and Basix.
 
     Args:
         form: A ``ufl.Form`` of rank 0, 1 or 2 on one mesh of P1 or Q1 geometry.
-        dtype: Of scalars: float32, float64, complex64 or complex128. Coordinates are real, of that
-            precision.
-        name: What the kernels are called, followed by the kind of integral; empty means a name
-            made of the signature.
+        dtype: Of scalars: float32, float64, complex64 or complex128. Coordinates are real, of
+            the same precision.
+        name: Name of the kernels, followed by the kind of integral; empty means a name made of
+            the signature.
         options: Of FFCx, such as ``{"sum_factorization": True}``, besides ``scalar_type``.
 
     Returns:
-        Its integrals: those over cells, then over exterior, then over interior facets.
+        The integrals: over cells, then over exterior, then over interior facets.
 
     Raises:
-        UsageError: This is not a form, or FFCx does not compile it; or the name is none of C's.
+        UsageError: Not a form, or refused by FFCx; or the name is no identifier of C.
         DataTypeError: There is no such dtype of forms.
         UnsupportedError: An integral is over points or ridges.
         MissingExtraError: FFCx is not installed.
@@ -146,7 +146,7 @@ def compile_form(
         raise UsageError(f"compile_form: the name {name!r} is no name in C")
     try:
         signature = form.signature()
-    except Exception as error:  # UFL's parts raise what they like
+    except Exception as error:  # UFL's parts raise errors of any type
         raise _refused(error) from None
     given = tuple(sorted((options or {}).items()))
     key = ("ffcx", _LAYOUT, signature, scalar.name, given, _versions())
@@ -202,7 +202,7 @@ def real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _written(
     form: Any, scalar: np.dtype[Any], options: tuple[tuple[str, Any], ...]
 ) -> list[dict[str, Any]]:
-    """Let FFCx write the integrals; return what is kept of each."""
+    """Let FFCx write the integrals; return a description of each."""
     load = extras.load
     needed_for = "compile_form"
     settings = load("ffcx.options", needed_for).get_options(
@@ -234,14 +234,14 @@ def _written(
             f"compile_form: {error}; what FFCx {version('fenics-ffcx')} writes is not understood. "
             f"{_WANTED}"
         ) from None
-    except (Exception, _ARITY) as error:  # FFCx's parts raise what they like
+    except (Exception, _ARITY) as error:  # FFCx's parts raise errors of any type
         raise _refused(error) from None
 
 
 def _generator(settings: Mapping[str, Any]) -> Callable[[Any, Any], str]:
-    """Return what writes the statements of an integral on cells of a type, as FFCx's C has them.
+    """Return a generator of the statements of an integral on cells of a type, as in FFCx's C.
 
-    The text around them, which FFCx's own function for it adds, is not needed.
+    The surrounding function that FFCx adds is not needed.
     """
     needed_for = "compile_form"
     backend = extras.load("ffcx.codegeneration.backend", needed_for).FFCXBackend
@@ -282,7 +282,7 @@ def _description(
     form: Any,
     described: Any,
 ) -> dict[str, Any]:
-    """Return what is kept of an integral."""
+    """Return the description of an integral, as kept in the cache."""
     expression = integral.expression
     domains = list(dict.fromkeys(key[0] for key in expression.integrand))
     if len(domains) != 1:
@@ -326,7 +326,7 @@ def _description(
 
 
 def _integral(described: dict[str, Any], scalar: np.dtype[Any], name: str) -> Integral:
-    """Make what is kept of an integral a kernel."""
+    """Make an integral from a description."""
     dtypes = {
         "coordinates": real(scalar),
         "facets": np.dtype(np.int32),
@@ -365,8 +365,8 @@ def build(
         subdomains: As of `Integral`.
         parameters: As of `Integral`.
         shape: As of `Integral`.
-        body: What stands within the function.
-        before: Other functions that it calls.
+        body: Statements of the function.
+        before: Other functions, called by the body.
     """
     headers = ["math.h", "stdint.h"] + ["complex.h"] * (parameters[0].dtype.kind == "c")
     kernel = Kernel(
@@ -385,13 +385,13 @@ def function(
     headers: Sequence[str] = (),
     before: str = "",
 ) -> str:
-    """Return the text of a function, with what stands before it.
+    """Return the text of a function, after headers and other functions.
 
     Args:
         name: Of the function.
-        parameters: What it takes.
-        body: Its statements.
-        headers: What is included.
+        parameters: Parameters of the function.
+        body: Statements.
+        headers: Included files.
         before: Other functions.
     """
     written = [(p.name, _ctype(p.dtype), p.access != INC) for p in parameters]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dirichlet's boundary conditions: dofs whose values are given."""
+"""Dirichlet boundary conditions: dofs with given values."""
 
 from __future__ import annotations
 
@@ -27,31 +27,30 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__init__")
 class DirichletBC:
-    """Values that a function has on a part of the boundary.
+    """Given values of a function on a part of the boundary.
 
     Args:
         space: The space, or ``space.sub(i)`` of a mixed one.
-        value: A number or an array of one value for each component; a function of coordinates, of
-            shape (gdim, n), that returns n values or (components, n) of them; a `Function` of the
-            space; or an expression of UFL's.
-        where: Which dofs: the name or number of a tag of facets, or a list of them, on the boundary
+        value: A number, or an array with a value for each component; a function of coordinates, of
+            shape (gdim, n), returning shape (n,) or (components, n); a `Function` of the space;
+            or an expression of UFL's.
+        where: The dofs: the name or number of a tag of facets, or a list of them, on the boundary
             and inside, or of vertices; a Subset of the Set of exterior, interior or all facets, or
-            of the vertices; a mask of booleans, shape (dof_set.size,); numbers of dofs, an array of
-            integers, shape (n,); a function of coordinates
-            that returns n booleans, for dofs that are values at points; or None for the whole
-            boundary.
-        component: Of vectors the only one whose values are given; None means all.
+            of the vertices; a mask of booleans, shape (dof_set.size,); numbers of dofs, a NumPy
+            array of integers, shape (n,); a function of coordinates returning n booleans, for dofs
+            that are values at points; or None for the whole boundary.
+        component: Of vectors the only component with given values; None means all.
 
     Attributes:
         digest: Identifies the dofs.
         space: The whole space.
-        dofs: The numbers of the values that are given, ``dof * dim + component``, ascending.
-        values: What they are.
+        dofs: Numbers of the given values, ``dof * dim + component``, ascending; int64, shape (n,).
+        values: The given values, shape (n,).
 
     Raises:
-        UsageError: The space is none, or `where` is nothing of this.
+        UsageError: `space` is no space, or `where` is of another kind.
         MapValueError: The Subset is a part of another Set.
-        IndexValueError: There is no such component or tag.
+        IndexValueError: The component or tag does not exist.
         DataValueError: The mask has another shape.
     """
 
@@ -89,7 +88,7 @@ class DirichletBC:
         return f"<DirichletBC: {self.dofs.size} of {self.space.size} values of {self.space}>"
 
     def set(self, value: Any) -> None:
-        """Change the values; the argument is that of `DirichletBC`."""
+        """Change the values; the argument is as of `DirichletBC`."""
         function = value
         if not (isinstance(value, Function) and value.space.dof_set is self._part.dof_set):
             target = Function(self._part, _dtype_of(value))
@@ -102,12 +101,12 @@ class DirichletBC:
     ) -> None:
         """Give the dofs of a function, or of a right-hand side, ``scale * (values - x0)``.
 
-        Without `x0` and `scale` these are the values of the condition.
+        Without `x0` and `scale` the dofs get the values of the condition.
 
         Args:
-            target: A function of the space; it is changed.
-            x0: What is taken from the values; with a residual the function that it is of, so that
-                Newton's step ends at the values.
+            target: A function of the space; changed.
+            x0: Subtracted from the values. For a residual the current solution, so that Newton's
+                step ends at the values.
             scale: A factor.
 
         Raises:
@@ -137,7 +136,7 @@ class DirichletBC:
             target.put(self.dofs, factor * (found - x0.values[self.dofs]))
 
     def _spread(self, value: Any) -> Any:
-        """Return a value of one component as one of all."""
+        """Return a value of a single component as a value of all components."""
         if len(self._components) == self._part.dim:
             return value
         component, n = self._components[0], self._part.dim
@@ -153,9 +152,9 @@ class DirichletBC:
 
 
 def _dtype_of(value: Any) -> np.dtype[Any]:
-    """Return the dtype that values are computed in: of an expression that of its functions."""
+    """Return the dtype for computing values; of an expression the dtype of the functions."""
     if not isinstance(value, ufl.core.expr.Expr):
-        return np.dtype(complex)  # which holds whatever a function of coordinates may return
+        return np.dtype(complex)  # holds any result of a function of coordinates
     used = ufl.algorithms.extract_coefficients(value)
     dtypes = [one.dat.dtype for one in used if isinstance(one, Function)]
     used = ufl.algorithms.analysis.extract_constants(value)
@@ -164,7 +163,7 @@ def _dtype_of(value: Any) -> np.dtype[Any]:
 
 
 def _spread_answer(found: Any, points: Array, spread: Callable[[Any], Any]) -> Any:
-    """Return what a function of coordinates gives for one component as values of all."""
+    """Return the values of a function for a single component as values of all components."""
     is_of_one = not isinstance(found, list | tuple) and np.ndim(found) <= 1
     return spread(found) if is_of_one else found
 
@@ -202,13 +201,13 @@ def _held(space: FunctionSpace, where: Any) -> Array:
 
 
 def _kinds(space: FunctionSpace) -> tuple[str, ...]:
-    """Return the kinds of facets that may have tags: where a mesh finds none itself, the outer."""
+    """Return the kinds of facets with tags; the outer facets alone if a mesh has no others."""
     inner = hasattr(space.mesh, "interior_facets")
     return ("exterior_facet", "interior_facet") if inner else ("exterior_facet",)
 
 
 def _of_tag(space: FunctionSpace, tag: str | int) -> Array:
-    """Return the dofs of a tag's facets, of those on the boundary and of those inside."""
+    """Return the dofs of a tag's facets, on the boundary and inside."""
     domain = space.domain
     parts = {kind: domain.tagged(kind, tag) for kind in _kinds(space)}
     found = [_on_facets(space, kind, one.indices) for kind, one in parts.items() if one is not None]
@@ -259,7 +258,7 @@ def _on_facets(space: FunctionSpace, kind: str, chosen: Array) -> Array:
     """Return the dofs of facets and of their edges and vertices."""
     domain = space.domain
     facets = domain.facets(kind)
-    # of two cells the first one is asked: both have the dofs that lie on the facet
+    # the first of two cells suffices: both have the dofs on the facet
     cells = facets.cells.values[chosen, 0]
     numbers = np.asarray(facets.local_numbers.data_ro).reshape(facets.set.size, -1)[chosen, 0]
     if space.element.is_mixed:

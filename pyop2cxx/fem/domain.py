@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A mesh as forms see it: geometry, edges, faces, and the facets of integrals."""
+"""Meshes for forms: geometry, edges, faces, and the facets of integrals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MOST_FORMS = 32
 
 
 class MeshLike(Protocol):
-    """What a mesh has to have.
+    """Members needed of a mesh.
 
     Attributes:
         cell_type: ``"interval"``, ``"triangle"``, ``"quadrilateral"``, ``"tetrahedron"`` or
@@ -45,11 +45,10 @@ class MeshLike(Protocol):
         cells: The cells.
         vertices: The vertices.
         cell_vertices: The vertices of each cell, in Basix's order of the reference cell.
-        coordinates: Where the vertices are: a Dat whose dim is the dimension of the space.
+        coordinates: Coordinates of the vertices: a Dat with the dimension of the space as dim.
 
-    A mesh that is curved or closes on itself has `degree`, `cell_nodes` (the nodes of each cell, on
-    which its coordinates are), `is_periodic`, `edges` and `facets`, too, as `pyop2cxx.mesh.Mesh`
-    has them.
+    A curved or periodic mesh has `degree`, `cell_nodes` (the nodes of each cell, with the
+    coordinates), `is_periodic`, `edges` and `facets`, too, as in `pyop2cxx.mesh.Mesh`.
     """
 
     @property
@@ -67,9 +66,9 @@ class Facets:
 
     Attributes:
         set: The facets.
-        cells: The cells of each, arity 1 or 2; the first one is UFL's ``"+"``.
-        local_numbers: The number of the facet in each of them, int32, dim 1 or 2.
-        permutations: How each of them sees the facet, uint8, dim 1 or 2; as FFCx knows it.
+        cells: The cells of each, arity 1 or 2; the first is UFL's ``"+"``.
+        local_numbers: The number of the facet in each cell, int32, dim 1 or 2.
+        permutations: Orientation of the facet in each cell, uint8, dim 1 or 2; as in FFCx.
         tags: Subsets by name.
     """
 
@@ -89,7 +88,7 @@ class Facets:
 
 
 class _Mesh(ufl.Mesh):
-    """A mesh in UFL, which all forms over it hold."""
+    """Mesh in UFL, held by all forms over the mesh."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
@@ -99,7 +98,7 @@ class _Mesh(ufl.Mesh):
 
 
 class Domain:
-    """A mesh as forms see it; one for each mesh, made by `domain_of`.
+    """Mesh with data for forms; unique for each mesh, made by `domain_of`.
 
     Attributes:
         mesh: The mesh.
@@ -107,14 +106,14 @@ class Domain:
         tdim: Dimension of the cells.
         gdim: Dimension of the space.
         ufl: The mesh in UFL.
-        cell_vertices: The vertices of each cell, as its kernels see them: of simplices in
-            ascending order.
-        cell_nodes: Where coordinates have the nodes of each cell, in the same order.
+        cell_vertices: The vertices of each cell, in the order of kernels: of simplices
+            ascending.
+        cell_nodes: The nodes of each cell, as rows of the coordinates, in the same order.
         degree: Of the geometry.
         numberings: Of dofs, by element.
-        derived: Forms of expressions and what they are assembled to, until `pyop2cxx.op2.exit`.
-        stand_ins: What stands for functions and constants in these forms.
-        lock: Held by who uses what these forms are assembled to.
+        derived: Forms of expressions and their tensors, until `pyop2cxx.op2.exit`.
+        stand_ins: Placeholders for functions and constants in the derived forms.
+        lock: Held while tensors of derived forms are in use.
     """
 
     def __init__(self, mesh: MeshLike) -> None:
@@ -169,11 +168,11 @@ class Domain:
         return (domain_of, (self.mesh,))
 
     def ufl_id(self) -> int:
-        """Return the number by which UFL tells meshes apart."""
+        """Return the number that identifies a mesh in UFL."""
         return self.mesh.cells._uid
 
     def _sorted_places(self) -> Array | None:
-        """Return where each vertex of a simplex comes in ascending order; None if all are there."""
+        """Return each vertex's place in ascending order, of simplices; None if all are sorted."""
         given = self.mesh.cell_vertices.values
         if self.cell_type not in reference.SIMPLICES or (given[:, 1:] > given[:, :-1]).all():
             return None
@@ -188,9 +187,9 @@ class Domain:
         return Map(mesh.cells, mesh.vertices, ordered.shape[1], ordered, name)
 
     def _refuse_doubled(self) -> None:
-        """Refuse meshes whose cells lie on each other, or see a vertex twice."""
+        """Refuse meshes with cells on top of each other, or with a vertex twice in a cell."""
         if self.gdim == self.tdim:
-            _ = getattr(self.mesh, "interior_facets", None)  # a Mesh looks at its cells here
+            _ = getattr(self.mesh, "interior_facets", None)  # a Mesh checks the cells here
         rows = np.sort(self.mesh.cell_vertices.values, axis=1)
         is_twice = (rows[:, 1:] == rows[:, :-1]).any(axis=1)
         if is_twice.any():
@@ -200,13 +199,13 @@ class Domain:
             )
 
     def _columns(self, subsets: Sequence[Sequence[int]]) -> Array:
-        """Return where the mesh has what kernels name by corners: edges, faces or nodes.
+        """Return columns of the mesh's Maps for edges, faces or nodes given by corners.
 
         Args:
-            subsets: The corners of each, as kernels see them and as the mesh does.
+            subsets: The corners of each entity in the reference cell.
 
         Returns:
-            Shape (n_cells, n): which of the mesh's is each of the kernel's.
+            Shape (n_cells, n): the column of the mesh for each entity of the kernel.
         """
         if self._place is None:
             return np.broadcast_to(np.arange(len(subsets)), (len(self.corners), len(subsets)))
@@ -229,7 +228,7 @@ class Domain:
         return Map(self.mesh.cells, given.toset, given.arity, rows, f"ascending_{given.name}")
 
     def coordinates(self, dtype: np.dtype[Any]) -> Dat:
-        """Return the coordinates of vertices in a precision; the mesh's own where it has it."""
+        """Return the coordinates of vertices in a precision; the mesh's own Dat if possible."""
         own = self.mesh.coordinates
         if own.dtype == dtype:
             return own
@@ -241,21 +240,21 @@ class Domain:
 
     @cached_property
     def corners(self) -> Array:
-        """Vertices of each cell, as its kernels see them; shape (n_cells, n)."""
+        """Vertices of each cell, in the order of kernels; shape (n_cells, n)."""
         return np.asarray(self.cell_vertices.values)
 
     def entities(self, dim: int) -> tuple[Array, int]:
-        """Return the numbers of vertices, edges, faces or cells of each cell, and how many.
+        """Return the numbers of the entities of each cell, shape (n_cells, n), and their count.
 
         Args:
-            dim: 0, 1, 2, 3; at most that of the cells.
+            dim: 0, 1, 2, 3; at most the dimension of the cells.
         """
         if dim == 0:
             return self.corners, self.mesh.vertices.size
         if dim == self.tdim:
             return np.arange(len(self.corners))[:, None], len(self.corners)
         if dim not in self._entities and getattr(self.mesh, "is_periodic", False):
-            # facets of the same vertices may be two, so they go by the mesh's numbers
+            # two facets may have the same vertices, so the mesh's numbers are used
             mesh: Any = self.mesh
             found = mesh.facets if dim == self.tdim - 1 else mesh.edges
             columns = self._columns(reference.topology(self.cell_type)[dim])
@@ -268,7 +267,7 @@ class Domain:
         return self._entities[dim]
 
     def states(self, dim: int, entity: int) -> Array:
-        """Say how an edge or a face of each cell is turned; see `cells.states`."""
+        """Return the orientation of an edge or a face of each cell; see `cells.states`."""
         local = np.array(reference.topology(self.cell_type)[dim][entity])
         return reference.states(self.corners[:, local])
 
@@ -297,14 +296,14 @@ class Domain:
         return self._found_facets(2) if given is None else self._given_facets(given)
 
     def _given_facets(self, given: Any) -> Facets:
-        """Take the mesh's own facets; those of a sorted simplex have other numbers."""
+        """Take the mesh's own facets; a sorted simplex numbers facets in another order."""
         numbers = np.asarray(given.local_numbers.data_ro).reshape(given.set.size, -1)
-        if self._place is not None:  # a facet has the number of the vertex that it lacks
+        if self._place is not None:  # the number of a facet is the number of the opposite vertex
             numbers = self._place[given.cells.values, numbers]
         return Facets(self, given.cells, numbers, getattr(given, "tags", None))
 
     def _found_facets(self, n_cells: int) -> Facets:
-        """Find the facets that as many cells share."""
+        """Find the facets of as many cells."""
         numbers, n = self.entities(self.tdim - 1)
         flat = numbers.reshape(-1)
         order = np.argsort(flat, kind="stable")
@@ -318,7 +317,7 @@ class Domain:
         return Facets(self, map_, local, None)
 
     def facet_map(self, kind: str, map_: Map) -> Map:
-        """Return what a Map from cells leads to from the cells of each facet."""
+        """Return the composition of a Map from cells with the Map from facets to cells."""
         facets = self.facets(kind)
         key = (kind, map_._uid)
         if key not in self.numberings:
@@ -334,11 +333,11 @@ class Domain:
 
         Args:
             kind: Of integral.
-            number: Its number in a form: the key of a tag, or of named ones `FIRST_NAMED` plus its
-                place.
+            number: The number in a form: the key of a tag, or for names `FIRST_NAMED` plus the
+                place of the tag.
 
         Raises:
-            IndexValueError: There is none of this number.
+            IndexValueError: No subdomain has the number.
         """
         tags = self.tags(kind)
         if isinstance(tags, Mapping) and number >= FIRST_NAMED:
@@ -353,7 +352,7 @@ class Domain:
 
         Args:
             kind: Of integral.
-            tag: Its name or its number.
+            tag: The name or number of the tag.
         """
         tags = self.tags(kind)
         if isinstance(tags, Mapping):
@@ -366,7 +365,7 @@ class Domain:
         return Subset(self._whole(kind), indices) if indices.size else None
 
     def no_tag(self, kind: str, tag: str | int) -> str:
-        """Say which tags there are instead, and where this one is."""
+        """Return a message with the existing tags, and other kinds with the same tag."""
         other = {"exterior_facet": "interior_facet", "interior_facet": "exterior_facet"}.get(kind)
         where = {"exterior_facet": "on the boundary: fem.ds", "interior_facet": "inside: fem.dS"}
         hint = ""
@@ -397,7 +396,7 @@ class Domain:
         return found if isinstance(found, Subset) else Subset(whole, found)
 
     def at(self, points: Array) -> Array:
-        """Return where points of the reference cell are in each cell.
+        """Return the coordinates in each cell of points of the reference cell.
 
         Args:
             points: Shape (n, tdim).
@@ -405,7 +404,7 @@ class Domain:
         Returns:
             Shape (n_cells, n, gdim).
         """
-        # rounded, so that what lies on a vertex, or on a line of the axes, does so exactly
+        # rounded, so that points on a vertex, or on an axis, are exact
         values = np.round(self._geometry.tabulate(0, points)[0, :, :, 0], 14)
         where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)
         where = where[self.cell_nodes.values]
@@ -436,7 +435,7 @@ class Domain:
 
 
 class _Key:
-    """A mesh as a key: equal to itself only, whatever its class says."""
+    """Mesh as a key, compared by identity."""
 
     __slots__ = ("mesh",)
 
@@ -451,14 +450,14 @@ class _Key:
 
 
 def domain_of(mesh: Any) -> Domain:
-    """Return a mesh as forms see it; the same for the same mesh.
+    """Return the `Domain` of a mesh; always the same object for a mesh.
 
     Args:
-        mesh: A mesh; or a space or function on it. Of an extruded mesh, its mesh without columns.
+        mesh: A mesh; or a space or function on it. Of an extruded mesh, the mesh without columns.
 
     Raises:
-        UsageError: This is no mesh, or an extruded one that `ExtrudedMesh.to_mesh` refuses.
-        UnsupportedError: There are no finite elements on such cells here.
+        UsageError: No mesh, or an extruded mesh refused by `ExtrudedMesh.to_mesh`.
+        UnsupportedError: The type of cells has no finite elements here.
     """
     found = getattr(getattr(mesh, "space", mesh), "domain", None)
     if isinstance(found, Domain):
@@ -475,7 +474,7 @@ def domain_of(mesh: Any) -> Domain:
 
 
 class _Kept:
-    """The domain of a mesh, in the mesh; copies of the mesh and pickles have none."""
+    """Domain of a mesh, kept in the mesh; copies of the mesh and pickles have none."""
 
     def __init__(self, epoch: int | None = None, domain: Domain | None = None) -> None:
         self.epoch, self.domain = epoch, domain

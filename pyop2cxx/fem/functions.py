@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has values in a form: functions and constants."""
+"""Functions and constants: the data of forms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__new__", "__init__")
 class Function(ufl.Coefficient, Shown):
-    """A function of a space: a coefficient of forms whose values lie in a Dat.
+    """Function of a space: a coefficient of forms, with values in a Dat.
 
     Args:
         space: The space.
@@ -42,7 +42,7 @@ class Function(ufl.Coefficient, Shown):
     Raises:
         UsageError: The first argument is no `FunctionSpace`.
         DatTypeError: The Dat lies elsewhere.
-        DataTypeError: There are no forms of this dtype.
+        DataTypeError: Forms do not support the dtype.
 
     Example:
         >>> from pyop2cxx import fem, op2
@@ -58,7 +58,7 @@ class Function(ufl.Coefficient, Shown):
     """
 
     def __new__(cls, space: FunctionSpace, *_: Any, **__: Any) -> Function:
-        """Check the space, before UFL asks what it is."""
+        """Check the space before UFL does."""
         if not isinstance(space, FunctionSpace):
             raise UsageError(f"Function: expected a fem.FunctionSpace, got {type(space).__name__}")
         made: Function = super().__new__(cls, space)
@@ -90,7 +90,7 @@ class Function(ufl.Coefficient, Shown):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self.dat.name
 
     def __str__(self) -> str:  # as forms show it
@@ -99,7 +99,7 @@ class Function(ufl.Coefficient, Shown):
     def __repr__(self) -> str:
         return f"<Function '{self.name}' of {self.space}, {self.dat.dtype.name}>"
 
-    def _ufl_compute_hash_(self) -> int:  # UFL's is that of the text, which tells no two apart
+    def _ufl_compute_hash_(self) -> int:  # UFL's hash is of the text
         return hash((type(self), self.count()))
 
     def interpolate(self, given: Any) -> Function:
@@ -119,8 +119,8 @@ class Function(ufl.Coefficient, Shown):
         """Set all values of this function, and return it.
 
         Args:
-            given: A `Function` of the same dofs, whose values are copied where they are; or what
-                `pyop2cxx.fem.interpolate` takes, such as a number or an expression.
+            given: A `Function` of the same dofs, copied without the host; or an argument of
+                `pyop2cxx.fem.interpolate`, such as a number or an expression.
 
         Raises:
             DataValueError: As of `pyop2cxx.fem.interpolate`.
@@ -133,7 +133,7 @@ class Function(ufl.Coefficient, Shown):
         return self.interpolate(given)
 
     def on_mesh(self) -> Dat:
-        """Return the values as pictures and files take them; see `pyop2cxx.fem.on_mesh`."""
+        """Return the values at the vertices of the mesh; see `pyop2cxx.fem.on_mesh`."""
         found: Dat = seams.on_mesh(self)
         return found
 
@@ -143,9 +143,9 @@ class Function(ufl.Coefficient, Shown):
 
     @property
     def values(self) -> Array:
-        """All values one after the other, shape (space.size,), a view that is not written to.
+        """All values one after the other, shape (space.size,): a read-only view.
 
-        Set it to a number, or to as many numbers, to change them all.
+        May be set, to a number or to an array of as many values.
         """
         return np.asarray(self.dat.data_ro).reshape(-1)
 
@@ -160,7 +160,7 @@ class Function(ufl.Coefficient, Shown):
         self.set_values(np.broadcast_to(found.reshape(-1), (self.space.size,)))
 
     def set_values(self, values: Array) -> None:
-        """Set all `values`, in whatever order the Dat has them.
+        """Set all `values`, independent of the order in the Dat.
 
         Args:
             values: As many, in C order, of the function's dtype.
@@ -169,14 +169,14 @@ class Function(ufl.Coefficient, Shown):
         target[...] = values.reshape(target.shape)
 
     def put(self, where: Any, values: Any) -> None:
-        """Set some of `values`, in whatever order the Dat has them.
+        """Set some of `values`, independent of the order in the Dat.
 
         Args:
-            where: What indexes an array of shape (space.size,).
-            values: What is put there.
+            where: An index of an array of shape (space.size,).
+            values: The new values there.
 
         Raises:
-            DataValueError: They are complex, and the function is real.
+            DataValueError: The values are complex, and the function is real.
         """
         self.check_holds(values)
         self.dat.data.flat[where] = values
@@ -213,20 +213,20 @@ class Function(ufl.Coefficient, Shown):
 
 
 def _function_of(space: FunctionSpace, dat: Dat) -> Function:
-    """Return a function that was pickled or copied; for UFL it is another one."""
+    """Return a pickled or copied function; UFL sees a new function."""
     return Function(space, dat=dat)
 
 
 def check_function(given: Any, space: FunctionSpace, what: str) -> None:
-    """Raise if this is no function of a space.
+    """Raise if the argument is no function of a space.
 
     Args:
-        given: What should be one.
-        space: Whose dofs it has to have.
+        given: The argument.
+        space: The space needed.
         what: Begins the message.
 
     Raises:
-        DatTypeError: It is something else, or of another space.
+        DatTypeError: The argument is no function, or of another space.
     """
     if not isinstance(given, Function):
         raise DatTypeError(f"{what}: expected a Function of {space}, got {type(given).__name__}")
@@ -238,20 +238,20 @@ def check_function(given: Any, space: FunctionSpace, what: str) -> None:
 
 @ends_tracebacks("__init__")
 class Constant(ufl.Constant, Shown):
-    """A constant of forms, whose value may change without compiling them again.
+    """Constant of forms; a new value needs no compilation.
 
     Args:
         where: A mesh, or a function space on it.
         value: A number or an array.
-        dtype: Of the value in loops; that of the forms it is in.
+        dtype: Of the value in loops; the same as of the forms.
 
     Attributes:
         data: The Global that loops read.
 
     Raises:
         UsageError: The first argument is no mesh.
-        DataTypeError: There are no forms of this dtype.
-        DataValueError: The value is no number, or one that the dtype does not hold.
+        DataTypeError: Forms do not support the dtype.
+        DataValueError: The value is no number, or outside the range of the dtype.
     """
 
     def __init__(self, where: Any, value: ArrayLike, dtype: DTypeLike = np.float64) -> None:
@@ -265,7 +265,7 @@ class Constant(ufl.Constant, Shown):
     def __reduce__(self) -> tuple[Any, ...]:
         return _constant_of, (self.ufl_domain().ufl_cargo().mesh, self.ufl_shape, self.data)
 
-    def __repr__(self) -> str:  # by which UFL sorts constants, so that each has its own
+    def __repr__(self) -> str:  # unique, because UFL sorts constants by repr
         return f"<Constant {self}, shape {self.ufl_shape}, {self.data.dtype.name}>"
 
     def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
@@ -273,7 +273,7 @@ class Constant(ufl.Constant, Shown):
 
     @property
     def value(self) -> Array:
-        """The value, of the shape that was given; set it to change it."""
+        """The value, of the given shape; may be set."""
         found: Array = np.array(self.data.data_ro).reshape(self.ufl_shape)
         return found
 
@@ -286,7 +286,7 @@ class Constant(ufl.Constant, Shown):
 
 
 def _constant_of(mesh: Any, shape: tuple[int, ...], data: Global) -> Constant:
-    """Return a constant that was pickled or copied; for UFL it is another one."""
+    """Return a pickled or copied constant; UFL sees a new constant."""
     made = Constant(mesh, np.zeros(shape), data.dtype)
     made.data = data
     return made

@@ -65,10 +65,10 @@ class Held:
         return self.dofs.size > 0
 
     def values_of(self, bcs: Iterable[Condition]) -> Array:
-        """Return the given values, shape (n,); of conditions that meet the last one counts.
+        """Return the given values, shape (n,); for a dof of several conditions the last counts.
 
         Args:
-            bcs: The conditions of this space that the object was made of, in their order.
+            bcs: The conditions of the space, in the order given to `held_of`.
         """
         found = np.zeros(self.dofs.size)
         for where, bc in zip(self._where, bcs, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interpolation: the function of a space that agrees with another where its dofs look."""
+"""Interpolation: functions with the degrees of freedom of a given function."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
     """Interpolate into a space.
 
     Args:
-        given: A number, or an array of one value for each component; a function of coordinates,
-            of shape (gdim, n), that returns (components, n) values, n of a scalar, or constants,
+        given: A number, or an array with a value for each component; a function of coordinates,
+            of shape (gdim, n), returning (components, n) values, n of a scalar, or constants,
             or a sequence of components; an expression of UFL's, of functions on the same mesh,
-            evaluated by a loop over the cells; or for a mixed space a sequence of one of these for
+            evaluated by a loop over the cells; or for a mixed space a sequence with a value for
             each part.
         target: The function to set; or a space, for a new one.
 
     Returns:
-        The function. Where two cells give a dof different values, that of the later cell counts.
+        The function. Where two cells give a dof different values, the later cell counts.
 
     Raises:
-        DataValueError: There are not as many values or components as needed, they are no numbers,
-            or complex for a real function.
-        UsageError: This cannot be interpolated; the target is neither.
+        DataValueError: The number of values or components is wrong, or values are no numbers, or
+            complex for a real function.
+        UsageError: `given` cannot be interpolated, or `target` is of another kind.
         UnsupportedError: The dofs of the element are moments of derivatives.
     """
     function = Function(target) if isinstance(target, FunctionSpace) else target
@@ -55,11 +55,11 @@ def interpolate(given: Any, target: Function | FunctionSpace) -> Function:
 
 
 def interpolated(given: Any, function: Function, what: str) -> Function:
-    """Interpolate as `interpolate` does, for whom messages are about.
+    """Interpolate as `interpolate` does, with the beginning of messages as an argument.
 
     Args:
         given: As of `interpolate`.
-        function: What is set.
+        function: The function to set.
         what: Begins messages.
     """
     with waiting(f"interpolate: {function.space.size} values"):
@@ -69,7 +69,7 @@ def interpolated(given: Any, function: Function, what: str) -> Function:
 
 def _interpolate(given: Any, function: Function, what: str) -> None:
     space, dtype = function.space, function.dat.dtype
-    if isinstance(given, ufl.constantvalue.Zero):  # of no mesh, for UFL
+    if isinstance(given, ufl.constantvalue.Zero):  # UFL gives zeros no mesh
         given = np.zeros(given.ufl_shape)
     if space.parts:
         if not isinstance(given, list | tuple) or len(given) != len(space.parts):
@@ -81,7 +81,7 @@ def _interpolate(given: Any, function: Function, what: str) -> None:
         found = [interpolated(one, Function(part, dtype), what).values for one, part in pairs]
         function.set_values(np.concatenate(found))
     elif isinstance(given, ufl.core.expr.Expr) and not isinstance(given, int | float | complex):
-        with space.domain.lock:  # of the values at points, which the next one gets
+        with space.domain.lock:  # held while the values at points are in use
             _set(function, _evaluated(given, function, what))
     elif callable(given):
         _set_by_call(function, given, what)
@@ -100,21 +100,21 @@ def _is_no_number(one: Any) -> bool:
 
 
 def on_mesh(u: Function) -> Dat:
-    """Return a function as pictures and files take it, at the vertices of its mesh.
+    """Return the values of a function at the vertices of the mesh, for pictures and files.
 
     Args:
         u: The function, of a space that is not mixed.
 
     Returns:
         A Dat on ``mesh.vertices``, of a curved mesh on ``mesh.nodes``, or on ``mesh.cells`` if the
-        function is constant in each cell; it has the function's name, and memory of its own. Where
-        a function jumps, the value of the later cell counts.
+        function is constant in each cell; with the function's name and with separate memory.
+        Where a function jumps, the value of the later cell counts.
 
     Raises:
-        UsageError: This is no function, or one of a mixed space.
+        UsageError: No function, or of a mixed space.
 
     Example:
-        ``plot_values(mesh, fem.on_mesh(u))``, ``write_vtu("u.vtu", mesh, fem.on_mesh(u))``.
+        ``plot_values(mesh, u)`` and ``write_vtu("u.vtu", mesh, u)`` show these values.
     """
     if not isinstance(u, Function):
         raise UsageError(f"on_mesh: expected a Function, got {type(u).__name__}")
@@ -150,7 +150,7 @@ def _set_by_call(function: Function, given: Callable[[Array], Any], what: str) -
 
 
 def _independent(space: FunctionSpace, values: Array) -> Array:
-    """Return the components that an element has dofs for: of a symmetric tensor not all.
+    """Return the components with dofs: of a symmetric tensor not all.
 
     Args:
         space: The space.
@@ -164,7 +164,7 @@ def _independent(space: FunctionSpace, values: Array) -> Array:
 
 
 def _points(space: FunctionSpace) -> Array:
-    """Return the points of the reference cell at which an element looks."""
+    """Return the interpolation points of an element in the reference cell."""
     found = node_points(space.element)
     if found is not None:
         return found
@@ -176,7 +176,7 @@ def _points(space: FunctionSpace) -> Array:
 
 
 def _set(function: Function, values: Array) -> None:
-    """Set a function to what has these values at the points of each cell.
+    """Set a function by values at the interpolation points of each cell.
 
     Args:
         function: The function.
@@ -202,7 +202,7 @@ def _moments(space: FunctionSpace, values: Array) -> Array:
         values = _pulled_back(space, inner, values)
     matrix = np.asarray(inner.interpolation_matrix)
     n_cells, n_points, _ = values.shape
-    # Basix has the values of one component at all points after those of another
+    # Basix orders values by component, then by point
     by_block = values.reshape(n_cells, n_points, space.dim, -1).transpose(0, 2, 3, 1)
     found: Array = by_block.reshape(n_cells, space.dim, -1) @ matrix.T
     return np.moveaxis(found, 1, 2)
@@ -224,8 +224,8 @@ def _pulled_back(space: FunctionSpace, inner: Any, values: Array) -> Array:
 def _evaluated(expression: Any, function: Function, what: str) -> Array:
     """Return an expression's values at the points of each cell, by a loop over the cells.
 
-    A linear form whose test functions are one at one point each, with these points and weights of
-    one as quadrature, has just these values.
+    The vector of a linear form has the values at points, if each test function is 1 at a single
+    point, and the quadrature has the same points with weights 1.
     """
     space, dtype = function.space, function.dat.dtype
     if ufl.algorithms.extract_arguments(expression):
@@ -250,7 +250,7 @@ def _evaluated(expression: Any, function: Function, what: str) -> Array:
 
 
 def _evaluation(space: FunctionSpace, dtype: np.dtype[Any], expression: Any) -> Form:
-    """Return the form whose vector has an expression's values at the points of each cell."""
+    """Return a linear form; the vector has an expression's values at the points of each cell."""
     points = _points(space)
     weights = np.ones(len(points))
     at_points = elements.quadrature_element(

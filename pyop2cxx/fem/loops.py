@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parallel loops of a form: one for each integral and subdomain."""
+"""Parallel loops of a form: a loop for each integral and subdomain."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ if TYPE_CHECKING:
 
 
 class Form(Shown):
-    """A form of UFL's on meshes and functions of `pyop2cxx.fem`, compiled.
+    """Compiled form of UFL's, on meshes and functions of `pyop2cxx.fem`.
 
     Args:
-        form: The form; its arguments are of `FunctionSpace`, its coefficients `Function`, its
-            constants `Constant`.
-        dtype: Of scalars; None means that of its functions and constants, float64 if there are
+        form: The form; arguments are of `FunctionSpace`, coefficients `Function`, constants
+            `Constant`.
+        dtype: Of scalars; None means the dtype of functions and constants, float64 if there are
             none.
-        name: What the kernels are called.
+        name: Name of the kernels.
 
     Attributes:
         form: As given.
         dtype: Of scalars.
-        spaces: Those of its arguments: of rows, then of columns.
-        integrals: Its integrals, compiled.
-        lock: Held by who uses what is kept with the form: its number, its matrix in `solve`.
+        spaces: Spaces of the arguments: of rows, then of columns.
+        integrals: The compiled integrals.
+        lock: Held while data kept with the form is in use: the number, the matrix in `solve`.
 
     Raises:
-        UsageError: It is no form, is not over one mesh, or has functions of another kind.
+        UsageError: No form, or on several meshes, or with functions of another kind.
         DataTypeError: Functions have another dtype.
     """
 
@@ -103,11 +103,11 @@ class Form(Shown):
         """Return the same form of other functions and constants; nothing is compiled.
 
         Args:
-            given: By each coefficient and constant of this form what takes its place, of the same
-                space or shape, and of the same dtype.
+            given: A replacement for each coefficient and constant, of the same space or shape,
+                and of the same dtype.
         """
         if self.rank == 0:
-            _ = self.number  # which both have, and the domain, too
+            _ = self.number  # shared by both forms, as the domain is
         _ = self.domain
         made = copy.copy(self)
         made.coefficients = [given.get(one, one) for one in self.coefficients]
@@ -141,8 +141,8 @@ class Form(Shown):
 
     @cached_property
     def domain(self) -> Domain:
-        """The mesh that it is over."""
-        if self.spaces and not self.integrals:  # which UFL may have left out with the mesh
+        """The mesh of the form."""
+        if self.spaces and not self.integrals:  # UFL may have dropped the integrals with the mesh
             return self.spaces[0].domain
         domains = [one.ufl_cargo() for one in self.form.ufl_domains()]
         if len(domains) != 1 or domains[0] is None:
@@ -155,25 +155,25 @@ class Form(Shown):
 
     @property
     def rank(self) -> int:
-        """The number of its arguments: 0 of a number, 1 of a vector, 2 of a matrix."""
+        """The number of arguments: 0 of a number, 1 of a vector, 2 of a matrix."""
         return len(self.spaces)
 
     @cached_property
     def number(self) -> Global:
-        """What a form without arguments is assembled to; one thread at a time uses it."""
+        """The Global of a form without arguments; used by a single thread at a time."""
         return Global(1, 0.0, dtype=self.dtype, name="value")
 
     def derived(self, name: Any, make: Callable[[], Any]) -> Any:
-        """Return what is made of this form: once, and again after `pyop2cxx.op2.exit`.
+        """Return an object kept with the form, made once, and again after `pyop2cxx.op2.exit`.
 
         Args:
-            name: By which it is found again.
-            make: Makes it.
+            name: The key of the object.
+            make: Makes the object.
         """
         return self._derived.made(name, make)
 
     def tensor(self) -> Tensor:
-        """Return what it can be assembled to, zero: a Global, a Dat or a Mat."""
+        """Return a zero Global, Dat or Mat for the rank of the form."""
         if self.rank == 0:
             return Global(1, 0.0, dtype=self.dtype, name="value")
         if self.rank == 1:
@@ -183,7 +183,7 @@ class Form(Shown):
 
     @cached_property
     def sparsity(self) -> Sparsity:
-        """Where the matrix of a bilinear form may have values; if all vanish, those of cells."""
+        """Nonzero places of a bilinear form's matrix; of cells if the form has no integrals."""
         rows, columns = self.spaces
         kinds = dict.fromkeys([integral.kind for integral in self.integrals] or ["cell"])
         pairs = [(self._map(k, rows.cell_dofs), self._map(k, columns.cell_dofs)) for k in kinds]
@@ -195,7 +195,7 @@ class Form(Shown):
 
         Args:
             tensor: As of `tensor`.
-            lgmaps: Of a matrix, what is left out: see `Mat`; by components of dofs.
+            lgmaps: Of a matrix, left out rows and columns: see `Mat`; by components of dofs.
         """
         return [
             ParLoop(
@@ -210,8 +210,8 @@ class Form(Shown):
     def add_to(self, tensor: Tensor, lgmaps: Any = None) -> None:
         """Add the form to a tensor, now.
 
-        The same as to compute all `loops`; what ran before into the same tensor, with the same
-        functions, is remembered, without keeping the tensor alive.
+        Computes all `loops`. The loops for a tensor and functions are remembered, without keeping
+        the tensor alive.
 
         Args:
             tensor: As of `tensor`.
@@ -276,13 +276,13 @@ class Form(Shown):
 
 
 def compile_first(*wanted: tuple[Form, Tensor]) -> None:
-    """Compile at the same time the loops that will run and have not run so far.
+    """Compile in parallel the loops needed for tensors and not compiled so far.
 
-    Nothing happens where loops wait for others, or run in check mode. What the compiler rejects is
-    left to the loop, which says what is wrong.
+    Nothing happens where loops wait for others, or run in check mode. Errors of the compiler are
+    left to the loops, for better messages.
 
     Args:
-        *wanted: Forms, and what `Form.add_to` will take.
+        *wanted: Forms, and tensors for `Form.add_to`.
 
     Raises:
         UsageError: A tensor does not fit.

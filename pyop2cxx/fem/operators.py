@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 
 @ends_tracebacks("__init__")
 class action:
-    """A bilinear form as an operator: ``y = A x`` without a matrix.
+    """Operator of a bilinear form: ``y = A x`` without a matrix.
 
-    Rows and columns of given dofs are those of the identity, as in an assembled matrix.
+    Rows and columns of given dofs are rows and columns of the identity, as in an assembled matrix.
 
     Args:
-        a: The bilinear form, of one space.
+        a: The bilinear form, of a single space.
         bcs: Boundary conditions.
         dtype: Of scalars, as of `pyop2cxx.fem.assemble`.
 
     Attributes:
-        source: What the loops read: a function of the space.
-        target: What they add to.
+        source: Input of the loops: a function of the space.
+        target: Output of the loops.
         shape: Numbers of rows and columns.
         dtype: Of scalars.
 
     Raises:
-        UsageError: This is no bilinear form of one space.
+        UsageError: The form is not bilinear, or of two spaces.
 
     Example:
         ``op2.solve(fem.action(a, bcs), u.dat, b.dat, pc_type="none")``, or SciPy's methods with
@@ -116,7 +116,7 @@ class action:
         return np.array(y.data_ro).reshape(-1)
 
     def to_scipy(self) -> Any:
-        """Return it as SciPy's ``LinearOperator``.
+        """Return a ``LinearOperator`` of SciPy.
 
         Raises:
             MissingExtraError: SciPy is not installed.
@@ -125,7 +125,7 @@ class action:
         return linalg.LinearOperator(self.shape, matvec=self.__matmul__, dtype=self.dtype)
 
     def to_petsc(self) -> Any:
-        """Return it as a matrix of PETSc's without entries, a shell, for its Krylov methods.
+        """Return a shell matrix of PETSc, for Krylov methods of PETSc.
 
         Raises:
             MissingExtraError: petsc4py is not installed.
@@ -135,7 +135,7 @@ class action:
 
 
 def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
-    """Return what reads all but given dofs, and what keeps these as they are."""
+    """Return kernels to read all but given dofs, and to copy given dofs."""
     take, put = (
         Kernel(
             render(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elements as plain values, from which they are made again: Basix' own cannot be pickled."""
+"""Plain values for making elements again, because Basix' elements cannot be pickled."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pyop2cxx.fem._packages import basix, elements
 
 
 def as_recipe(element: Any) -> tuple[Any, ...]:
-    """Return what an element is made of.
+    """Return plain values for making an element again.
 
     Args:
         element: Of ``basix.ufl``.
 
     Raises:
-        UsageError: It cannot be made again, as one that a program has tabulated itself.
+        UsageError: The element cannot be made again, such as a custom element.
     """
     recipe = _parts_of(element)
     if recipe is None or of_recipe(recipe) != element:
@@ -46,7 +46,7 @@ def _parts_of(element: Any) -> tuple[Any, ...] | None:
 
 
 def of_recipe(recipe: tuple[Any, ...]) -> Any:
-    """Return the element that `as_recipe` has described."""
+    """Return the element described by `as_recipe`."""
     kind, *parts = recipe
     if kind == "mixed":
         return elements.mixed_element([of_recipe(part) for part in parts])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels for elements whose dofs a cell may see with the other sign.
+"""Kernels for elements with dofs of opposite signs in neighbouring cells.
 
 On quadrilaterals and hexahedra the basis functions of Raviart-Thomas and Nedelec elements point
-along or against an edge or a face, as the reference cell has it. FFCx's kernel works with the
-reference cell's; the kernel here calls it with values of that sign, and gives its tensor that sign.
+along or against an edge or a face. FFCx's kernel assumes the direction of the reference cell. The
+kernel here applies signs to coefficients before the call, and to the tensor afterwards.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def with_signs(
     integral: Integral, arguments: Collection[int], coefficients: Collection[int]
 ) -> Integral:
-    """Return an integral whose kernel takes signs, too.
+    """Return an integral with signs as further arguments of the kernel.
 
     Args:
-        integral: As FFCx made it.
-        arguments: Numbers of the form's arguments that have signs.
-        coefficients: Numbers of its coefficients that have signs.
+        integral: As FFCx made the integral.
+        arguments: Numbers of the form's arguments with signs.
+        coefficients: Numbers of the form's coefficients with signs.
 
     Returns:
         The same integral if there are none.

@@ -39,7 +39,7 @@ DIRECT: Mapping[str, Any] = {"ksp_type": "preonly", "pc_type": "lu"}
 
 @dataclass(frozen=True)
 class NewtonHistory:
-    """How Newton's method went.
+    """Convergence history of Newton's method.
 
     Attributes:
         residuals: Norms of the residual: at the start, and after each step.
@@ -49,7 +49,7 @@ class NewtonHistory:
 
     @property
     def n_iterations(self) -> int:
-        """Steps that were made."""
+        """Number of steps."""
         return len(self.residuals) - 1
 
 
@@ -73,18 +73,18 @@ def solve(
         u: The solution; of a nonlinear problem, and of iterative solvers, also the first guess.
         bcs: Boundary conditions.
         J: The Jacobian of the residual; None means ``ufl.derivative(F, u)``.
-        rtol: Newton's method stops where the residual is smaller than that at the start by this
-            factor,
-        atol: or smaller than this.
+        rtol: Newton's method stops when the residual, divided by the residual at the start, is
+            smaller,
+        atol: or when the residual itself is smaller.
         max_it: Most steps of Newton's method.
         **options: Of `pyop2cxx.op2.solve`; a sparse LU factorisation if there are none.
 
     Returns:
-        How it went.
+        The history of convergence.
 
     Raises:
-        UsageError: This is no such equation; u is of another space.
-        ConvergenceError: It did not converge; u has its last values.
+        UsageError: The equation is of another kind, or u of another space.
+        ConvergenceError: The method did not converge; u has the last values.
     """
     if not isinstance(equation, ufl.equation.Equation):
         raise UsageError("solve: expected an equation of UFL's, a == L or F == 0")
@@ -102,13 +102,13 @@ def solve(
         )
     right = right_side(equation.rhs, left, "solve")
     check_function(u, left.spaces[1], "solve: the solution is of the space of trial functions")
-    with left.lock:  # of the tensors, which the next step over time uses again
+    with left.lock:  # held while the tensors, kept for the next call, are in use
         kept = (
             left.derived("matrix", left.tensor),
             left.derived("vector", lambda: _right_side(left)),
         )
         matrix, vector = assembled_again(left, right, bcs, *kept)
-        # it keeps factors while the matrix is the same
+        # the solver keeps factors while the matrix is the same
         solver: Solver = left.derived("solver", Solver)
         solver.update_parameters(Solver(**options).parameters)
         solver.solve(matrix, u.dat, vector.dat)
@@ -179,19 +179,19 @@ def _newton(
 
 
 def _jacobian(residual: Form, u: Function) -> Form:
-    """Return the derivative of a residual; the same one for the same residual and function."""
+    """Return the derivative of a residual, kept for each function."""
     derive = partial(ufl.derivative, residual.form, u)
     found: Form = residual.derived(("jacobian", u), lambda: compiled(derive(), u.dat.dtype))
     return found
 
 
 def _right_side(left: Form) -> Function:
-    """Return what holds the right-hand sides of a bilinear form."""
+    """Return a function for right-hand sides of a bilinear form."""
     return Function(left.spaces[0], left.dtype, "b")
 
 
 def _two_functions(u: Function) -> tuple[Function, Function]:
-    """Return what holds steps and residuals of Newton's method."""
+    """Return functions for steps and residuals of Newton's method."""
     return Function(u.space, u.dat.dtype, "step"), Function(u.space, u.dat.dtype, "residual")
 
 
@@ -199,12 +199,12 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
     """Return the norm of a function or of an expression of UFL's with functions in it.
 
     Args:
-        expression: What to measure.
+        expression: A function, or an expression of functions.
         kind: ``"L2"``, ``"H1"``, ``"H10"`` (of the gradient alone), ``"Hdiv"`` or ``"Hcurl"``.
-        degree: Of polynomials that the quadrature is exact for; None means UFL's estimate.
+        degree: Of polynomials with exact quadrature; None means UFL's estimate.
 
     Raises:
-        UsageError: There is no such norm.
+        UsageError: The kind of norm does not exist.
     """
     squares = {
         "L2": (ufl.inner,),
@@ -221,7 +221,7 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
         return Form(sum(square(of, of) for square in squares[kind]) * measure)
 
     if isinstance(_checked_expression(expression, "norm"), ufl.constantvalue.Zero):
-        return 0.0  # of no mesh, for UFL
+        return 0.0  # UFL gives zeros no mesh
     if not ufl.domain.extract_domains(expression):
         raise UsageError(
             f"norm: {shown(expression)} is of no mesh; take a fem.Constant(mesh, value)"
@@ -236,7 +236,7 @@ def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:
 
 
 def _checked_expression(given: Any, what: str) -> Any:
-    """Return what UFL computes with."""
+    """Return an argument as an expression of UFL's."""
     if not isinstance(given, ufl.core.expr.Expr):
         raise UsageError(
             f"{what}: expected a Function or an expression of UFL's, got {shown(given)}; a "
@@ -246,7 +246,7 @@ def _checked_expression(given: Any, what: str) -> Any:
 
 
 def _domain_of(expression: Any) -> Domain | None:
-    """Return the mesh that an expression is over; None if that is none of ours."""
+    """Return the mesh of an expression; None for meshes of other packages."""
     domains = ufl.domain.extract_domains(ufl.as_ufl(expression))
     found = domains[0].ufl_cargo() if len(domains) == 1 else None
     return found if isinstance(found, Domain) else None
@@ -266,7 +266,7 @@ def error_norm(u: Function, exact: Any, kind: str = "L2", degree: int | None = N
         degree: Of the quadrature; None means three more than twice the element's degree.
 
     Raises:
-        UsageError: There is no such norm.
+        UsageError: The kind of norm does not exist.
     """
     if not isinstance(u, Function):
         raise UsageError(f"error_norm: expected a Function, got {type(u).__name__}")

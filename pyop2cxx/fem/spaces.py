@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Function spaces: which numbers a function on a mesh is made of."""
+"""Function spaces and the numbering of their dofs."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Numbering:
 
     Attributes:
         dofs: The Set of them; of a vector element each stands for a block of values.
-        cell_dofs: Those of each cell, in the order of the element.
-        signs: The sign with which each cell sees them, a Dat on the cells of as many values as the
-            element has; None if all are positive.
+        cell_dofs: Dofs of each cell, in the order of the element.
+        signs: Signs of the dofs in each cell, a Dat on the cells with a value for each dof; None
+            if all are positive.
     """
 
     dofs: Set
@@ -48,27 +48,27 @@ class Numbering:
 
 @ends_tracebacks("__init__")
 class FunctionSpace(ufl.FunctionSpace, Shown):
-    """Functions on a mesh that are made of a finite element on each cell.
+    """Space of functions on a mesh, of a finite element on each cell.
 
-    Dofs are numbered by vertices, then edges, faces, and cells; those of P1 are numbered as the
-    vertices. Of a vector element the components lie together, in a Dat of that dim. Of a mixed
-    element the dofs of the first part come before those of the second, and all have dim 1.
+    Dofs are numbered by vertices, then edges, faces, and cells; dofs of P1 are numbered as the
+    vertices. Of a vector element the components lie together, in a Dat of as many values. Of a
+    mixed element the dofs of the first part precede the dofs of the second, and all have dim 1.
 
     Args:
         mesh: A mesh; see `pyop2cxx.fem.domain.MeshLike`.
         element: An element of ``basix.ufl``; or ``(family, degree)`` or ``(family, degree,
-            shape)``, such as ``("P", 2, (3,))`` or ``("P", 2, 3)``; or a list of these, for a mixed
-            space.
+            shape)``, such as ``("P", 2, (3,))`` or ``("P", 2, 3)``; or a list of elements, for a
+            mixed space.
 
     Attributes:
-        mesh: As given; of an extruded mesh its `flat`.
+        mesh: As given; of an extruded mesh the `flat`.
         dof_set: The dofs; of a vector element each stands for a block of values.
         cell_dofs: The dofs of each cell, in the order of the element.
         dim: Values on each dof.
 
     Raises:
-        UsageError: This is no mesh, or no element, or one for other cells.
-        UnsupportedError: There are no such elements on such cells here.
+        UsageError: No mesh, or no element, or an element for other cells.
+        UnsupportedError: The element is not available on the cells of the mesh.
 
     Example:
         >>> from pyop2cxx import fem, op2
@@ -107,16 +107,16 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
 
     @property
     def domain(self) -> Domain:
-        """The mesh as forms see it."""
+        """The mesh with data for forms."""
         return self._domain
 
     @property
     def size(self) -> int:
-        """How many numbers a function is made of."""
+        """Number of values of a function: dofs times `dim`."""
         return self.dof_set.size * self.dim
 
     def signs_of(self, dtype: np.dtype[Any]) -> Dat:
-        """Return the signs with which cells see dofs, in a precision."""
+        """Return the signs of dofs in cells, in a precision."""
         assert self.signs is not None
         if self.signs.dtype == dtype:
             return self.signs
@@ -127,10 +127,10 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
 
     @cached_property
     def dof_coordinates(self) -> Array:
-        """Where the dofs are, shape (dof_set.size, gdim); of elements whose dofs are point values.
+        """Coordinates of the dofs, shape (dof_set.size, gdim); for dofs that are values at points.
 
         Raises:
-            UnsupportedError: The dofs are none.
+            UnsupportedError: The dofs are not values at points.
         """
         points = node_points(self.element)
         if points is None or self.element.is_mixed:
@@ -143,7 +143,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
 
     @cached_property
     def parts(self) -> tuple[FunctionSpace, ...]:
-        """The spaces of the parts of a mixed element; empty if it is none."""
+        """The spaces of the parts of a mixed element; empty for other elements."""
         if not self.element.is_mixed:
             return ()
         return tuple(FunctionSpace(self.mesh, part) for part in self.element.sub_elements)
@@ -152,7 +152,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         """Return a part of a mixed space, for boundary conditions.
 
         Raises:
-            IndexValueError: There is no such part.
+            IndexValueError: The part does not exist.
         """
         if not 0 <= i < len(self.parts):
             raise IndexValueError(
@@ -176,13 +176,13 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
 
 @dataclass(frozen=True)
 class Subspace:
-    """A part of a mixed space.
+    """Part of a mixed space.
 
     Attributes:
         whole: The mixed space.
         space: The part as a space of its own.
-        start: The first of its dofs in the mixed space; component ``c`` of dof ``n`` of the part is
-            ``start + n * space.dim + c``.
+        start: First dof of the part in the mixed space; component ``c`` of dof ``n`` of the part
+            is ``start + n * space.dim + c``.
     """
 
     whole: FunctionSpace
@@ -191,14 +191,14 @@ class Subspace:
 
 
 def _made_again(mesh: MeshLike, recipe: Any, numbering: Numbering) -> FunctionSpace:
-    """Return a space that was pickled or copied, whose dofs keep their Set and their numbers."""
+    """Return a pickled or copied space; dofs keep their Set and their numbers."""
     element = of_recipe(recipe)
     domain_of(mesh).numberings[element] = numbering
     return FunctionSpace(mesh, element)
 
 
 def node_points(element: Any) -> Array | None:
-    """Return the points whose values are the dofs of an element's scalar part; None if none are."""
+    """Return the points of the scalar part's dofs; None if dofs are not values at points."""
     part = scalar_part(element)
     if part.has_custom_quadrature:
         points: Array = part.custom_quadrature()[0]
@@ -210,12 +210,12 @@ def node_points(element: Any) -> Array | None:
 
 
 def scalar_part(element: Any) -> Any:
-    """Return what a vector element repeats; of others the element itself."""
+    """Return the scalar element of a vector element; other elements are returned unchanged."""
     return element.sub_elements[0] if element.block_size > 1 else element
 
 
 def element_name(element: Any) -> str:
-    """Return an element as it is written in ``FunctionSpace``, where it can be; short otherwise."""
+    """Return an element as written in ``FunctionSpace``; a short text if impossible."""
     if element.is_mixed:
         return f"[{', '.join(map(element_name, element.sub_elements))}]"
     part = scalar_part(element)
@@ -299,7 +299,7 @@ def _place(
     dofs: Array,
     signs: Array,
 ) -> None:
-    """Give the dofs of one edge, face, ... of each cell their numbers, turned as it is."""
+    """Number the dofs of an edge, face, ... of each cell, by the orientation."""
     local, base = numbers
     if not 0 < dim < domain.tdim or domain.cell_type in reference.SIMPLICES:
         dofs[:, local] = base

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Forms of expressions: made once for all that differ in functions and constants only.
+"""Forms of expressions, shared by expressions that differ only in functions and constants.
 
-Who evaluates an expression in each step over time may write it anew each time, with the same
-functions or with others. In a form that is kept, functions and constants are therefore replaced
-by others that stand for them, so that it keeps no values alive and fits all expressions alike.
+A program may write an expression anew in each step over time, with the same functions or with
+others. In a kept form, functions and constants are therefore replaced by placeholders. The form
+then keeps no values alive, and fits all expressions of the same structure.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 def form_of(
     expression: Any, domain: Domain, about: tuple[Any, ...], make: Callable[[Any], Form]
 ) -> Form:
-    """Return a form that is made of an expression, for its functions and constants.
+    """Return a form made of an expression, with the expression's functions and constants.
 
     Args:
         expression: Of UFL's.
         domain: The mesh; forms are kept there, until `pyop2cxx.op2.exit`.
-        about: What the form depends on besides the expression; hashable.
-        make: Makes the form of an expression alike.
+        about: Further parameters of the form; hashable.
+        make: Makes the form of an expression with placeholders.
 
     Raises:
         UsageError: As of `Form`.
@@ -44,10 +44,10 @@ def form_of(
 
 
 def _used(expression: Any) -> dict[Any, Any]:
-    """Return the functions and constants of an expression, and what stands for each.
+    """Return the functions and constants of an expression, each with a placeholder.
 
-    They are numbered within each space, or among constants of a shape, in the order in which they
-    were made.
+    Placeholders are numbered within each space, or among constants of a shape, in the order of
+    creation.
     """
     found: dict[Any, Any] = {}
     numbers: dict[Any, int] = {}
@@ -73,7 +73,7 @@ def _function(space: Any, dtype: Any, number: int) -> Function:
     kept: dict[Any, Any] = space.domain.stand_ins
     key = (space, dtype, number)
     if key not in kept:
-        kept[key] = Function(space, dtype)  # whose values get no memory, for nothing uses them
+        kept[key] = Function(space, dtype)  # values get no memory while unused
     found: Function = kept[key]
     return found
 

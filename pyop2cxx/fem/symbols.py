@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What UFL writes about a mesh: coordinates, normals, measures."""
+"""Symbols of UFL on a mesh: coordinates, normals, measures."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def FacetNormal(mesh: Any) -> Any:
 
 
 def dx(mesh: Any, *tags: str | int, **options: Any) -> Any:
-    """Return the measure of cells, all or those of tags; see `ds`."""
+    """Return the measure of cells, all or of tags; see `ds`."""
     return _measure("dx", "cell", mesh, tags, options)
 
 
 def ds(mesh: Any, *tags: str | int, **options: Any) -> Any:
-    """Return the measure of facets on the boundary, all or those of tags.
+    """Return the measure of facets on the boundary, all or of tags.
 
     Args:
         mesh: The mesh.
@@ -36,13 +36,14 @@ def ds(mesh: Any, *tags: str | int, **options: Any) -> Any:
         **options: Of ``ufl.Measure``, such as ``degree``.
 
     Raises:
-        IndexValueError: There is no such tag.
+        IndexValueError: The tag does not exist.
+        UsageError: The first argument is no mesh.
     """
     return _measure("ds", "exterior_facet", mesh, tags, options)
 
 
 def dS(mesh: Any, *tags: str | int, **options: Any) -> Any:
-    """Return the measure of facets between cells, all or those of tags; see `ds`."""
+    """Return the measure of facets between cells, all or of tags; see `ds`."""
     return _measure("dS", "interior_facet", mesh, tags, options)
 
 

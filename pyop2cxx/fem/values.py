@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that users give: numbers, and functions of coordinates, in the shape that is needed."""
+"""Conversion of users' numbers and functions of coordinates to arrays of a needed shape."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_CALLS = (TypeError, ValueError, IndexError)
 
 
 def numbers(given: Any, dtype: np.dtype[Any], what: str) -> Array:
-    """Return what was given as an array of a dtype, which may share its memory.
+    """Return numbers as an array of a dtype, which may share memory.
 
     Args:
         given: Numbers of any kind, in arrays or sequences of any shape.
@@ -30,7 +30,7 @@ def numbers(given: Any, dtype: np.dtype[Any], what: str) -> Array:
         what: Begins messages.
 
     Raises:
-        DataValueError: These are no numbers, or the dtype does not hold them.
+        DataValueError: Not numbers, or outside the range of the dtype.
     """
     try:
         found = plain_array(given, what)
@@ -52,20 +52,20 @@ def number(given: Any, what: str) -> float | complex:
         what: Begins messages.
 
     Raises:
-        DataValueError: It is none.
+        DataValueError: Not a number.
     """
     found = constants(given, (), np.dtype(complex), what)[0].item()
     return complex(found) if found.imag else float(found.real)
 
 
 def _is_symbol(one: Any) -> bool:
-    """Say whether this is an expression of UFL's without a value, whose float() does not end."""
+    """Say whether an object is an expression of UFL's without a value; float() would not end."""
     known = ufl.constantvalue.ScalarValue | ufl.constantvalue.Zero
     return isinstance(one, ufl.core.expr.Expr) and not isinstance(one, known)
 
 
 def constants(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Array:
-    """Return one number for each component, flat.
+    """Return a number for each component, flat.
 
     Args:
         given: A number for all of them; or an array of the shape, or flat.
@@ -74,7 +74,7 @@ def constants(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: st
         what: Begins messages.
 
     Raises:
-        DataValueError: These are no numbers, or of another shape.
+        DataValueError: Not numbers, or of another shape.
     """
     found, size = numbers(given, dtype, what), prod(shape)
     if found.shape not in ((), (1,), (size,), shape):
@@ -89,12 +89,12 @@ def called(
     dtype: np.dtype[Any],
     what: str,
 ) -> Array:
-    """Return what a function of coordinates gives.
+    """Return the values of a function of coordinates.
 
     Args:
         given: Takes coordinates of all points, shape (gdim, n), and returns an array of shape
             ``(*shape, n)``, or with flat components; or constants for all points; or a sequence
-            of components, each of which has n values or is constant.
+            of components, each with n values or constant.
         points: Shape (n, gdim).
         shape: Of a value; empty for scalars.
         dtype: Of values.
@@ -104,8 +104,8 @@ def called(
         Shape (n, components).
 
     Raises:
-        DataValueError: It returns something else.
-        UsageError: It raised an error that functions for one point raise.
+        DataValueError: The result has another shape.
+        UsageError: The function failed, with an error typical of functions for a single point.
     """
     n, size = len(points), prod(shape)
     found = answer(given, points, what)
@@ -134,9 +134,9 @@ def answer(given: Callable[[Array], Any], points: Array, what: str) -> Any:
         what: Begins messages.
 
     Raises:
-        DataValueError: It returns no values.
-        UsageError: It raised an error that functions for one point raise. Errors of other kinds
-            are the user's own, and pass.
+        DataValueError: The function returns no values.
+        UsageError: The function failed, with an error typical of functions for a single point.
+            Errors of other kinds are the user's own, and pass.
     """
     try:
         found = given(np.array(points.T))  # a copy, which the function may change
@@ -159,7 +159,7 @@ def answer(given: Callable[[Array], Any], points: Array, what: str) -> Any:
 
 
 def _stacked(found: Sequence[Any], rank: int, n: int, what: str) -> Array:
-    """Return components as an array; if one has n values, the others get as many.
+    """Return components as an array; if a component has n values, constants are repeated.
 
     Args:
         found: Components; those of a tensor by rows, or flat.
@@ -168,7 +168,7 @@ def _stacked(found: Sequence[Any], rank: int, n: int, what: str) -> Array:
         what: Begins messages.
 
     Raises:
-        DataValueError: One is neither constant nor has n values.
+        DataValueError: A component is neither constant nor has n values.
     """
 
     def stacked(parts: Sequence[Any], rank: int) -> tuple[Array, bool]:

@@ -132,5 +132,5 @@ def full_rows(cell: ReferenceCell, rows: Array, points: Array) -> tuple[Array, A
 
 
 def on_mesh(given: Any) -> Any:
-    """Return what pictures and files take of values: of a `fem.Function` a Dat, else what it is."""
+    """Return the Dat of a `fem.Function` for pictures and files; other objects unchanged."""
     return given.on_mesh() if hasattr(given, "on_mesh") else given

@@ -69,7 +69,7 @@ class SquareMesh:
 
 
 def unit_square_mesh(nx: int, ny: int | None = None) -> Mesh:
-    """Divide the unit square into triangles; see `pyop2cxx.mesh.rectangle_mesh`.
+    """Divide the unit square into triangles; see `rectangle_mesh`.
 
     Args:
         nx: Squares in x, each of two triangles.
@@ -89,7 +89,7 @@ def unit_square_mesh(nx: int, ny: int | None = None) -> Mesh:
 
 
 def square_arrays(n: int) -> SquareMesh:
-    """Cut the unit square into n x n squares and each along its rising diagonal.
+    """Cut the unit square into n x n squares, each along the rising diagonal.
 
     Args:
         n: Squares a side.
