@@ -406,14 +406,15 @@ using ConstType = std::tuple<std::string, DType, std::int64_t>;
 
 std::shared_ptr<kernel::Kernel> plain_kernel(const kernel::Kernel& given,
                                              const std::vector<ConstType>& constants,
-                                             const kernel::KernelObserver& observe) {
+                                             const std::optional<kernel::KernelObserver>& observe) {
   std::vector<kernel::Variable> typed;
   for (const auto& [name, dtype, dim] : constants) {
     const Type one = kernel::scalar(kernel::base_of(dtype));
     typed.push_back(
         {.name = name, .type = dim == 1 ? one : kernel::pointer_to(one), .value = {}, .line = 0});
   }
-  kernel::KernelBody body = kernel::plain(given.body.value(), typed, observe);
+  kernel::KernelBody body =
+      kernel::plain(given.body.value(), typed, observe.value_or(kernel::KernelObserver{}));
   if (!kernel::is_typed(body)) {
     throw UnsupportedError(
         fmt::format("kernel '{}': what a local would hold has an unknown type", given.name));
@@ -477,7 +478,7 @@ void bind_kernel(py::module_& core) {
       .def_readonly("key", &Kernel::key);
 
   core.def("plain_kernel", &plain_kernel, py::arg("kernel"), py::arg("constants"),
-           py::arg("observe") = nullptr,
+           py::arg("observe") = py::none(),
            "A kernel with the plain form of the body, in which an expression has no effect.\n\n"
            "Args:\n    kernel: A kernel with a body.\n    constants: Name, type and number of "
            "values of each Const.\n    observe: Called with each pass' name and the body it "

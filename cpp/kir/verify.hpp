@@ -12,13 +12,16 @@ namespace op2::kir {
 /// - subscripts, bounds and conditions are indices; what is stored has the type of its place, which
 ///   is not const; packs are as long as the rows that fill them;
 /// - calls and launches match their functions, and functions use lanes that they have;
-/// - a statement is for an argument that the loop has, or for none.
+/// - a statement is for an argument that the loop has, or for none;
 /// - lanes of a block wait for each other where they share memory (kir/verify_barriers.hpp).
 ///
 /// Passes rename, merge and move statements, and know variables by name: this is what keeps them
 /// from taking one for another.
 /// @throws InternalError naming the function, the statement and what is wrong.
-void verify(const Module& module);
+///
+/// @param[in] waits Whether barriers are checked. Pass `expand` turns components into loops, whose
+/// subscripts the check cannot always tell apart: lower() checks barriers before.
+void verify(const Module& module, bool waits = true);
 
 /// @brief True if only nodes that dialects print are left.
 [[nodiscard]] bool is_expanded(const Module& module);

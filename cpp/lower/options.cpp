@@ -26,11 +26,6 @@ Strategy strategy_from_name(std::string_view name) {
   return static_cast<Strategy>(found - std::begin(strategy_names));
 }
 
-DeviceClass class_of(const Facts& facts) {
-  if (facts.lanes != Lanes::grid) return DeviceClass::host;
-  return facts.vectors_in_lane ? DeviceClass::processor : DeviceClass::gpu;
-}
-
 std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapFacts>& maps,
                    const Options& options) {
   Canonical out;

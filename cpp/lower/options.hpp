@@ -7,10 +7,17 @@
 #include <vector>
 
 #include "base/abi_types.hpp"
+#include "base/backend_facts.hpp"
 #include "base/map_facts.hpp"
 #include "base/tuning.hpp"
 
 namespace op2::lower {
+
+using op2::class_of;
+using op2::Facts;
+using op2::Lanes;
+using op2::lanes_names;
+using op2::Widths;
 
 /// @brief How racing updates are resolved. What each does: architecture, section 5.
 enum class Strategy : std::uint8_t { direct, owner, scratch, atomic, block, colour };
@@ -25,71 +32,12 @@ inline constexpr std::string_view strategy_names[] = {"direct", "owner", "scratc
 /// @brief The strategy called @p name. @throws UsageError listing all of them.
 [[nodiscard]] Strategy strategy_from_name(std::string_view name);
 
-/// @brief Whether a backend runs work items one after the other, on several threads, or on the
-/// lanes of a device for which the host launches functions. It says how functions come to run, and
-/// what follows from that alone; whatever else tells machines apart is a fact of its own.
-enum class Lanes : std::uint8_t { one, threads, grid };
-
-inline constexpr std::string_view lanes_names[] = {"one", "threads", "grid"};
-
-/// @brief What a backend can do. Passes read this, never the backend's name. Each says one thing,
-/// so that other machines can be other combinations.
-struct Facts {
-  Lanes lanes = Lanes::one;
-  bool atomics = false;            ///< of every real scalar type, by whatever means
-  int warp = 0;                    ///< lanes that exchange registers; 0: none
-  bool one_address_space = true;   ///< one type of pointer reaches private and shared memory
-  bool complex_arithmetic = true;  ///< otherwise complex numbers can only be moved
-  bool float64 = true;
-  bool fetches = false;         ///< indices can be read past the caches
-  bool fences = false;          ///< a block can see what another one of the same launch has written
-  bool any_kernel = false;      ///< of any text: unparsed, with headers, calling what it likes
-  bool rows_in_place = false;   ///< a kernel works on an element's own row where it lies, uncopied
-  bool const_optional = false;  ///< a kernel may leave out the const of what it only reads
-
-  // of a grid
-  bool vectors_in_lane = false;   ///< a lane has vectors of its own, for elements side by side
-  bool runs_in_lane = false;      ///< a lane takes elements that follow each other: the lanes of a
-                                  ///< block do not run at the same time, and share a cache
-  bool fast_shared = true;        ///< memory that a block shares is faster than its cache
-  bool private_on_stack = false;  ///< private arrays of all of a block's lanes lie on one stack
-  bool operator==(const Facts&) const = default;
-
-  /// @brief What is left of them on a very device: it may compute in single precision only, or
-  /// exchange registers among another number of lanes, and if it is a processor, its cores are the
-  /// blocks of a grid.
-  /// @param[in] device_warp 0: as the backend says.
-  [[nodiscard]] constexpr Facts on(bool is_processor, bool has_float64, int device_warp = 0) const {
-    Facts facts = *this;
-    facts.float64 = float64 && has_float64;
-    if (warp > 0 && device_warp > 0) facts.warp = device_warp;
-    facts.vectors_in_lane = facts.runs_in_lane = facts.private_on_stack = is_processor;
-    facts.fast_shared = !is_processor;
-    return facts;
-  }
-};
-
 /// @brief What the user asks of the code, whatever the data.
 struct Semantics {
   bool deterministic = false;
   bool debug = false;
   int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
   bool operator==(const Semantics&) const = default;
-};
-
-/// @brief What the sizes of Sets, and how values lie, let code take for granted.
-struct Widths {
-  int element_bytes = 4;      ///< plan arrays: width of element numbers
-  int entry_bytes = 4;        ///< plan arrays: width of element number times slots
-  int target_bytes = 4;       ///< plan arrays: width of target numbers
-  int position_bytes = 1;     ///< plan arrays: width of places within a matrix's row: 1, 2 or 4
-  bool padded = false;        ///< on a grid: incidences as columns of equal length
-  int columns = 0;            ///< padded: no target has more incidences; 0: not known
-  bool summed = false;        ///< on a GPU: so much is added that blocks had better sum it first
-  bool scattered = false;     ///< on a GPU: lanes side by side would add to memory far apart
-  int index_bytes = 8;        ///< on a grid: width of all index arithmetic
-  std::vector<int> soa = {};  ///< on a grid: arguments whose Dats lie as structures of arrays
-  bool operator==(const Widths&) const = default;
 };
 
 struct Options {
@@ -102,9 +50,6 @@ struct Options {
   int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
   bool operator==(const Options&) const = default;
 };
-
-/// @brief Whose default numbers fit a backend.
-[[nodiscard]] DeviceClass class_of(const Facts& facts);
 
 /// @brief Canonical text of everything a strategy's code depends on besides the signature.
 [[nodiscard]] std::string key_of(Strategy strategy, const Facts& facts,

@@ -59,7 +59,7 @@ bool shares_targets(const LoopSizes& loop, const Tuning& tuning, PlanCache& plan
 }
 
 /// Whether lanes side by side would add to memory far apart, through any Map.
-bool is_scattered(const LoopSizes& loop, const lower::Facts& facts, const Tuning& tuning,
+bool is_scattered(const LoopSizes& loop, const Facts& facts, const Tuning& tuning,
                   PlanCache& plans) {
   if (!loop.is_whole || tuning.most_scatter == 0) return loop.is_whole;
   ScatterLayout layout{.window = tuning.interleaved_window};
@@ -135,14 +135,13 @@ int entry_bytes(const LoopSizes& loop) {
   return bytes_to_count(loop.n_items * std::max(loop.n_slots, 1));
 }
 
-lower::Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& members,
-                        const lower::Facts& facts, const Tuning& tuning, PlanCache& plans,
-                        int n_threads) {
+Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& members, const Facts& facts,
+                 const Tuning& tuning, PlanCache& plans, int n_threads) {
   if (members.empty()) return widths_of(whole, {whole}, facts, tuning, plans, n_threads);
   const LoopSizes& main = members.front();
   std::vector<const LoopSizes*> all{&whole};
   for (const LoopSizes& member : members) all.push_back(&member);
-  lower::Widths widths;
+  Widths widths;
   for (const LoopSizes* loop : all) {
     widths.element_bytes = std::max(widths.element_bytes, bytes_to_count(loop->n_items));
     for (const SizedMap& map : loop->maps) {
@@ -153,7 +152,7 @@ lower::Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& me
     }
   }
   widths.entry_bytes = entry_bytes(main);
-  const DeviceClass device = lower::class_of(facts);
+  const DeviceClass device = class_of(facts);
   if (device == DeviceClass::host) return widths;
   widths.padded = is_evenly_covered(main, tuning.most_padding, plans, n_threads);
   if (widths.padded) widths.columns = static_cast<int>(largest_degree(main, plans, n_threads));

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/access.hpp"
+#include "base/backend_facts.hpp"
 #include "base/tuning.hpp"
-#include "lower/options.hpp"
 #include "plan/plan_cache.hpp"
 
 /// The rules by which sizes and meshes decide the text of a loop, and how much a loop moves.
@@ -71,9 +71,9 @@ struct LoopSizes {
 /// @param[in] whole The function.
 /// @param[in] members The loops that it is made of, first the one whose incidences are counted;
 /// none: it is one loop.
-[[nodiscard]] lower::Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& members,
-                                      const lower::Facts& facts, const Tuning& tuning,
-                                      PlanCache& plans, int n_threads);
+[[nodiscard]] Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& members,
+                               const Facts& facts, const Tuning& tuning, PlanCache& plans,
+                               int n_threads);
 
 /// @brief Bytes that one call must move: each Dat and each Map entry once, what is read and written
 /// both ways; not what one member hands on to the next.

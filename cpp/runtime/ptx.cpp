@@ -30,7 +30,8 @@ void append_as_sum(std::string& out, std::string_view line, std::size_t at) {
   const std::string_view operands = line.substr(at + wide.size());
   const std::size_t from = operands.find_first_not_of(" \t");
   const std::string_view target = operands.substr(from, operands.find(',') - from);
-  out += fmt::format("{0}not.b{1}{2}\n{0}add.s{1} {3}, {3}, 1;", before, bits, operands, target);
+  out += fmt::format("{}not.b{}{}\n{}add.s{} {}, {}, 1;", before, bits, operands, before, bits,
+                     target, target);
 }
 
 }  // namespace

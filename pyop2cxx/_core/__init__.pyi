@@ -1693,7 +1693,7 @@ def plain_kernel(
     constants: collections.abc.Sequence[
         tuple[str, DType, typing.SupportsInt | typing.SupportsIndex]
     ],
-    observe: collections.abc.Callable[[str, KernelBody], None] = None,
+    observe: collections.abc.Callable[[str, KernelBody], None] | None = None,
 ) -> Kernel:
     """
     A kernel with the plain form of the body, in which an expression has no effect.
@@ -1780,7 +1780,23 @@ def written_down_for_device(module: Module, loop: Loop, strategy: str) -> str: .
 
 DEVICE_CLASSES: list[str] = ["host", "processor", "gpu"]
 MOST_SET_BYTES: int = 256
-PASSES: list[str] = ["strategy", "lanes", "reduce", "legalise", "expand", "narrow"]
+PASSES: list[str] = [
+    "in_order",
+    "summed_blocks",
+    "elements",
+    "staged_blocks",
+    "launched_blocks",
+    "blocks",
+    "colours",
+    "slots",
+    "incidences",
+    "scratch",
+    "lanes",
+    "reduce",
+    "legalise",
+    "expand",
+    "narrow",
+]
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
 VISITED_ALONE: int = -1
 __version__: str

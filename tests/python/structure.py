@@ -57,8 +57,8 @@ PYTHON_RANKS = {
 CODE_LINES = 37_600
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_700),
-    "all rooms": (None, 54_500),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_550),
+    "all rooms": (None, 54_450),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

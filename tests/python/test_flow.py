@@ -407,7 +407,9 @@ def identifiers() -> list[str]:
         own = re.sub(r"/\*.*?\*/", "", str(code), flags=re.DOTALL)
         own = re.sub(r"//.*|#pragma.*", "", own)
         found |= set(re.findall(r"\b[A-Za-z][A-Za-z0-9_]*\b", own))
-    mine = {name for name in found if re.match(r"(op2|OP2|wrap|sum)_|.*_(pack|partial|map|own)", name)}
+    mine = {
+        name for name in found if re.match(r"(op2|OP2|wrap|sum)_|.*_(pack|partial|map|own)", name)
+    }
     return sorted(found - mine - KEYWORDS)
 
 

@@ -16,8 +16,8 @@ from pyop2cxx.runtime import runtime
 class Device:
     """Stands in for a GPU: keeps what it is to load, and loads none of it."""
 
-    def __init__(self, capability: str) -> None:
-        self.info = SimpleNamespace(capability=capability, name="T4")
+    def __init__(self, capability: str, backend: str = "cuda") -> None:
+        self.info = SimpleNamespace(backend=backend, capability=capability, name="T4")
         self.device = self
         self.loaded: list[bytes] = []
 
@@ -41,12 +41,13 @@ def test_code_for_another_gpu_is_refused_with_what_there_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("programs", "loaded"), [({"sm_80": b"8", "sm_90": b"9"}, b"8"), ({"": b"text"}, b"text")]
+    ("backend", "programs", "loaded"),
+    [("cuda", {"sm_80": b"8", "sm_90": b"9"}, b"8"), ("opencl", {"": b"text"}, b"text")],
 )
 def test_a_gpu_gets_code_of_its_generation_or_the_text(
-    programs: dict[str, bytes], loaded: bytes
+    backend: str, programs: dict[str, bytes], loaded: bytes
 ) -> None:
-    gpu = Device("sm_86")
+    gpu = Device("sm_86", backend)
     runtime.engine.ahead_loops["t"] = AheadLoop(executable="", programs=programs)
     with pytest.raises(NotImplementedError):
         bring("t", asked(), gpu)  # type: ignore[arg-type]

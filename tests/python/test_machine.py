@@ -27,7 +27,16 @@ def own_cache(tmp_path: Path) -> Iterator[None]:
 
 def test_the_report_has_every_section_and_is_plain_data() -> None:
     report = machine.collect()
-    sections = ["versions", "backends", "devices", "compilers", "threads", "cache", "extras"]
+    sections = [
+        "versions",
+        "backends",
+        "devices",
+        "compilers",
+        "threads",
+        "cache",
+        "tuning",
+        "extras",
+    ]
     assert list(report) == sections
     assert json.loads(json.dumps(report)) == report
     assert report["versions"]["pyop2cxx"]["version"] == __version__

@@ -31,7 +31,7 @@ def public_classes() -> list[tuple[str, type]]:
 
 def test_no_public_class_has_the_repr_of_object() -> None:
     classes = public_classes()
-    assert len(classes) > 60
+    assert len(classes) > 50
     nobody_makes = ("op2.Halo", "fem.MeshLike")  # an abstract class and a protocol
     bare = [name for name, one in classes if one.__repr__ is object.__repr__]
     assert [name for name in bare if name not in nobody_makes] == []

@@ -32,6 +32,7 @@ EXCEPTIONS = {
     "cpp/runtime/device": "an interface; its implementations have the tests",
     "cpp/runtime/timing": "counters without behaviour; tests/cpp/runtime/test_prepared_loop.cpp",
     "cpp/plan/at": "a cast",
+    "cpp/base/backend_facts": "tests/cpp/lower/test_options.cpp",
     "cpp/base/clock": "a subtraction",
     "cpp/kernel/checked_function": "tests/cpp/kernel/test_checks.cpp",
     "cpp/kernel/checked_values": "tests/cpp/kernel/test_checks.cpp",

@@ -29,19 +29,19 @@ LoopSizes adding(std::int64_t n, std::int64_t dim = 1, MapPointer table = nullpt
   return loop;
 }
 
-lower::Facts gpu(int warp = 32) {
-  return {.lanes = lower::Lanes::grid, .warp = warp};
+Facts gpu(int warp = 32) {
+  return {.lanes = Lanes::grid, .warp = warp};
 }
 
-lower::Widths widths_on(const lower::Facts& facts, const LoopSizes& loop,
+Widths widths_on(const Facts& facts, const LoopSizes& loop,
                         const Tuning& tuning = Tuning::of(DeviceClass::gpu)) {
   PlanCache plans;
   return widths_of(loop, {}, facts, tuning, plans, 1);
 }
 
 TEST(Widths, HostsCountInWhatFits) {
-  const lower::Widths small = widths_on({}, adding(100));
-  EXPECT_EQ(small, lower::Widths{});
+  const Widths small = widths_on({}, adding(100));
+  EXPECT_EQ(small, Widths{});
   LoopSizes large = adding(big);
   large.n_slots = 16;
   EXPECT_EQ(widths_on({}, large).element_bytes, 4);
@@ -96,7 +96,7 @@ TEST(Widths, OfUnknownMapsTheUsualIsTaken) {
   const LoopSizes loop = adding(1 << 20);
   EXPECT_TRUE(is_evenly_covered(loop, 1.5, plans, 1));
   EXPECT_EQ(largest_degree(loop, plans, 1), 0);
-  const lower::Widths widths = widths_on(gpu(), loop);
+  const Widths widths = widths_on(gpu(), loop);
   EXPECT_TRUE(widths.summed);
   EXPECT_FALSE(widths.scattered);
 }
@@ -145,7 +145,7 @@ TEST(Widths, AFunctionOfSeveralLoopsFitsAllOfThem) {
   whole.arguments[0].is_soa = true;
   std::vector<LoopSizes> members{adding(100), adding(big, 4)};
   members[1].n_slots = 16;
-  const lower::Widths widths =
+  const Widths widths =
       widths_of(whole, members, gpu(), Tuning::of(DeviceClass::gpu), plans, 1);
   EXPECT_EQ(widths.index_bytes, 8);
   EXPECT_EQ(widths.entry_bytes, 4) << "incidences of the first are counted";

@@ -18,8 +18,9 @@ TEST(Vendors, AreKnownWhileTheyLive) {
     const DeviceVendor mine({.name = "abacus", .fitting = hip::device_vendor.fitting});
     EXPECT_EQ(&vendor_named("abacus"), &mine);
   }
-  EXPECT_EQ(testing::message_of<ToolchainError>([] { (void)vendor_named("abacus"); }).substr(0, 61),
-            "there is no adaptor for devices of 'abacus'; there are: cuda,");
+  EXPECT_EQ(
+      op2::testing::message_of<ToolchainError>([] { (void)vendor_named("abacus"); }).substr(0, 61),
+      "there is no adaptor for devices of 'abacus'; there are: cuda,");
 }
 
 TEST(Vendors, SayWhatDevicesLoadOfCodeThatWasCompiledAhead) {
