@@ -159,8 +159,7 @@ class BarrierChecker {
     if (decl.value) read(*decl.value);
     if (decl.storage == Storage::block) {
       shared_.insert(decl.name);
-    } else if (decl.extent == 0 && decl.value &&
-               (decl.type.is_const || decl.type.is_pointer)) {
+    } else if (decl.extent == 0 && decl.value && (decl.type.is_const || decl.type.is_pointer)) {
       values_.declare(decl.name, resolved(*decl.value));
     } else {
       enter(decl.name, {true, {}, {}});

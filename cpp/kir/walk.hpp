@@ -110,69 +110,68 @@ void parts_of(AnyStmt& stmt, const Parts& parts) {
   const auto all = [&parts](auto& expressions) {
     for (auto& expr : expressions) parts.expr(expr);
   };
-  std::visit(
-      overload{
-          [&](like_t<S, Decl>& decl) {
-            if (decl.value) parts.expr(*decl.value);
-            parts.name(decl.name, Mention::declared);
-          },
-          [&](like_t<S, Assign>& assign) {
-            parts.expr(assign.target);
-            parts.expr(assign.value);
-          },
-          [&](like_t<S, Copy>& copy) {
-            parts.expr(copy.target);
-            parts.expr(copy.value);
-          },
-          [&](like_t<S, Atomic>& atomic) {
-            parts.expr(atomic.target);
-            parts.expr(atomic.value);
-          },
-          [&](like_t<S, CallUser>& call) { all(call.arguments); },
-          [&](like_t<S, Call>& call) { all(call.arguments); },
-          [&](like_t<S, For>& loop) {
-            parts.expr(loop.begin);
-            parts.expr(loop.end);
-            if (auto& columns = loop.columns) {
-              parts.expr(columns->n_cells);
-              parts.expr(columns->first_level);
-              for (auto* name : {&columns->row, &columns->level, &columns->element}) {
-                parts.name(*name, Mention::told);
-              }
-            }
-            if (!loop.step_name.empty()) used(loop.step_name);
-            parts.name(loop.index, Mention::declared);
-            parts.block(loop.body);
-          },
-          [&](like_t<S, If>& branch) {
-            parts.expr(branch.condition);
-            parts.block(branch.then);
-          },
-          [&](like_t<S, Region>& region) { parts.block(region.body); },
-          [](like_t<S, Barrier>&) {},
-          [&](like_t<S, Intrinsic>& intrinsic) { all(intrinsic.operands); },
-          [&](like_t<S, Launch>& launch) {
-            parts.expr(launch.items);
-            all(launch.arguments);
-          },
-          [&](like_t<S, Scratch>& scratch) {
-            parts.expr(scratch.extent);
-            parts.name(scratch.name, Mention::declared);
-          },
-          [&](like_t<S, Gather>& gather) {
-            used(gather.pack);
-            detail::parts_of_rows(gather.rows, parts);
-          },
-          [&](like_t<S, Scatter>& scatter) {
-            used(scatter.pack);
-            detail::parts_of_rows(scatter.rows, parts);
-          },
-          [&](like_t<S, MatInsert>& insert) {
-            used(insert.pack);
-            detail::parts_of_entries(insert.entries, parts);
-          },
-      },
-      stmt.node);
+  std::visit(overload{
+                 [&](like_t<S, Decl>& decl) {
+                   if (decl.value) parts.expr(*decl.value);
+                   parts.name(decl.name, Mention::declared);
+                 },
+                 [&](like_t<S, Assign>& assign) {
+                   parts.expr(assign.target);
+                   parts.expr(assign.value);
+                 },
+                 [&](like_t<S, Copy>& copy) {
+                   parts.expr(copy.target);
+                   parts.expr(copy.value);
+                 },
+                 [&](like_t<S, Atomic>& atomic) {
+                   parts.expr(atomic.target);
+                   parts.expr(atomic.value);
+                 },
+                 [&](like_t<S, CallUser>& call) { all(call.arguments); },
+                 [&](like_t<S, Call>& call) { all(call.arguments); },
+                 [&](like_t<S, For>& loop) {
+                   parts.expr(loop.begin);
+                   parts.expr(loop.end);
+                   if (auto& columns = loop.columns) {
+                     parts.expr(columns->n_cells);
+                     parts.expr(columns->first_level);
+                     for (auto* name : {&columns->row, &columns->level, &columns->element}) {
+                       parts.name(*name, Mention::told);
+                     }
+                   }
+                   if (!loop.step_name.empty()) used(loop.step_name);
+                   parts.name(loop.index, Mention::declared);
+                   parts.block(loop.body);
+                 },
+                 [&](like_t<S, If>& branch) {
+                   parts.expr(branch.condition);
+                   parts.block(branch.then);
+                 },
+                 [&](like_t<S, Region>& region) { parts.block(region.body); },
+                 [](like_t<S, Barrier>&) {},
+                 [&](like_t<S, Intrinsic>& intrinsic) { all(intrinsic.operands); },
+                 [&](like_t<S, Launch>& launch) {
+                   parts.expr(launch.items);
+                   all(launch.arguments);
+                 },
+                 [&](like_t<S, Scratch>& scratch) {
+                   parts.expr(scratch.extent);
+                   parts.name(scratch.name, Mention::declared);
+                 },
+                 [&](like_t<S, Gather>& gather) {
+                   used(gather.pack);
+                   detail::parts_of_rows(gather.rows, parts);
+                 },
+                 [&](like_t<S, Scatter>& scatter) {
+                   used(scatter.pack);
+                   detail::parts_of_rows(scatter.rows, parts);
+                 },
+                 [&](like_t<S, MatInsert>& insert) {
+                   used(insert.pack);
+                   detail::parts_of_entries(insert.entries, parts);
+                 },
+             },
+             stmt.node);
 }
 
 namespace detail {

@@ -40,8 +40,6 @@ class MeshLike(Protocol):
     """Members needed of a mesh.
 
     Attributes:
-        cell_type: ``"interval"``, ``"triangle"``, ``"quadrilateral"``, ``"tetrahedron"`` or
-            ``"hexahedron"``.
         cells: The cells.
         vertices: The vertices.
         cell_vertices: The vertices of each cell, in Basix's order of the reference cell.
@@ -53,7 +51,7 @@ class MeshLike(Protocol):
 
     @property
     def cell_type(self) -> str:
-        """The type of the cells."""
+        """Name of the reference cell, ``"triangle"`` or ``"hexahedron"`` for example."""
 
     cells: Set
     vertices: Set

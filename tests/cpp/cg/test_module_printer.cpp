@@ -502,10 +502,11 @@ TEST(Abi, GeneratedCodeDefinesALaunchOfTheHeadersType) {
   std::string launch = whole_text(edge_loop(), Strategy::block);
   const std::string declared = testing::launch_context_declaration();
   launch.erase(launch.find("struct op2_context_v1 {"), declared.size());
-  EXPECT_EQ(complaints(jit::Language::c,
-                       abi_header() + renamed + launch + "const op2_launch_v1 check = op2_launch_res;\n",
-                       {"-std=c11", "-fopenmp"}),
-            "");
+  EXPECT_EQ(
+      complaints(jit::Language::c,
+                 abi_header() + renamed + launch + "const op2_launch_v1 check = op2_launch_res;\n",
+                 {"-std=c11", "-fopenmp"}),
+      "");
 }
 
 }  // namespace

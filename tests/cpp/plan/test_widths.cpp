@@ -34,7 +34,7 @@ Facts gpu(int warp = 32) {
 }
 
 Widths widths_on(const Facts& facts, const LoopSizes& loop,
-                        const Tuning& tuning = Tuning::of(DeviceClass::gpu)) {
+                 const Tuning& tuning = Tuning::of(DeviceClass::gpu)) {
   PlanCache plans;
   return widths_of(loop, {}, facts, tuning, plans, 1);
 }
@@ -145,8 +145,7 @@ TEST(Widths, AFunctionOfSeveralLoopsFitsAllOfThem) {
   whole.arguments[0].is_soa = true;
   std::vector<LoopSizes> members{adding(100), adding(big, 4)};
   members[1].n_slots = 16;
-  const Widths widths =
-      widths_of(whole, members, gpu(), Tuning::of(DeviceClass::gpu), plans, 1);
+  const Widths widths = widths_of(whole, members, gpu(), Tuning::of(DeviceClass::gpu), plans, 1);
   EXPECT_EQ(widths.index_bytes, 8);
   EXPECT_EQ(widths.entry_bytes, 4) << "incidences of the first are counted";
   EXPECT_EQ(widths.soa, std::vector<int>{0});
