@@ -21,7 +21,7 @@ fail() {
 # less than optimising what the sanitizers add.
 readonly sanitized=build/sanitize threads=build/threads
 # The rooms where threads meet, with those that they name types of or call.
-readonly concrete_rooms='base;mesh;ir;graph;plan;exec;dispatch;libs;runtime;jit'
+readonly concrete_rooms='base;mesh;kernel;ir;kir;graph;plan;exec;dispatch;libs;runtime;jit'
 # Of these the ones whose tests are run with TSan: no other has a thread, an atomic or a mutex.
 readonly threaded_rooms='base;mesh;plan;exec;dispatch;libs;runtime;jit'
 sanitized_build() {
