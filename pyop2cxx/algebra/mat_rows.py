@@ -61,6 +61,7 @@ def subtract_product(
     if entries[0].size == 0:
         return
     whole = (runtime.epoch, "subtract", key, x._uid, y._uid)
+    runtime.settle()  # loops that wait may add to the matrix or to y
     run, maps = mat._row_loops.made(whole, lambda: _product_loop(mat, entries, x, y))
     to_place, to_row, to_col = maps
     run.once((_argument(mat, to_place, READ), x(READ, to_col), y(INC, to_row)))
