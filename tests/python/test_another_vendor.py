@@ -20,6 +20,8 @@ import pytest
 import structure
 from programs import needs_program
 
+from pyop2cxx import _core
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -75,8 +77,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
             target = tree / file.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
-    for extension in (ROOT / "pyop2cxx").glob("_core*.so"):
-        (tree / "pyop2cxx" / extension.name).symlink_to(extension)
+    extension = Path(_core.__file__)
+    (tree / "pyop2cxx" / extension.name).symlink_to(extension)
     for name, new in HIP.items():
         for file in files(ROOT, name):
             target = tree / new / file.relative_to(ROOT / name)
@@ -90,9 +92,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(tree: Path, *command: str) -> str:
     """Run Python with the copied package, and return what it says."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "LD_LIBRARY_PATH": str(tree)}
+    # -S: the finder of an editable installation, a .pth file, would show the original sources
+    path = os.pathsep.join([str(tree), *(one for one in sys.path if one.endswith("-packages"))])
+    environment = {**os.environ, "PYTHONPATH": path, "LD_LIBRARY_PATH": str(tree)}
     environment["PYOP2CXX_CACHE_DIR"] = str(tree / "cache")
-    started = [sys.executable, *command]
+    started = [sys.executable, "-S", *command]
     found = subprocess.run(
         started, env=environment, cwd=tree, capture_output=True, text=True, check=False
     )
