@@ -12,7 +12,7 @@ from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DatTypeError, UsageError
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.functions import Function, check_function
-from pyop2cxx.fem.held import checked, held_of
+from pyop2cxx.fem.held import Held, checked, held_of
 from pyop2cxx.fem.loops import Form, compile_first
 from pyop2cxx.fem.values import number
 from pyop2cxx.runtime.tracebacks import ends_traceback
@@ -87,10 +87,12 @@ def assemble(
         compile_first((found, vector.dat))
         return _put_vector(found, bcs, vector)
     matrix = _checked_matrix(found, tensor, "assemble")
+    rows = held_of(found.spaces[0], bcs)[0]
+    columns = None if keep_columns else held_of(found.spaces[1], bcs)[0]
     compile_first((found, matrix))
     matrix.zero()
     found.add_to(matrix)
-    return _finish_matrix(found, bcs, matrix, diagonal, keep_columns=keep_columns)
+    return _finish_matrix(found, matrix, rows, columns, diagonal)
 
 
 def _number(form: Form) -> float | complex:
@@ -150,18 +152,12 @@ def _put_vector(form: Form, bcs: Sequence[DirichletBC], vector: Function) -> Fun
 
 
 def _finish_matrix(
-    form: Form,
-    bcs: Sequence[DirichletBC],
-    matrix: Mat,
-    diagonal: float = 1.0,
-    *,
-    keep_columns: bool = False,
+    form: Form, matrix: Mat, rows: Held, columns: Held | None, diagonal: float = 1.0
 ) -> Mat:
     """Clear given rows and columns of an assembled matrix, and set the diagonal."""
-    rows = held_of(form.spaces[0], bcs)[0]
-    columns = None if keep_columns else held_of(form.spaces[1], bcs)[0]
-    is_square = form.spaces[0].dof_set is form.spaces[1].dof_set
-    rows.clear(matrix, columns, diagonal if is_square else None)
+    rows.clear(matrix, columns)
+    if form.spaces[0].dof_set is form.spaces[1].dof_set:
+        rows.set_diagonal(matrix, diagonal)
     matrix.assemble()
     return matrix
 
@@ -284,7 +280,7 @@ def assembled_again(
     vector.dat.zero()
     right.add_to(vector.dat)
     columns.lift(matrix, lifted, vector.dat)
-    _finish_matrix(left, bcs, matrix)
+    _finish_matrix(left, matrix, rows, columns)
     rows.put(vector, values)
     return matrix, vector
 
@@ -356,15 +352,11 @@ def _lift(
     factor = number(scale, "lift: scale")
     if x0 is not None:
         check_function(x0, a.spaces[1], "lift: x0")
-    elif not values.any():
-        return
-    if not held or factor == 0:
+    if not held or factor == 0 or (x0 is None and not values.any()):
         return
     given, action = _lifting(a)
     given.dat.zero()
-    held.put(given, values, x0)
-    if factor != 1:
-        given.dat *= factor
+    held.put(given, values, x0, factor)
     action.add_to(vector.dat)
 
 

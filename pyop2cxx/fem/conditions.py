@@ -123,17 +123,11 @@ class DirichletBC:
             [1.0, 3.0, 3.0]
         """
         check_function(target, self.space, "DirichletBC.apply")
-        factor, found = number(scale, "DirichletBC.apply: scale"), self.values
-        held = held_of(self.space, [self])[0]
-        values = held.values_of([self])
-        if x0 is None:
-            held.put(target, factor * values)
-            return
-        check_function(x0, self.space, "DirichletBC.apply: x0")
-        if factor == 1:
-            held.put(target, values, x0)
-        else:
-            target.put(self.dofs, factor * (found - x0.values[self.dofs]))
+        factor = number(scale, "DirichletBC.apply: scale")
+        if x0 is not None:
+            check_function(x0, self.space, "DirichletBC.apply: x0")
+        held, own = held_of(self.space, [self])
+        held.put(target, held.values_of(own), x0, factor)
 
     def _spread(self, value: Any) -> Any:
         """Return a value of a single component as a value of all components."""

@@ -81,35 +81,42 @@ class Held:
         target: Function,
         values: Array | None = None,
         x0: Function | None = None,
-        what: str = "given",
+        scale: float | complex = 1,
     ) -> None:
-        """Set the given dofs of a function to ``values - x0``, on the device if loops run there.
+        """Set the given dofs of a function to ``scale * (values - x0)``, where loops run.
 
         Args:
             target: A function of the space.
             values: Shape (n,); None means 0.
             x0: A function of the space; None means 0.
-            what: Name of the memory for the values. Values that alternate have names of their own.
+            scale: A factor.
 
         Raises:
             DataValueError: The values are complex, and the function is real.
         """
         if not self:
             return
-        if values is None:
-            values, what = np.zeros(self.dofs.size), "zero"
+        is_zero = values is None
+        values = np.zeros(self.dofs.size) if values is None else values
+        if x0 is not None and (scale != 1 or x0.dat.dtype != target.dat.dtype):
+            values, x0 = values - x0.values[self.dofs], None  # on the host
+        values = values if scale == 1 else scale * values
         target.check_holds(values)
         with self._lock:
-            given = self._sent(values, target.dat.dtype, what)
-            others = () if x0 is None else (x0.dat(READ),)
-            par_loop(
-                self._kernel(target.dat.dtype, x0 is not None),
-                self._part(),
-                self.flags()(READ),
-                given(READ),
-                *others,
-                target.dat(RW),
-            )
+            given = self._sent(values, target.dat.dtype, "zero" if is_zero else "given")
+            self.give(given, target.dat, x0 and x0.dat)
+
+    def give(self, source: Dat, target: Dat, x0: Dat | None = None) -> None:
+        """Set the given values of a Dat to ``source - x0``, by a loop over the given dofs.
+
+        Args:
+            source: On the dofs of the space.
+            target: Likewise, of the same dtype.
+            x0: Likewise; None means 0.
+        """
+        others = () if x0 is None else (x0(READ),)
+        kernel = self.kernel("give", target.dtype, has_start=x0 is not None)
+        par_loop(kernel, self._part(), self.flags()(READ), source(READ), *others, target(RW))
 
     def _sent(self, values: Array, dtype: np.dtype[Any], what: str) -> Dat:
         """Return a Dat with the values at given dofs, and 0 elsewhere."""
@@ -123,14 +130,16 @@ class Held:
             whole = np.zeros(space.size, dtype)
             whole[self.dofs] = values
             dat.data_wo.reshape(-1)[:] = whole
-            dat.to_device()  # asked for by the call
+            dat.to_device()  # requested by the call
             last[0] = values.copy()
         found: Dat = dat
         return found
 
     def _part(self) -> Subset:
-        entities = distinct(self.dofs // self.space.dim)
-        found: Subset = self._kept.made("part", lambda: Subset(self.space.dof_set, entities))
+        def made() -> Subset:
+            return Subset(self.space.dof_set, distinct(self.dofs // self.space.dim))
+
+        found: Subset = self._kept.made("part", made)
         return found
 
     def flags(self) -> Dat:
@@ -145,55 +154,75 @@ class Held:
         found: Dat = self._kept.made("flags", made)
         return found
 
-    def _kernel(self, dtype: np.dtype[Any], has_start: bool) -> Kernel:
-        def made() -> Kernel:
-            facts = {"name": "give", "type": c_name(dtype), "dim": self.space.dim}
-            text = render("kernels/held.c.j2", {**facts, "has_start": has_start})
-            return Kernel(text, "give").written_here()
+    def kernel(self, name: str, dtype: np.dtype[Any], *, has_start: bool = False) -> Kernel:
+        """Return a kernel of ``templates/kernels/held.c.j2``.
 
-        found: Kernel = self._kept.made(("kernel", dtype, has_start), made)
+        Args:
+            name: ``"take"`` or ``"give"``.
+            dtype: Of the values.
+            has_start: Whether `give` subtracts a third Dat.
+        """
+
+        def made() -> Kernel:
+            facts = {"name": name, "type": c_name(dtype), "dim": self.space.dim}
+            text = render("kernels/held.c.j2", {**facts, "has_start": has_start})
+            return Kernel(text, name).written_here()
+
+        found: Kernel = self._kept.made((name, dtype, has_start), made)
         return found
 
     # Matrices
 
-    def clear(self, matrix: Mat, columns: Held | None, diagonal: float | None) -> None:
-        """Set the entries of given rows and columns to 0, and the diagonal of given rows.
+    def clear(self, matrix: Mat, columns: Held | None) -> None:
+        """Set the entries of given rows and columns to 0.
 
         Args:
             matrix: Of this space's rows.
             columns: Given dofs of the columns; None keeps the columns.
-            diagonal: The value on the diagonal; None leaves it 0.
         """
         if not self and not columns:
             return
         key = (self._key, columns and columns._key)
-        zeros, on_diagonal = self._kept.made(
+        places = self._kept.made(
             (matrix.sparsity._uid, *key), lambda: self._places(matrix, columns)
         )
-        for offset, places in zeros:
-            mat_rows.put(matrix, places, (offset,), 0, "assemble", (*key, offset))
-        if diagonal is not None:
-            for offset, places in on_diagonal:
-                where = (*key, "diagonal", offset)
-                mat_rows.put(matrix, places, (offset,), diagonal, "assemble", where)
+        for offset, found in places:
+            mat_rows.put(matrix, found, (offset,), 0, "assemble", (*key, offset))
 
-    def _places(self, matrix: Mat, columns: Held | None) -> tuple[list[Any], list[Any]]:
-        """Return places of entries to clear, and on the diagonal, for each value of a block."""
+    def set_diagonal(self, matrix: Mat, value: float) -> None:
+        """Set the diagonal entries of given rows.
+
+        Args:
+            matrix: Of this space's rows and columns.
+            value: The value.
+
+        Raises:
+            IndexValueError: A row has no place for the diagonal entry.
+            DataValueError: The dtype does not hold the value.
+        """
+
+        def made() -> list[Array]:
+            by_component = self.mask.reshape(-1, self.space.dim).T
+            return [np.flatnonzero(chosen) for chosen in by_component]
+
+        for component, rows in enumerate(self._kept.made("rows", made)):
+            if rows.size:
+                matrix.set_local_diagonal_entries(rows, value, component)
+
+    def _places(self, matrix: Mat, columns: Held | None) -> list[tuple[int, Array]]:
+        """Return the places of entries to clear, for each value of a block."""
         rows, cols = _entries(matrix)
         n_rows, n_cols = matrix.block_dims
         held_rows = self.mask.reshape(-1, n_rows)
         held_cols = None if columns is None else columns.mask.reshape(-1, n_cols)
-        zeros, on_diagonal = [], []
+        found = []
         for i in range(n_rows):
             for j in range(n_cols):
                 chosen = held_rows[rows, i]
                 if held_cols is not None:
                     chosen = chosen | held_cols[cols, j]
-                zeros.append((i * n_cols + j, np.flatnonzero(chosen)))
-                if i == j:
-                    diagonal = np.flatnonzero(held_rows[rows, i] & (rows == cols))
-                    on_diagonal.append((i * n_cols + j, diagonal))
-        return [z for z in zeros if z[1].size], [d for d in on_diagonal if d[1].size]
+                found.append((i * n_cols + j, np.flatnonzero(chosen)))
+        return [one for one in found if one[1].size]
 
     def lift(self, matrix: Mat, values: Array, vector: Dat) -> None:
         """Subtract from a vector the product of the given columns of a matrix and their values.
@@ -250,17 +279,14 @@ def checked(bcs: Any) -> Sequence[Condition]:
     Raises:
         UsageError: This is no sequence of conditions.
     """
-    if isinstance(bcs, (list, tuple)) and all(hasattr(bc, "digest") for bc in bcs):
-        return bcs
     if hasattr(bcs, "digest"):
         raise UsageError("pyop2cxx.fem: bcs are a sequence of DirichletBC; write [bc] for one")
-    bcs = list(bcs)
-    for bc in bcs:
+    found: list[Condition] = list(bcs)
+    for bc in found:
         if not hasattr(bc, "digest"):
             raise UsageError(
                 f"pyop2cxx.fem: bcs are a sequence of DirichletBC, got {type(bc).__name__} in it"
             )
-    found: Sequence[Condition] = bcs
     return found
 
 

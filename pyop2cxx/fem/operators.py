@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.base.access import READ, RW, WRITE
-from pyop2cxx.base.arrays import c_name
+from pyop2cxx.base.access import READ, WRITE
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.fem.assembly import applied, compiled
@@ -17,9 +16,7 @@ from pyop2cxx.fem.functions import Function
 from pyop2cxx.fem.held import held_of
 from pyop2cxx.fem.loops import compile_first
 from pyop2cxx.interop import petsc
-from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
-from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -70,12 +67,7 @@ class action:
         form = applied(left, self.source)
         compile_first((form, self.target.dat))
         self._loops = form.loops(self.target.dat)
-        held = held_of(space, bcs)[0]
-        self._held = None
-        if held:
-            self._held = held.flags()
-            take, put = _kernels(space.dim, c_name(self.dtype))
-            self._take, self._put = take, put
+        self._held = held_of(space, bcs)[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
@@ -94,18 +86,18 @@ class action:
             x: On the dofs of the space.
             y: The same; not x itself.
         """
-        dofs = self.source.space.dof_set
-        if self._held is None:
-            x.copy(self.source.dat)
+        if self._held:
+            take = self._held.kernel("take", self.dtype)
+            given = (self._held.flags()(READ), x(READ), self.source.dat(WRITE))
+            par_loop(take, self.source.space.dof_set, *given)
         else:
-            given = (self._held(READ), x(READ), self.source.dat(WRITE))
-            par_loop(self._take, dofs, *given)
+            x.copy(self.source.dat)
         self.target.dat.zero()
         for loop in self._loops:
             loop.compute()
         self.target.dat.copy(y)
-        if self._held is not None:
-            par_loop(self._put, dofs, self._held(READ), x(READ), y(RW))
+        if self._held:
+            self._held.give(x, y)
 
     def __matmul__(self, vector: Array) -> Array:
         """Return the product with an array of shape (n,)."""
@@ -132,17 +124,3 @@ class action:
             ContractError: The dtype is not PETSc's scalar type.
         """
         return petsc.operator(self.__matmul__, self.shape, self.dtype, "fem.action.to_petsc()")
-
-
-def _kernels(dim: int, scalar: str) -> tuple[Kernel, Kernel]:
-    """Return kernels to read all but given dofs, and to copy given dofs."""
-    take, put = (
-        Kernel(
-            render(
-                "kernels/held.c.j2", {"name": name, "type": scalar, "dim": dim, "has_start": False}
-            ),
-            name,
-        )
-        for name in ("take", "put")
-    )
-    return take.written_here(), put.written_here()

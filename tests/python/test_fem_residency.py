@@ -12,6 +12,7 @@ import pytest
 import ufl
 
 from pyop2cxx import fem, op2
+from pyop2cxx.exceptions import DataValueError, UsageError
 from pyop2cxx.mesh import rectangle_mesh
 
 if TYPE_CHECKING:
@@ -153,3 +154,39 @@ def test_what_is_dropped_dies_before_the_end_of_the_program(ended: None, backend
     found = [one for _ in range(5) for one in used()]
     gc.collect()
     assert [one() for one in found if one() is not None] == []
+
+
+def test_wrong_conditions_leave_the_tensor_as_it_is(ended: None) -> None:
+    op2.init(backend="sequential")
+    problem = Problem(("P", 1))
+    A, b = fem.assemble_system(problem.a, problem.L, problem.bcs)
+    before = A.to_scipy().toarray(), b.values.copy()
+    wrong: list[Any] = [problem.bcs[0], [*problem.bcs, "left"]]
+    for bcs in wrong:
+        with pytest.raises(UsageError, match="bcs are a sequence of DirichletBC"):
+            fem.assemble(problem.a, bcs, A)
+        with pytest.raises(UsageError, match="bcs are a sequence of DirichletBC"):
+            fem.assemble(problem.L, bcs, b)
+    np.testing.assert_array_equal(A.to_scipy().toarray(), before[0])
+    np.testing.assert_array_equal(b.values, before[1])
+
+
+def test_a_diagonal_that_the_dtype_does_not_hold_is_refused(ended: None) -> None:
+    op2.init(backend="sequential")
+    problem = Problem(("P", 1))
+    with pytest.raises(DataValueError):
+        fem.assemble(problem.a, problem.bcs, diagonal=1j)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backend", ["sequential", "opencl"])
+@pytest.mark.parametrize("scale", [1.0, -2.0])
+def test_a_start_may_be_of_another_precision(ended: None, backend: str, scale: float) -> None:
+    op2.init(backend=backend)
+    problem = Problem(("P", 1))
+    (bc, _), b = problem.bcs, fem.Function(problem.V)
+    start = fem.Function(problem.V, np.float32)
+    start.dat.data[...] = 0.5
+    bc.apply(b, start, scale)
+    assert (b.values[bc.dofs] == scale * 1.5).all()
+    bc.apply(b, start.copy(), 1.0)
+    assert (b.values[bc.dofs] == 1.5).all()
