@@ -378,7 +378,7 @@ class Engine:
         step. Further sizes share counters within a factor of two, under a negative number.
         """
         key = (kind, n_elements)
-        n_known = sum(other == kind for other, _ in self.timings)
+        n_known = sum(other == kind for other, _ in list(self.timings))
         if key in self.timings or n_known < _MOST_SIZES:
             return key
         return (kind, -n_elements.bit_length())
