@@ -11,7 +11,7 @@
 namespace op2::kir {
 
 /// What is known of each instruction: one row. Walk, verifier and dump ask it, and know none by
-/// name; a new instruction is a row here and a printer in cg/instructions.cpp.
+/// name; a new instruction is a row here and a printer in cg/lanes.cpp.
 
 /// @brief What an operand has to be.
 enum class Operand : std::uint8_t {
@@ -23,7 +23,7 @@ enum class Operand : std::uint8_t {
   rows,     ///< ... of vectors of any kind
 };
 
-/// @brief Who can run it.
+/// @brief Where it can run.
 enum class Scope : std::uint8_t {
   any,
   block,    ///< lanes of a block, on a grid
