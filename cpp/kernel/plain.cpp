@@ -83,13 +83,7 @@ class EffectSplitter {
       if (unary == nullptr || unary->op != UnaryOp::address) return;
       if (const Name* of = variable_of(expr.operands[0])) addressed_.insert(of->name);
     });
-    for_each_body(function.body, [this](const Body& body) {
-      for (const Stmt& stmt : body) {
-        const auto* declared = std::get_if<Declare>(&stmt.node);
-        if (declared == nullptr) continue;
-        for (const Variable& variable : declared->variables) taken_.insert(variable.name);
-      }
-    });
+    for_each_body(function.body, [this](const Body& body) { taken_.merge(declared_names(body)); });
   }
 
   void run() { function_.body = statements(function_.body); }
@@ -248,12 +242,12 @@ class EffectSplitter {
 
   // ------------------------------------------------------------------------------------- effects
 
-  // Evaluate what nobody uses the value of.
+  // Evaluate an expression for its effects; its value is not used.
   void discard(const Expr& expr, int line) {
     if (is_plain_effect(expr)) {
       emit(Evaluate{expr}, line);
     } else if (std::holds_alternative<Assign>(expr.node)) {
-      store(expr, line);
+      emit(Evaluate{stored(expr)}, line);
     } else if (is_count(expr)) {
       Expr made = expr;
       made.operands = {place(expr.operands[0], {})};
@@ -287,12 +281,13 @@ class EffectSplitter {
     return collected([&] { discard(expr, line); });
   }
 
-  void store(const Expr& expr, int line) {
+  // The assignment alone, once the statements that have the effects of its sides have run.
+  Expr stored(const Expr& expr) {
     Expr made = expr;
     made.operands[0] = place(expr.operands[0], changed_by(expr.operands[1]));
     const bool is_simple = !std::get<Assign>(expr.node).op;
     made.operands[1] = is_simple ? initialiser(expr.operands[1]) : value(expr.operands[1]);
-    emit(Evaluate{std::move(made)}, line);
+    return made;
   }
 
   void assign(Expr target, Expr what, int line) {
@@ -343,11 +338,8 @@ class EffectSplitter {
   Expr assigned_value(const Expr& expr) {
     const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
     if (is_name || std::get<Assign>(expr.node).op) {
-      Expr made = expr;
-      made.operands[0] = place(expr.operands[0], changed_by(expr.operands[1]));
+      Expr made = stored(expr);
       Expr target = made.operands[0];
-      const bool is_simple = !std::get<Assign>(expr.node).op;
-      made.operands[1] = is_simple ? initialiser(expr.operands[1]) : value(expr.operands[1]);
       emit(Evaluate{std::move(made)}, expr.line);
       return is_name ? target : held(target);
     }
