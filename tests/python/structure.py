@@ -93,8 +93,6 @@ PRONOUNS = {
 }
 PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
-PROSE_LEFT: dict[str, float] = {}
-"""Rooms not yet rewritten in plain language, with a limit of their own. The list shrinks."""
 PAGE_LIMITS = {"mean": 15.0, "long": 8.0, "pronouns": 3.0}
 """Largest mean of the words in a sentence of a page of the manual, and per cent of long ones."""
 LONG_SENTENCE = 30
@@ -595,25 +593,18 @@ def docstring_openings(root: Path) -> list[str]:
     return [
         f"{path.relative_to(root)}:{line} opens with '{text.split()[0]}'"
         for path in python_modules(root)
-        if _module(root, path).partition(".")[0] not in PROSE_LEFT
         for line, text, of_whole in docstrings(path)
         if of_whole and re.match(r"\s*(What|Who|How|Whether|Which)\b", text)
     ]
 
 
 def docstring_prose(root: Path) -> list[str]:
-    """Return the rooms whose docstrings have too many pronouns, which are nouns left out.
-
-    A room of ``PROSE_LEFT`` has its own limit, and leaves the list when it keeps the common one.
-    """
-    breaches = []
-    for room, share in prose_shares(root).items():
-        most = PROSE_LEFT.get(room, PRONOUN_LIMIT)
-        if share > most:
-            breaches.append(f"{room}: {share:.1f} % of the words are pronouns; at most {most} %")
-        elif room in PROSE_LEFT and share <= PRONOUN_LIMIT:
-            breaches.append(f"{room} has {share:.1f} % of pronouns; take it off PROSE_LEFT")
-    return breaches
+    """Return the rooms whose docstrings have too many pronouns, which are nouns left out."""
+    return [
+        f"{room}: {share:.1f} % of the words are pronouns; at most {PRONOUN_LIMIT} %"
+        for room, share in prose_shares(root).items()
+        if share > PRONOUN_LIMIT
+    ]
 
 
 def prose_shares(root: Path) -> dict[str, float]:
@@ -661,26 +652,6 @@ def docstrings(path: Path) -> list[tuple[int, str, bool]]:
         and isinstance(child.value, ast.Constant)
         and isinstance(child.value.value, str)
     ]
-
-
-def main(rooms: list[str]) -> None:
-    """Print the share of pronouns of rooms, or with names of rooms, of files and docstrings."""
-    root = Path(__file__).parents[2]
-    for room, share in prose_shares(root).items():
-        print(f"{share:5.1f} %  {room}")
-    for path in python_modules(root):
-        if _module(root, path).partition(".")[0] not in rooms:
-            continue
-        told = [(*prose_words(text), line) for line, text, _ in docstrings(path)]
-        words, pronouns = sum(n for n, _, _ in told), sum(n for _, n, _ in told)
-        print(f"{100 * pronouns / max(words, 1):5.1f} %  {path.relative_to(root)}")
-        for n_words, n_pronouns, line in sorted(told, key=lambda t: -t[1])[:5]:
-            if 100 * n_pronouns > PRONOUN_LIMIT * n_words:
-                print(f"         {n_pronouns} of {n_words} words, line {line}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
 
 
 def page_breaches(root: Path) -> list[str]:
@@ -743,3 +714,23 @@ def decision_breaches(root: Path) -> list[str]:
             if not (folder / newer).exists() or name[:4] not in (folder / newer).read_text():
                 breaches.append(f"{name}: {newer} does not name {name[:4]}")
     return breaches
+
+
+def main(rooms: list[str]) -> None:
+    """Print the share of pronouns of rooms, or with names of rooms, of files and docstrings."""
+    root = Path(__file__).parents[2]
+    for room, share in prose_shares(root).items():
+        print(f"{share:5.1f} %  {room}")
+    for path in python_modules(root):
+        if _module(root, path).partition(".")[0] not in rooms:
+            continue
+        told = [(*prose_words(text), line) for line, text, _ in docstrings(path)]
+        words, pronouns = sum(n for n, _, _ in told), sum(n for _, n, _ in told)
+        print(f"{100 * pronouns / max(words, 1):5.1f} %  {path.relative_to(root)}")
+        for n_words, n_pronouns, line in sorted(told, key=lambda t: -t[1])[:5]:
+            if 100 * n_pronouns > PRONOUN_LIMIT * n_words:
+                print(f"         {n_pronouns} of {n_words} words, line {line}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -453,11 +453,7 @@ def test_words_and_pronouns_are_counted(text: str, words: int, pronouns: int) ->
     assert structure.prose_words(text) == (words, pronouns)
 
 
-def test_a_docstring_that_opens_with_a_question_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(structure, "PROSE_LEFT", {"data": 30.0})
-    write(tmp_path, "pyop2cxx/data/a.py", '"""What."""')
+def test_a_docstring_that_opens_with_a_question_is_found(tmp_path: Path) -> None:
     text = '"""{}"""\nclass A:\n    """\n    {}\n    """\n    def f(self):\n        """{}"""\n'
     write(tmp_path, "pyop2cxx/sets/a.py", text.format("Whatever.", "A.", "What may be asked."))
     assert structure.docstring_openings(tmp_path) == []
@@ -468,22 +464,17 @@ def test_a_docstring_that_opens_with_a_question_is_found(
     ]
 
 
-def test_a_room_with_too_many_pronouns_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(structure, "PROSE_LEFT", {"data": 30.0, "loop": 20.0})
+def test_a_room_with_too_many_pronouns_is_found(tmp_path: Path) -> None:
     text = 'x = 1\n"""{}"""\ndef f():\n    """{}"""\n    return """it"""\n'
     nouns = "noun " * 49
     write(tmp_path, "pyop2cxx/sets/a.py", text.format("it", nouns))
-    write(tmp_path, "pyop2cxx/data/a.py", text.format("it", "noun noun noun"))
     write(tmp_path, "pyop2cxx/loop/a.py", text.format("it", "noun noun noun"))
     assert structure.docstring_prose(tmp_path) == [
-        "loop: 25.0 % of the words are pronouns; at most 20.0 %"
+        "loop: 25.0 % of the words are pronouns; at most 3.0 %"
     ]
     write(tmp_path, "pyop2cxx/sets/b.py", text.format("it", "noun"))
     write(tmp_path, "pyop2cxx/loop/a.py", text.format("it", nouns))
     assert structure.docstring_prose(tmp_path) == [
-        "loop has 2.0 % of pronouns; take it off PROSE_LEFT",
         "sets: 3.8 % of the words are pronouns; at most 3.0 %",
     ]
 
