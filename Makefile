@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode lint build bench docs stubs clean distclean
+.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode lint build bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -18,6 +18,9 @@ demo: ## airfoil on 720 000 cells: 100 iterations on openmp, time per loop again
 test: ## C++ tests, the same under ASan, UBSan and TSan, Python tests
 	@tools/setup.sh test
 	@tools/test.sh
+
+test-all: export PYOP2CXX_TEST_ALL = 1
+test-all: test ## the same with every case by every strategy on every backend
 
 fuzz: ## random loops for hours: BACKEND="openmp opencl" TOGETHER=1 COUNT=100000 SEED=1 JOBS=2 KIND=structs RECORD=FILE
 	@tools/setup.sh test

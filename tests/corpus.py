@@ -1641,13 +1641,13 @@ def matrix_that_is_set_by_many(rng: np.random.Generator) -> Problem:
 
 
 def loops_of(
-    cases: Iterable[Case], strategies_of: Callable[[Case], Iterable[str]], **options: Any
+    cases: Iterable[Case], strategies_of: Callable[[Case], Iterable[str | None]], **options: Any
 ) -> Iterator[op2.ParLoop]:
     """Yield the loops of cases by strategies. The Consts of each are there until the next.
 
     Args:
         cases: Those that the backend can run at all.
-        strategies_of: Those of a case that the backend can run it by.
+        strategies_of: Those of a case that the backend can run it by; None is the default.
         **options: More keywords for `ParLoop`.
     """
     for case in cases:

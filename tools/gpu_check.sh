@@ -38,6 +38,7 @@ readonly out=$built/out
 readonly summary=$built/summary.tsv
 readonly site=$built/site prefix=$built/prefix
 failures=0
+export PYOP2CXX_TEST_ALL=1 # every case by every strategy
 
 say() { printf '==> %s\n' "$*"; }
 fail() {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ from corpus import (
 from memory import require_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpus import Array
 
@@ -58,6 +59,38 @@ pytestmark = pytest.mark.optimised
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
+
+EVERYTHING = os.environ.get("PYOP2CXX_TEST_ALL") == "1"
+"""Whether each case runs by each strategy on each backend (``make test-all``)."""
+
+
+def meets(case: Case, strategy: str | None, backend: str) -> bool:
+    """Return whether a case runs by a strategy on a backend.
+
+    Each case meets each strategy on one parallel backend, and each strategy meets each backend in
+    some cases. The default strategy and serial backends are never left out.
+
+    Args:
+        case: A case of the corpus.
+        strategy: The name of a strategy; None means the default.
+        backend: The name of a backend.
+    """
+    if EVERYTHING or strategy is None or backend not in PARALLEL:
+        return True
+    turn = CASES.index(case) + STRATEGIES.index(strategy)
+    return backend == PARALLEL[turn % len(PARALLEL)]
+
+
+def pairs(strategies: Sequence[str | None], backends: Sequence[str]) -> Any:
+    """Parametrize a test by the cases, strategies and backends that meet."""
+    chosen = [
+        pytest.param(case, strategy, backend, id=f"{case.name}-{strategy or 'default'}-{backend}")
+        for case in CASES
+        for strategy in strategies
+        for backend in backends
+        if meets(case, strategy, backend)
+    ]
+    return pytest.mark.parametrize(("case", "strategy", "backend"), chosen)
 
 
 kept: list[int] = []
@@ -193,8 +226,8 @@ def compile_neighbours(group: int, backend: str, deterministic: bool) -> None:
     near = CASES[group * N_TOGETHER : (group + 1) * N_TOGETHER]
     possible = (case for case in near if not case.needs & lacks(backend))
 
-    def strategies(case: Case) -> list[str]:
-        return sorted(legal(case, backend, deterministic=deterministic))
+    def strategies(case: Case) -> list[str | None]:
+        return strategies_of(case, backend, deterministic=deterministic)
 
     with op2.backend(backend):
         compile_together(loops_of(possible, strategies))
@@ -218,6 +251,12 @@ def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset
     if deterministic and "direct" not in found and found != IN_ORDER:
         found -= {"atomic", "block"}
     return found
+
+
+def strategies_of(case: Case, backend: str, *, deterministic: bool) -> list[str | None]:
+    """Return the default strategy, and the legal ones that the case meets on the backend."""
+    found = sorted(legal(case, backend, deterministic=deterministic))
+    return [None, *(strategy for strategy in found if meets(case, strategy, backend))]
 
 
 @cache
@@ -261,9 +300,7 @@ def test_there_is_something_to_compare() -> None:
     assert len({case.name for case in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@each_strategy
-@each_case
+@pairs(STRATEGIES, BACKENDS)
 def test_equals_numpy_and_sequential(case: Case, strategy: str | None, backend: str) -> None:
     if is_refused_whole(case, backend, strategy=strategy):
         return
@@ -349,20 +386,17 @@ def test_gpus_refuse_blocks_that_split_columns(
         compare(found, [want for _, want in problem.expected], case.tolerance)
 
 
-@pytest.mark.parametrize("backend", PARALLEL)
-@each_case
-def test_any_block_size(case: Case, backend: str) -> None:
+@pairs(["block"], PARALLEL)
+def test_any_block_size(case: Case, strategy: str | None, backend: str) -> None:
     if is_refused_whole(case, backend):
         return
     op2.init(threads=3)
-    strategy = "block" if "block" in legal(case, backend) else None
+    strategy = strategy if strategy in legal(case, backend) else None
     for block_size in (1, 7, 64):
         run_and_check(case, backend, strategy=strategy, block_size=block_size)
 
 
-@pytest.mark.parametrize("backend", PARALLEL)
-@pytest.mark.parametrize("strategy", [None, "owner", "scratch", "colour"])
-@each_case
+@pairs([None, "owner", "scratch", "colour"], PARALLEL)
 def test_deterministic_bits(
     case: Case, strategy: str | None, backend: str, quickly: Callable[[str], None]
 ) -> None:
@@ -381,9 +415,7 @@ def test_deterministic_bits(
         assert [a.tobytes() for a in again] == [a.tobytes() for a in first]
 
 
-@pytest.mark.parametrize("backend", PARALLEL)
-@pytest.mark.parametrize("strategy", ["atomic", "block"])
-@each_case
+@pairs(["atomic", "block"], PARALLEL)
 def test_deterministic_refuses(case: Case, strategy: str, backend: str) -> None:
     if strategy in legal(case, backend, deterministic=True):
         return
@@ -433,7 +465,7 @@ def test_core_and_boundary_are_the_whole(
     compile_neighbours_on(backend, case)
     n = case.problem().iterset.size
     edges = [0, 1, n - 1, n]  # of what is core
-    strategies = [None, *sorted(legal(case, backend, deterministic=deterministic))]
+    strategies = strategies_of(case, backend, deterministic=deterministic)
     for i, strategy in enumerate(strategies):
         for n_core in {n - n // 3, min(max(edges[i % len(edges)], 0), n)}:
             check_parts(case, backend, n_core, strategy=strategy)
