@@ -128,6 +128,10 @@ class NoDataError(UsageError, RuntimeError):
     """Data were requested, but never given."""
 
 
+class RanksError(UsageError, RuntimeError):
+    """Processes of a program disagree, or a partition does not fit."""
+
+
 class HaloFrozenError(UsageError, RuntimeError):
     """A frozen halo is frozen again or used with another access, or another halo is unfrozen."""
 

@@ -212,7 +212,7 @@ def host_values(data: Any) -> Array:
 
 
 def _check_whole(one: Set) -> None:
-    if one.size != one.total_size:
+    if one.size != one.total_size or one.ranks is not None:
         raise NoRecordError(f"'{one.name}' has a halo")
 
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.globals import Global
-from pyop2cxx.data.whole import sum_dtype
+from pyop2cxx.data.whole import start_of, sum_dtype
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
@@ -38,7 +38,7 @@ def reduced(dat: Dat, what: str) -> Array | None:
         Shape `dim`; None if impossible on the device.
     """
     dtype = sum_dtype(dat.dtype) if what == "sum" else dat.dtype
-    start = np.full(dat.dim, _start(what, dtype), dtype)
+    start = np.full(dat.dim, start_of(what, dtype), dtype)
     found = Global(dat.dim, start, dtype, "reduced", ALONE)
     found.to_device()  # requested by the call, like the way back
     # the minimum of a number and NaN is the number, on all devices: so NaNs are counted
@@ -60,15 +60,6 @@ def reduced(dat: Dat, what: str) -> Array | None:
         n_nan.to_host()
         values[n_nan.data_ro > 0] = np.nan
     return values
-
-
-def _start(what: str, dtype: np.dtype[Any]) -> Any:
-    if what == "sum":
-        return 0
-    if dtype.kind == "f":
-        return np.inf if what == "min" else -np.inf
-    limits = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
-    return limits.max if what == "min" else limits.min
 
 
 @until_exit(64)

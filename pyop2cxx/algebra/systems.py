@@ -15,6 +15,12 @@ from pyop2cxx.data.mats import Mat, is_same_space
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import DataTypeError, DataValueError, DatTypeError, MatTypeError
 from pyop2cxx.interop import cupy
+from pyop2cxx.runtime.processes import refuse_several
+
+_NO_SOLVERS = (
+    "solvers are not carried over processes yet; write the iteration with loops, inner and axpy, "
+    "which are, or run in one process"
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,6 +58,8 @@ def check_system(A: object, x: object, b: object) -> None:
             )
         for part in dat:
             part._check_summed("solve")
+            if not isinstance(part, Global):
+                refuse_several([part.dataset.set], "solve", _NO_SOLVERS)
     assert isinstance(x, Dat | MixedDat | Global)
     assert isinstance(b, Dat | MixedDat | Global)
     if isinstance(A, Mat):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -70,10 +71,39 @@ def choose_device(devices: Sequence[_core.DeviceInfo], platform: str, device: st
         raise ConfigurationError(str(error)) from None
 
 
+def device_of_rank(
+    devices: Sequence[_core.DeviceInfo], first: int, place: tuple[int, int]
+) -> tuple[int, bool]:
+    """Return the device of a process on its node, and whether others use the same.
+
+    Args:
+        devices: All there are.
+        first: Index of the device that a single process takes.
+        place: Number of the process on its node, and how many there are.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> gpu = SimpleNamespace(platform="CUDA", is_cpu=False)
+        >>> [device_of_rank([gpu, gpu], 0, (rank, 3)) for rank in range(3)]
+        [(0, True), (1, True), (0, True)]
+    """
+    like = devices[first]
+    alike = [
+        i
+        for i, info in enumerate(devices)
+        if info.platform == like.platform and info.is_cpu == like.is_cpu
+    ]
+    return alike[place[0] % len(alike)], place[1] > len(alike)
+
+
 def open_chosen(
-    toolchain: DeviceToolchain, platform: str, device: str, coherence: _core.Coherence
+    toolchain: DeviceToolchain,
+    platform: str,
+    device: str,
+    coherence: _core.Coherence,
+    place: tuple[int, int] = (0, 1),
 ) -> OpenDevice:
-    """Open the device chosen by the options.
+    """Open the device chosen by the options, or that of the process among those of a node.
 
     Raises:
         ConfigurationError: No device fits.
@@ -83,6 +113,13 @@ def open_chosen(
     vendor = _core.vendor(toolchain.vendor)
     devices = vendor.list_devices()
     number = choose_device(devices, platform, device)
+    if not device and place[1] > 1:
+        number, is_shared = device_of_rank(devices, number, place)
+        if is_shared and not devices[number].is_cpu and place[0] == 0:
+            logging.getLogger("pyop2cxx").warning(
+                "%d processes of this node share its devices; start as many as there are devices",
+                place[1],
+            )
     opened = vendor.open_device(number)
     info = opened.info
     return OpenDevice(

@@ -91,6 +91,8 @@ def _why_eager(loop: ParLoop) -> str:
             "its Dats have a Halo, whose values are exchanged around it; call it outside of the "
             "chain"
         )
+    if loop._effects.reduced:
+        return "a Global is reduced over several processes; call it outside of the chain"
     if loop._strategy or loop._lanes or runtime.device is not None:
         try:
             flow.choose(flow.here(loop._current_request()))

@@ -445,10 +445,18 @@ class Algebra:
         if at_device(self, other, write=False):
             found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
             if found is not None:
-                return found
+                return self._added(found)
         left, right = _column(self._operand(False)), _column(other._operand(False))
         total: Scalar = self._by_vectors("dot", left, right, conjugate, _threads())
-        return total
+        return self._added(total)
+
+    def _added(self, total: Scalar) -> Scalar:
+        """Add the sums of all processes that share the values."""
+        if self.ranks is None:
+            return total
+        found = runtime.processes.combined(self.ranks, np.asarray(total), "sum", "a dot product")
+        added: Scalar = found.item()
+        return added
 
     def _by_vectors(self, operation: str, *given: Any) -> Any:
         """Let the core, or a competing library added before, carry out an operation."""
@@ -474,6 +482,7 @@ class Algebra:
         is_held = target.dtype.kind not in "iu" or target.dtype.itemsize == 8
         if (
             is_held
+            and self.ranks is None
             and at_device(self, other, write=False)
             and device_algebra().dot_into(self, other, target, conjugate=conjugate)
         ):
@@ -490,7 +499,16 @@ class Algebra:
         self._check_real(other.dtype, operation)
 
     def _check_summed(self, member: str) -> None:
-        """Raise if other processes have a part of the summed values."""
+        """Raise if other processes may have a part of the summed values, and nobody said so."""
+        home = getattr(self, "_set", None)
+        if home is not None and home.ranks is None:
+            runtime.processes.check_alone(home._comm, self._what, member)
+
+    @property
+    def ranks(self) -> Any:
+        """The communicator of the processes that share the values; None if there is only one."""
+        home = getattr(self, "_set", None)
+        return None if home is None else home.ranks
 
     def _family(self) -> type[Any]:
         """Return the class of combinable objects."""

@@ -40,7 +40,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import dlpack
-from pyop2cxx.runtime import communicators, runtime
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5, kept_files
@@ -135,6 +135,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             name, data, dtype = _copied(dataset, data, dtype, name, copy)
             dataset = dataset._set**1 if dataset._stride else dataset.dataset
         self._uid = runtime.next_uid()
+        runtime.processes.note(self)
         self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
         self._dataset = _as_dataset(dataset, self._name)
         self._set = self._dataset.set
@@ -280,11 +281,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def data_wo_with_halos(self) -> Array:
         """The values of all entities, to be overwritten; shape (set.total_size, *dim)."""
         return self._view("data_wo_with_halos", whole=True, write=True)
-
-    @property
-    def global_data(self) -> Array:
-        """A copy of the owned entities' values of all processes; shape (set.size, *dim)."""
-        return as_copy(self.data_ro, self._what)
 
     @property
     def _data(self) -> Array:
@@ -567,9 +563,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if recorder is None or not may_wait(recorder, (self._lent_out, other._lent_out)):
             return False
         return recorder.takes_copy(self, other, casting)
-
-    def _check_summed(self, member: str) -> None:
-        communicators.check_alone(self._set._comm, self._what, member)
 
     def _check_fits(self, other: Dat, subset: SubsetLike | None, operation: str = "copy") -> None:
         """Check for a copy without loss; only a device's count of losses is waited for."""

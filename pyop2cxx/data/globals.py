@@ -40,8 +40,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         data: As many values; None means zeros.
         dtype: The dtype; None means the data's, or float64 without data.
         name: Used in messages; does not affect the generated code.
-        comm: The communicator of the reducing processes; None means this process alone. So far only
-            a single process is supported.
+        comm: The communicator of the reducing processes; None means that of each loop's Set.
         copy: As for `Dat`.
 
     Raises:
@@ -75,7 +74,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
                 comm = dim._comm if comm is None else comm
             dim, data, name = copied(dim, data, name)
         super().__init__(dim, data, dtype, name, copy)
-        self._comm: Any = communicators.checked_comm(comm, self._what)
+        self._comm: Any = communicators.as_comm(comm, self._what)
         self._accesses = (
             GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES
         )
@@ -86,12 +85,9 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         Raises:
             ModeValueError: The access is not READ, INC, MIN or MAX, or not for complex values.
             ContractError: A Map was given: a Global belongs to no Set.
-            UnsupportedError: MPI runs several processes, whose sums would have to be combined.
         """
         if access.__class__ is not Access or access not in self._accesses or path is not None:
             access = self._checked_call(access, path)
-        if access is not Access.READ:
-            communicators.check_alone(self._comm, self._what, access.name)
         return GlobalArg(self, access)
 
     def _check_readable(self, member: str) -> None:
@@ -125,7 +121,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     @property
     def comm(self) -> Any:
-        """The communicator of the reducing processes: of a single process, so far."""
+        """The communicator of the reducing processes."""
         return communicators.comm_of(self._comm, self._what)
 
     def _put(self, given: Array) -> None:

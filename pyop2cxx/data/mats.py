@@ -30,7 +30,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.interop import cupy, petsc
-from pyop2cxx.runtime.communicators import check_alone
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import matrix_products
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.global_sets import GlobalDataSet
@@ -116,7 +116,7 @@ class Mat(MatAlgebra, MatValues):
         """
         mode = checked_access(access, MAT_ACCESSES, False, self._what)
         for part in self._sparsity.dsets[0]:
-            check_alone(part.set._comm, self._what, mode.name)
+            runtime.processes.check_alone(part.set._comm, self._what, mode.name)
         is_pair = isinstance(path, tuple | list)
         maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:

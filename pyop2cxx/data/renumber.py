@@ -19,6 +19,7 @@ from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import Tables
 from pyop2cxx.sets.sets import Set
@@ -36,6 +37,7 @@ _CURVES = {
     "morton": room.Curve.morton,
     "lines": room.Curve.lines,
 }
+_NO_ORDERS = "its Halo would not follow; renumber before op2.distribute"
 _METHODS = ("rcm", *_CURVES)
 _UNCHANGED: Numbers = np.empty(0, dtype=np.int64)
 
@@ -202,6 +204,8 @@ def renumber(
     if coordinates is None and not all_maps:
         raise UsageError("renumber: method 'rcm' needs a Map whose graph it can follow; got none")
     root = all_maps[0].toset if coordinates is None else coordinates.dataset.set
+    ends = [end for made in all_maps for end in (made.iterset, made.toset)]
+    refuse_several([root, *ends, *(dat.dataset.set for dat in all_dats)], "renumber", _NO_ORDERS)
     sets = {root: root.size} | {m.iterset: m.iterset.size for m in all_maps}
     named = ", ".join(f"{n} {one.name}" for one, n in sets.items())
     entries = sum(_n_entries(path) for path in all_maps)  # read once to order, once to relabel

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.base.arrays import as_array
+from pyop2cxx.base.arrays import as_array, as_copy
 from pyop2cxx.data.algebra import Algebra, at_device
 from pyop2cxx.exceptions import DataTypeError, DataValueError
 from pyop2cxx.runtime import runtime
@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 
 class WholeValues:
     """Members of `Dat` that treat all values alike."""
+
+    @property
+    def global_data(self: Any) -> Array:
+        """A copy of the owned entities' values of all processes, in the order of their ranks.
+
+        Shape (n, *dim), where n is `set.size` added over the processes.
+        """
+        mine = as_copy(self.data_ro, self._what)
+        ranks = self._set.ranks
+        found: Array = mine if ranks is None else np.concatenate(ranks.allgather(mine))
+        return found
 
     def assign(self: Any, value: ArrayLike | Algebra, subset: Any = None) -> None:
         """Set the values of the owned entities.
@@ -127,19 +138,41 @@ class WholeValues:
         if what != "sum":
             if self._dtype.kind == "c":
                 raise DataTypeError(f"{self._what}: '{what}' of complex values is not defined")
-            if self._set.size == 0 or self._cdim == 0:
+            if self._cdim == 0 or (self._set.size == 0 and self.ranks is None):
                 raise DataValueError(f"{self._what}: '{what}' of no values is not defined")
         found = reduced(self, what) if at_device(self, write=False) else None
         if found is None:
             found = _reduced_on_host(self.data_ro, what)
+        if self.ranks is not None:
+            found = self._over_ranks(found, what)
         return found.reshape(())[()] if self._cdim == 1 else found
+
+    def _over_ranks(self: Any, found: Array, what: str) -> Array:
+        """Combine the results of all processes, also of those without entities."""
+        combined, ranks = runtime.processes.combined, self.ranks
+        if what != "sum" and not combined(ranks, np.array(self._set.size), "sum", f"{self._what}"):
+            raise DataValueError(f"{self._what}: '{what}' of no values is not defined")
+        return combined(ranks, found, what, self._what)
 
 
 def _reduced_on_host(values: Array, what: str) -> Array:
     if what == "sum":
         kept: Array = np.asarray(values.sum(axis=0, dtype=sum_dtype(values.dtype)))
         return kept
-    return np.asarray((np.minimum if what == "min" else np.maximum).reduce(values, axis=0))
+    take = np.minimum if what == "min" else np.maximum
+    if len(values) == 0:  # of a process without entities
+        return np.full(values.shape[1:], start_of(what, values.dtype), values.dtype)
+    return np.asarray(take.reduce(values, axis=0))
+
+
+def start_of(what: str, dtype: np.dtype[Any]) -> Any:
+    """Return the neutral value of a sum, minimum or maximum."""
+    if what == "sum":
+        return 0
+    if dtype.kind == "f":
+        return np.inf if what == "min" else -np.inf
+    limits = np.iinfo(np.uint8 if dtype.kind == "b" else dtype)
+    return limits.max if what == "min" else limits.min
 
 
 def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -100,7 +100,9 @@ class LoopOperation(Operation):
         loop = self.loop
         if loop._epoch != runtime.epoch:
             loop._prepare()
-        is_seen = loop._run.is_watched or loop._wants_checks() or loop._effects.ghosts
+        effects = loop._effects
+        over_ranks = effects.ghosts or effects.reduced
+        is_seen = loop._run.is_watched or loop._wants_checks() or over_ranks
         return None if is_seen else loop._prepared
 
     def notes(self) -> Iterator[Callable[[], None]]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.base.arrays import is_shared
@@ -32,6 +34,7 @@ from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime.communicators import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.request import Request
+    from pyop2cxx.sets.sets import Set
 
     class Watch(Protocol):
         """Checks of a loop's arguments before and after a run."""
@@ -66,16 +70,29 @@ class Effects:
         written: Written Dats, with ghosts out of date after a run.
         assembled: Matrix arguments.
         ghosts: Fields with ghosts used through Maps, each once: argument, field, and access.
+        reduced: Globals combined over the processes of the Set, each once: argument and access.
+        ranks: Their communicator; None for a Set of this process alone.
     """
 
     dats: tuple[int, ...]
     written: tuple[int, ...]
     assembled: tuple[int, ...]
     ghosts: tuple[tuple[int, int, Access], ...]
+    reduced: tuple[tuple[int, Access], ...] = ()
+    ranks: Any = None
 
 
-def effects_of(parts: Sequence[Part]) -> Effects:
-    """Return the effects of a loop beside values."""
+def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
+    """Return the effects of a loop beside values.
+
+    Args:
+        parts: The arrays of the loop.
+        iterset: The Set of the loop.
+
+    Raises:
+        UnsupportedError: A Global is of this process alone, but the Set is shared by several; or
+            MPI runs several, and nobody said whether they share the Set.
+    """
     dats = [part for part in parts if part.home is not None]
     ghosts = {
         (part.data._uid, part.access): (part.number, part.field, part.access)
@@ -89,7 +106,33 @@ def effects_of(parts: Sequence[Part]) -> Effects:
         written=_numbers(part for part in dats if part.access != READ),
         assembled=_numbers(part for part in parts if part.is_of_matrix),
         ghosts=tuple(ghosts.values()),
+        reduced=_reduced(parts, iterset),
+        ranks=iterset.ranks,
     )
+
+
+def _reduced(parts: Sequence[Part], iterset: Set) -> tuple[tuple[int, Access], ...]:
+    """Return the Globals that each process has a part of."""
+    ranks = iterset.ranks
+    found: dict[int, tuple[int, Access]] = {}
+    for part in parts:
+        if part.kind is not Kind.TOTAL or part.access not in REDUCED:
+            continue
+        comm = part.data._comm
+        if comm is ALONE:  # of a service that looks at this process
+            continue
+        if ranks is None:
+            given = iterset._comm if comm is None else comm
+            runtime.processes.check_alone(given, part.data._what, part.access.name)
+            continue
+        if part.is_field or (comm is not None and comm.size != ranks.size):
+            reason = "a field of a MixedDat" if part.is_field else f"of {comm.size} processes"
+            raise UnsupportedError(
+                f"Global '{part.data.name}' is {reason}, but the loop's Set is shared by "
+                f"{ranks.size}: pass a Global without a communicator, or with that of the Set"
+            )
+        found.setdefault(part.data._uid, (part.number, part.access))
+    return tuple(found.values())
 
 
 def _numbers(parts: Iterable[Part]) -> tuple[int, ...]:
@@ -111,6 +154,7 @@ class Run:
 
     __slots__ = (
         "_assembled",
+        "_combines",
         "_effects",
         "_ghosts",
         "_is_plain",
@@ -136,12 +180,15 @@ class Run:
         self._written = effects.written
         self._assembled = effects.assembled
         self._ghosts = effects.ghosts
+        self._combines = bool(effects.reduced)
         self._launch = launch
         self._watch = watch
         self._phases = phases if watch is None else None
         self._overlaps = overlaps and self._phases is not None
         # most loops are plain: the needs of others are checked once a run
-        self._is_plain = not (self._ghosts or self._assembled or watch is not None)
+        self._is_plain = not (
+            self._ghosts or self._assembled or self._combines or watch is not None
+        )
 
     @property
     def launch(self) -> Callable[[], bool]:
@@ -178,6 +225,8 @@ class Run:
         run = launch or (
             self._launch if self._is_plain else partial(self._launch_with_ghosts, args)
         )
+        if self._combines:
+            run = partial(launch_combined, self._effects, args, run, self._what)
         if run():
             runtime.coherence.attribute(user_line())
         for i in self._written:
@@ -216,6 +265,11 @@ class Run:
             phase: The part to run.
             args: As for `once`.
         """
+        if self._combines:
+            raise UnsupportedError(
+                f"{self._what}: a part of a loop cannot reduce a Global over several processes; "
+                "call compute() for the whole loop"
+            )
         is_last = phase == _core.Phase.boundary
         if runtime.n_frozen:
             check_frozen(self._effects, args, self._what)
@@ -274,6 +328,30 @@ def end_to_gather(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]
     for i, k, access in ghosts:
         if access in REDUCED:
             _field(args[i], k).local_to_global_end(access)
+
+
+def launch_combined(
+    effects: Effects, args: Sequence[Any], run: Callable[[], bool], what: str
+) -> bool:
+    """Run a loop, and combine the Globals over processes: each adds what was there only once."""
+    starts: list[Any] = []
+    for i, access in effects.reduced:
+        starts.append(np.array(args[i].data.data_ro))
+        if access == INC:
+            args[i].data.data[...] = 0
+    try:
+        has_copied = run()
+    except BaseException:
+        for (i, _), start in zip(effects.reduced, starts, strict=True):
+            args[i].data.data[...] = start
+        raise
+    for (i, access), start in zip(effects.reduced, starts, strict=True):
+        found = args[i].data
+        total = runtime.processes.combined(
+            effects.ranks, found.data_ro, access.name.lower().replace("inc", "sum"), what
+        )
+        found.data[...] = total + start if access == INC else total
+    return has_copied
 
 
 def _field(arg: Any, k: int) -> Dat:

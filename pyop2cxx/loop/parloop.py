@@ -255,7 +255,7 @@ class ParLoop(Fixed, Shown):
 
     def _note_effects(self) -> None:
         """Find the effects of a run beside the values."""
-        self._effects = effects_of(self._parts)
+        self._effects = effects_of(self._parts, self.iterset)
         self._known_facts: LoopFacts | None = None
 
     @property

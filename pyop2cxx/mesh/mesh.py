@@ -31,10 +31,16 @@ from pyop2cxx.mesh.topology import (
     vertices_of,
 )
 from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, Subset
+
+_NO_MESHES = (
+    "meshes are not carried over processes yet; make the Sets and Maps of the loops from arrays, "
+    "and call op2.distribute, or run in one process"
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,6 +113,7 @@ class Mesh(Shown):
         is_part: bool = False,
         name: str = "mesh",
     ) -> None:
+        refuse_several([cell_vertices.iterset, cell_vertices.toset], f"Mesh '{name}'", _NO_MESHES)
         self.is_part = is_part
         self.cell, self.shape, self.coordinates = shape.cell, shape, shape.coordinates
         self.cells, self.vertices = cell_vertices.iterset, cell_vertices.toset

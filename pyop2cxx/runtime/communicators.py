@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Communicators, checked. Programs run in a single process so far.
+"""Communicators, checked.
 
 With mpi4py, `MPI` is the module and `COMM_WORLD` the communicator; otherwise both come from this
-module, for a single process. A Set or Global with a communicator of several processes is refused,
-since only a part of the mesh would be computed; without a communicator, sums are refused if MPI
-runs several processes.
+module, for a single process. Without a communicator, sums are refused if MPI runs several
+processes: nobody has said whether they share a mesh.
 """
 
 from __future__ import annotations
@@ -139,11 +138,15 @@ def checked_comm(comm: Any, what: str) -> Any:
     """
     if as_comm(comm, what) is not None and comm.size != 1:
         raise UnsupportedError(
-            f"{what}: the communicator is of {comm.size} processes, but programs run in one so "
-            "far; use threads or a device, or pass MPI.COMM_SELF where each process has a mesh of "
-            "its own"
+            f"{what}: the communicator is of {comm.size} processes, but this call is of one; pass "
+            "MPI.COMM_SELF where each process has a mesh of its own"
         )
     return comm
+
+
+def several(comm: Any) -> Any:
+    """Return a communicator of several processes; None for others."""
+    return comm if getattr(comm, "size", 1) > 1 else None
 
 
 def n_processes() -> int:
@@ -169,8 +172,9 @@ def check_alone(comm: Any, what: str, member: str) -> None:
     if comm is None and n_processes() > 1:
         raise UnsupportedError(
             f"{what}: '{member}' would be that of this process alone, but MPI runs "
-            f"{n_processes()}, and programs run in one so far. Where each process has a mesh of "
-            "its own say so: pass comm=MPI.COMM_SELF to its Sets and Globals"
+            f"{n_processes()}. Say who shares the mesh: op2.init(comm=MPI.COMM_WORLD), and "
+            "op2.distribute, where all processes share it, or comm=MPI.COMM_SELF where each has a "
+            "mesh of its own"
         )
 
 

@@ -22,6 +22,7 @@ from pyop2cxx.base.waiting import Series
 from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
 from pyop2cxx.runtime.operations import Operations
+from pyop2cxx.runtime.processes import local_place, shared_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -198,7 +199,7 @@ class Engine:
             with self._opening:  # two of the same would not know each other's memory
                 found = self._devices.get(key)
                 if found is None:
-                    found = open_chosen(toolchain, key[1], key[2], self.coherence)
+                    found = open_chosen(toolchain, key[1], key[2], self.coherence, local_place())
                     if self.coherence.trace.is_on:
                         found.device.start_clock()
                     self._devices[key] = found
@@ -350,7 +351,7 @@ class Engine:
     @property
     def n_threads(self) -> int:
         """Threads of a loop: as configured, or all threads available to the process."""
-        return int(self._configuration["threads"]) or self._available_threads()
+        return int(self._configuration["threads"]) or shared_threads(self._available_threads())
 
     def _available_threads(self) -> int:
         """Read the control groups' files only if the process's CPUs have changed."""

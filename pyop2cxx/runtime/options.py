@@ -137,6 +137,13 @@ OPTIONS: tuple[Option, ...] = (
         help="Threads of one loop; 0 means all that this process may use.",
     ),
     Option(
+        name="patience",
+        type=int,
+        default=300,
+        help="Seconds that a process waits for others, before the program ends with a list of who "
+        "waits where.",
+    ),
+    Option(
         name="deterministic",
         type=bool,
         default=False,

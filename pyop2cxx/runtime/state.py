@@ -24,9 +24,10 @@ from pyop2cxx.exceptions import (
     UnknownBackendError,
     user_stacklevel,
 )
-from pyop2cxx.runtime.communicators import checked_comm
+from pyop2cxx.runtime import communicators
 from pyop2cxx.runtime.engine import Bounded, Engine
 from pyop2cxx.runtime.options import OPTIONS, Configuration
+from pyop2cxx.runtime.processes import Processes
 from pyop2cxx.runtime.seams import new_recorder
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Runtime:
         static: Whether text is generated without running: the option of the same name.
         has_renumbered: Whether a Set was renumbered; until then loops need not look.
         n_frozen: Number of Dats with frozen halos: zero saves loops a check.
+        processes: The processes that run the program, under MPI.
         program_options: Names of the program's own options, passed to `init` with the package's.
         coherence: Keeps values the same on the host and on devices.
         ended: Arrays, by `id`, whose memory values took over without a copy, and which must not be
@@ -111,6 +113,7 @@ class Runtime:
         self._initialised = False
         self._is_registered = False  # with atexit
         self.configuration = Configuration(self.backend_names, self._own_backends)
+        self.processes = Processes(lambda name: self.configuration[name])
         self.configuration.before_change = self.settle
         self.configuration.on_change = self._options_changed
         self.static: bool = self.configuration["static"]
@@ -155,7 +158,9 @@ class Runtime:
         """Set options, or none if a value is wrong. May be called again, or not at all.
 
         Args:
-            comm: A communicator, as in PyOP2: of a single process, so far.
+            comm: The communicator of the processes that share the program's mesh, or ``"world"``,
+                as the environment's PYOP2CXX_COMM says it, too. An error that nobody catches then
+                ends all processes.
             **options: See the table `pyop2cxx.runtime.options.OPTIONS`. Options declared by the
                 program on `pyop2cxx.pyop2.utils.parser` are ignored.
 
@@ -167,10 +172,11 @@ class Runtime:
             >>> op2.init(threads=2, deterministic=True)
             >>> op2.exit()
         """
-        checked_comm(comm, "init")
+        communicators.as_comm(None if isinstance(comm, str) else comm, "init")
         ours = {name: v for name, v in options.items() if name not in self.program_options}
         self.configuration.check_names(ours)
         self.configuration.reconfigure(**ours)
+        self.processes.declare(comm)
         self._initialised = True
         self._exit_at_exit()
 
@@ -263,6 +269,7 @@ class Runtime:
         self._backends.clear()
         self._constants.clear()
         self.states.clear()
+        self.processes.forget()
         self.program_options.clear()
         self._engine = None
         self._usual_backend = ""

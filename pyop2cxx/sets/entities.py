@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer, several
-from pyop2cxx.exceptions import ContractError, SizeTypeError, StaticModeError
+from pyop2cxx.exceptions import (
+    ContractError,
+    SizeTypeError,
+    StaticModeError,
+    UnsupportedError,
+)
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -59,7 +64,9 @@ class Entities(Shown):
         self._name = as_name(name, "Set", f"set_#x{self._uid:x}")
         self._sizes = _as_sizes(size, self._name)
         self._halo = checked_halo(halo, f"Set '{self._name}'")
-        self._comm = communicators.checked_comm(comm, f"Set '{self._name}'")
+        self._comm = communicators.as_comm(comm, f"Set '{self._name}'")
+        self._check_ranks()
+        runtime.processes.note(self)
         self._constrained_size = constrained_size
         self._partition_size = 1024
         self._way = Way()
@@ -71,6 +78,22 @@ class Entities(Shown):
     def _ground(self) -> Any:
         """The Set with the same numbers: for a Subset the whole Set, for columns the base Set."""
         return self
+
+    @property
+    def ranks(self) -> Any:
+        """The communicator of the processes that share the entities; None if there is only one."""
+        given = self._comm if self._comm is not None else getattr(self._halo, "comm", None)
+        return communicators.several(given)
+
+    def _check_ranks(self) -> None:
+        """Refuse a Set of a single process whose Halo is of several: sums would miss the others."""
+        of_halo = communicators.several(getattr(self._halo, "comm", None))
+        if of_halo is not None and self._comm is not None and self._comm.size == 1:
+            raise UnsupportedError(
+                f"Set '{self._name}': the communicator is of one process, but that of its Halo of "
+                f"{of_halo.size}: sums and norms would be of this process alone; pass the Halo's "
+                "communicator"
+            )
 
     def refuse_values(self) -> None:
         """Raise if values cannot live on the entities."""
@@ -156,7 +179,9 @@ class Entities(Shown):
 
     @property
     def comm(self) -> Any:
-        """The communicator: of a single process, so far."""
+        """The communicator of the processes that share the entities."""
+        if self.ranks is not None:
+            return self.ranks
         return communicators.comm_of(self._comm, f"Set '{self._name}'")
 
 

@@ -134,6 +134,7 @@ class Map(Shown):
         copy: bool | None = None,
     ) -> None:
         self._uid = runtime.next_uid()
+        runtime.processes.note(self)
         self._name = as_name(name, "Map", f"map_#x{self._uid:x}")
         self._iterset = _as_set(iterset, f"Map '{self._name}': the Set it starts on")
         self._toset = _as_set(toset, f"Map '{self._name}': the Set it leads to")
@@ -199,6 +200,7 @@ class Map(Shown):
     def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
         """Initialise a path with the same targets as another Map, without values of its own."""
         self._uid = runtime.next_uid()
+        runtime.processes.note(self)
         self._name = name
         self._iterset = iterset
         self._toset = map_.toset

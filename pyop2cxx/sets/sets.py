@@ -43,8 +43,8 @@ class Set(Entities):
             are computed: (core, owned, owned, all).
         name: Used in messages; does not affect the generated code.
         halo: How ghosts are exchanged.
-        comm: The communicator; None means the process alone. So far only a single process is
-            supported.
+        comm: The communicator of the processes that share the entities: sums and norms are over
+            all of them. None means that of the Halo, or the process alone.
         constrained_size: How many of the owned entities are constrained.
 
     Raises:

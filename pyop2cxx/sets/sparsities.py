@@ -26,6 +26,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo
+from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
     Blocks = Mapping[tuple[int, int], tuple[tuple[Any, Any, Regions], ...]]
 
 _PAIR = 2
+_NO_MATRICES = (
+    "matrices are not carried over processes yet; apply the operator by loops (matrix-free), or "
+    "run in one process"
+)
 _TRIPLE = 3
 
 
@@ -129,6 +134,8 @@ class Sparsity(Fixed, Shown):
         )
         known: Sparsity | None = runtime.engine.sparsities.get(key)
         if known is None or not known._follows():
+            sets = [part.set for ds in pair for part in ds]
+            refuse_several(sets, "Sparsity", _NO_MATRICES)
             known = object.__new__(cls)
             known._make(pair, given, name, flags)
             runtime.engine.sparsities[key] = known

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs on several processes, started by mpiexec. A program that hangs fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+TREE = Path(__file__).parents[2]
+SECONDS = 120
+"""Longest time of a program: a hang is a failure."""
+
+
+def started(text: str, n: int, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program on n processes, and return the output of all."""
+    beside = Path(sys.executable).parent / "mpiexec"
+    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
+    assert mpiexec, "mpi4py is installed, but mpiexec is not: pip install mpich"
+    paths = os.pathsep.join(filter(None, [str(TREE), os.environ.get("PYTHONPATH", "")]))
+    given = {
+        "PYTHONPATH": paths,
+        "PYOP2CXX_THREADS": "1",
+        "PYTHONUNBUFFERED": "",
+        "PYOP2CXX_PATIENCE": "20",
+        **environment,
+    }
+    body = "import sys\nimport numpy as np\nfrom pyop2cxx import op2\n" + textwrap.dedent(text)
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "program.py"
+        program.write_text(body)
+        return subprocess.run(
+            [mpiexec, "-n", str(n), sys.executable, str(program), *args],
+            env={**os.environ, **given},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+
+def outputs(text: str, n: int, *args: str, **environment: str) -> list[str]:
+    """Run a program that must succeed, and return the lines of all processes, sorted."""
+    found = started(text, n, *args, **environment)
+    assert found.returncode == 0, found.stdout + found.stderr
+    return sorted(found.stdout.splitlines())
+
+
+def failure(text: str, n: int, *args: str, **environment: str) -> str:
+    """Run a program that must fail, and return what the processes say."""
+    found = started(text, n, *args, **environment)
+    assert found.returncode != 0, found.stdout
+    return found.stderr
