@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,30 +32,45 @@ def places_of_rows(mat: MatValues, rows: Array) -> Array:
     return found
 
 
-def put(
-    mat: MatValues,
-    places: Array,
-    offsets: Iterable[int],
-    value: Any,
-    member: str,
-    key: Any = None,
-) -> None:
-    """Set values of a matrix.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Values of a matrix that are set together.
+
+    Attributes:
+        blocks: Numbers of the blocks, each at most once.
+        offsets: Indices of the values within each block.
+        at: Indices into all values of the matrix, int64, shape (len(offsets) * len(blocks),).
+        key: Identifies the places of a Sparsity; None means the digest of `blocks`.
+    """
+
+    blocks: Array
+    offsets: tuple[int, ...]
+    at: Array
+    key: Any = None
+
+    @staticmethod
+    def of(mat: MatValues, blocks: Array, offsets: Iterable[int], key: Any = None) -> Places:
+        """Return the values at some offsets of some blocks of a matrix."""
+        chosen = tuple(offsets)
+        at = [blocks * mat.cdim + offset for offset in chosen]
+        return Places(blocks, chosen, np.concatenate([np.empty(0, np.int64), *at]), key)
+
+
+def put(mat: MatValues, changes: Iterable[tuple[Places, Any]], member: str) -> None:
+    """Set values of a matrix, in the order given.
 
     Args:
         mat: The matrix, not mixed.
-        places: Each once.
-        offsets: Indices of the values at each place.
-        value: The value.
+        changes: Places, and the value for all of each.
         member: Name of the caller, for messages and the ledger of copies.
-        key: Identifies the places; None means their digest.
     """
     if _is_on_device(mat):
-        change_places(mat, places, tuple(offsets), value, "=", key)
+        for places, value in changes:
+            change_places(mat, places.blocks, places.offsets, value, "=", places.key)
         return
-    flat = mat._stored(member, write=True).reshape(-1, mat.cdim)
-    for offset in offsets:
-        flat[places, offset] = value
+    flat = mat._stored(member, write=True).reshape(-1)
+    for places, value in changes:
+        flat[places.at] = value
 
 
 def add(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, member: str) -> None:

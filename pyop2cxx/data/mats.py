@@ -18,6 +18,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_algebra import MatAlgebra
 from pyop2cxx.data.mat_products import multiply_on_host
+from pyop2cxx.data.mat_rows import Places
 from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
 from pyop2cxx.exceptions import (
@@ -143,13 +144,14 @@ class Mat(MatAlgebra, MatValues):
             DataValueError: The dtype does not hold the value.
             MapValueError: The Subset is a part of another Set.
         """
-        value = self._held(diag_val, "zero_rows")
+        value = self.as_scalar(diag_val, "zero_rows")
         found, components = self._rows(rows, idx)
         places = self._diagonal(found)
         cols = self.block_dims[1]
         whole = [component * cols + c for component in components for c in range(cols)]
-        mat_rows.put(self, mat_rows.places_of_rows(self, found), whole, 0, "zero_rows")
-        mat_rows.put(self, places, self._on_diagonal(components), value, "zero_rows")
+        cleared = Places.of(self, mat_rows.places_of_rows(self, found), whole)
+        diagonal = Places.of(self, places, self._on_diagonal(components))
+        mat_rows.put(self, [(cleared, 0), (diagonal, value)], "zero_rows")
         self.change_assembly_state(Mat.ASSEMBLED)
 
     def set_local_diagonal_entries(
@@ -160,9 +162,9 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             IndexValueError: As for `zero_rows`.
         """
-        value = self._held(diag_val, "set_local_diagonal_entries")
-        places = self._diagonal_values(rows, idx)
-        mat_rows.put(self, *places, value, "set_local_diagonal_entries")
+        value = self.as_scalar(diag_val, "set_local_diagonal_entries")
+        places = Places.of(self, *self.diagonal_places(rows, idx))
+        mat_rows.put(self, [(places, value)], "set_local_diagonal_entries")
         self.change_assembly_state(Mat.INSERT_VALUES)
 
     def inc_local_diagonal_entries(
@@ -173,8 +175,8 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             IndexValueError: As for `zero_rows`.
         """
-        value = self._held(diag_val, "inc_local_diagonal_entries")
-        places = self._diagonal_values(rows, idx)
+        value = self.as_scalar(diag_val, "inc_local_diagonal_entries")
+        places = self.diagonal_places(rows, idx)
         mat_rows.add(self, *places, value, "inc_local_diagonal_entries")
         self.change_assembly_state(Mat.ADD_VALUES)
 
@@ -224,8 +226,16 @@ class Mat(MatAlgebra, MatValues):
             )
         return found, range(dim) if idx is None else range(idx, idx + 1)
 
-    def _held(self, value: Any, member: str) -> Any:
-        """Return a number in the dtype of the values; raise if the dtype does not hold it."""
+    def as_scalar(self, value: Any, member: str) -> Any:
+        """Return a number in the dtype of the values.
+
+        Args:
+            value: A number.
+            member: Name of the caller, for messages.
+
+        Raises:
+            DataValueError: The dtype does not hold the value.
+        """
         return as_array(value, self._dtype, (), f"{self._what}: {member}")[()]
 
     def _numbers(self, given: Any, what: str, side: int) -> Array:
@@ -243,8 +253,21 @@ class Mat(MatAlgebra, MatValues):
             )
         return numbers.astype(np.int64).reshape(-1)
 
-    def _diagonal_values(self, rows: Any, idx: int | None) -> tuple[Array, list[int]]:
-        """Return the places of rows' diagonal entries, and the indices of diagonal values there."""
+    def diagonal_places(self, rows: Any, idx: int | None) -> tuple[Array, list[int]]:
+        """Return where diagonal entries of rows are stored.
+
+        Args:
+            rows: Numbers of entities, or a Subset.
+            idx: The component of each row; None means all.
+
+        Returns:
+            Numbers of blocks, int64, one for each row in ascending order; and the indices of the
+            diagonal values within a block.
+
+        Raises:
+            IndexValueError: A row or the component does not exist, or a row has no place for the
+                diagonal entry.
+        """
         found, components = self._rows(rows, idx)
         return self._diagonal(found), self._on_diagonal(components)
 

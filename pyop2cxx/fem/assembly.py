@@ -155,9 +155,8 @@ def _finish_matrix(
     form: Form, matrix: Mat, rows: Held, columns: Held | None, diagonal: float = 1.0
 ) -> Mat:
     """Clear given rows and columns of an assembled matrix, and set the diagonal."""
-    rows.clear(matrix, columns)
-    if form.spaces[0].dof_set is form.spaces[1].dof_set:
-        rows.set_diagonal(matrix, diagonal)
+    is_square = form.spaces[0].dof_set is form.spaces[1].dof_set
+    rows.clear(matrix, columns, diagonal if is_square else None)
     matrix.assemble()
     return matrix
 

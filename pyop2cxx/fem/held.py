@@ -14,6 +14,7 @@ from pyop2cxx.base.access import READ, RW
 from pyop2cxx.base.arrays import c_name, distinct
 from pyop2cxx.data import mat_rows
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.mat_rows import Places
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
@@ -173,43 +174,43 @@ class Held:
 
     # Matrices
 
-    def clear(self, matrix: Mat, columns: Held | None) -> None:
-        """Set the entries of given rows and columns to 0.
+    def clear(self, matrix: Mat, columns: Held | None, diagonal: float | None = None) -> None:
+        """Set the entries of given rows and columns to 0, and diagonal entries of given rows.
+
+        Places of the entries are found once for each Sparsity.
 
         Args:
             matrix: Of this space's rows.
             columns: Given dofs of the columns; None keeps the columns.
-        """
-        if not self and not columns:
-            return
-        key = (self._key, columns and columns._key)
-        places = self._kept.made(
-            (matrix.sparsity._uid, *key), lambda: self._places(matrix, columns)
-        )
-        for offset, found in places:
-            mat_rows.put(matrix, found, (offset,), 0, "assemble", (*key, offset))
-
-    def set_diagonal(self, matrix: Mat, value: float) -> None:
-        """Set the diagonal entries of given rows.
-
-        Args:
-            matrix: Of this space's rows and columns.
-            value: The value.
+            diagonal: The diagonal entry of given rows; None leaves 0.
 
         Raises:
             IndexValueError: A row has no place for the diagonal entry.
-            DataValueError: The dtype does not hold the value.
+            DataValueError: The dtype of the matrix does not hold the value.
         """
+        if not self and not columns:
+            return
+        key: Any = (matrix.sparsity._uid, self._key, columns and columns._key)
+        cleared = self._kept.made(key, lambda: self._places(matrix, columns, key))
+        changes: list[tuple[Places, Any]] = [(found, 0) for found in cleared]
+        if diagonal is not None:
+            value = matrix.as_scalar(diagonal, "assemble")
+            key = (matrix.sparsity._uid, self._key, "diagonal")
+            found = self._kept.made(key, lambda: self._diagonal_places(matrix, key))
+            changes += [(places, value) for places in found]
+        mat_rows.put(matrix, changes, "assemble")
 
-        def made() -> list[Array]:
-            by_component = self.mask.reshape(-1, self.space.dim).T
-            return [np.flatnonzero(chosen) for chosen in by_component]
-
-        for component, rows in enumerate(self._kept.made("rows", made)):
+    def _diagonal_places(self, matrix: Mat, key: Any) -> list[Places]:
+        """Return the places of diagonal entries of given rows, for each component."""
+        found = []
+        for component, chosen in enumerate(self.mask.reshape(-1, self.space.dim).T):
+            rows = np.flatnonzero(chosen)
             if rows.size:
-                matrix.set_local_diagonal_entries(rows, value, component)
+                blocks, offsets = matrix.diagonal_places(rows, component)
+                found.append(Places.of(matrix, blocks, offsets, (*key, component)))
+        return found
 
-    def _places(self, matrix: Mat, columns: Held | None) -> list[tuple[int, Array]]:
+    def _places(self, matrix: Mat, columns: Held | None, key: Any) -> list[Places]:
         """Return the places of entries to clear, for each value of a block."""
         rows, cols = _entries(matrix)
         n_rows, n_cols = matrix.block_dims
@@ -221,8 +222,10 @@ class Held:
                 chosen = held_rows[rows, i]
                 if held_cols is not None:
                     chosen = chosen | held_cols[cols, j]
-                found.append((i * n_cols + j, np.flatnonzero(chosen)))
-        return [one for one in found if one[1].size]
+                offset = i * n_cols + j
+                blocks = np.flatnonzero(chosen)
+                found.append(Places.of(matrix, blocks, (offset,), (*key, offset)))
+        return [places for places in found if places.blocks.size]
 
     def lift(self, matrix: Mat, values: Array, vector: Dat) -> None:
         """Subtract from a vector the product of the given columns of a matrix and their values.
