@@ -2,7 +2,8 @@
 """PyOP2's module tree, with functions only needed by PyOP2's programs.
 
 Programs importing PyOP2's modules write ``pyop2cxx.pyop2`` for ``pyop2``, or call `install` first
-and stay unchanged. The rest of pyop2cxx does not need the folder.
+and stay unchanged; ``python -m pyop2cxx.pyop2 enable`` does it for all programs of an environment.
+The rest of pyop2cxx does not need the folder.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _THEIRS = "pyop2"
 
 
 class _Loader:
-    """Finds modules of ``pyop2`` here, each the same object by both names."""
+    """Finds ``pyop2`` and its modules here, each the same object by both names."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Answer for ``pyop2.*``."""
-        if not name.startswith(f"{_THEIRS}."):
+        """Answer for ``pyop2`` and ``pyop2.*``, with modules that a program added to the tree."""
+        if name != _THEIRS and not name.startswith(f"{_THEIRS}."):
             return None
         ours = __name__ + name[len(_THEIRS) :]
-        if importlib.util.find_spec(ours) is None:
+        if ours not in sys.modules and importlib.util.find_spec(ours) is None:
             return None
         return ModuleSpec(name, self)  # type: ignore[arg-type]  # it has what is called
 
@@ -46,11 +47,20 @@ class _Loader:
             module.__spec__ = found.loader_state
 
 
-def install() -> None:
+def finder() -> Any:
+    """Return a finder for `sys.meta_path`, by which ``import pyop2`` finds the tree."""
+    return _Loader()
+
+
+def install(replace: bool = False) -> None:
     """Let programs import the tree as ``pyop2``. Calling again does nothing.
 
+    Args:
+        replace: Whether to take the place of an installed PyOP2. Firedrake's wheel has one that
+            cannot be uninstalled alone.
+
     Raises:
-        UsageError: A PyOP2 is installed, or was imported.
+        UsageError: A PyOP2 was imported before, or is installed and shall not be replaced.
 
     Example:
         >>> install()
@@ -62,11 +72,18 @@ def install() -> None:
     this = sys.modules[__name__]
     if sys.modules.get(_THEIRS) is this:
         return
-    if _THEIRS in sys.modules or importlib.util.find_spec(_THEIRS) is not None:
-        there = sys.modules.get(_THEIRS) or importlib.util.find_spec(_THEIRS)
+    imported = [name for name in sys.modules if name.partition(".")[0] == _THEIRS]
+    if imported:
         raise UsageError(
-            f"pyop2cxx.pyop2.install(): there is a module 'pyop2' already, {there!r}; uninstall "
-            "that PyOP2, or import pyop2cxx.pyop2 instead of pyop2"
+            f"pyop2cxx.pyop2.install(): '{imported[0]}' was imported before, as "
+            f"{sys.modules[imported[0]]!r}; call install() before the first import of pyop2, "
+            "firedrake and other packages that import pyop2"
+        )
+    there = importlib.util.find_spec(_THEIRS)
+    if there is not None and not replace and not isinstance(there.loader, _Loader):
+        raise UsageError(
+            f"pyop2cxx.pyop2.install(): a PyOP2 is installed, {there.origin}; pass replace=True to "
+            "take its place in this program, or import pyop2cxx.pyop2 instead of pyop2"
         )
     sys.modules[_THEIRS] = this
     sys.meta_path.insert(0, _Loader())

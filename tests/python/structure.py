@@ -54,7 +54,7 @@ PYTHON_RANKS = {
     "__main__": 21,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
-CODE_LINES = 38_600
+CODE_LINES = 39_200
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_550),

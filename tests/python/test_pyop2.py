@@ -176,9 +176,14 @@ def test_a_program_of_pyop2s_modules_runs_once_they_are_installed() -> None:
     assert done.stdout == "No module named 'pyop2.nothing'\n", done.stderr
 
 
+def real_pyop2(folder: Path) -> None:
+    (folder / "pyop2").mkdir()
+    (folder / "pyop2" / "__init__.py").write_text("name = 'real'\n")
+    (folder / "pyop2" / "sparsity.py").write_text("name = 'real'\n")
+
+
 def test_a_real_pyop2_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "pyop2").mkdir()
-    (tmp_path / "pyop2" / "__init__.py").write_text("name = 'real'\n")
+    real_pyop2(tmp_path)
     program = """
 import pyop2cxx.pyop2
 from pyop2cxx.exceptions import UsageError
@@ -188,9 +193,56 @@ except UsageError as error:
     print(error)
 import pyop2
 print(pyop2.name)
+try:
+    pyop2cxx.pyop2.install(replace=True)
+except UsageError as error:
+    print(error)
 """
     done = run(program, first=str(tmp_path))
-    first, second = done.stdout.splitlines()
-    assert "there is a module 'pyop2' already" in first, done.stderr
+    first, second, third = done.stdout.splitlines()
+    assert "a PyOP2 is installed, " in first, done.stderr
+    assert "replace=True" in first
     assert str(tmp_path) in first
     assert second == "real"
+    assert "'pyop2' was imported before" in third
+    assert "before the first import of" in third
+
+
+def test_a_real_pyop2_is_replaced(tmp_path: Path) -> None:
+    real_pyop2(tmp_path)
+    program = """
+import sys, types
+import pyop2cxx.pyop2
+pyop2cxx.pyop2.install(replace=True)
+pyop2cxx.pyop2.install()
+import pyop2, pyop2.types.dat
+assert pyop2 is pyop2cxx.pyop2 and not hasattr(pyop2, "name")
+added = types.ModuleType("pyop2cxx.pyop2.added")
+sys.modules["pyop2cxx.pyop2.added"] = added
+import pyop2.added
+assert pyop2.added is added
+print(pyop2.types.dat.Dat.__module__)
+"""
+    done = run(program, first=str(tmp_path))
+    assert done.stdout == "pyop2cxx.data.dats\n", done.stderr
+
+
+def test_pyop2_is_replaced_for_all_programs_of_a_folder(tmp_path: Path) -> None:
+    real_pyop2(tmp_path)
+    program = f"import site; site.addsitedir({str(tmp_path)!r}); import pyop2; print(pyop2)"
+    asked = "import sys, pyop2cxx.pyop2.__main__ as m; sys.exit(m.main(['{}', '--folder={}']))"
+    for command, status, said, found in (
+        ("status", 1, "pyop2 is not pyop2cxx", str(tmp_path)),
+        ("enable", 0, "pyop2 is pyop2cxx", "pyop2cxx.pyop2"),
+        ("enable", 0, "in the place of", "pyop2cxx.pyop2"),
+        ("status", 0, "pyop2 is pyop2cxx", "pyop2cxx.pyop2"),
+        ("disable", 0, "pyop2 is not pyop2cxx", str(tmp_path)),
+        ("disable", 0, "pyop2 is not pyop2cxx", str(tmp_path)),
+    ):
+        done = run(asked.format(command, tmp_path), first=str(tmp_path))
+        assert (done.returncode, said in done.stdout) == (status, True), done
+        imported = run(program, first=str(tmp_path))
+        assert found in imported.stdout, imported
+    done = run(asked.format("enable", tmp_path / "absent"))
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
