@@ -702,7 +702,9 @@ def page_sentences(text: str, *, with_tables: bool = True) -> list[str]:
 
 
 def decision_breaches(root: Path) -> list[str]:
-    """Return pages on decisions without a status, or superseded by a page without their number."""
+    """Return pages on decisions without a status, superseded by a page without their number,
+    or with pronouns in the place of nouns.
+    """
     folder, breaches = root / "docs" / "adr", []
     for page in sorted(folder.glob("*.md")):
         text, name = page.read_text(), page.name
@@ -713,6 +715,9 @@ def decision_breaches(root: Path) -> list[str]:
         for newer in _SUPERSEDED.findall(text):
             if not (folder / newer).exists() or name[:4] not in (folder / newer).read_text():
                 breaches.append(f"{name}: {newer} does not name {name[:4]}")
+        share = page_prose(text)["pronouns"]
+        if share > PRONOUN_LIMIT:
+            breaches.append(f"{name}: pronouns {share:.1f}, at most {PRONOUN_LIMIT:.0f}")
     return breaches
 
 

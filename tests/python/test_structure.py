@@ -562,3 +562,11 @@ def test_decisions_without_a_status_are_found(tmp_path: Path) -> None:
     newer = "# 0001 A\n\nStatus: accepted; supersedes 0003\n"
     write(tmp_path, "docs/adr/0001-a.md", newer)
     assert len(structure.decision_breaches(tmp_path)) == 1
+
+
+def test_decisions_with_too_many_pronouns_are_found(tmp_path: Path) -> None:
+    status = "# 0001 A\n\nStatus: accepted\n\n"
+    write(tmp_path, "docs/adr/0001-a.md", status + "A Map leads to nodes.\n")
+    assert structure.decision_breaches(tmp_path) == []
+    write(tmp_path, "docs/adr/0001-a.md", status + "It leads to what it has.\n")
+    assert structure.decision_breaches(tmp_path) == ["0001-a.md: pronouns 37.5, at most 3"]
