@@ -159,7 +159,7 @@ def report(loop: Loop, repeats: int) -> None:
     _, kernel, cells, args = loop
     rule = op2.ParLoop(kernel, cells, *args, strategy="owner").explain()
     times = "  ".join(f"{name} {1e3 * value:7.2f}" for name, value in least.items())
-    bytes_ = [forms[f"{name} 8"]._prepared.plan_bytes / 1e6 for name in ("in turn", "by slot")]
+    bytes_ = [forms[f"{name} 8"].prepared.plan_bytes / 1e6 for name in ("in turn", "by slot")]
     print(f"{loop[0]:36s} {times}  plan {bytes_[0]:.0f} and {bytes_[1]:.0f} MB")
     print(f"    rule: {rule.lanes or 'no'} lanes: {rule.why_lanes}", flush=True)
 

@@ -49,7 +49,7 @@ class Report:
 
 
 def measure_colourings(report: Report, path: op2.Map, n: int, n_threads: int) -> None:
-    conflicts = [room.Conflict(path._table, room.all_slots, 0)]
+    conflicts = [room.Conflict(path.table, room.all_slots, 0)]
     for size in BLOCK_SIZES:
         seconds, plan = best_of(
             lambda size=size: room.colour_blocks(n, None, conflicts, size, n_threads)
@@ -65,7 +65,7 @@ def measure_colourings(report: Report, path: op2.Map, n: int, n_threads: int) ->
 
 
 def measure_inverses(report: Report, path: op2.Map, n: int, n_threads: int) -> None:
-    occurrences = [room.Occurrence(path._table, slot) for slot in range(path.arity)]
+    occurrences = [room.Occurrence(path.table, slot) for slot in range(path.arity)]
     for order in (room.IncidenceOrder.by_element, room.IncidenceOrder.by_slot):
         spec = room.InverseSpec(n, None, occurrences, order, room.EntryOrigin.element, False)
         seconds, inverse = best_of(lambda spec=spec: room.invert(spec, n_threads))
@@ -97,7 +97,7 @@ def main() -> None:
         start = time.perf_counter()
         op2.renumber([e2c, c2n, e2n], [x], method=options.renumber, coordinates=coordinates)
         report.add(f"renumber by {options.renumber}", time.perf_counter() - start, "all sets")
-    seconds, facts = best_of(lambda: room.map_facts(e2c._table, mesh.n_edges, options.threads))
+    seconds, facts = best_of(lambda: room.map_facts(e2c.table, mesh.n_edges, options.threads))
     report.add("facts", seconds, f"injective: {facts.injective}")
     measure_colourings(report, e2c, mesh.n_edges, options.threads)
     measure_inverses(report, e2c, mesh.n_edges, options.threads)

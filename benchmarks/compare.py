@@ -352,7 +352,7 @@ class Steady:
     """A process of a tree that repeats a step."""
 
     def __init__(self, tree: Tree, name: str) -> None:
-        self._what = f"{tree.python}: '{name}'"
+        self.label = f"{tree.python}: '{name}'"
         self._process = subprocess.Popen(
             tree.command("steady", name),
             env=tree.environment(),
@@ -369,7 +369,7 @@ class Steady:
             print(n, file=self._process.stdin, flush=True)
             return Cost(*json.loads(self._process.stdout.readline()))
         except (BrokenPipeError, ValueError):
-            raise SystemExit(f"{self._what} failed; its messages stand above") from None
+            raise SystemExit(f"{self.label} failed; its messages stand above") from None
 
     def close(self) -> None:
         """End the process."""

@@ -123,16 +123,16 @@ class _Check:
         self._region = function.region
         self._parameters = [parameter for _, parameter in function.parameters]
         named = zip(run.things, function.parameters, strict=True)
-        self._types = {thing._uid: of_type for thing, (of_type, _) in named}
-        self._names = dict(zip((thing._uid for thing in run.things), self._parameters, strict=True))
+        self._types = {thing.uid: of_type for thing, (of_type, _) in named}
+        self._names = dict(zip((thing.uid for thing in run.things), self._parameters, strict=True))
         self._taken = set(self._parameters)
 
     def described(self) -> dict[str, Any]:
         """Return the template context."""
-        sets = {one._uid: one for each in self._run.objects for one in sets_of(each.thing)}
+        sets = {one.uid: one for each in self._run.objects for one in sets_of(each.thing)}
         with_values = [one for one in self._run.objects if one.before is not None]
         objects = [self._described(one) for one in with_values]
-        listed = {one.thing._uid for one in with_values}
+        listed = {one.thing.uid for one in with_values}
         given = [*self._parameters, self._run.region if self._region else ""]
         return {
             "name": self._name,
@@ -140,7 +140,7 @@ class _Check:
             "kept": self._unique("kept"),
             "folder": self._unique("folder"),
             "made": self._unique("made"),
-            "sets": [self._set(one) for one in sets.values() if one._uid not in listed],
+            "sets": [self._set(one) for one in sets.values() if one.uid not in listed],
             "objects": objects,
             "parameters": ", ".join(filter(None, given)),
             "changed": [
@@ -163,7 +163,7 @@ class _Check:
         name = self._name_of(thing)
         values = self._unique(f"{name}_values")
         label = json.dumps(thing.name)
-        is_fixed = isinstance(thing, Map | Set) or thing._kind == "Const"
+        is_fixed = isinstance(thing, Map | Set) or thing.kind == "Const"
         more = json.dumps(thing.extruded_periodic) if is_extruded(thing) else label
         return {
             "name": name,
@@ -179,7 +179,7 @@ class _Check:
     def _type_of(self, thing: Any) -> str:
         if isinstance(thing, Map):
             return map_type(thing)
-        return set_type(thing) if is_extruded(thing) else self._types[thing._uid]
+        return set_type(thing) if is_extruded(thing) else self._types[thing.uid]
 
     def _made_of(self, thing: Any) -> list[str]:
         """Return the constructor arguments of an object before the values."""
@@ -192,9 +192,9 @@ class _Check:
         return [f"op2::Sparsity({', '.join(sets)}, {{{pairs}}})"]
 
     def _name_of(self, thing: Any) -> str:
-        name = self._names.get(thing._uid)
+        name = self._names.get(thing.uid)
         if name is None:
-            name = self._names[thing._uid] = self._unique(identifier(thing.name))
+            name = self._names[thing.uid] = self._unique(identifier(thing.name))
         return name
 
     def _unique(self, wanted: str) -> str:

@@ -134,7 +134,7 @@ class Collected:
     def note(self, loop: Any) -> None:
         """Collect a loop."""
         for backend in self._backends or (runtime.backend,):
-            request = loop._request(loop._symbolic(), {"backend": backend})
+            request = loop.request(loop.symbolic(), {"backend": backend})
             if self._wants_tuned:
                 self._decide(loop, request)
             for kind in _kinds(request):
@@ -184,7 +184,7 @@ class Collected:
 
     def _add(self, loop: Any, request: Request) -> None:
         request = flow.measured(request)
-        built = loop._symbolic()
+        built = loop.symbolic()
         backend = request.backend.name
         try:
             choice = flow.choose(request)
@@ -194,7 +194,7 @@ class Collected:
         except Op2Error as error:
             self.refused.append(f"'{request.name}' on {backend}: {error}")
             return
-        made = _entry(request, code, built, loop._parts, self._gpus)
+        made = _entry(request, code, built, loop.parts, self._gpus)
         made = replace(made, kernel=_written_by_user(loop))
         self.entries[choice.key] = self._with_function(made, loop, request, built)
 
@@ -313,7 +313,7 @@ def _written_by_user(loop: Any) -> tuple[str, ...]:
     # folders differ between machines, but names must not
     named = _with_folders(kernel.core.options)
     options = (flag for flag, folder in named if not folder and flag not in _FOLDERS)
-    return (" ".join(words), *options, *kernel.core.headers, *kernel._description.header_contents)
+    return (" ".join(words), *options, *kernel.core.headers, *kernel.description.header_contents)
 
 
 def _targets(toolchain: DeviceToolchain, gpus: tuple[str, ...]) -> tuple[str, ...]:

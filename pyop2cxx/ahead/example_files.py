@@ -63,13 +63,13 @@ class _Example:
     def add(self, name: str, function: Function, things: Sequence[Any]) -> None:
         """Add a loop and the needed objects."""
         try:
-            pairs = {one._uid: pairs_of(one) for one in things if isinstance(one, Mat)}
+            pairs = {one.uid: pairs_of(one) for one in things if isinstance(one, Mat)}
         except NoRecordError as error:
             self._left_out.append(f"{name}: {error}")
             return
         for thing, (of_type, _) in zip(things, function.parameters, strict=True):
-            self._object(thing, of_type, pairs.get(thing._uid, ()))
-        given = ", ".join(self._names[thing._uid] for thing in things)
+            self._object(thing, of_type, pairs.get(thing.uid, ()))
+        given = ", ".join(self._names[thing.uid] for thing in things)
         variable = self._unique(f"{name}_loop")
         self._loops.append({"name": name, "variable": variable, "parameters": given})
 
@@ -80,14 +80,14 @@ class _Example:
 
     def _object(self, thing: Any, of_type: str, pairs: Sequence[tuple[Map, Map]]) -> str:
         """Return the name of an object, made if necessary."""
-        if thing._uid in self._names:
-            return self._names[thing._uid]
+        if thing.uid in self._names:
+            return self._names[thing.uid]
         homes = [self._object(one, set_type(one), ()) for one in homes_of(thing)]
         couplings = [
             f"{{{', '.join(self._object(map_, map_type(map_), ()) for map_ in pair)}}}"
             for pair in pairs
         ]
-        name = self._names[thing._uid] = self._unique(identifier(thing.name))
+        name = self._names[thing.uid] = self._unique(identifier(thing.name))
         label = json.dumps(thing.name)
         if isinstance(thing, Set) and not isinstance(thing, Subset):
             self._sets.append({"name": name, "type": of_type, **self._set(thing, name, homes)})

@@ -181,7 +181,7 @@ def compiled_of(
         backend=request.backend.name,
         symbol=symbol,
         executable=about["executable"],
-        block_size=loop._block_size,
+        block_size=loop.block_size,
         injective=tuple(facts.injective for facts in request.map_facts),
         position_bytes=options.widths.position_bytes,
         tuning=tuning_numbers.changed(facts, options.tuning),
@@ -205,27 +205,27 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
         NoFunctionError: A feature of the loop is missing in the C++ interface.
     """
     _check_visited(loop)
-    for part in loop._parts:
+    for part in loop.parts:
         _check_part(part)
-    _check_memory(loop._parts)
+    _check_memory(loop.parts)
     names = _Names()
     iterset = names.of(loop.iterset)
-    data = tuple((names.of(part.owner), *_map_numbers(part, built)) for part in loop._parts)
+    data = tuple((names.of(part.owner), *_map_numbers(part, built)) for part in loop.parts)
     maps = tuple(
-        _entry_bytes(map_) if map_._is_of_columns else names.of(_whole(map_)) for map_ in built.maps
+        _entry_bytes(map_) if map_.is_of_columns else names.of(_whole(map_)) for map_ in built.maps
     )
     constants = tuple(names.of(constant) for constant in built.constants)
     things: list[tuple[str, Any]] = [(type(loop.iterset).__name__, loop.iterset)]
-    for part in loop._parts:
+    for part in loop.parts:
         things.append((_data_type(part), part.owner))
-        whole = (_whole(map_) for map_ in part.maps if not map_._is_of_columns)
+        whole = (_whole(map_) for map_ in part.maps if not map_.is_of_columns)
         things += [(map_type(map_), map_) for map_ in whole]
     things += [
         (f"Const<{scalar(constant.dtype)}, {constant.cdim}>", constant)
         for constant in built.constants
     ]
     parameters = {names.of(thing): (of_type, thing) for of_type, thing in things}
-    items = loop._items
+    items = loop.items
     made = Function(
         name=identifier(name),
         kernel=name,
@@ -246,10 +246,10 @@ def function_of(loop: Any, built: Symbolic, name: str) -> tuple[Function, tuple[
 
 def region_of(loop: Any) -> str:
     """Return the visited part of each column, in C++; empty: no columns."""
-    items = loop._items
+    items = loop.items
     if not items.extruded:
         return ""
-    lists = loop.iterset._lists.items()
+    lists = loop.iterset.lists.items()
     region = next(region for (region, _), found in lists if found is items)
     return f"op2::Region::{region.name.lower()}"
 
@@ -279,7 +279,7 @@ def _paths(built: Symbolic, items: Items) -> tuple[_Path, ...]:
     if not any(rows):
         return ()
     return tuple(
-        (len(own) or map_.arity, map_._width, own)
+        (len(own) or map_.arity, map_.width, own)
         for own, map_ in zip(rows, built.maps, strict=True)
     )
 
@@ -287,12 +287,12 @@ def _paths(built: Symbolic, items: Items) -> tuple[_Path, ...]:
 def _whole(map_: Map) -> Map:
     """Return the Map with the values read by a path: for a Map of some entries, the whole Map."""
     while isinstance(map_, EntriesOfMap):
-        map_ = map_._map
+        map_ = map_.whole_map
     return map_
 
 
 def _entry_bytes(map_: Map) -> int:
-    table = map_._current_table() if map_.has_values else None
+    table = map_.current_table() if map_.has_values else None
     return 4 if table is None else table.index_bytes
 
 
@@ -331,9 +331,9 @@ class _Names:
     known: dict[int, str] = field(default_factory=dict)
 
     def of(self, thing: Any) -> str:
-        if thing._uid not in self.known:
-            self.known[thing._uid] = unused(identifier(thing.name), self.known.values())
-        return self.known[thing._uid]
+        if thing.uid not in self.known:
+            self.known[thing.uid] = unused(identifier(thing.name), self.known.values())
+        return self.known[thing.uid]
 
 
 def _check_visited(loop: Any) -> None:
@@ -401,11 +401,11 @@ def object_type(thing: Any) -> str:
         return set_type(thing)
     if type(thing) is Map:
         return map_type(thing)
-    kind = getattr(thing, "_kind", "")
+    kind = getattr(thing, "kind", "")
     if kind == "Mat" and not thing.is_mixed and not thing.sparsity.is_dense:
         rows, columns = thing.block_dims
         return f"Mat<{scalar(thing.dtype)}, {rows}, {columns}>"
-    if isinstance(thing, Dat) and kind == "Dat" and not thing._stride:
+    if isinstance(thing, Dat) and kind == "Dat" and not thing.stride:
         return f"Dat<{scalar(thing.dtype)}, {thing.cdim}>"
     if kind in ("Global", "Constant", "Const"):
         return f"{'Const' if kind == 'Const' else 'Global'}<{scalar(thing.dtype)}, {thing.cdim}>"
@@ -438,16 +438,16 @@ def map_type(map_: Map) -> str:
 
 def _by(map_: Map, names: _Names) -> str:
     whole = names.of(_whole(map_))
-    return whole if map_._slots is None else f"{whole} (entries {', '.join(map(str, map_._slots))})"
+    return whole if map_.slots is None else f"{whole} (entries {', '.join(map(str, map_.slots))})"
 
 
 def _uses(loop: Any, names: _Names) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
-    for part in loop._parts:
+    for part in loop.parts:
         how = part.access.name
         if part.stride:
             how += f" of value {part.component}"
-        if part.maps and not part.maps[0]._is_of_columns:
+        if part.maps and not part.maps[0].is_of_columns:
             how += f" by {' and '.join(_by(map_, names) for map_ in part.maps)}"
         found.setdefault(names.of(part.owner), []).append(how)
         if isinstance(loop, GroupLoop):

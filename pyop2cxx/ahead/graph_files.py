@@ -138,15 +138,15 @@ def in_cpp(
     added = steps.of(written.description["nodes"], steps.variable)
     graph = written.graph
     inputs, outputs = (
-        {data._uid for data in found.values()} for found in (graph.inputs, graph.outputs)
+        {data.uid for data in found.values()} for found in (graph.inputs, graph.outputs)
     )
     values = [
         {
             "label": json.dumps(name),
             "dtype": data.dtype.name,
-            "object": steps.names[data._uid],
-            "is_input": data._uid in inputs,
-            "is_output": data._uid in outputs,
+            "object": steps.names[data.uid],
+            "is_input": data.uid in inputs,
+            "is_output": data.uid in outputs,
         }
         for name, data in graph.data.items()
     ]
@@ -170,8 +170,8 @@ def _function(written: Written) -> tuple[Function, tuple[Any, ...]]:
     """Return a graph as a function of the objects used by the nodes."""
     used: dict[int, Any] = {}
     for one in written.loops:
-        used |= {thing._uid: thing for thing in one.things}
-    used |= {data._uid: data for data in written.graph.data.values()}
+        used |= {thing.uid: thing for thing in one.things}
+    used |= {data.uid: data for data in written.graph.data.values()}
     taken: list[str] = []
     for thing in used.values():
         taken.append(unused(identifier(thing.name), taken))
@@ -208,16 +208,16 @@ class _Steps:
         self._things = written.things
         _, things = _function(written)
         parameters = (name for _, name in function.parameters)
-        self.names = dict(zip((one._uid for one in things), parameters, strict=True))
+        self.names = dict(zip((one.uid for one in things), parameters, strict=True))
         self._taken = set(self.names.values())
         self.variable = self._unique("steps")
         self.loops: list[dict[str, Any]] = []
         self._loops: list[str] = []
         for number, one in enumerate(written.loops):
             variable = self._unique(f"loop_{number}")
-            signature = _core.digest(one.loop._symbolic().loop.signature())
+            signature = _core.digest(one.loop.symbolic().loop.signature())
             called = name_of_loop(one.function, signature)
-            given = [self.names[thing._uid] for thing in one.things]
+            given = [self.names[thing.uid] for thing in one.things]
             if one.function.region:
                 given.append(region_of(one.loop))
             self._loops.append(variable)
@@ -237,10 +237,10 @@ class _Steps:
         elif kind == "fill":
             target = self._things[node["target"]]
             value = literal(node["value"], target.dtype)
-            made |= {"target": self.names[target._uid], "value": value}
+            made |= {"target": self.names[target.uid], "value": value}
         elif kind in ("copy", "scan"):
             for end in ("source", "target"):
-                made[end] = self.names[self._things[node[end]]._uid]
+                made[end] = self.names[self._things[node[end]].uid]
         else:
             inside = self._unique("again")
             begin = {"do": "begin", "steps": inside}
@@ -252,7 +252,7 @@ class _Steps:
         sides = (node["left"], node["right"])
         data = [self._things[side["data"]] for side in sides if "data" in side]
         compared = [
-            {"data": self.names[self._things[side["data"]]._uid], "number": ""}
+            {"data": self.names[self._things[side["data"]].uid], "number": ""}
             if "data" in side
             else {"data": "", "number": _compared(side["number"], data[0].dtype)}
             for side in sides

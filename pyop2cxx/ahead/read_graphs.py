@@ -72,10 +72,10 @@ class GraphParts:
             CompilationError: A loop has no compiled code, and the compiler rejects the kernel.
         """
         given = self._description
-        slots = {self.things[i]._uid: self.things[i] for i in given["slots"]}
+        slots = {self.things[i].uid: self.things[i] for i in given["slots"]}
         for thing in self.things:
             if isinstance(thing, (Dat, Global)):
-                slots[thing._uid] = thing
+                slots[thing.uid] = thing
         return Graph(given["name"], self._nodes(given["nodes"]), slots, given["on_race"])
 
     # Objects
@@ -130,15 +130,15 @@ class GraphParts:
         rows, columns = (self.things[side["set"]] ** tuple(side["dim"]) for side in given["sides"])
         pairs = [(self.things[row], self.things[column], None) for row, column in given["pairs"]]
         made: Mat = Mat(Sparsity((rows, columns), pairs), dtype=given["dtype"], name=given["name"])
-        made._allocated("load_graph")
+        made.allocated("load_graph")
         assert values is not None
-        n_bytes = made._buffer.n_bytes
+        n_bytes = made.buffer.n_bytes
         if n_bytes != values.nbytes:
             raise UsageError(f"load_graph: {self._where}: Mat '{made.name}' has other entries")
         if n_bytes:
-            memory: Any = (ctypes.c_char * n_bytes).from_address(made._buffer.address)
+            memory: Any = (ctypes.c_char * n_bytes).from_address(made.buffer.address)
             np.frombuffer(memory, made.dtype)[:] = values
-        made._buffer.increment_version()
+        made.buffer.increment_version()
         return made
 
     # Nodes
@@ -156,7 +156,7 @@ class GraphParts:
                 args.append(data(mode, *path))
         options = {name: value for name, value in given["options"].items() if value is not None}
         loop = ParLoop(kernel, self.things[given["set"]], *args, **options)
-        if loop._symbolic().loop.signature() != given["signature"]:
+        if loop.symbolic().loop.signature() != given["signature"]:
             raise UsageError(
                 f"load_graph: {self._where}: kernel '{kernel.name}' makes another loop than the "
                 "one that was written; save the graph again by this version"

@@ -79,21 +79,20 @@ def record(loop: Any, things: Sequence[Any], region: str = "") -> Record:
         raise NoRecordError("the program ran in static mode")
     if runtime.engine.chosen_device(runtime.engine.backend(runtime.backend)) is not None:
         raise NoRecordError("it ran on a device")
-    written = {part.owner._uid for part in loop._parts if part.access != READ}
-    buffers = {part.owner._uid: part for part in loop._parts}
+    written = {part.owner.uid for part in loop.parts if part.access != READ}
+    buffers = {part.owner.uid: part for part in loop.parts}
     made = list(all_of(things))
     n_bytes = sum(map(n_bytes_of, made))
     if n_bytes > MOST_BYTES:
         raise NoRecordError(f"its values are {n_bytes / 1e6:.1f} MB")
-    before = [values_of(thing, buffers.get(thing._uid)) for thing in made]
-    loop._prepared.run_saving([])
+    before = [values_of(thing, buffers.get(thing.uid)) for thing in made]
+    loop.prepared.run_saving([])
     try:
         after = [
-            values_of(thing, buffers[thing._uid]) if thing._uid in written else None
-            for thing in made
+            values_of(thing, buffers[thing.uid]) if thing.uid in written else None for thing in made
         ]
     finally:
-        loop._prepared.restore()
+        loop.prepared.restore()
     objects = tuple(
         Object(thing=thing, before=values, after=then)
         for thing, values, then in zip(made, before, after, strict=True)
@@ -111,11 +110,11 @@ def pairs_of(mat: Any) -> list[tuple[Map, Map]]:
     sparsity = mat.sparsity
     rows, columns = sparsity.dsets
     found = []
-    for row, column, regions in sparsity._given.get((0, 0), ()):
+    for row, column, regions in sparsity.given.get((0, 0), ()):
         if type(row) is not Map or type(column) is not Map or regions:
             raise NoRecordError(f"'{sparsity.name}' was not made from pairs of whole Maps")
         found.append((row, column))
-    if (rows.set is columns.set) != (sparsity._diagonal_block and rows == columns):
+    if (rows.set is columns.set) != (sparsity.diagonal_block and rows == columns):
         raise NoRecordError(f"'{sparsity.name}' has a diagonal, or none, against the rule")
     return found
 
@@ -130,7 +129,7 @@ def all_of(things: Sequence[Any]) -> Iterable[Any]:
         if isinstance(thing, Mat):
             maps += [map_ for pair in pairs_of(thing) for map_ in pair]
     columns = [one for thing in (*maps, *things) for one in sets_of(thing) if is_extruded(one)]
-    return {one._uid: one for one in (*columns, *maps, *things)}.values()
+    return {one.uid: one for one in (*columns, *maps, *things)}.values()
 
 
 def is_extruded(thing: Any) -> bool:
@@ -173,7 +172,7 @@ def n_bytes_of(thing: Any) -> int:
         return int(thing.layers_array.nbytes)
     if isinstance(thing, Set):
         return 0
-    return int(thing.values.nbytes if isinstance(thing, Map) else thing._buffer.n_bytes)
+    return int(thing.values.nbytes if isinstance(thing, Map) else thing.buffer.n_bytes)
 
 
 def values_of(thing: Any, part: Part | None = None) -> Array | None:
@@ -207,7 +206,7 @@ def values_of(thing: Any, part: Part | None = None) -> Array | None:
 
 def host_values(data: Any) -> Array:
     """Return a copy of an object's values, fetched from the device if necessary."""
-    data._on_host(_core.Use.read, "save")
+    data.use_on_host(_core.Use.read, "save")
     return _copy_of(data)
 
 
@@ -218,7 +217,7 @@ def _check_whole(one: Set) -> None:
 
 def _copy_of(data: Any) -> Array:
     """Copy the memory of an object, without counting as a use."""
-    buffer = data._buffer
+    buffer = data.buffer
     if buffer.where == _core.Where.device:
         raise NoRecordError(f"the values of '{data.name}' are on a device")
     if buffer.n_bytes == 0:

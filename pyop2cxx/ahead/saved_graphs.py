@@ -99,7 +99,7 @@ def load_graph(
 
 
 def _usual(graph: Graph) -> tuple[str, ...]:
-    return (graph._backend,) if graph._backend in BACKENDS else ("openmp",)
+    return (graph.backend,) if graph.backend in BACKENDS else ("openmp",)
 
 
 def _entries(written: Written, backends: Sequence[str]) -> list[Entry]:

@@ -107,11 +107,11 @@ def decide(loop: Any, backend: str) -> Decision | str:
         return "it is several loops of a chain"
     if runtime.static:
         return "the program ran in static mode"
-    if any(part.kind is Kind.HANDLE for part in loop._parts) or loop.kernel.calls_petsc:
+    if any(part.kind is Kind.HANDLE for part in loop.parts) or loop.kernel.calls_petsc:
         return "it is handed an address, and what is there could not be put back"
     if loop.kernel.core.body is None:
         return "its kernel is passed on as it is written, and may keep values of its own"
-    request = loop._request(loop._symbolic(), {"backend": backend})
+    request = loop.request(loop.symbolic(), {"backend": backend})
     if not flow.is_free(request):
         return "its strategy, its lanes or its tuning were asked for"
     try:
@@ -160,7 +160,7 @@ class _Measurement:
             usual=usual,
             seconds=dict(self._seconds),
             threads=runtime.engine.n_threads if self._request.backend.facts.threads else 1,
-            elements=self._loop._items.n,
+            elements=self._loop.items.n,
         )
 
     def _best(self, usual: Way) -> Way:
@@ -179,7 +179,7 @@ class _Measurement:
         return (replace(best, lanes=lanes) for lanes in _LANES if lanes != best.lanes)
 
     def _blocks(self, best: Way) -> Iterator[Way]:
-        if best.strategy == "block" and not self._loop._block_size and self._device is None:
+        if best.strategy == "block" and not self._loop.block_size and self._device is None:
             for size in _BLOCKS:
                 yield replace(best, tuning=(("block_elements", size),))
 
@@ -216,7 +216,7 @@ class _Measurement:
             options=self._request.options.tuned(tuning_of(facts, way.tuning)),
         )
         executable = flow.executable(request)
-        built = self._loop._symbolic()
+        built = self._loop.symbolic()
         self._runs[way] = prepared(self._loop, built, request, executable, self._device)
 
     def _timed(self, run: _core.PreparedLoop) -> float:

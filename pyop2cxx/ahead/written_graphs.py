@@ -97,7 +97,7 @@ class _Writer:
 
     def written(self) -> Written:
         graph = self._graph
-        nodes = self._all(graph._nodes, "node")
+        nodes = self._all(graph.nodes, "node")
         self._check_memory()
         if self._refused:
             more = len(self._refused) - _MOST_SHOWN
@@ -107,11 +107,11 @@ class _Writer:
             )
         description = {
             "name": graph.name,
-            "on_race": graph._on_race,
+            "on_race": graph.on_race,
             "objects": self._objects,
             "loops": self._described,
             "nodes": nodes,
-            "slots": [self._numbers[uid] for uid in graph._slots if uid in self._numbers],
+            "slots": [self._numbers[uid] for uid in graph.slots if uid in self._numbers],
         }
         return Written(
             graph, description, tuple(self._things), tuple(self._values), tuple(self._written)
@@ -192,28 +192,28 @@ class _Writer:
         """Return the number of a loop, possibly shared by several nodes."""
         if id(loop) in self._loops:
             return self._loops[id(loop)]
-        if loop._effects.ghosts:
+        if loop.effects.ghosts:
             raise _RefusedError("its Dats have a Halo, whose values are exchanged around it")
-        if loop._wants_checks():
+        if loop.wants_checks():
             raise _RefusedError("it runs in check mode, which only Python has")
-        parts = [part for part in loop._parts if part.is_field or part.stride]
+        parts = [part for part in loop.parts if part.is_field or part.stride]
         if parts:
             raise _RefusedError(f"'{parts[0].data.name}' is a part of a Dat, or mixed")
-        function, things = function_of(loop, loop._symbolic(), loop.kernel.shown_name)
+        function, things = function_of(loop, loop.symbolic(), loop.kernel.shown_name)
         described = {
             "kernel": _kernel(loop.kernel),
             "set": self._number(loop.iterset),
-            "args": [self._argument(loop, part) for part in loop._parts],
-            "constants": [self._number(one) for one in loop._symbolic().constants],
+            "args": [self._argument(loop, part) for part in loop.parts],
+            "constants": [self._number(one) for one in loop.symbolic().constants],
             "options": {
-                "strategy": loop._strategy,
-                "block_size": loop._block_size or None,
-                "lanes": loop._lanes,
-                "tuning": dict(loop._tuning) or None,
+                "strategy": loop.strategy,
+                "block_size": loop.block_size or None,
+                "lanes": loop.lanes,
+                "tuning": dict(loop.tuning) or None,
                 "iteration_region": loop.iteration_region,
                 "pass_layer_arg": loop.pass_layer_arg or None,
             },
-            "signature": loop._symbolic().loop.signature(),
+            "signature": loop.symbolic().loop.signature(),
         }
         number = self._loops[id(loop)] = len(self._described)
         self._described.append(described)
@@ -223,7 +223,7 @@ class _Writer:
     def _argument(self, loop: ParLoop, part: Part) -> list[Any]:
         """Return an argument: data, access, and Maps."""
         # a direct access to columns has a Map of its own and another access mode inside the loop
-        maps = [] if part.maps and part.maps[0]._is_of_columns else part.maps
+        maps = [] if part.maps and part.maps[0].is_of_columns else part.maps
         access = loop.args[part.number].access
         return [self._number(part.data), access.name, [self._number(map_) for map_ in maps]]
 
@@ -231,8 +231,8 @@ class _Writer:
 
     def _number(self, thing: Any) -> int:
         """Return the number of an object, described at the first use."""
-        if thing._uid in self._numbers:
-            return self._numbers[thing._uid]
+        if thing.uid in self._numbers:
+            return self._numbers[thing.uid]
         object_type(thing)  # raises if C++ has no type
         described = self._object(thing)
         values = _values(thing)
@@ -241,11 +241,11 @@ class _Writer:
         self._objects.append(described)
         self._things.append(thing)
         self._values.append(values)
-        self._numbers[thing._uid] = len(self._objects) - 1
-        return self._numbers[thing._uid]
+        self._numbers[thing.uid] = len(self._objects) - 1
+        return self._numbers[thing.uid]
 
     def _object(self, thing: Any) -> dict[str, Any]:
-        kind = getattr(thing, "_kind", type(thing).__name__)
+        kind = getattr(thing, "kind", type(thing).__name__)
         usual = {"kind": kind, "name": thing.name}
         if isinstance(thing, Subset):
             return {**usual, "set": self._number(thing.superset)}
@@ -273,14 +273,14 @@ class _Writer:
             ]
             return {**usual, "sides": sides, "pairs": pairs}
         if isinstance(thing, Dat):
-            home = {"set": self._number(thing.dataset.set), "layout": thing._layout}
+            home = {"set": self._number(thing.dataset.set), "layout": thing.layout}
             return {**usual, **home, "dim": list(thing.dataset.dim)}
         return {**usual, "dim": list(thing.dim)}
 
     def _check_memory(self) -> None:
         """Refuse objects with shared memory: loading gives each object separate memory."""
         spans = sorted(
-            (*span_of(thing), thing.name) for thing in self._things if hasattr(thing, "_buffer")
+            (*span_of(thing), thing.name) for thing in self._things if hasattr(thing, "buffer")
         )
         for (_, end, name), (begin, _, other) in pairwise(spans):
             if begin < end:
@@ -302,18 +302,18 @@ def _values(thing: Any) -> Array | None:
         return values_of(thing)
     if getattr(thing, "_is_given", True) is False:
         raise _RefusedError(f"Const '{thing.name}' has no value yet")
-    if hasattr(thing, "_allocated"):
-        thing._allocated("save")
+    if hasattr(thing, "allocated"):
+        thing.allocated("save")
     return host_values(thing)
 
 
 def _kernel(kernel: Kernel) -> dict[str, Any]:
-    given = kernel._description
+    given = kernel.description
     if any(given.header_contents[1::2]):  # others come from the compiler
         raise _RefusedError(f"kernel '{kernel.name}' includes headers of the program's own")
     options = {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in kernel._options().items()
+        for name, value in kernel.options().items()
     }
     return {"code": kernel.text, "name": kernel.name, "abi": kernel.abi, **options}
 

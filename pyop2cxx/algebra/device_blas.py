@@ -39,7 +39,7 @@ def dot(x: Any, y: Any, total: Any, n: int, conjugate: bool, by_loop: Callable[[
     device = libraries.device
 
     def by_library() -> None:
-        cublas.dot(device, dtype, n, x._buffer, y._buffer, conjugate, total._buffer)
+        cublas.dot(device, dtype, n, x.buffer, y.buffer, conjugate, total.buffer)
 
     what = ("dot", str(x.dtype), n)
     offer = Offer("cublas", "cublas", veto, by_library)
@@ -57,7 +57,7 @@ def axpy(factor: Any, x: Any, y: Any, n: int, by_loop: Callable[[], bool]) -> bo
     device = libraries.device
 
     def by_library() -> None:
-        cublas.axpy(device, dtype, n, factor._buffer, x._buffer, y._buffer)
+        cublas.axpy(device, dtype, n, factor.buffer, x.buffer, y.buffer)
 
     what = ("axpy", str(y.dtype), n)
     offer = Offer("cublas", "cublas", veto, by_library)
@@ -77,6 +77,6 @@ def _strided(n: int) -> str:
 def _column(carrier: Any, n: int) -> _core.Column:
     """Return the host column of the values, for detecting overlaps."""
     if isinstance(carrier, Dat):
-        carrier._allocated("algebra")
-    address = carrier._buffer.address
+        carrier.allocated("algebra")
+    address = carrier.buffer.address
     return _core.Column(dtype=core_dtype(carrier.dtype), address=address, n=n, stride=1)

@@ -44,16 +44,16 @@ def multiply(mat: Any, x: Any, y: Any) -> bool:
     """
     fields, results = x.split, y.split
     dats = [*fields, *results]
-    if not all(isinstance(one, Dat) for one in dats) or any(one._stride for one in dats):
+    if not all(isinstance(one, Dat) for one in dats) or any(one.stride for one in dats):
         return False
-    if any(one._buffer is other._buffer for one in results for other in fields):
+    if any(one.buffer is other.buffer for one in results for other in fields):
         return False  # values would be overwritten before they are read
     common = np.result_type(mat.dtype, *(one.dtype for one in fields))
     if any(one.dtype != common for one in results):
         return False
     for dat in dats:
-        dat._settle(write=True)
-        dat._allocated("mult")
+        dat.settle(write=True)
+        dat.allocated("mult")
     return all(
         _add(block, fields[j], results[i], is_first=j == 0)
         for i, row in enumerate(mat.blocks)
@@ -63,7 +63,7 @@ def multiply(mat: Any, x: Any, y: Any) -> bool:
 
 def _add(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     """Compute ``y = mat @ x``, or add the product."""
-    mat._allocated("mult")
+    mat.allocated("mult")
 
     def by_loop() -> bool:
         return _by_loop(mat, x, y, is_first=is_first)
@@ -76,10 +76,10 @@ def _add(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     veto = _veto(mat, shape, x, y)
 
     def by_library() -> None:
-        product = mat.sparsity._of_products.made(
+        product = mat.sparsity.known_products.made(
             (runtime.epoch, mat.dtype), lambda: _product(cusparse, shape, mat)
         )
-        product.multiply(libraries.device, mat._buffer, x._buffer, y._buffer, not is_first)
+        product.multiply(libraries.device, mat.buffer, x.buffer, y.buffer, not is_first)
         y.halo_valid = True
 
     size = len(mat.sparsity.colidx) * mat.cdim
@@ -108,7 +108,7 @@ class _Paths(NamedTuple):
 def _by_loop(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     if is_first and not on_devices.combine("=", y, np.asarray(0, y.dtype), None, whole=True):
         return False
-    paths: _Paths = mat.sparsity._of_products.made("paths", lambda: _paths(mat, x._set, y._set))
+    paths: _Paths = mat.sparsity.known_products.made("paths", lambda: _paths(mat, x.set, y.set))
     if paths.places.size == 0:
         return True
     values = Flat(mat, paths.places, mat.cdim)

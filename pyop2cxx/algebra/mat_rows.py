@@ -40,7 +40,7 @@ def change(
         return
     known = blake2b(places.tobytes()).digest() if key is None else key
     whole = (runtime.epoch, sign, offsets, known)
-    run, given, to_place = mat._row_loops.made(whole, lambda: _loop(mat, places, offsets, sign))
+    run, given, to_place = mat.row_loops.made(whole, lambda: _loop(mat, places, offsets, sign))
     given.data[...] = value
     given.to_device()  # requested by the call
     run.once((_argument(mat, to_place), given(READ)))
@@ -60,9 +60,9 @@ def subtract_product(
     """
     if entries[0].size == 0:
         return
-    whole = (runtime.epoch, "subtract", key, x._uid, y._uid)
+    whole = (runtime.epoch, "subtract", key, x.uid, y.uid)
     runtime.settle()  # loops that wait may add to the matrix or to y
-    run, maps = mat._row_loops.made(whole, lambda: _product_loop(mat, entries, x, y))
+    run, maps = mat.row_loops.made(whole, lambda: _product_loop(mat, entries, x, y))
     to_place, to_row, to_col = maps
     run.once((_argument(mat, to_place, READ), x(READ, to_col), y(INC, to_row)))
 
@@ -82,8 +82,8 @@ def _product_loop(
     kernel = Kernel(text, "subtract_product", abi="2026").written_here()
     given = (_argument(mat, to_place, READ), x(READ, to_col), y(INC, to_row))
     loop = ParLoop(kernel, chosen, *given, check=False)
-    loop._prepare()
-    return loop._run.unwatched(), (to_place, to_row, to_col)
+    loop.prepare()
+    return loop.bound_run.unwatched(), (to_place, to_row, to_col)
 
 
 def _argument(mat: MatValues, to_place: Map, access: Access = RW) -> MixedMatArg:
@@ -108,5 +108,5 @@ def _loop(
     text = render("kernels/change_rows.c.j2", change)
     kernel = Kernel(text, "change_rows", abi="2026").written_here()
     loop = ParLoop(kernel, chosen, _argument(mat, to_place), given(READ), check=False)
-    loop._prepare()
-    return loop._run.unwatched(), given, to_place
+    loop.prepare()
+    return loop.bound_run.unwatched(), given, to_place

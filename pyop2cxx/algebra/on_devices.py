@@ -51,27 +51,28 @@ class Flat(Dat):
         cdim: Scalars of an entity.
     """
 
-    _kind = "Flat"
+    kind = "Flat"
 
     def __init__(self, carrier: DataCarrier, scalars: Set, cdim: int = 1) -> None:
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         self._name = carrier.name
         self._dtype = carrier.dtype
         self._cdim = cdim
         self._dataset = scalars**cdim
-        self._set = scalars
+        self.set = scalars
         self._layout = "aos"
-        self._values = None  # allocated by the carrier; nothing is kept alive
-        self._buffer = carrier._buffer
-        self._lent_out = carrier._lent_out
+        self.host_values = None  # allocated by the carrier; nothing is kept alive
+        self.buffer = carrier.buffer
+        self.lent_out = carrier.lent_out
         self._checked = {}
-        self._frozen = None
+        self.frozen = None
         self.halo_valid = True
 
     def __del__(self) -> None:
         """Leave the carrier's memory alone."""
 
-    def _allocated(self, member: str) -> Array:
+    def allocated(self, member: str) -> Array:
+        """Return the whole array on the host, zeros if not yet allocated."""
         return np.empty(0, self._dtype)
 
 
@@ -100,8 +101,8 @@ def is_at(*operands: object, write: bool = True) -> bool:
         return False
     carriers = [o for o in operands if isinstance(o, DataCarrier)]
     for carrier in carriers:
-        carrier._settle(write=write)
-    return any(c._buffer.where in _ON_DEVICE for c in carriers) and runtime.device is not None
+        carrier.settle(write=write)
+    return any(c.buffer.where in _ON_DEVICE for c in carriers) and runtime.device is not None
 
 
 def combine(op: str, out: Any, left: Any, right: Any, *, whole: bool) -> bool:
@@ -164,8 +165,8 @@ def dot(x: Any, y: Any, *, conjugate: bool) -> Any:
     total = _dotted(x, y, None, conjugate=conjugate)
     if total is None:
         return None
-    total._on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
-    return total._values[0].item()
+    total.use_on_host(_core.Use.read, "inner" if conjugate else "dot", is_explicit=True)
+    return total.host_values[0].item()
 
 
 def dot_into(x: Any, y: Any, target: Global, *, conjugate: bool) -> bool:
@@ -186,7 +187,7 @@ def _dotted(x: Any, y: Any, target: Global | None, *, conjugate: bool) -> Global
         total = _number_on_device(wide, "dot", 0, wide.type(0))
     else:
         total = target
-        total._set_by_command(np.zeros(1, wide))
+        total.set_by_command(np.zeros(1, wide))
 
     def by_loop() -> bool:
         args = [_operand(o, x, common, place, READ, 0) for o in (x, y)]
@@ -223,7 +224,7 @@ def zero(target: Dat, subset: Any) -> bool:
         target: The Dat, or a component of a Dat.
         subset: The part; None means all values, if there are no ghosts.
     """
-    whole = target._set
+    whole = target.set
     if subset is None and whole.size != whole.total_size:
         return False
     place = _place_of_part(whole if subset is None else subset, [target])
@@ -261,14 +262,14 @@ def _place(carriers: Sequence[Any], *, whole: bool) -> _Place | None:
     first = carriers[0]
     if isinstance(first, Global):
         return _Place(_scalars(runtime.engine.scalars, first.cdim), 1, first.cdim)
-    entities = first._set.total_size if whole else first._set.size
-    layouts = {c._buffer.is_soa and c.cdim > 1 for c in carriers}
-    is_dense = all(c._stride == 0 for c in carriers)
-    is_all = entities == first._set.total_size
+    entities = first.set.total_size if whole else first.set.size
+    layouts = {c.buffer.is_soa and c.cdim > 1 for c in carriers}
+    is_dense = all(c.stride == 0 for c in carriers)
+    is_all = entities == first.set.total_size
     if is_dense and len(layouts) == 1 and (layouts == {False} or is_all):
         n = entities * first.cdim
-        return _Place(_scalars(first._set._flat_sets, n), 1, n)
-    return _Place(first._set, first.cdim, 0)  # ghosts are left out
+        return _Place(_scalars(first.set.flat_sets, n), 1, n)
+    return _Place(first.set, first.cdim, 0)  # ghosts are left out
 
 
 def _place_of_part(subset: Any, carriers: Sequence[Dat]) -> _Place | None:
@@ -290,11 +291,11 @@ def _operand(
     if not _is_array(o, out):
         return _number(o, common, slot)
     if isinstance(o, Dat):
-        o._allocated("algebra")
+        o.allocated("algebra")
     if place.n == 0:
         return Operand(DatArg(o, None, access), o.dtype)
     known: Flat | None = o.__dict__.get("_flat")
-    if known is None or known._set is not place.iterset:
+    if known is None or known.set is not place.iterset:
         known = o._flat = Flat(o, place.iterset)
     return Operand(DatArg(known, None, access), o.dtype)
 
@@ -305,8 +306,8 @@ def _operand(
 def _number(value: Any, common: np.dtype[Any], slot: int) -> Operand:
     """Return a number as an argument; the value of a Global stays in place."""
     if isinstance(value, Global):
-        value._settle(write=False)
-        if value._buffer.where == _core.Where.device:
+        value.settle(write=False)
+        if value.buffer.where == _core.Where.device:
             return Operand(GlobalArg(value, READ), value.dtype, is_number=True)
         value = value.data_ro.reshape(())
     kept = _number_on_device(common, "number", slot, value)
@@ -322,7 +323,7 @@ def _number_on_device(dtype: np.dtype[Any], use: str, slot: int, value: Any) -> 
     found: Global = kept[key]
     device = runtime.device
     assert device is not None  # otherwise no values were there
-    found._buffer.set_on_device(device, np.asarray(value).astype(dtype).tobytes())
+    found.buffer.set_on_device(device, np.asarray(value).astype(dtype).tobytes())
     return found
 
 
@@ -339,8 +340,8 @@ def _name(dtype: np.dtype[Any]) -> str:
 def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
     if not _is_array(divisor, out):
         if isinstance(divisor, Global):
-            divisor._on_host(_core.Use.read, "/", is_explicit=True)
-            return not divisor._values.all()
+            divisor.use_on_host(_core.Use.read, "/", is_explicit=True)
+            return not divisor.host_values.all()
         return not np.all(divisor)
     place = _place([divisor], whole=whole)
     if place is None:
@@ -355,8 +356,8 @@ def _counted(text: tuple[str, str], operand: Any, place: _Place, member: str) ->
     arg = _operand(operand, operand, operand.dtype, place, READ, 0)
     if not _run(text, place, [arg.arg, count(INC)]):
         return None
-    count._on_host(_core.Use.read, member, is_explicit=True)
-    return int(count._values[0])
+    count.use_on_host(_core.Use.read, member, is_explicit=True)
+    return int(count.host_values[0])
 
 
 # Running
@@ -383,7 +384,7 @@ def _assign(place: _Place, target: Dat, source: Any) -> bool:
 
 def _wrote(out: Any, *, whole: bool) -> bool:
     if isinstance(out, Dat):
-        out.halo_valid = whole or out._set.size == out._set.total_size
+        out.halo_valid = whole or out.set.size == out.set.total_size
     return True
 
 

@@ -48,10 +48,10 @@ def rows_of(A: Mat) -> tuple[Array, Array, Array, int] | None:
     """
     if A.is_mixed or A.sparsity.is_dense:
         return None
-    is_whole = (A._n_stored(0), A._n_stored(1)) == (A.nrows, A.ncols)
+    is_whole = (A.n_stored(0), A.n_stored(1)) == (A.nrows, A.ncols)
     if not is_whole or A.block_dims[0] != A.block_dims[1]:
         return None
-    values = A._stored("solve", write=False)
+    values = A.stored("solve", write=False)
     return A.sparsity.rowptr, A.sparsity.colidx, values, A.block_dims[0]
 
 

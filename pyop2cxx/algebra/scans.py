@@ -45,14 +45,14 @@ class ScanLoops:
         dim, dtype = source.cdim, source.dtype
         n = source.dataset.set.size
         for dat in (source, target):
-            dat._allocated("scan")
+            dat.allocated("scan")
         size = chunk_rows(dim * dtype.itemsize)
         self.loops: tuple[ParLoop, ...] = ()
         if n == 0:
             return
         chunks = Set(-(-n // size), "chunks")
         is_whole = n % size == 0 and all(
-            dim == 1 or not dat._buffer.is_soa for dat in (source, target)
+            dim == 1 or not dat.buffer.is_soa for dat in (source, target)
         )
         into, out_of = [], []
         if is_whole:  # chunks are parts of the Dats' memory
@@ -72,7 +72,7 @@ class ScanLoops:
     ) -> Iterator[ParLoop]:
         """Sum the chunks, scan the sums, and add the offsets."""
         dtype = below.dtype
-        access = (RW,) if below._buffer is above._buffer else (WRITE, READ)
+        access = (RW,) if below.buffer is above.buffer else (WRITE, READ)
         args = [_arg(dat, how) for dat, how in zip((above, below), access, strict=False)]
         is_same, n = len(access) == 1, chunks.size
         if n == 1:
@@ -104,7 +104,7 @@ class _View(Flat):
 
 def _level(chunks: Set, cdim: int, dtype: np.dtype[Any]) -> Dat:
     made = Dat(chunks**cdim, None, dtype, "sums of chunks", "aos")
-    made._allocated("scan")
+    made.allocated("scan")
     return made
 
 

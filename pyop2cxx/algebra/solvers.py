@@ -138,7 +138,7 @@ class Solver:
             SolverOptionError: An option is unknown or has an unknown value.
         """
         if not isinstance(parameters, Mapping):
-            got = parameters._what if isinstance(parameters, Mat) else repr(parameters)
+            got = parameters.label if isinstance(parameters, Mat) else repr(parameters)
             raise SolverOptionError(
                 f"Solver: the options must be a dict, got {got} of type "
                 f"{type(parameters).__name__}; the matrix is passed to solve(A, x, b)"
@@ -321,7 +321,7 @@ def _solve_own(
         matrix = owned(A, on_host=True).tocsr()
         matrix.sort_indices()
         rows = (matrix.indptr.astype(np.int64), matrix.indices, matrix.data, 1)
-    check_finite(np, {"b": rhs, A._what: rows[2]})
+    check_finite(np, {"b": rhs, A.label: rows[2]})
     guess = guess_of(x, rhs, options, np, flat)
     if not rhs.any():
         return rhs, of_zero()
@@ -361,7 +361,7 @@ def _solve_by(
     check_finite(library.arrays, {"b": rhs})
     if isinstance(A, Mat):
         operator = owned(A, on_host=library.on_host)
-        check_finite(library.arrays, {A._what: operator.data})
+        check_finite(library.arrays, {A.label: operator.data})
     else:
         operator = as_operator(A, x, b, library)
     if not rhs.any():
@@ -375,7 +375,7 @@ def _solve_petsc(
     if not isinstance(A, Mat):
         raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
     operator, rhs = A.to_scipy(), right_side(A, x, b, flat)
-    check_finite(np, {A._what: operator.data, "b": rhs})
+    check_finite(np, {A.label: operator.data, "b": rhs})
     guess = guess_of(x, rhs, options, np, flat)
     if not rhs.any():
         return rhs, of_zero()

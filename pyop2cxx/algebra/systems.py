@@ -57,17 +57,17 @@ def check_system(A: object, x: object, b: object) -> None:
                 f"{type(dat).__name__}"
             )
         for part in dat:
-            part._check_summed("solve")
+            part.check_summed("solve")
             if not isinstance(part, Global):
                 refuse_several([part.dataset.set], "solve", _NO_SOLVERS)
     assert isinstance(x, Dat | MixedDat | Global)
     assert isinstance(b, Dat | MixedDat | Global)
     if isinstance(A, Mat):
-        A._check_vector(x, 1, "columns")
-        A._check_vector(b, 0, "rows")
-        if A._n_stored(0) != A._n_stored(1):
+        A.check_vector(x, 1, "columns")
+        A.check_vector(b, 0, "rows")
+        if A.n_stored(0) != A.n_stored(1):
             raise DataValueError(
-                f"solve: {A._what} has {A._n_stored(0)} rows and {A._n_stored(1)} columns; only "
+                f"solve: {A.label} has {A.n_stored(0)} rows and {A.n_stored(1)} columns; only "
                 "square systems can be solved"
             )
     elif not is_same_space(x.dataset, b.dataset):
@@ -156,7 +156,7 @@ def put(x: Vector, found: Any, *, on_device: bool) -> None:
 
 def owned(A: Mat, *, on_host: bool) -> Any:
     """Return the rows and columns of owned entities as a matrix of SciPy or CuPy."""
-    if (A._n_stored(0), A._n_stored(1)) == (A.nrows, A.ncols):
+    if (A.n_stored(0), A.n_stored(1)) == (A.nrows, A.ncols):
         return A.to_scipy() if on_host else cupy.matrix(A, write=False)
     if A.is_mixed:
         blocks = [[owned(block, on_host=on_host) for block in row] for row in A.blocks]
@@ -202,6 +202,6 @@ def has_constants(A: Any, x: Vector) -> bool:
     for part in ones.split:
         part.data_wo[...] = 1
     product = flat(A * ones)
-    largest = max(float(abs(block._stored("solve", write=False)).max(initial=0)) for block in A)
+    largest = max(float(abs(block.stored("solve", write=False)).max(initial=0)) for block in A)
     precision = float(np.finfo(np.result_type(product.dtype, np.float32)).eps)
     return bool(largest > 0 and abs(product).max(initial=0) <= 1e5 * precision * largest)

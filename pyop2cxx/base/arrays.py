@@ -185,18 +185,18 @@ def is_own_memory(owner: object) -> bool:
 
 
 def is_shared(holder: dict[str, Any]) -> bool:
-    """Say whether others hold the memory of the array ``holder["_values"]``.
+    """Say whether others hold the memory of the array ``holder["host_values"]``.
 
     Memory of a file or of another library counts as held.
     """
-    if not is_own_memory(owner_of(holder["_values"])):
+    if not is_own_memory(owner_of(holder["host_values"])):
         return True
-    return n_holders(holder) > n_holders({"_values": np.zeros(1)})
+    return n_holders(holder) > n_holders({"host_values": np.zeros(1)})
 
 
 def n_holders(holder: dict[str, Any]) -> int:
-    """Return the number of references to the owner of the array ``holder["_values"]``."""
-    owner = owner_of(holder["_values"])
+    """Return the number of references to the owner of the array ``holder["host_values"]``."""
+    owner = owner_of(holder["host_values"])
     return sys.getrefcount(owner)
 
 

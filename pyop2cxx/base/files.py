@@ -27,6 +27,12 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     return Path(check_text(os.fspath(path), "the name of a file"))
 
 
+def npy_path(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file of NumPy's, with the ending ``.npy``."""
+    name = str(as_path(path))
+    return name if name.endswith(".npy") else name + ".npy"
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Return a temporary file, to replace ``path`` once the block has succeeded.

@@ -20,14 +20,14 @@ class Fixed:
     _free: ClassVar[frozenset[str]] = frozenset()
     """Assignable arguments, read anew at each use."""
     _is_made = False
-    _what: str
+    label: str
     """The object, for messages."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         kind: Any = type(self)
         if self._is_made and name in _parameters(kind):
             raise UsageError(
-                f"{self._what}: '{name}' cannot be assigned: it is what the object was made with, "
+                f"{self.label}: '{name}' cannot be assigned: it is what the object was made with, "
                 "so nothing would follow it; make another one"
             )
         super().__setattr__(name, value)

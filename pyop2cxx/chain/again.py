@@ -97,7 +97,7 @@ def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Late
     first = _later(entries, loops, makers)
     of_each: dict[int, list[int]] = {}
     for number in first.makers:
-        of_each.setdefault(_made(loops[number])._uid, []).append(number)
+        of_each.setdefault(_made(loops[number]).uid, []).append(number)
     if len(of_each) < 2:
         return [first]
     return [first, *(_later(entries, loops, own) for own in [*of_each.values()][:_MOST_WAYS])]
@@ -122,15 +122,15 @@ def why_stored(loop: ParLoop) -> str:
     """
     if why := why_alone(loop):
         return why
-    if isinstance(loop.iterset, Subset) or loop._items.extruded:
+    if isinstance(loop.iterset, Subset) or loop.items.extruded:
         return "it visits a part of its Set, or the cells of columns"
-    if any(part.is_of_matrix or part.map_ is not None for part in loop._parts):
+    if any(part.is_of_matrix or part.map_ is not None for part in loop.parts):
         return "it uses a Map or a matrix"
-    if any(part.access != READ for part in loop._parts if part.kind is not Kind.ROWS):
+    if any(part.access != READ for part in loop.parts if part.kind is not Kind.ROWS):
         return "it reduces into a Global"
     if loop.kernel.facts is None or not loop.kernel.facts.is_pure:
         return "its kernel calls functions that may do more than to compute"
-    made = [part for part in loop._parts if part.access != READ]
+    made = [part for part in loop.parts if part.access != READ]
     if len(made) != 1 or made[0].access not in (WRITE, RW, INC):
         return "it makes other than one Dat"
     memory = [span_of(part.data) for part in _rows(loop)]
@@ -140,7 +140,7 @@ def why_stored(loop: ParLoop) -> str:
 
 
 def _rows(loop: ParLoop) -> list[Part]:
-    return [part for part in loop._parts if part.kind is Kind.ROWS]
+    return [part for part in loop.parts if part.kind is Kind.ROWS]
 
 
 def _made(loop: ParLoop | None) -> Dat:
@@ -150,7 +150,7 @@ def _made(loop: ParLoop | None) -> Dat:
 
 
 def _made_by(loop: ParLoop) -> Part:
-    return next(part for part in loop._parts if part.access != READ)
+    return next(part for part in loop.parts if part.access != READ)
 
 
 def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLoop) -> None:
@@ -167,7 +167,7 @@ def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLo
         read = _read(reader, maker, found.order[at])
         seconds = _seconds(read, 1)
         if seconds > _function_seconds():
-            found.too_dear[_made(maker)._uid] = _too_dear(reader, maker, seconds)
+            found.too_dear[_made(maker).uid] = _too_dear(reader, maker, seconds)
             break
         made = _computing(reader, maker)
         if made is None:
@@ -191,7 +191,7 @@ def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
         maker: The maker of the gathered values.
         used: Memory used by the maker.
     """
-    if why_alone(reader) or reader._items.extruded or reader._block_size:
+    if why_alone(reader) or reader.items.extruded or reader.block_size:
         return False
     made = _made(maker)
     rest = [arg for arg in reader.args if arg.data is not made]
@@ -202,17 +202,17 @@ def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
 def _own(reader: ParLoop, maker: ParLoop) -> list[Part]:
     """Return the arguments of a loop made by another loop."""
     made = _made(maker)
-    return [part for part in reader._parts if part.data is made]
+    return [part for part in reader.parts if part.data is made]
 
 
 def _is_gathered(part: Part) -> bool:
     is_plain = part.access == READ and part.kind is Kind.ROWS
-    return is_plain and part.map_ is not None and not part.map_._is_partial
+    return is_plain and part.map_ is not None and not part.map_.is_partial
 
 
 def _read(reader: ParLoop, maker: ParLoop, number: int) -> Read:
     dim = _made_by(maker).dim
-    n_calls = reader._items.n * sum(part.n_scalars // dim for part in _own(reader, maker))
+    n_calls = reader.items.n * sum(part.n_scalars // dim for part in _own(reader, maker))
     read = [part for part in _rows(maker) if part.access == READ]
     row_bytes = sum(part.dim * part.dtype.itemsize for part in read)
     return Read(number, n_calls, row_bytes, n_calls * maker.kernel.num_flops)
@@ -262,7 +262,7 @@ def _computing_by(text: str, reader: ParLoop, maker: ParLoop) -> ParLoop:
     replaced = tuple(part.number for part in _own(reader, maker))
     args = [arg for i, arg in enumerate(reader.args) if i not in replaced]
     for number in replaced:
-        for arg, part in zip(maker.args, maker._parts, strict=True):
+        for arg, part in zip(maker.args, maker.parts, strict=True):
             if part is made and not sees_old:
                 continue
             is_row = part.kind is Kind.ROWS
@@ -275,12 +275,12 @@ def _computing_by(text: str, reader: ParLoop, maker: ParLoop) -> ParLoop:
         kernel,
         reader.iterset,
         *args,
-        strategy=reader._strategy,
-        lanes=reader._lanes,
-        check=reader._check,
-        equal_writes=reader._equal_writes,
+        strategy=reader.strategy,
+        lanes=reader.lanes,
+        check=reader.check,
+        equal_writes=reader.equal_writes,
     )
-    loop._line = reader._line
+    loop.line = reader.line
     return loop
 
 
@@ -304,7 +304,7 @@ class _Shapes(NamedTuple):
 def _shape(loop: ParLoop) -> Shape:
     return tuple(
         (c_name(part.dtype), part.access.name, part.n_scalars, part.kind is Kind.ROWS)
-        for part in loop._parts
+        for part in loop.parts
     )
 
 
@@ -367,7 +367,7 @@ def seconds_of(found: Later, inverted: Collection[int]) -> float:
         place = found.order.index(read.number)
         loop = found.loops[place]
         assert loop is not None, "an action gathers nothing"
-        seconds += _seconds(read, loop._symbolic().loop.n_slots() if place in inverted else 1)
+        seconds += _seconds(read, loop.symbolic().loop.n_slots() if place in inverted else 1)
     return seconds
 
 
@@ -418,12 +418,12 @@ def lines_on(
         names = list(dict.fromkeys(_name(loops[read.number]) for read in reads))
         who, s = " and ".join(names), "s" * (len(names) == 1)
         if is_chosen:
-            lines[made._uid] = (
+            lines[made.uid] = (
                 f"recompute: {who} compute{s} {made.name} as {_name(loops[number])} does, which "
                 f"comes later so: the chain has {saved} less, for {cost}"
             )
         else:
-            lines[made._uid] = (
+            lines[made.uid] = (
                 f"recompute: {made.name}, which {who} read{s} through a Map, is stored: to compute "
                 f"it again would take {cost} and save {saved}"
             )

@@ -75,19 +75,19 @@ def _each_once(carriers: Iterable[DataCarrier]) -> list[DataCarrier]:
     found: dict[int, DataCarrier] = {}
     for one in carriers:
         whole = one.parent if isinstance(one, DatView) else one
-        found.setdefault(whole._uid, whole)
+        found.setdefault(whole.uid, whole)
     return list(found.values())
 
 
 def _read(data: DataCarrier) -> Array:
-    data._on_host(_core.Use.read, "chain", is_explicit=True)
-    return data._host_array("chain")
+    data.use_on_host(_core.Use.read, "chain", is_explicit=True)
+    return data.host_array("chain")
 
 
 def _restore(data: DataCarrier, values: Array) -> None:
-    data._on_host(_core.Use.write, "chain", is_explicit=True)
-    data._host_array("chain")[...] = values
-    data._buffer.increment_version()
+    data.use_on_host(_core.Use.write, "chain", is_explicit=True)
+    data.host_array("chain")[...] = values
+    data.buffer.increment_version()
 
 
 def _largest(carriers: Iterable[DataCarrier]) -> float:
@@ -148,7 +148,7 @@ def _error(
     passes = _applied(chain, steps)
     shown = f"element {element}, component {component}" if is_on_set else f"component {component}"
     error = ChainError(
-        f"chain of {' + '.join(chain.names)}: {data._what}, {shown}: the chain computes {value}, "
+        f"chain of {' + '.join(chain.names)}: {data.label}, {shown}: the chain computes {value}, "
         f"its loops one after the other {expected} ({where.n} of {wanted.size} values differ by "
         f"more than {where.allowed:.1e}); written by "
         f"{', '.join(repr(described(step, chain.names)) for step in steps)}; passes applied: "
@@ -166,7 +166,7 @@ def _writers(chain: Compiled, entries: Sequence[Entry], data: DataCarrier) -> li
     numbers = {
         i
         for i, number in enumerate(chain.order)
-        if any(writes and one._buffer is data._buffer for one, writes in entries[number].touched())
+        if any(writes and one.buffer is data.buffer for one, writes in entries[number].touched())
     }
     return [step for step in chain.reports if numbers.intersection(step.loops)]
 

@@ -269,10 +269,10 @@ def _prepared(
         return number, False, _report(number, n_bytes)
     if len(step.loops) == 1 and not (step.zeroed or step.dropped):
         # a comparing chain has run the loop in check mode already
-        is_checked = first._wants_checks()
-        _ = launch_of(first) if is_checked else first._launched()
-        is_seen = is_checked or first._run.is_watched or bool(first._effects.ghosts)
-        return Task(first._prepared, first._lent), is_seen, _report(number, first.useful_bytes)
+        is_checked = first.wants_checks()
+        _ = launch_of(first) if is_checked else first.launched()
+        is_seen = is_checked or first.bound_run.is_watched or bool(first.effects.ghosts)
+        return Task(first.prepared, first.lent), is_seen, _report(number, first.useful_bytes)
     members, places = _members(step, loops, spares)
     group = GroupLoop(
         members,
@@ -332,7 +332,7 @@ def _members(
 
 def _part_of(loop: ParLoop | None, arg: int) -> Part:
     assert loop is not None, "what is copied is an argument of a loop"
-    return loop._parts[arg]
+    return loop.parts[arg]
 
 
 def _first_use(

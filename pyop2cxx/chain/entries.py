@@ -38,47 +38,47 @@ class Recorded:
     )
 
     def __init__(self, loop: ParLoop, make: Callable[..., ParLoop] | None = None) -> None:
-        for map_ in {map_._uid: map_ for part in loop._parts for map_ in part.maps}.values():
-            map_._take_own_memory()
+        for map_ in {map_.uid: map_ for part in loop.parts for map_ in part.maps}.values():
+            map_.take_own_memory()
         self.make = make
         self.name = loop.kernel.shown_name
-        self.line = loop._line
+        self.line = loop.line
         self.epoch = runtime.epoch
         self.ghosted = _ghosted(loop)
-        self.assembled = loop._effects.assembled
-        self.is_checked = loop._wants_checks() or bool(runtime.configuration["debug"])
+        self.assembled = loop.effects.assembled
+        self.is_checked = loop.wants_checks() or bool(runtime.configuration["debug"])
         self.why_eager = _why_eager(loop)
         self.waits = not (self.why_eager or self.is_checked)
         self.is_plain = self.waits and not (self.ghosted or self.assembled)
-        built = loop._symbolic()
-        data = [] if self.why_eager else [*(p.data for p in loop._parts), *built.constants]
-        self.lent = tuple({id(one._lent_out): one._lent_out for one in data}.values())
+        built = loop.symbolic()
+        data = [] if self.why_eager else [*(p.data for p in loop.parts), *built.constants]
+        self.lent = tuple({id(one.lent_out): one.lent_out for one in data}.values())
         # empty unless the program can write: few loops have more to check
         self.views = (
-            *(one._out for one in self.lent),
+            *(one.out for one in self.lent),
             *(one.others for one in self.lent if one.others),
         )
 
 
 def _is_plain_matrix(part: Part) -> bool:
     """Say whether a part is the only block of a matrix, with a place for each entry."""
-    return part.path is not None and not part.data.is_mixed and part.data._whole is None
+    return part.path is not None and not part.data.is_mixed and part.data.whole is None
 
 
 def _ghosted(loop: ParLoop) -> tuple[int, ...]:
     """Return the arguments with ghosts out of date as soon as the loop is recorded."""
-    fields: dict[int, Any] = {i: loop.args[i].data.split for i in loop._effects.written}
+    fields: dict[int, Any] = {i: loop.args[i].data.split for i in loop.effects.written}
     return tuple(i for i, found in fields.items() if any(map(has_ghosts, found)))
 
 
 def has_ghosts(carrier: DataCarrier) -> bool:
     """Return whether an object has values of other processes."""
-    return isinstance(carrier, Dat) and carrier._set.size != carrier._set.total_size
+    return isinstance(carrier, Dat) and carrier.set.size != carrier.set.total_size
 
 
 def _why_eager(loop: ParLoop) -> str:
     """Return the reason why a loop runs at once even in a chain; empty: the loop waits."""
-    for part in loop._parts:
+    for part in loop.parts:
         if part.is_of_matrix and not _is_plain_matrix(part):
             return (
                 "it uses a part of a mixed matrix, or a matrix beside a Global; assemble outside "
@@ -86,16 +86,16 @@ def _why_eager(loop: ParLoop) -> str:
             )
         if part.kind not in _FOLLOWED:
             return "it uses a handle, which chains do not follow; pass its Dat instead"
-    if loop._effects.ghosts:
+    if loop.effects.ghosts:
         return (
             "its Dats have a Halo, whose values are exchanged around it; call it outside of the "
             "chain"
         )
-    if loop._effects.reduced:
+    if loop.effects.reduced:
         return "a Global is reduced over several processes; call it outside of the chain"
-    if loop._strategy or loop._lanes or runtime.device is not None:
+    if loop.strategy or loop.lanes or runtime.device is not None:
         try:
-            flow.choose(flow.here(loop._current_request()))
+            flow.choose(flow.here(loop.current_request()))
         except UnsupportedError as error:  # the call itself raises the error
             return str(error)
     return ""
@@ -145,7 +145,7 @@ class Entry:
         assert self.recorded is not None
         assert self.recorded.make is not None
         made = self.recorded.make(*self.args)
-        made._line = self.recorded.line  # the user's line, not the line that needed the loop
+        made.line = self.recorded.line  # the user's line, not the line that needed the loop
         return made
 
     def run(self) -> None:
@@ -190,7 +190,7 @@ class Action(Entry):
         self.key = (
             key_of_zero(uses[0][0])
             if is_zeroing
-            else (name, *[(carrier._uid, writes) for carrier, writes in uses])
+            else (name, *[(carrier.uid, writes) for carrier, writes in uses])
         )
 
 
@@ -208,14 +208,14 @@ class Setting(Entry):
     args = ()
 
     def __init__(self, carrier: Global, values: Array) -> None:
-        self.key = ("set", carrier._uid)
+        self.key = ("set", carrier.uid)
         self.carrier = carrier
         self.values = values
 
     @property
     def name(self) -> str:  # type: ignore[override]  # made when somebody asks
         """Name in reports."""
-        return f"set {self.carrier._name}"
+        return f"set {self.carrier.name}"
 
     @property
     def uses(self) -> tuple[tuple[DataCarrier, bool], ...]:  # type: ignore[override]  # likewise
@@ -224,12 +224,12 @@ class Setting(Entry):
 
     def action(self) -> None:
         """Set the values."""
-        self.carrier._put_now(self.values)
+        self.carrier.put_now(self.values)
 
 
 def key_of_zero(carrier: DataCarrier) -> int:
     """Return the key of setting an object to zero; differs from all keys of objects."""
-    return -carrier._uid
+    return -carrier.uid
 
 
 Waiting = Any
@@ -258,8 +258,8 @@ def _entry_of(waiting: Waiting) -> Entry:
     if isinstance(waiting, Entry):
         return waiting
     if isinstance(waiting, ParLoop):
-        return Entry(waiting._recorded, waiting.args, waiting)
-    return Action(f"zero {waiting._name}", waiting.zero, ((waiting, True),), True)
+        return Entry(waiting.recorded, waiting.args, waiting)
+    return Action(f"zero {waiting.name}", waiting.zero, ((waiting, True),), True)
 
 
 def span_of(carrier: DataCarrier) -> tuple[int, int]:
@@ -267,9 +267,9 @@ def span_of(carrier: DataCarrier) -> tuple[int, int]:
 
     An object without memory gets a separate interval, at the object's negative number.
     """
-    buffer = carrier._buffer
+    buffer = carrier.buffer
     if buffer.n_bytes == 0:
-        return -carrier._uid, -carrier._uid + 1
+        return -carrier.uid, -carrier.uid + 1
     return buffer.address, buffer.address + buffer.n_bytes
 
 

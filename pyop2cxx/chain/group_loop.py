@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.chain.spares import trader
-from pyop2cxx.loop import symbolic
+from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of
 from pyop2cxx.pipeline import flow
@@ -49,7 +49,7 @@ class GroupFacts(LoopFacts):
         zeroed: frozenset[int],
     ) -> None:
         # members run over different Sets, and not in phases
-        items = replace(main._items, n_boundary=0)
+        items = replace(main.items, n_boundary=0)
         super().__init__(main.iterset, items, [part for own in parts for part in own])
         self._main = main
         self._loops = loops
@@ -60,7 +60,7 @@ class GroupFacts(LoopFacts):
     def members(self) -> list[_core.LoopSizes]:
         """Return the sizes of the loops; the loop with counted incidences comes first."""
         loops = [self._main, *(loop for loop in self._loops if loop is not self._main)]
-        return [loop._facts.sizes(loop._symbolic().loop.n_slots()) for loop in loops]
+        return [loop.facts.sizes(loop.symbolic().loop.n_slots()) for loop in loops]
 
     def map_facts(self, map_: Map) -> _core.plan.MapFacts:
         """Degrees in the writing loop: rows of the Map are elements there."""
@@ -71,10 +71,10 @@ class GroupFacts(LoopFacts):
         ]
         writers = [loop for writes, loop in users if writes]
         loop = writers[0] if writers else users[0][1] if users else self._main
-        return loop._map_facts(map_)
+        return loop.map_facts(map_)
 
     def part_elsewhere(
-        self, built: symbolic.Symbolic, of_elements: int, of_targets: int
+        self, built: building.Symbolic, of_elements: int, of_targets: int
     ) -> float | None:
         """Return the share of incidences with entries missing in the targets' own Map.
 
@@ -104,16 +104,16 @@ class GroupFacts(LoopFacts):
         ]
         if len(users) > 1:
             return 0  # another loop reads the entries
-        n_slots: int = users[0]._symbolic().loop.n_slots()
+        n_slots: int = users[0].symbolic().loop.n_slots()
         entry_bytes: int = map_.arity * table_of(map_).index_bytes
-        n_elements: int = users[0]._items.n
+        n_elements: int = users[0].items.n
         return n_elements * (entry_bytes - n_slots)
 
     @property
     def useful_bytes(self) -> int:
         """Bytes moved at least, without the values handed on between the loops."""
         each = zip(self._loops, self._parts_of_each, strict=True)
-        members = [LoopFacts(loop.iterset, loop._items, own).sizes() for loop, own in each]
+        members = [LoopFacts(loop.iterset, loop.items, own).sizes() for loop, own in each]
         return _core.useful_bytes(members, zeroed=set(self._zeroed), dropped=set(self._dropped))
 
 
@@ -175,9 +175,9 @@ class GroupLoop:
         redirected: Names of the Dats read from another Dat.
     """
 
-    _block_size = 0
-    _prepared: _core.PreparedLoop
-    _lent: tuple[Lent, ...] = ()
+    block_size = 0
+    prepared: _core.PreparedLoop
+    lent: tuple[Lent, ...] = ()
 
     def __init__(
         self,
@@ -195,31 +195,31 @@ class GroupLoop:
         first = next((loop for loop in loops if not loop.kernel.is_written_here), loops[0])
         self.kernel = first.kernel
         self.name = "_".join(loop.kernel.shown_name for loop in loops)
-        self._what = f"chain of {' + '.join(loop.kernel.shown_name for loop in loops)}"
-        self._line = first._line
-        self._strategy = "owner" if inverted else loops[0]._strategy if len(loops) == 1 else None
+        self.label = f"chain of {' + '.join(loop.kernel.shown_name for loop in loops)}"
+        self.line = first.line
+        self.strategy = "owner" if inverted else loops[0].strategy if len(loops) == 1 else None
         self.is_inverted = bool(inverted)
-        self._lanes = 0 if any(loop._lanes == 0 for loop in loops) else None
+        self.lanes = 0 if any(loop.lanes == 0 for loop in loops) else None
         main = inverted[0] if inverted else 0
-        self.iterset, self._items = loops[main].iterset, loops[main]._items
-        parts = [list(loop._parts) for loop in loops]
-        numbers = [frozenset(parts[i][k].data._uid for i, k in of) for of in (dropped, zeroed)]
+        self.iterset, self.items = loops[main].iterset, loops[main].items
+        parts = [list(loop.parts) for loop in loops]
+        numbers = [frozenset(parts[i][k].data.uid for i, k in of) for of in (dropped, zeroed)]
         self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))
         self.zeroed = tuple(sorted({parts[i][k].data.name for i, k in zeroed}))
         self._renamed: dict[int, tuple[Dat, Dat]] = {}
         for i, k in renamed:
             dat = parts[i][k].data
-            self._renamed[dat._uid] = (dat, spares.of(dat))
+            self._renamed[dat.uid] = (dat, spares.of(dat))
             parts[i][k] = replace(parts[i][k], data=spares.of(dat))
         self.redirected = tuple(sorted({parts[one.loop][one.arg].data.name for one in redirected}))
         for one in redirected:
             data = spares.of(one.data) if one.from_second else one.data
             parts[one.loop][one.arg] = replace(parts[one.loop][one.arg], data=data)
-        self._facts = GroupFacts(loops[main], loops, parts, *numbers)
-        self._parts = self._facts.parts
-        built = symbolic.build_together(
+        self.facts = GroupFacts(loops[main], loops, parts, *numbers)
+        self.parts = self.facts.parts
+        built = building.build_together(
             [
-                symbolic.Member(loop.kernel, own, loop._items)
+                building.Member(loop.kernel, own, loop.items)
                 for loop, own in zip(loops, parts, strict=True)
             ]
         )
@@ -230,7 +230,7 @@ class GroupLoop:
             zeroed=[built[i].aliases[k].data for i, k in zeroed],
             apart=[(one.loop, one.arg) for one in redirected if one.from_second],
         )
-        self._built = replace(built[main], loop=group)
+        self.built = replace(built[main], loop=group)
         self._has_geometry = has_geometry
 
     @property
@@ -242,7 +242,7 @@ class GroupLoop:
     def useful_bytes(self) -> int:
         """Bytes moved by a call, at least."""
         picked = [maps[0] for one, maps in self._looked_at() if not one.why_not]
-        return self._facts.useful_bytes - sum(map(self._facts.bytes_of_entries, picked))
+        return self.facts.useful_bytes - sum(map(self.facts.bytes_of_entries, picked))
 
     @property
     def corners(self) -> tuple[tuple[str, str], ...]:
@@ -261,39 +261,41 @@ class GroupLoop:
         )
 
     def _looked_at(self) -> list[tuple[Corners, tuple[Map, Map]]]:
-        maps = self._built.maps
+        maps = self.built.maps
         return [(one, (maps[one.of_elements], maps[one.of_targets])) for one in self.choice.corners]
 
     @property
     def choice(self) -> Choice:
         """Strategy and lanes, and why."""
-        return flow.wanted(self._request(self._built, {})).choice
+        return flow.wanted(self.request(self.built, {})).choice
 
     def launched(self) -> Task:
         """Compile and bind the function; return the task."""
         launch_of(self)
         if runtime.device is None:
             trades = tuple(trader(dat, spare) for dat, spare in self._renamed.values())
-            return Task(self._prepared, self._lent, (), trades)
-        exchanged = tuple((dat._buffer, spare._buffer) for dat, spare in self._renamed.values())
-        return Task(self._prepared, self._lent, exchanged)
+            return Task(self.prepared, self.lent, (), trades)
+        exchanged = tuple((dat.buffer, spare.buffer) for dat, spare in self._renamed.values())
+        return Task(self.prepared, self.lent, exchanged)
 
-    def _symbolic(self) -> symbolic.Symbolic:
-        return self._built
+    def symbolic(self) -> building.Symbolic:
+        """Return the loops without data."""
+        return self.built
 
-    def _request(self, built: symbolic.Symbolic, given: Mapping[str, object]) -> Request:
+    def request(self, built: building.Symbolic, given: Mapping[str, object]) -> Request:
+        """Return the input for the choice of a text."""
         backend = runtime.engine.backend(str(given.get("backend", runtime.backend)))
         return Request(
             name=self.name,
-            line=self._line,
+            line=self.line,
             kernel=self.kernel,
             loop=built.loop,
             backend=backend,
-            map_facts=tuple(self._facts.map_facts(map_) for map_ in built.maps),
-            options=self._facts.options(built, backend, given),
-            strategy=self._strategy,
-            lanes=self._lanes,
+            map_facts=tuple(self.facts.map_facts(map_) for map_ in built.maps),
+            options=self.facts.options(built, backend, given),
+            strategy=self.strategy,
+            lanes=self.lanes,
             tuning=(),
-            column_fill=partial(self._facts.column_fill, built),
-            elsewhere=partial(self._facts.part_elsewhere, built) if self._has_geometry else None,
+            column_fill=partial(self.facts.column_fill, built),
+            elsewhere=partial(self.facts.part_elsewhere, built) if self._has_geometry else None,
         )

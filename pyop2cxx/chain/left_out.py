@@ -86,13 +86,13 @@ def _on_recomputing(
     for at, writer in enumerate(loops):
         for made in [] if writer is None else _made(writer):
             assert writer is not None
-            if made.data._uid in tried:
+            if made.data.uid in tried:
                 continue
             readers: list[ParLoop] = []
             for later, reader in enumerate(loops[at + 1 :], at + 1):
                 if reader is None:
                     continue
-                used = [part for part in reader._parts if part.data is made.data]
+                used = [part for part in reader.parts if part.data is made.data]
                 is_gathered = any(part.map_ is not None and part.access == READ for part in used)
                 if is_gathered and step_of[at] != step_of[later]:
                     readers.append(reader)
@@ -104,11 +104,11 @@ def _on_recomputing(
 
 def _made(loop: ParLoop) -> list[Part]:
     """Dats written at a loop's own elements; empty if the loop changes anything else."""
-    if any(part.access not in (READ, WRITE) or part.is_of_matrix for part in loop._parts):
+    if any(part.access not in (READ, WRITE) or part.is_of_matrix for part in loop.parts):
         return []
     return [
         part
-        for part in loop._parts
+        for part in loop.parts
         if part.access == WRITE and part.map_ is None and part.home is not None
     ]
 
@@ -125,7 +125,7 @@ def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
         return said + "".join(
             f", {part.data.name} by a Map that leads where {writer.kernel.name} goes by "
             f"'{part.map_.name}'"
-            for part in writer._parts
+            for part in writer.parts
             if part.map_ is not None
         )
     each = cost.n_operations / (cost.saved - cost.added)
@@ -152,16 +152,16 @@ class _Costs(NamedTuple):
 
 
 def _costs(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> _Costs:
-    saved = writer._items.n * made.dim * made.dtype.itemsize
+    saved = writer.items.n * made.dim * made.dtype.itemsize
     added = n_operations = 0
     for reader in readers:
-        gathering = [part for part in reader._parts if part.map_ is not None]
+        gathering = [part for part in reader.parts if part.map_ is not None]
         n_calls = sum(
-            reader._items.n * part.map_.arity
+            reader.items.n * part.map_.arity
             for part in gathering
             if part.map_ is not None and part.data is made.data
         )
-        saved += min(writer._items.n, n_calls) * made.dim * made.dtype.itemsize
+        saved += min(writer.items.n, n_calls) * made.dim * made.dtype.itemsize
         added += _read_again(writer, n_calls, {id(part.data) for part in gathering})
         n_operations += writer.kernel.num_flops * n_calls
     return _Costs(saved, added, n_operations)
@@ -170,10 +170,10 @@ def _costs(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> _Costs:
 def _read_again(writer: ParLoop, n_calls: int, known: set[int]) -> int:
     """Return the bytes of the inputs not read by a reader already."""
     n_bytes, maps = 0, set()
-    for part in writer._parts:
+    for part in writer.parts:
         if part.access != READ or part.home is None:
             continue
-        row, n_rows = part.dim * part.dtype.itemsize, min(writer._items.n, n_calls)
+        row, n_rows = part.dim * part.dtype.itemsize, min(writer.items.n, n_calls)
         if part.map_ is not None:  # readers lack the Map: it is built, and read for each call
             n_rows = min(n_calls * part.map_.arity, part.home.total_size)
             if part.map_ not in maps:

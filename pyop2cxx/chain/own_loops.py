@@ -32,8 +32,8 @@ def zeroing(entry: Entry) -> ParLoop | None:
         return None
     if dat.dtype.kind not in "fiu" or not dat.cdim:
         return None
-    dat._allocated("zero")  # a waiting loop has not allocated, and the next loop may run at once
-    return ParLoop(_kernel(str(dat.dtype.name), dat.cdim, is_copy=False), dat._set, dat(WRITE))
+    dat.allocated("zero")  # a waiting loop has not allocated, and the next loop may run at once
+    return ParLoop(_kernel(str(dat.dtype.name), dat.cdim, is_copy=False), dat.set, dat(WRITE))
 
 
 def copying(source: Dat, target: Dat) -> ParLoop:
@@ -44,7 +44,7 @@ def copying(source: Dat, target: Dat) -> ParLoop:
         target: The Dat written.
     """
     kernel = _kernel(str(source.dtype.name), source.cdim, is_copy=True)
-    return ParLoop(kernel, source._set, target(WRITE), source(READ))
+    return ParLoop(kernel, source.set, target(WRITE), source(READ))
 
 
 @until_exit(256)

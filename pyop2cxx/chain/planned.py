@@ -177,7 +177,7 @@ def _numbered(
         [
             symbolic.Member(None, [_used(carrier) for carrier, _ in entry.uses], None)
             if loop is None
-            else symbolic.Member(loop.kernel, loop._parts, loop._items)
+            else symbolic.Member(loop.kernel, loop.parts, loop.items)
             for entry, loop in zip(entries, loops, strict=True)
         ]
     )
@@ -201,8 +201,8 @@ def _numbered(
                     why_no_invert=alone[i] or why_no_invert(loop),
                     n_bytes=loop.useful_bytes,
                     why_no_join=alone[i] or why_no_join(loop, one),
-                    entry_bytes=loop._facts.sizes(one.loop.n_slots()).entry_bytes,
-                    is_empty=loop._items.n == 0,
+                    entry_bytes=loop.facts.sizes(one.loop.n_slots()).entry_bytes,
+                    is_empty=loop.items.n == 0,
                     part=visited.number_of(loop),
                     lanes=lanes[i],
                     why_no_lanes=why_no_lanes(loop, most) if asks else "",
@@ -223,7 +223,7 @@ def _pinned(loops: Sequence[ParLoop | None], built: Sequence[symbolic.Symbolic])
             alias.data
             for loop, one in zip(loops, built, strict=True)
             if loop is not None
-            for part, alias in zip(loop._parts, one.aliases, strict=True)
+            for part, alias in zip(loop.parts, one.aliases, strict=True)
             if part.kind is Kind.ROWS and not can_trade(part.data)
         }
     )
@@ -239,7 +239,7 @@ def _used(carrier: DataCarrier) -> Part:
         data=carrier,
         access=READ,
         dim=dim,
-        stride=carrier._stride,
-        component=carrier._component,
+        stride=carrier.stride,
+        component=carrier.component,
         n_scalars=dim,
     )

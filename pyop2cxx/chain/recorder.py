@@ -140,7 +140,7 @@ class Chain(_core.chain.Block):
     _bound = _BOUND
     _compare: bool | None = None
     _thread = 0
-    _outer: Any = None
+    outer: Any = None
     _known: Prefixes
     _spares: Spares
     _prefix = _NOWHERE
@@ -223,7 +223,7 @@ class Chain(_core.chain.Block):
         self._place, self._was_at_once = None, False
         if outer is not None:
             outer.begin_block()
-            self._outer = outer
+            self.outer = outer
         self._begin(runtime.of(ChainState))
         runtime.recorder = self
         return self
@@ -265,14 +265,14 @@ class Chain(_core.chain.Block):
         Blocks of generators end in any order. `op2.exit()` forgets all blocks, and other threads
         have recorders of their own.
         """
-        outer, self._outer = self._outer, None
+        outer, self.outer = self.outer, None
         inner: Any = runtime.here.recorder
         if inner is self:
             runtime.recorder = outer
         while inner is not None:
-            further = getattr(inner, "_outer", None)
+            further = getattr(inner, "outer", None)
             if further is self:
-                inner._outer = outer
+                inner.outer = outer
             inner = further
 
     # Requests of loops
@@ -297,12 +297,12 @@ class Chain(_core.chain.Block):
         self, key: object, kernel: object, loop: ParLoop, make: Callable[..., ParLoop]
     ) -> None:
         """Remember a loop about to be recorded, to save repeated checks."""
-        loop._recorded = Recorded(loop, make)
-        runtime.of(ChainState).calls.keep(key, (kernel, loop._recorded))
+        loop.recorded = Recorded(loop, make)
+        runtime.of(ChainState).calls.keep(key, (kernel, loop.recorded))
 
     def takes(self, loop: ParLoop) -> bool:
         """Record a loop; False: the loop must run now, and all dependencies have run."""
-        recorded: Recorded | None = loop._recorded
+        recorded: Recorded | None = loop.recorded
         seen = self._prefix
         longer = seen.next.get(recorded)
         if (
@@ -328,32 +328,32 @@ class Chain(_core.chain.Block):
         """Record a loop other than the expected next."""
         if get_ident() != self._thread or (not self.records and not self._is_recorded_again()):
             return False
-        recorded: Recorded | None = loop._recorded
+        recorded: Recorded | None = loop.recorded
         if recorded is None or recorded.epoch != runtime.epoch:
             if runtime.static:
                 return False
-            recorded = loop._recorded = Recorded(loop)
-            for part in loop._parts:
-                if hasattr(part.data, "_allocated"):
-                    part.data._allocated("chain")
+            recorded = loop.recorded = Recorded(loop)
+            for part in loop.parts:
+                if hasattr(part.data, "allocated"):
+                    part.data.allocated("chain")
         if not self._may_wait(recorded):
             self._note_refused(recorded)
             self.flush()
-            return self.is_of_graph and self._outer.takes(loop)
+            return self.is_of_graph and self.outer.takes(loop)
         self._add(Entry(recorded, loop.args, loop))
         return True
 
     def takes_zero(self, carrier: Dat | Global) -> bool:
         """Record the setting of all values of an object to zero."""
         seen = self._prefix
-        longer = seen.next.get(-carrier._uid)
+        longer = seen.next.get(-carrier.uid)
         is_alone = get_ident() == self._thread and not runtime.has_several
         if longer is None or not is_alone or seen is not self._prefix:
             if get_ident() != self._thread or has_ghosts(carrier):
                 return False
             if not (self._queue or self._begins_with_zeros()):
                 return False  # nothing has to come before
-            self._add(Action(f"zero {carrier._name}", carrier.zero, ((carrier, True),), True))
+            self._add(Action(f"zero {carrier.name}", carrier.zero, ((carrier, True),), True))
             return True
         self._prefix = longer
         self._queue.append(carrier)
@@ -395,7 +395,7 @@ class Chain(_core.chain.Block):
         """Record a copy in place among the loops; in a graph as a separate node."""
         if self.is_of_graph and get_ident() == self._thread:
             self.flush()
-            return bool(self._outer.takes_copy(source, target, casting))
+            return bool(self.outer.takes_copy(source, target, casting))
         is_taken = self.takes_action(
             f"copy {source.name} to {target.name}",
             lambda: source.copy(target, casting=casting),
@@ -403,7 +403,7 @@ class Chain(_core.chain.Block):
             (target, True),
         )
         if is_taken:  # later loops check numberings when called
-            target._numbering = source._numbering
+            target.numbering = source.numbering
         return is_taken
 
     def _is_recorded_again(self) -> bool:
@@ -436,7 +436,7 @@ class Chain(_core.chain.Block):
         if self._queue:
             self._run_for(carrier, write=write)
         if self.is_of_graph:
-            self._outer.settle(carrier, write=write)
+            self.outer.settle(carrier, write=write)
 
     def settle_for_other(self, carrier: DataCarrier, *, write: bool) -> None:
         """Run the queue, if another thread is about to use values of the entries."""
@@ -470,7 +470,7 @@ class Chain(_core.chain.Block):
             return
         with self._running:
             known = self._prefix.splits
-            key = carrier._uid, write, carrier._buffer.address
+            key = carrier.uid, write, carrier.buffer.address
             split = known.get(key)
             if split is None:
                 split = known[key] = self._split(span_of(carrier), write=write)
@@ -654,11 +654,11 @@ class Chain(_core.chain.Block):
     @property
     def is_of_graph(self) -> bool:
         """Whether the block belongs to a function being recorded as a graph."""
-        return self._outer is not None and bool(self._outer.takes_all)
+        return self.outer is not None and bool(self.outer.takes_all)
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         """Run a part of the queue; without an argument `queue` all entries."""
-        if self.is_of_graph and self._outer.takes_block(entries_of(taken), self._passes):
+        if self.is_of_graph and self.outer.takes_block(entries_of(taken), self._passes):
             return
         self._known.n_runs += 1
         thread, self._thread = self._thread, _RUNNING  # loops of the run are not recorded
@@ -717,7 +717,7 @@ class Chain(_core.chain.Block):
                 try:
                     entry.run()  # the entry at fault raises here
                 except UnsupportedError as error:
-                    where = entry.made()._line if entry.recorded else ""
+                    where = entry.made().line if entry.recorded else ""
                     raise UnsupportedError(f"{error} (made at {where})") from None
         raise together
 

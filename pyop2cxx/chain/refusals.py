@@ -40,7 +40,7 @@ class Visited:
         Args:
             loop: A loop over elements.
         """
-        if not loop._items.tables:
+        if not loop.items.tables:
             return 0
         for number, other in enumerate(self._found, 1):
             if _is_same(loop, other):
@@ -50,11 +50,11 @@ class Visited:
 
 
 def _is_same(one: ParLoop, other: ParLoop) -> bool:
-    if one._items.extruded or other._items.extruded:
-        return one._items is other._items  # each Set keeps the lists of its regions
+    if one.items.extruded or other.items.extruded:
+        return one.items is other.items  # each Set keeps the lists of its regions
     if one.iterset is other.iterset:
         return True
-    is_alike = one._items.whole is other._items.whole
+    is_alike = one.items.whole is other.items.whole
     return is_alike and np.array_equal(_indices(one), _indices(other))
 
 
@@ -64,7 +64,7 @@ def _indices(loop: ParLoop) -> Array:
 
 
 def _is_partial(loop: ParLoop) -> bool:
-    return isinstance(loop.iterset, Subset) or loop._items.extruded
+    return isinstance(loop.iterset, Subset) or loop.items.extruded
 
 
 def why_alone(loop: ParLoop) -> str:
@@ -81,14 +81,14 @@ def why_alone(loop: ParLoop) -> str:
             "its kernel has headers or compiler options of its own; put what it needs of them into "
             "its text"
         )
-    if len(loop._parts) != len(loop.args):
+    if len(loop.parts) != len(loop.args):
         return "it takes a MixedDat; pass its parts as arguments of their own"
-    if loop._strategy not in (None, "owner") or loop._lanes or loop._tuning:
+    if loop.strategy not in (None, "owner") or loop.lanes or loop.tuning:
         return (
             "its strategy, its lanes or its tuning were asked for; leave out strategy=, lanes= and "
             "tuning="
         )
-    sets = [loop.iterset, *(part.home for part in loop._parts if part.home is not None)]
+    sets = [loop.iterset, *(part.home for part in loop.parts if part.home is not None)]
     if any(one.size != one.total_size for one in sets):
         return "a Set of its has ghosts; call it outside of the chain, which is of one process"
     return ""
@@ -101,12 +101,12 @@ def lanes_of(loop: ParLoop) -> int:
 
 
 def _request(loop: ParLoop) -> Request:
-    return flow.here(loop._current_request())
+    return flow.here(loop.current_request())
 
 
 def why_no_lanes(loop: ParLoop, lanes: int) -> str:
     """Say why as many elements of a loop cannot be computed side by side; empty: they can."""
-    if loop._lanes == 0:
+    if loop.lanes == 0:
         return _NO_LANES
     request = _request(loop)
     return _without(flow.why_not_on_lanes(lanes, flow.choose(request).strategy, request))
@@ -114,7 +114,7 @@ def why_no_lanes(loop: ParLoop, lanes: int) -> str:
 
 def why_no_columns(loop: ParLoop, lanes: int) -> str:
     """Return why as many targets of a loop have no lanes; empty: they have, or there are none."""
-    if loop._lanes == 0:
+    if loop.lanes == 0:
         return _NO_LANES
     request = _request(loop)
     why = flow.why_not("owner", request) or flow.why_not_on_lanes(lanes, "owner", request)
@@ -134,10 +134,10 @@ def why_no_invert(loop: ParLoop) -> str:
     """
     if _is_partial(loop):
         return _PARTIAL
-    if any(part.is_of_matrix for part in loop._parts):
+    if any(part.is_of_matrix for part in loop.parts):
         return _ASSEMBLES
-    added = [part.map_ for part in loop._parts if part.access in REDUCED]
-    if any(m is not None and loop._items.n * m.arity < m.toset.size for m in added):
+    added = [part.map_ for part in loop.parts if part.access in REDUCED]
+    if any(m is not None and loop.items.n * m.arity < m.toset.size for m in added):
         return (
             "it adds to few of its targets, and visiting all of them costs more; leave it as it "
             "is, or let a Set of its own hold those targets"
@@ -159,7 +159,7 @@ def why_no_join(loop: ParLoop, built: symbolic.Symbolic) -> str:
     """
     if _is_partial(loop):
         return _PARTIAL
-    if any(part.is_of_matrix for part in loop._parts):
+    if any(part.is_of_matrix for part in loop.parts):
         return _ASSEMBLES
     request, n_slots = _request(loop), built.loop.n_slots()
     if n_slots > request.options.tuning["owner_slots"]:

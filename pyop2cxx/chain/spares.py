@@ -22,10 +22,10 @@ class Spares:
         """Return the second buffer of a Dat, as a similar Dat."""
         found = self._of.get(dat)
         if found is None:
-            layout = "soa" if dat._buffer.is_soa else "aos"
+            layout = "soa" if dat.buffer.is_soa else "aos"
             name = f"second buffer of {dat.name}"
             found = self._of[dat] = Dat(dat.dataset, None, dat.dtype, name, layout)
-            found._allocated("chain")
+            found.allocated("chain")
         return found
 
 
@@ -34,7 +34,7 @@ def can_trade(dat: Dat) -> bool:
 
     The present memory may be held elsewhere, and device memory may belong to another library.
     """
-    return type(dat) is Dat and not dat._is_shared and not dat._buffer.has_copies
+    return type(dat) is Dat and not dat.is_shared and not dat.buffer.has_copies
 
 
 def trader(dat: Dat, spare: Dat) -> Callable[[], None]:
@@ -48,6 +48,6 @@ def trader(dat: Dat, spare: Dat) -> Callable[[], None]:
         mine, theirs = own(), second()
         assert mine is not None, "a loop of a Dat that is gone"
         assert theirs is not None, "a second buffer lives as long as its Dat"
-        mine._trade(theirs)
+        mine.trade(theirs)
 
     return trade

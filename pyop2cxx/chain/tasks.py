@@ -78,15 +78,15 @@ def task_of(entry: Entry) -> tuple[_core.GraphTask, Lent] | None:
     ((carrier, _),) = entry.uses
     if not is_plain(carrier) or runtime.has_renumbered:  # then `zero` notes the numbering
         return None
-    carrier._host_array("zero")
-    return _core.graph.FillTask(mirror_of_loops(), carrier._buffer, b""), carrier._lent_out
+    carrier.host_array("zero")
+    return _core.graph.FillTask(mirror_of_loops(), carrier.buffer, b""), carrier.lent_out
 
 
 def is_plain(data: Any) -> bool:
     """Say whether values are all there is: no ghosts, and no components of another Dat."""
     if isinstance(data, Global):
         return True
-    if not isinstance(data, Dat) or data._stride or runtime.static:
+    if not isinstance(data, Dat) or data.stride or runtime.static:
         return False
     on = data.dataset.set
     return on.halo is None and bool(on.size == on.total_size)

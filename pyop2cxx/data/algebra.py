@@ -48,7 +48,7 @@ _MOST_FACTORS = 64  # of a power computed by products
 class Algebra:
     """Dats and Globals as vectors. A result has the dtype of the left operand."""
 
-    _kind: ClassVar[str]
+    kind: ClassVar[str]
 
     # Facts given by the classes
 
@@ -58,30 +58,33 @@ class Algebra:
         raise NotImplementedError
 
     @property
-    def _what(self) -> str:
+    def label(self) -> str:
+        """Kind and name, for messages."""
         raise NotImplementedError
 
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Self:
         """Return a similar object of zeros; of another dtype if given."""
         raise NotImplementedError
 
-    def _check_fits(self, other: Self, subset: Any, operation: str = "copy") -> None:
+    def check_fits(self, other: Self, subset: Any, operation: str = "copy") -> None:
         """Raise if the dtype of the other does not hold a value."""
         raise NotImplementedError
 
     copy: Callable[..., None]
 
-    def _check_same(self, other: Any, operation: str) -> None:
+    def check_same(self, other: Any, operation: str) -> None:
         """Raise if the other's values do not belong to the same entities."""
         raise NotImplementedError
 
-    def _operand(self, whole: bool) -> Array:
+    def operand(self, whole: bool) -> Array:
+        """Return the values to compute with, with ghosts if `whole`."""
         raise NotImplementedError
 
-    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+    def outcome(self, whole: bool, *, fresh: bool) -> Array:
+        """Return the array of a result, with ghosts if `whole`; `fresh`: all values are written."""
         raise NotImplementedError
 
-    def _has_ghosts(self) -> bool:
+    def has_ghosts(self) -> bool:
         """Whether ghosts are up to date, so that results for them are, too."""
         raise NotImplementedError
 
@@ -140,14 +143,14 @@ class Algebra:
         Raises:
             DataValueError: Integers to a negative power, or to a power beyond 64 bits.
         """
-        number = number_of(exponent, f"{self._what}: '**'")
+        number = number_of(exponent, f"{self.label}: '**'")
         if number is None or number.dtype.kind == "c":
             return NotImplemented
         exponent = number.item()
         if exponent < 0 and self.dtype.kind in "iu":
-            raise DataValueError(f"{self._what}: '**': integers to a negative power, {exponent!r}")
+            raise DataValueError(f"{self.label}: '**': integers to a negative power, {exponent!r}")
         if self.dtype.kind in "iu" and not exponent <= MOST_INT64:  # nor is NaN
-            raise DataValueError(f"{self._what}: '**': integers to the power {exponent!r}")
+            raise DataValueError(f"{self.label}: '**': integers to the power {exponent!r}")
         if not float(exponent).is_integer() or abs(exponent) > _MOST_FACTORS:
             return self._mapped("**", lambda values: _power(values, exponent))
         found = self._multiplied_out(abs(int(exponent)))
@@ -210,8 +213,8 @@ class Algebra:
         self._check_like(other, "axpy")
         factor = self._number(alpha, "axpy")
         self._check_held(factor, "axpy")
-        whole = self._has_ghosts() and other._has_ghosts()
-        runtime.require_running(self._what, "axpy")
+        whole = self.has_ghosts() and other.has_ghosts()
+        runtime.require_running(self.label, "axpy")
         if (dtype := exact_dtype(self.dtype, factor.dtype, other.dtype)) is not None:
             exact = self._alike(dtype)
             self.copy(exact)
@@ -222,10 +225,10 @@ class Algebra:
             return
         if at_device(self, other) and device_algebra().axpy(factor, other, self, whole=whole):
             return
-        factor = self._values_of(factor, whole)
+        factor = self.values_of(factor, whole)
         # before the other operand is read: both may be the same, and its version must not matter
-        target = _column(self._outcome(whole, fresh=False))
-        given = _column(factor), _column(other._operand(whole)), target, _threads()
+        target = _column(self.outcome(whole, fresh=False))
+        given = _column(factor), _column(other.operand(whole)), target, _threads()
         self._by_vectors("axpy", *given)
 
     def maxpy(self, alphas: Sequence[Scalar], others: Sequence[Self]) -> None:
@@ -237,7 +240,7 @@ class Algebra:
         """
         if len(alphas) != len(others):
             raise DataValueError(
-                f"{self._what}: maxpy got {len(alphas)} numbers, but {len(others)} others"
+                f"{self.label}: maxpy got {len(alphas)} numbers, but {len(others)} others"
             )
         factors = [self._number(alpha, "maxpy") for alpha in alphas]
         for factor, other in zip(factors, others, strict=True):
@@ -251,7 +254,7 @@ class Algebra:
         for factor, other in zip(factors, others, strict=True):
             changed.axpy(factor, other)
         if changed is not self:
-            self._take("maxpy", changed, changed._has_ghosts())
+            self._take("maxpy", changed, changed.has_ghosts())
 
     # How they are carried out
 
@@ -272,16 +275,16 @@ class Algebra:
 
     def _mapped(self, op: str, function: Callable[[Array], Array]) -> Self:
         """Return a function of every value, computed on the host."""
-        whole, made = self._has_ghosts(), self._alike()
-        runtime.require_running(self._what, op)
+        whole, made = self.has_ghosts(), self._alike()
+        runtime.require_running(self.label, op)
         with np.errstate(all="ignore"):
-            found = function(self._operand(whole))
+            found = function(self.operand(whole))
         if self.dtype.kind in "iu" and found.dtype.kind not in "iu":  # integers wrap
             place = first_unfit(found, self.dtype)
             if place is not None:
                 raise unfit(self, op, found[place], place)
         with np.errstate(all="ignore"):
-            made._outcome(whole, fresh=True)[...] = found
+            made.outcome(whole, fresh=True)[...] = found
         return made
 
     def _result(self, op: str, left: Any, right: Any) -> Self:
@@ -290,14 +293,14 @@ class Algebra:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         left, right, whole = pair
         made = self._alike()
-        runtime.require_running(self._what, op)
+        runtime.require_running(self.label, op)
         if self._exactly(op, made, left, right, whole):
             return made
         if self._on_device(op, made, left, right, whole):
             return made
-        left, right = self._values_of(left, whole), self._values_of(right, whole)
+        left, right = self.values_of(left, whole), self.values_of(right, whole)
         self._refuse_zero(op, right)
-        self._combine(op, made._outcome(whole, fresh=True), left, right)
+        self.combine(op, made.outcome(whole, fresh=True), left, right)
         return made
 
     def _update(self, op: str, other: Any) -> Self:
@@ -305,17 +308,17 @@ class Algebra:
         if pair is None:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         _, right, whole = pair
-        runtime.require_running(self._what, op)
+        runtime.require_running(self.label, op)
         if self._waits_in_order(f"{op}=", lambda: self._update(op, other), right):
             return self
         if self._exactly(op, self, self, right, whole):
             return self
         if self._on_device(op, self, self, right, whole):
             return self
-        right = self._values_of(right, whole)
+        right = self.values_of(right, whole)
         self._refuse_zero(op, right)
-        out = self._outcome(whole, fresh=False)
-        self._combine(op, out, out, right)
+        out = self.outcome(whole, fresh=False)
+        self.combine(op, out, out, right)
         return self
 
     def _exactly(self, op: str, out: Self, left: Any, right: Any, whole: bool) -> bool:
@@ -329,8 +332,8 @@ class Algebra:
             return False
         exact = self._alike(dtype)
         if not exact._on_device(op, exact, left, right, whole):
-            given = exact._values_of(left, whole), exact._values_of(right, whole)
-            exact._combine(op, exact._outcome(whole, fresh=True), *given)
+            given = exact.values_of(left, whole), exact.values_of(right, whole)
+            exact.combine(op, exact.outcome(whole, fresh=True), *given)
         out._take(op, exact, whole)
         return True
 
@@ -340,11 +343,11 @@ class Algebra:
         As NumPy does, truth values are true of all but zero.
         """
         if self.dtype.kind == "b":
-            self._outcome(whole, fresh=True)[...] = exact._operand(whole)
+            self.outcome(whole, fresh=True)[...] = exact.operand(whole)
             return
-        exact._check_fits(self, None, op)
-        if hasattr(self, "_numbering"):
-            exact._numbering = self._numbering  # type: ignore[attr-defined]  # Dats have one
+        exact.check_fits(self, None, op)
+        if hasattr(self, "numbering"):
+            exact.numbering = self.numbering  # type: ignore[attr-defined]  # Dats have one
         exact.copy(self, casting="unsafe")
 
     def _waits_in_order(self, what: str, again: Callable[[], Any], *others: Any) -> bool:
@@ -362,12 +365,12 @@ class Algebra:
             return False
         used: list[Any] = [self, *(one for one in others if isinstance(one, Algebra))]
         for one in used:
-            if one.dtype != self.dtype or getattr(one, "_stride", None) != 0:
+            if one.dtype != self.dtype or getattr(one, "stride", None) != 0:
                 return False
-        if Lent.any_held([one._lent_out for one in used]):
+        if Lent.any_held([one.lent_out for one in used]):
             return False
         uses = [*((one, False) for one in used), (self, True)]
-        return recorder.takes_action(f"{what} {used[0]._name}", again, *uses, in_graphs=False)
+        return recorder.takes_action(f"{what} {used[0].name}", again, *uses, in_graphs=False)
 
     def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
         """Combine on the device of the values, and return whether possible."""
@@ -377,16 +380,16 @@ class Algebra:
             return device_algebra().combine(op, out, left, right, whole=whole)
         except ZeroDivisionError:
             raise DataValueError(
-                f"{self._what}: '{op}': an integer would be divided by zero"
+                f"{self.label}: '{op}': an integer would be divided by zero"
             ) from None
 
-    def _values_of(self, operand: Any, whole: bool) -> Array:
+    def values_of(self, operand: Any, whole: bool) -> Array:
         """Return an operand's values on the host: of a number, an array without dimensions."""
         if not isinstance(operand, Algebra):
             return operand  # type: ignore[no-any-return]
         if _is_single(operand) and operand is not self:
-            return operand._operand(False).reshape(())
-        return operand._operand(whole)
+            return operand.operand(False).reshape(())
+        return operand.operand(whole)
 
     def _pair(self, op: str, left: Any, right: Any) -> tuple[Any, Any, bool] | None:
         """Return the operands, numbers as arrays, and whether ghosts' values are computed."""
@@ -394,10 +397,10 @@ class Algebra:
         for one in given:
             if one is self or isinstance(one, np.ndarray) or _is_single(one):
                 continue
-            if not isinstance(one, Algebra) or one._family() is not self._family():
+            if not isinstance(one, Algebra) or one.family() is not self.family():
                 return None
             self._check_like(one, op)
-        whole = all(o._has_ghosts() for o in (left, right) if isinstance(o, Algebra))
+        whole = all(o.has_ghosts() for o in (left, right) if isinstance(o, Algebra))
         for one in given:
             if one is not self and (isinstance(one, np.ndarray) or _is_single(one)):
                 self._check_real(one.dtype, op)
@@ -408,10 +411,10 @@ class Algebra:
         """Return an operand; a number as an array without dimensions, other objects unchanged."""
         if isinstance(operand, Algebra):
             return operand
-        number = as_number(operand, f"{self._what}: '{op}'")
+        number = as_number(operand, f"{self.label}: '{op}'")
         if number is None and (isinstance(operand, np.ndarray) or getattr(operand, "ndim", False)):
             raise DatTypeError(
-                f"{self._what}: '{op}' with an array of shape {tuple(operand.shape)}; make a Dat "
+                f"{self.label}: '{op}' with an array of shape {tuple(operand.shape)}; make a Dat "
                 "or Global like this one of it, or compute with the arrays in data and data_ro"
             )
         return operand if number is None else number
@@ -419,14 +422,15 @@ class Algebra:
     def _loses_imaginary(self, *operands: Any) -> bool:
         return self.dtype.kind != "c" and any(o.dtype.kind == "c" for o in operands)
 
-    def _combine(self, op: str, out: Array, left: Array, right: Array) -> None:
+    def combine(self, op: str, out: Array, left: Array, right: Array) -> None:
+        """Write an operation's results into an array."""
         found = out
         if self._loses_imaginary(left, right):  # as in C: computed in full, then truncated
             found = np.empty(out.shape, np.result_type(left, right))
         try:
             combine_values(op, found, left, right)
         except UsageError as error:
-            raise DataValueError(f"{self._what}: '{op}': {error}") from None
+            raise DataValueError(f"{self.label}: '{op}': {error}") from None
         if found is not out:
             out[...] = found.real
 
@@ -436,17 +440,17 @@ class Algebra:
         A real or complex zero is refused, too: the quotient has no integer value.
         """
         if op == "/" and self.dtype.kind in "iu" and not right.all():
-            raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
+            raise DataValueError(f"{self.label}: '/': an integer would be divided by zero")
 
     def _dot(self, name: str, other: Self, *, conjugate: bool) -> Scalar:
         self._check_like(other, name)
-        runtime.require_running(self._what, name)
-        self._check_summed(name)
+        runtime.require_running(self.label, name)
+        self.check_summed(name)
         if at_device(self, other, write=False):
             found: Scalar | None = device_algebra().dot(self, other, conjugate=conjugate)
             if found is not None:
                 return self._added(found)
-        left, right = _column(self._operand(False)), _column(other._operand(False))
+        left, right = _column(self.operand(False)), _column(other.operand(False))
         total: Scalar = self._by_vectors("dot", left, right, conjugate, _threads())
         return self._added(total)
 
@@ -470,14 +474,14 @@ class Algebra:
         self._check_like(other, name)
         if not _is_single(target):
             raise DatTypeError(
-                f"{self._what}: '{name}' puts a number into a Global of one value, got {target!r} "
+                f"{self.label}: '{name}' puts a number into a Global of one value, got {target!r} "
                 f"of type {type(target).__name__}"
             )
         if target.dtype.kind != "c" and "c" in (self.dtype.kind, other.dtype.kind):
-            raise DataValueError(f"{target._what} is real: '{name}' of complex values is not")
-        runtime.require_running(self._what, name)
-        self._check_summed(name)
-        target._settle(write=True)
+            raise DataValueError(f"{target.label} is real: '{name}' of complex values is not")
+        runtime.require_running(self.label, name)
+        self.check_summed(name)
+        target.settle(write=True)
         # a sum of integers has 64 bits, and is waited for if the target has fewer
         is_held = target.dtype.kind not in "iu" or target.dtype.itemsize == 8
         if (
@@ -490,27 +494,27 @@ class Algebra:
         target.data = self._dot(name, other, conjugate=conjugate)
 
     def _check_like(self, other: Any, operation: str) -> None:
-        if not isinstance(other, Algebra) or other._family() is not self._family():
+        if not isinstance(other, Algebra) or other.family() is not self.family():
             raise DatTypeError(
-                f"{self._what}: '{operation}' with {other!r} of type {type(other).__name__}; "
-                f"expected another {self._family().__name__}"
+                f"{self.label}: '{operation}' with {other!r} of type {type(other).__name__}; "
+                f"expected another {self.family().__name__}"
             )
-        self._check_same(other, operation)
+        self.check_same(other, operation)
         self._check_real(other.dtype, operation)
 
-    def _check_summed(self, member: str) -> None:
+    def check_summed(self, member: str) -> None:
         """Raise if other processes may have a part of the summed values, and nobody said so."""
-        home = getattr(self, "_set", None)
+        home = getattr(self, "set", None)
         if home is not None and home.ranks is None:
-            runtime.processes.check_alone(home._comm, self._what, member)
+            runtime.processes.check_alone(home.comm, self.label, member)
 
     @property
     def ranks(self) -> Any:
         """The communicator of the processes that share the values; None if there is only one."""
-        home = getattr(self, "_set", None)
+        home = getattr(self, "set", None)
         return None if home is None else home.ranks
 
-    def _family(self) -> type[Any]:
+    def family(self) -> type[Any]:
         """Return the class of combinable objects."""
         raise NotImplementedError
 
@@ -518,7 +522,7 @@ class Algebra:
         """Warn where an operator leaves out imaginary parts, as PyOP2 does; raise elsewhere."""
         if dtype.kind != "c" or self.dtype.kind == "c" or operation.startswith(("inner", "dot")):
             return
-        message = f"{self._what} is real: '{operation}' with complex values loses imaginary parts"
+        message = f"{self.label} is real: '{operation}' with complex values loses imaginary parts"
         if operation not in _OPERATORS:
             raise DataValueError(message)
         category = getattr(np, "exceptions", np).ComplexWarning  # NumPy 2 moved the class
@@ -529,10 +533,10 @@ class Algebra:
         if _is_single(value):
             self._check_real(value.dtype, operation)
             return value  # read later, if at all: the value may be on a device
-        found = number_of(value, f"{self._what}: '{operation}'")
+        found = number_of(value, f"{self.label}: '{operation}'")
         if found is None:
             raise DataTypeError(
-                f"{self._what}: '{operation}' takes a number, got {value!r} of type "
+                f"{self.label}: '{operation}' takes a number, got {value!r} of type "
                 f"{type(value).__name__}"
             )
         self._check_real(found.dtype, operation)
@@ -543,7 +547,7 @@ class Algebra:
         if number.dtype != self.dtype:
             value = self._known(number) if isinstance(number, Algebra) else number
             if value is not None:
-                check_held(self.dtype, value, operation, self._what)
+                check_held(self.dtype, value, operation, self.label)
 
     def _known(self, single: Any) -> Array | None:
         """Return a Global's value; None if on a device without need to wait.
@@ -554,24 +558,24 @@ class Algebra:
         recorder = runtime.recorder
         if limits(single.dtype, self.dtype) is None or (recorder and recorder.takes_all):
             return None
-        single._settle(write=False)
+        single.settle(write=False)
         is_waited_for = self.dtype.kind in "iu"
-        if single._buffer.where == _core.Where.device and not is_waited_for:
+        if single.buffer.where == _core.Where.device and not is_waited_for:
             return None
-        single._on_host(_core.Use.read, "number", is_explicit=is_waited_for)
-        found: Array = single._values.reshape(())
+        single.use_on_host(_core.Use.read, "number", is_explicit=is_waited_for)
+        found: Array = single.host_values.reshape(())
         return found
 
 
 def check_same_place(one: Any, other: Any, operation: str) -> None:
     """Check two Dats for the same Set and the same dim."""
-    if other._set is not one._set:
+    if other.set is not one.set:
         raise MapValueError(
-            f"{one._what}: '{operation}' with {other._what}; both must be on the same Set"
+            f"{one.label}: '{operation}' with {other.label}; both must be on the same Set"
         )
     if other.dim != one.dim:
         raise DataValueError(
-            f"{one._what} has dim {one.dim}: '{operation}' with {other._what} of dim {other.dim}"
+            f"{one.label} has dim {one.dim}: '{operation}' with {other.label} of dim {other.dim}"
         )
 
 
@@ -599,9 +603,9 @@ def unfit(target: Any, op: str, value: Any, place: tuple[int, ...]) -> DataValue
         place: Index of the result: for a Dat the entity and the component.
     """
     if op == "/" and not np.isfinite(value):
-        return DataValueError(f"{target._what}: '/': an integer would be divided by zero or NaN")
+        return DataValueError(f"{target.label}: '/': an integer would be divided by zero or NaN")
     return DataValueError(
-        f"{target._what}: '{op}': the result {value} at {list(place)} does not fit into "
+        f"{target.label}: '{op}': the result {value} at {list(place)} does not fit into "
         f"{target.dtype.name}, which holds {range_of(target.dtype)}; nothing was changed. Compute "
         "in a wider dtype, or write a loop that converts it"
     )
@@ -609,7 +613,7 @@ def unfit(target: Any, op: str, value: Any, place: tuple[int, ...]) -> DataValue
 
 def _is_single(value: object) -> bool:
     """Whether the object is a Global with a single value, usable as a number."""
-    return isinstance(value, Algebra) and value._kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
+    return isinstance(value, Algebra) and value.kind == "Global" and value.cdim == 1  # type: ignore[attr-defined]
 
 
 def at_device(*operands: object, write: bool = True) -> bool:

@@ -51,17 +51,17 @@ if TYPE_CHECKING:
 class DataCarrier(Shown):
     """An object with values, for example a Dat or a Global. Equal only to the same object."""
 
-    _kind: ClassVar[str]
-    _uid: int
+    kind: ClassVar[str]
+    uid: int
     _name: str
     _dtype: np.dtype[Any]
-    _buffer: _core.Buffer
-    _stride = 0
+    buffer: _core.Buffer
+    stride = 0
     """Scalars between the beginnings of rows, if a view leaves some out; else 0."""
-    _component = 0
+    component = 0
     """Of the row, where the values begin."""
-    _values: Array | None
-    _lent_out: Lent
+    host_values: Array | None
+    lent_out: Lent
 
     @property
     def name(self) -> str:
@@ -81,25 +81,25 @@ class DataCarrier(Shown):
     @property
     def dat_version(self) -> int:
         """Version, increased by each use that may write: by loops, and by taking writeable data."""
-        self._settle(write=False)
-        return self._buffer.version
+        self.settle(write=False)
+        return self.buffer.version
 
     def _force_evaluation(self, read: bool = True, write: bool = True) -> None:
         """Run the loops of a chain that read or write the values; see `op2.chain`."""
-        self._settle(write=read)
+        self.settle(write=read)
 
     def increment_dat_version(self) -> None:
         """Note a change of the values by other means."""
-        self._settle(write=True)
-        self._buffer.increment_version()
+        self.settle(write=True)
+        self.buffer.increment_version()
 
     # Where the values are
 
     @property
     def residence(self) -> str:
         """Where the values are valid: 'host', 'device', 'both', or 'neither' if there are none."""
-        self._settle(write=False)
-        return self._buffer.where.name
+        self.settle(write=False)
+        return self.buffer.where.name
 
     def to_host(self) -> None:
         """Copy the values to the host if they are newer on a device.
@@ -107,7 +107,7 @@ class DataCarrier(Shown):
         Raises:
             ExecutionError: A loop writing the values has failed.
         """
-        self._on_host(_core.Use.read, "to_host", is_explicit=True)
+        self.use_on_host(_core.Use.read, "to_host", is_explicit=True)
 
     def to_device(self) -> None:
         """Copy the values to the present device of loops, unless valid there.
@@ -117,21 +117,21 @@ class DataCarrier(Shown):
         Raises:
             ExecutionError: The device is full.
         """
-        runtime.require_running(self._what, "to_device")
+        runtime.require_running(self.label, "to_device")
         device = runtime.device
         if device is not None:
-            self._put_on(device, _core.Use.read, "to_device")
+            self.put_on(device, _core.Use.read, "to_device")
 
-    def _put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
+    def put_on(self, device: _core.Device, use: _core.Use, member: str) -> None:
         """Copy the values to a device by request of the program."""
         if member != "to_device" or not runtime.writes_graph:  # a copy decides nothing
-            self._settle(write=use != _core.Use.read)
-        self._host_array(member)
-        self._lent_out.recall()
-        if self._buffer.on_device(device, use, f"{self._kind}.{member}", is_explicit=True):
+            self.settle(write=use != _core.Use.read)
+        self.host_array(member)
+        self.lent_out.recall()
+        if self.buffer.on_device(device, use, f"{self.kind}.{member}", is_explicit=True):
             runtime.coherence.attribute(user_line())
 
-    def _settle(self, *, write: bool) -> None:
+    def settle(self, *, write: bool) -> None:
         """Run recorded entries of a chain before the values are read, or written."""
         if write and not runtime.recorders and not runtime.has_several:
             return
@@ -149,11 +149,11 @@ class DataCarrier(Shown):
     def _zero_waits(self) -> bool:
         """Let a chain set all values to zero in order among the loops, if possible."""
         recorder = runtime.recorder if runtime.recorders else None
-        if recorder is None or not may_wait(recorder, (self._lent_out,)):
+        if recorder is None or not may_wait(recorder, (self.lent_out,)):
             return False
         return recorder.takes_zero(self)
 
-    def _host_array(self, member: str) -> Array:
+    def host_array(self, member: str) -> Array:
         """Return all values as they lie on the host, up to date or not."""
         raise NotImplementedError
 
@@ -170,7 +170,7 @@ class DataCarrier(Shown):
     def _adopt_on_device(self, shared: _core.exchange.SharedArray) -> None:
         device = runtime.device
         assert device is not None  # otherwise nothing could have been taken
-        _core.exchange.adopt(self._buffer, device, shared)
+        _core.exchange.adopt(self.buffer, device, shared)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Say where `__dlpack__` finds the values: on the CUDA device of loops, or on the host."""
@@ -195,9 +195,9 @@ class DataCarrier(Shown):
             return dlpack.host_capsule(self._shared_on_host(), max_version, copy=copy)
         if copy or (dl_device is not None and tuple(dl_device) != place):
             raise BufferError(
-                f"{self._what}: shared as it is on {place} or on the host, not copied"
+                f"{self.label}: shared as it is on {place} or on the host, not copied"
             )
-        return dlpack.device_capsule(self._shared_on_device("__dlpack__"), max_version)
+        return dlpack.device_capsule(self.shared_on_device("__dlpack__"), max_version)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -207,74 +207,75 @@ class DataCarrier(Shown):
             AttributeError: Loops do not run on a CUDA device.
         """
         if self.__dlpack_device__() == dlpack.HOST:
-            raise AttributeError(f"{self._what} is not on a CUDA device: backend {runtime.backend}")
-        return dlpack.cuda_interface(self._shared_on_device("__cuda_array_interface__"))
+            raise AttributeError(f"{self.label} is not on a CUDA device: backend {runtime.backend}")
+        return dlpack.cuda_interface(self.shared_on_device("__cuda_array_interface__"))
 
-    def _shared_on_device(self, member: str, *, write: bool = True) -> _core.exchange.SharedArray:
+    def shared_on_device(self, member: str, *, write: bool = True) -> _core.exchange.SharedArray:
+        """Return the values on the device, for another library."""
         device = runtime.device
         assert device is not None
         shape, strides = self._shared_shape()
-        self._put_on(device, _core.Use.read_write if write else _core.Use.read, member)
+        self.put_on(device, _core.Use.read_write if write else _core.Use.read, member)
         if write:
-            self._buffer.increment_version()
+            self.buffer.increment_version()
         device.finish()
         return _core.exchange.share(
-            self._buffer, device, self._dtype.name, list(shape), list(strides)
+            self.buffer, device, self._dtype.name, list(shape), list(strides)
         )
 
-    def _set_by_command(self, values: Array) -> bool:
+    def set_by_command(self, values: Array) -> bool:
         """Set all values, if they are few, on the host and on the device of loops without a copy.
 
         Returns:
             Whether possible; if not, nothing is changed.
         """
-        self._settle(write=True)
+        self.settle(write=True)
         device = runtime.device
         if device is None or values.nbytes % 4 or not 0 < values.nbytes <= _core.MOST_SET_BYTES:
             return False
-        self._buffer.set_on_device(device, values.tobytes())
-        self._lent_out.recall()
+        self.buffer.set_on_device(device, values.tobytes())
+        self.lent_out.recall()
         return True
 
-    def _on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
-        """Let the host read or write the values; must precede each use of `_values`.
+    def use_on_host(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> None:
+        """Let the host read or write the values; must precede each use of `host_values`.
 
         Raises:
             TransferError: A copy is needed, but forbidden by ``strict_residency``.
         """
-        self._settle(write=use != _core.Use.read)
+        self.settle(write=use != _core.Use.read)
         coherence = runtime.coherence
-        if coherence.is_active and self._buffer.on_host(use, f"{self._kind}.{member}", is_explicit):
+        if coherence.is_active and self.buffer.on_host(use, f"{self.kind}.{member}", is_explicit):
             coherence.attribute(user_line())
-        if self._lent_out.is_watching:
-            self._lent_out.used()
+        if self.lent_out.is_watching:
+            self.lent_out.used()
 
-    def _zero_values(self) -> None:
+    def zero_values(self) -> None:
         """Set all values to zero where they are."""
         operations = runtime.engine.operations
-        if self._values is None:  # never requested: all zeros
+        if self.host_values is None:  # never requested: all zeros
             operations.note("zero", self._dtype, 0)
             return
         if runtime.coherence.is_active:
             start = perf_counter_ns()
-            if self._buffer.zero_on_device():
+            if self.buffer.zero_on_device():
                 operations.note("zero", self._dtype, perf_counter_ns() - start)
                 return
-        self._on_host(_core.Use.write, "zero")
-        operations.done("zero", self._dtype, _zero, self._values)
+        self.use_on_host(_core.Use.write, "zero")
+        operations.done("zero", self._dtype, _zero, self.host_values)
 
     @property
     def _shown(self) -> Array | None:
         """The values for `str` and `repr`, with an explicit copy from the device."""
-        if self._values is not None:
-            self._on_host(_core.Use.read, "__str__", is_explicit=True)
-        return self._values
+        if self.host_values is not None:
+            self.use_on_host(_core.Use.read, "__str__", is_explicit=True)
+        return self.host_values
 
     def _make_buffer(self, dim: int, *, is_soa: bool = False) -> _core.Buffer:
-        self._lent_out = Lent(self)
+        self.lent_out = Lent(self)
         return _core.Buffer(
             coherence=runtime.coherence,
-            what=self._what,
+            what=self.label,
             is_soa=is_soa,
             dim=dim,
             item_bytes=self._dtype.itemsize,
@@ -290,8 +291,9 @@ class DataCarrier(Shown):
         return (self,)
 
     @property
-    def _what(self) -> str:
-        return f"{self._kind} '{self._name}'"
+    def label(self) -> str:
+        """Kind and name, for messages."""
+        return f"{self.kind} '{self._name}'"
 
     def __iter__(self) -> Iterator[Self]:
         yield self
@@ -302,7 +304,7 @@ class DataCarrier(Shown):
     def __getitem__(self, index: int) -> Self:
         if index != 0:
             raise IndexValueError(
-                f"{self._what} has one component, 0; got index {index!r}. Its values are in "
+                f"{self.label} has one component, 0; got index {index!r}. Its values are in "
                 "data and data_ro; DatView(dat, index) is one of the values that an entity has"
             )
         return self
@@ -321,32 +323,34 @@ class SetFreeCarrier(DataCarrier):
         name: str | None,
         copy: bool | None = None,
     ) -> None:
-        self._uid = runtime.next_uid()
-        self._name = as_name(name, self._kind, f"{self._kind.lower()}_#x{self._uid:x}")
-        self._dim = as_dim(dim, self._what)
+        self.uid = runtime.next_uid()
+        self._name = as_name(name, self.kind, f"{self.kind.lower()}_#x{self.uid:x}")
+        self._dim = as_dim(dim, self.label)
         self._cdim = prod(self._dim)
-        copied = checked_copying(copy, self._what)
+        copied = checked_copying(copy, self.label)
         shared = None
         if data is not None and dlpack.on_a_device(data):
-            shared = dlpack.taken(data, runtime.device, self._dim, self._what, copy=copied)
+            shared = dlpack.taken(data, runtime.device, self._dim, self.label, copy=copied)
             data, copied = np.empty(self._dim, shared.dtype), None
-        self._values: Array = (
+        self.host_values: Array = (
             as_zeros(
-                self._dim, as_dtype("float64" if dtype is None else dtype, self._what), self._what
+                self._dim, as_dtype("float64" if dtype is None else dtype, self.label), self.label
             )
             if data is None
             else given_values(
-                *(data, dtype, self._dim, self._what, copied),
+                *(data, dtype, self._dim, self.label, copied),
                 is_written=bool(self._kind_accesses - {Access.READ}),
             )
         )
-        self._dtype = self._values.dtype
-        self._buffer = self._make_buffer(self._cdim)
-        self._buffer.reset(
-            address=address_of(self._values), n_bytes=self._values.nbytes, is_zero=data is None
+        self._dtype = self.host_values.dtype
+        self.buffer = self._make_buffer(self._cdim)
+        self.buffer.reset(
+            address=address_of(self.host_values),
+            n_bytes=self.host_values.nbytes,
+            is_zero=data is None,
         )
         if data is not None:
-            self._lent_out.give(data, self._values)
+            self.lent_out.give(data, self.host_values)
         if shared is not None:
             self._adopt_on_device(shared)
 
@@ -363,22 +367,22 @@ class SetFreeCarrier(DataCarrier):
             DimTypeError: The dataset is a single number without a shape.
             DataTypeError: The dtype is not supported by kernels.
         """
-        values = from_hdf5.array_of(f, name, cls._kind)
+        values = from_hdf5.array_of(f, name, cls.kind)
         make: Any = cls  # the classes order arguments differently
         made: Self = make(values.shape, data=values, name=name)
         return made
 
     def _checked_call(self, access: object, path: object) -> Access:
         is_complex = self.dtype.kind == "c"
-        mode = checked_access(access, self._kind_accesses, is_complex, self._what)
+        mode = checked_access(access, self._kind_accesses, is_complex, self.label)
         if path is not None:
-            raise ContractError(f"{self._what} belongs to no Set; call it without {path!r}")
+            raise ContractError(f"{self.label} belongs to no Set; call it without {path!r}")
         return mode
 
-    def _check_readable(self, member: str) -> None:
+    def check_readable(self, member: str) -> None:
         """Raise if there is nothing to read."""
         if self._cdim == 0:
-            raise NoDataError(f"{self._what}: '{member}' was asked for, but its dim is {self._dim}")
+            raise NoDataError(f"{self.label}: '{member}' was asked for, but its dim is {self._dim}")
 
     @property
     def data(self) -> Array:
@@ -392,9 +396,9 @@ class SetFreeCarrier(DataCarrier):
     @property
     def data_ro(self) -> Array:
         """The values, read-only; shape `dim`."""
-        self._check_readable("data_ro")
-        self._on_host(_core.Use.read, "data_ro")
-        view = self._values[...]
+        self.check_readable("data_ro")
+        self.use_on_host(_core.Use.read, "data_ro")
+        view = self.host_values[...]
         view.flags.writeable = False
         return view
 
@@ -405,10 +409,11 @@ class SetFreeCarrier(DataCarrier):
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values: ``np.asarray(g)`` copies nothing."""
-        return as_numpy(self.data_ro, dtype, copy, self._what)
+        return as_numpy(self.data_ro, dtype, copy, self.label)
 
-    def _host_array(self, member: str) -> Array:
-        return self._values
+    def host_array(self, member: str) -> Array:
+        """Return the array on the host, up to date or not."""
+        return self.host_values
 
     def _shared_on_host(self) -> Array:
         return self.data
@@ -417,31 +422,31 @@ class SetFreeCarrier(DataCarrier):
         return self._dim, dlpack.dense_strides(self._dim)
 
     def _assign(self, values: ArrayLike) -> None:
-        self._put(as_values(values, self.dtype, self._dim, self._what))
+        self._put(as_values(values, self.dtype, self._dim, self.label))
 
     def _put(self, given: Array) -> None:
         """Set all values now."""
-        self._settle(write=True)
-        if not (self._is_on_a_device() and self._set_by_command(given)):
-            self._on_host(_core.Use.write, "data")
-            self._values[...] = given
-        self._buffer.increment_version()
+        self.settle(write=True)
+        if not (self._is_on_a_device() and self.set_by_command(given)):
+            self.use_on_host(_core.Use.write, "data")
+            self.host_values[...] = given
+        self.buffer.increment_version()
 
     def _is_on_a_device(self) -> bool:
-        self._settle(write=True)
+        self.settle(write=True)
         if not runtime.coherence.is_active:
             return False
-        return self._buffer.where in (_core.Where.device, _core.Where.both)
+        return self.buffer.where in (_core.Where.device, _core.Where.both)
 
     def _read(self, member: str) -> Array:
-        self._on_host(_core.Use.read, member)
-        return self._values
+        self.use_on_host(_core.Use.read, member)
+        return self.host_values
 
     def _writeable(self, member: str, use: _core.Use) -> Array:
-        self._check_readable(member)
-        self._on_host(use, member)
-        self._buffer.increment_version()
-        return self._lent_out.lend(self._values[...])
+        self.check_readable(member)
+        self.use_on_host(use, member)
+        self.buffer.increment_version()
+        return self.lent_out.lend(self.host_values[...])
 
     @property
     def dim(self) -> tuple[int, ...]:
@@ -461,7 +466,7 @@ class SetFreeCarrier(DataCarrier):
     @property
     def nbytes(self) -> int:
         """The bytes of the values."""
-        return self._values.nbytes
+        return self.host_values.nbytes
 
     def __copy__(self) -> Self:
         """Return another object with the same memory."""
@@ -481,7 +486,7 @@ def share(carrier: DataCarrier) -> None:
     """
     if not runtime.writes_graph:
         runtime.settle()  # waiting loops were recorded before
-    carrier._lent_out.share()
+    carrier.lent_out.share()
     runtime.epoch += 1
 
 
@@ -497,12 +502,12 @@ def copied(
     """
     if data is not None:
         raise UsageError(
-            f"{source._what}: a copy takes the values of what it copies; pass its dim to give "
+            f"{source.label}: a copy takes the values of what it copies; pass its dim to give "
             "other ones"
         )
     return (
         source.dim,
-        as_copy(source._read("copy"), source._what),
+        as_copy(source._read("copy"), source.label),
         f"copy_of_{source.name}" if name is None else name,
     )
 
@@ -515,13 +520,16 @@ def _release(carrier: DataCarrier) -> None:
     """Forget the copies of a dying object, but save values still shown by an array."""
     holder = carrier.__dict__
     try:
-        buffer, is_allocated = carrier._buffer, holder["_values"] is not None  # no more references
+        buffer, is_allocated = (
+            carrier.buffer,
+            holder["host_values"] is not None,
+        )  # no more references
     except (AttributeError, KeyError):  # refused by the constructor
         return
     is_only_there = is_allocated and buffer.where == _core.Where.device
     if buffer.release(is_kept=is_only_there and is_shared(holder)):
-        runtime.warn_of_vain_write(carrier._what)
-    carrier._lent_out.end()
+        runtime.warn_of_vain_write(carrier.label)
+    carrier.lent_out.end()
 
 
 @dataclass(frozen=True, slots=True)

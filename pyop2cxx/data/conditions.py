@@ -57,7 +57,7 @@ class Condition:
     def bound(self, replaced: Mapping[int, Any]) -> Condition:
         """Return the same with other Globals in the places of some."""
         left, right = (
-            replaced.get(getattr(side, "_uid", -1), side) for side in (self.left, self.right)
+            replaced.get(getattr(side, "uid", -1), side) for side in (self.left, self.right)
         )
         return Condition(left, self.sign, right)
 
@@ -77,7 +77,7 @@ def _value(side: Any) -> Any:
 
 
 def _is_global(side: Any) -> bool:
-    return getattr(side, "_kind", "") == "Global"  # that module imports this one
+    return getattr(side, "kind", "") == "Global"  # that module imports this one
 
 
 def _check(side: Any, sign: str) -> None:

@@ -54,7 +54,7 @@ class Constant(SetFreeCarrier):
         <Access.READ: 1>
     """
 
-    _kind = "Constant"
+    kind = "Constant"
     _kind_accesses = CONSTANT_ACCESSES
 
     def __init__(
@@ -89,7 +89,7 @@ class Constant(SetFreeCarrier):
 
     def duplicate(self) -> Constant:
         """Return a separate Constant with the same values and name."""
-        return Constant(self._dim, as_copy(self._read("duplicate"), self._what), None, self._name)
+        return Constant(self._dim, as_copy(self._read("duplicate"), self.label), None, self._name)
 
     def __str__(self) -> str:
         return f"OP2 Constant Argument: {self._name} with dim {self._dim} and value {self._shown}"
@@ -126,7 +126,7 @@ class Const(SetFreeCarrier):
     """
 
     NonUniqueNameError = NonUniqueNameError
-    _kind = "Const"
+    kind = "Const"
     _kind_accesses = frozenset()
 
     def __new__(
@@ -157,7 +157,7 @@ class Const(SetFreeCarrier):
             return
         super().__init__(dim, data, dtype, name, copy)
         if not name:
-            self._name = f"const_{self._uid}"  # unlike other default names, a C identifier
+            self._name = f"const_{self.uid}"  # unlike other default names, a C identifier
         if not _C_NAME.fullmatch(self._name):
             raise NameTypeError(
                 f"Const: kernels use the name, so it must be a C identifier, got '{self._name}'"
@@ -174,7 +174,7 @@ class Const(SetFreeCarrier):
         """Take the values of a second declaration with otherwise equal arguments."""
         if (given.dim, given.dtype) != (self._dim, self.dtype):
             raise NonUniqueNameError(
-                f"{self._what} was already declared at {self.declared_at}, with dim {self._dim} "
+                f"{self.label} was already declared at {self.declared_at}, with dim {self._dim} "
                 f"and dtype {self.dtype.name}; got dim {given.dim} and dtype {given.dtype.name}. "
                 "Choose another name, or call remove_from_namespace() of that one"
             )
@@ -183,18 +183,19 @@ class Const(SetFreeCarrier):
         declared_at = user_line()
         runtime.logger.debug(
             "%s, of %s, is declared again at %s%s",
-            self._what,
+            self.label,
             self.declared_at,
             declared_at,
             ": its values are the new ones" if is_given else "",
         )
         self.declared_at = declared_at
 
-    def _check_readable(self, member: str) -> None:
-        super()._check_readable(member)
+    def check_readable(self, member: str) -> None:
+        """Raise an error if a member may not read the values."""
+        super().check_readable(member)
         if not self._is_given:
             raise NoDataError(
-                f"{self._what}: '{member}' was asked for, but no value was given yet; assign to "
+                f"{self.label}: '{member}' was asked for, but no value was given yet; assign to "
                 "its data"
             )
 
@@ -218,7 +219,7 @@ class Const(SetFreeCarrier):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
-            f"{self._what}: a named constant cannot be copied or pickled, its name is taken; "
+            f"{self.label}: a named constant cannot be copied or pickled, its name is taken; "
             f"op2.Const({self._dim}, {self._name}.data_ro, 'other_name') makes another one, and "
             "data_ro can be pickled"
         )

@@ -22,13 +22,13 @@ from pyop2cxx.base.arrays import (
     is_shared,
 )
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
-from pyop2cxx.base.files import as_path
+from pyop2cxx.base.files import npy_path
 from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values, unfit
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form, share
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.lent import given_values, may_wait
 from pyop2cxx.data.petsc_vectors import AsVec
-from pyop2cxx.data.whole import WholeValues
+from pyop2cxx.data.whole import WholeValues, checked_layout
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     DataValueError,
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.base.arrays import Array
-
-LAYOUTS = ("auto", "aos", "soa")
-"""Values of `layout` in `Dat`."""
 
 _MOST_REMEMBERED_CHECKS = 256
 
@@ -113,10 +110,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         (np.float64(2.0), 1)
     """
 
-    _kind = "Dat"
-    _zero_version = -1
+    kind = "Dat"
+    zero_version = -1
     """Version at which all values are known to be zero."""
-    _numbering = 0
+    numbering = 0
     """Numbering of the Set at the time of the values."""
 
     def __init__(
@@ -133,34 +130,36 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         source = dataset if isinstance(dataset, Dat) else None
         if isinstance(dataset, Dat):
             name, data, dtype = _copied(dataset, data, dtype, name, copy)
-            dataset = dataset._set**1 if dataset._stride else dataset.dataset
-        self._uid = runtime.next_uid()
+            dataset = dataset.set**1 if dataset.stride else dataset.dataset
+        self.uid = runtime.next_uid()
         runtime.processes.note(self)
-        self._name = as_name(name, "Dat", f"dat_#x{self._uid:x}")
+        self._name = as_name(name, "Dat", f"dat_#x{self.uid:x}")
         self._dataset = _as_dataset(dataset, self._name)
-        self._set = self._dataset.set
-        self._numbering = (self._set if source is None else source)._numbering
+        self.set = self._dataset.set
+        self.numbering = (self.set if source is None else source).numbering
         self._cdim = self._dataset.cdim
-        self._layout = _checked_layout("soa" if soa else layout, self._what)
-        copied = None if source is not None else checked_copying(copy, self._what)
+        self._layout = checked_layout("soa" if soa else layout, self.label)
+        copied = None if source is not None else checked_copying(copy, self.label)
         shared = None
         if data is not None and dlpack.on_a_device(data):
             shared = self._taken(data, dtype, copied)
             data, copied = np.empty(self._shape("data"), shared.dtype), None
-        self._values: Array | None = None if data is None else self._adopted(data, dtype, copied)
-        self._dtype = (
-            as_dtype("float64" if dtype is None else dtype, self._what)
-            if self._values is None
-            else self._values.dtype
+        self.host_values: Array | None = (
+            None if data is None else self._adopted(data, dtype, copied)
         )
-        self._buffer = self._make_buffer(self._cdim, is_soa=self._layout == "soa")
-        if self._values is not None:
-            self._point_at(self._values, is_zero=False)
-            self._lent_out.give(data, self._values)
+        self._dtype = (
+            as_dtype("float64" if dtype is None else dtype, self.label)
+            if self.host_values is None
+            else self.host_values.dtype
+        )
+        self.buffer = self._make_buffer(self._cdim, is_soa=self._layout == "soa")
+        if self.host_values is not None:
+            self._point_at(self.host_values, is_zero=False)
+            self.lent_out.give(data, self.host_values)
         if shared is not None:
             self._adopt_on_device(shared)
         self._checked: dict[int, Access] = {}
-        self._frozen: Access | None = None
+        self.frozen: Access | None = None
         self.halo_valid = True
 
     @classmethod
@@ -205,7 +204,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         # Called in innermost loops of programs, so successful checks are remembered: by numbers,
         # which keep no Map alive.
         try:
-            mode = self._checked.get(access if path is None else path._uid << 3 | access)
+            mode = self._checked.get(access if path is None else path.uid << 3 | access)
         except (AttributeError, TypeError, OverflowError):
             mode = None
         if mode is not None and not flatten:
@@ -214,30 +213,30 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         mode = self._check(access, whole)
         return DatArg(self, whole, mode, older_form(index, flatten))
 
-    def _field_arg(self, access: Access, path: Map | None) -> DatArg:
+    def field_arg(self, access: Access, path: Map | None) -> DatArg:
         """Return the Dat as a part of a MixedDat's argument, already checked as a whole."""
         return DatArg(self, path, access)
 
     def _check(self, access: Access, path: Map | None) -> Access:
         is_complex = self._dtype.kind == "c"
-        mode = checked_access(access, DAT_ACCESSES, is_complex, self._what)
+        mode = checked_access(access, DAT_ACCESSES, is_complex, self.label)
         if path is not None:
             self._check_path(path)
         if len(self._checked) >= _MOST_REMEMBERED_CHECKS:
             self._checked.clear()
-        self._checked[mode if path is None else path._uid << 3 | mode] = mode
+        self._checked[mode if path is None else path.uid << 3 | mode] = mode
         return mode
 
     def _check_path(self, path: Map) -> None:
         if not isinstance(path, Map):
             raise MapTypeError(
-                f"{self._what}: the path must be a Map, got {path!r} of type {type(path).__name__}"
+                f"{self.label}: the path must be a Map, got {path!r} of type {type(path).__name__}"
             )
-        if path.toset is not self._set:
+        if path.toset is not self.set:
             start, end = path.iterset.name, path.toset.name
             raise MapValueError(
-                f"{self._what}: Map '{path.name}' leads from Set '{start}' to Set '{end}', but the "
-                f"Dat lives on Set '{self._set.name}'; pass a Map {start} → {self._set.name}"
+                f"{self.label}: Map '{path.name}' leads from Set '{start}' to Set '{end}', but the "
+                f"Dat lives on Set '{self.set.name}'; pass a Map {start} → {self.set.name}"
             )
 
     # Data
@@ -251,7 +250,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         Raises:
             StaticModeError: Under ``init(static=True)``.
         """
-        return self._view("data", whole=False, write=True)
+        return self.view("data", whole=False, write=True)
 
     @data.setter
     def data(self, values: ArrayLike | Dat) -> None:
@@ -260,53 +259,54 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def data_ro(self) -> Array:
         """The values of the owned entities, read-only; shape (set.size, *dim)."""
-        return self._view("data_ro", whole=False, write=False)
+        return self.view("data_ro", whole=False, write=False)
 
     @property
     def data_wo(self) -> Array:
         """The values of the owned entities, to be overwritten; shape (set.size, *dim)."""
-        return self._view("data_wo", whole=False, write=True)
+        return self.view("data_wo", whole=False, write=True)
 
     @property
     def data_with_halos(self) -> Array:
         """The values of all entities, writeable; shape (set.total_size, *dim)."""
-        return self._view("data_with_halos", whole=True, write=True)
+        return self.view("data_with_halos", whole=True, write=True)
 
     @property
     def data_ro_with_halos(self) -> Array:
         """The values of all entities, read-only; shape (set.total_size, *dim)."""
-        return self._view("data_ro_with_halos", whole=True, write=False)
+        return self.view("data_ro_with_halos", whole=True, write=False)
 
     @property
     def data_wo_with_halos(self) -> Array:
         """The values of all entities, to be overwritten; shape (set.total_size, *dim)."""
-        return self._view("data_wo_with_halos", whole=True, write=True)
+        return self.view("data_wo_with_halos", whole=True, write=True)
 
     @property
     def _data(self) -> Array:
         """All values, ghosts' too, as PyOP2's Halos reach around `data`: nothing is counted."""
-        return self._lent_out.lend(self._brought(_core.Use.read_write, "_data")[:])
+        return self.lent_out.lend(self._brought(_core.Use.read_write, "_data")[:])
 
     @_data.setter
     def _data(self, given: ArrayLike) -> None:
         """Take other values, ghosts' too, into the same memory; counts as a write."""
-        values = as_array(given, self._dtype, self._shape("_data"), self._what)
+        values = as_array(given, self._dtype, self._shape("_data"), self.label)
         self._data[...] = values
         self._wrote(halo_valid=self.halo_valid)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Let NumPy read the values of the owned entities: ``np.asarray(dat)`` copies nothing."""
-        return as_numpy(self.data_ro, dtype, copy, self._what)
+        return as_numpy(self.data_ro, dtype, copy, self.label)
 
-    def _view(self, member: str, *, whole: bool, write: bool) -> Array:
+    def view(self, member: str, *, whole: bool, write: bool) -> Array:
+        """Return the values on the host, for a member of the public interface."""
         if runtime.static:
-            runtime.require_running(self._what, member)
-        if whole and "_wo" not in member and self._set.halo is not None:
+            runtime.require_running(self.label, member)
+        if whole and "_wo" not in member and self.set.halo is not None:
             mode = Access.RW if write else Access.READ
             self.global_to_local_begin(mode)
             self.global_to_local_end(mode)
         if runtime.coherence.is_active or runtime.recorders:
-            is_whole = whole or self._set.size == self._set.total_size
+            is_whole = whole or self.set.size == self.set.total_size
             values = self._brought(_use(write, member, is_whole), member)
         else:
             here = runtime.here
@@ -314,20 +314,20 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
                 here.resting.note_look()
             if here.looks is not None and not write:
                 here.looks.note_read(self)
-            values = self._allocated(member)
-        view = values[:] if whole else values[: self._set.size]
+            values = self.allocated(member)
+        view = values[:] if whole else values[: self.set.size]
         if "_wo" in member:
-            self._numbering = self._set._numbering
+            self.numbering = self.set.numbering
         if write:
             self._wrote(halo_valid=False)
-            view = self._lent_out.lend(view)
+            view = self.lent_out.lend(view)
         else:
             view.flags.writeable = False
-            if self._lent_out.is_watching:
-                self._lent_out.read(view)
+            if self.lent_out.is_watching:
+                self.lent_out.read(view)
         return view
 
-    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+    def lent(self, *, write: bool) -> tuple[Array, bool]:
         """Show the owned values to another library, which can report changes.
 
         Returns:
@@ -335,151 +335,158 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """
         if not write:
             return self.data_ro, False
-        self._settle(write=True)
+        self.settle(write=True)
         if runtime.static:
             return self.data, False
-        self._allocated("vec")  # never requested: zeros from here on
-        if self._zero_version == self._buffer.version:
+        self.allocated("vec")  # never requested: zeros from here on
+        if self.zero_version == self.buffer.version:
             return self.data, False  # loops know the values: writes must not go unnoticed
         values = self._brought(_core.Use.read_write, "vec")
         self.halo_valid = False
-        return self._lent_out.lend(values[: self._set.size]), True
+        return self.lent_out.lend(values[: self.set.size]), True
 
     def _wrote(self, *, halo_valid: bool) -> None:
-        self._buffer.increment_version()
+        self.buffer.increment_version()
         self.halo_valid = halo_valid
 
-    def _allocated(self, member: str) -> Array:
+    def allocated(self, member: str) -> Array:
         """Return the whole array, zeros if not yet allocated. Loops call this before they start."""
-        if self._values is None:
-            values = as_zeros(self._shape(member), self._dtype, self._what)
+        if self.host_values is None:
+            values = as_zeros(self._shape(member), self._dtype, self.label)
             self._point_at(values, is_zero=True)
-            self._values = values
-            self._numbering = self._set._numbering
-        return self._values
+            self.host_values = values
+            self.numbering = self.set.numbering
+        return self.host_values
 
     def _point_at(self, values: Array, *, is_zero: bool) -> None:
-        self._zero_version = self._buffer.version if is_zero else -1
-        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
+        self.zero_version = self.buffer.version if is_zero else -1
+        self.buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     def _brought(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> Array:
         """Let the host read or write the whole array, and return the array.
 
         Callers must not hold the array before: a running chain may replace the Dat's memory.
         """
-        self._allocated(member)
-        self._on_host(use, member, is_explicit=is_explicit)
-        return self._allocated(member)
+        self.allocated(member)
+        self.use_on_host(use, member, is_explicit=is_explicit)
+        return self.allocated(member)
 
-    def _bring_if_any(self, member: str) -> None:
+    def bring_if_any(self, member: str) -> None:
         """Let the host read the values, if there are any after the waiting loops."""
-        self._settle(write=False)
-        if self._values is not None:
-            self._on_host(_core.Use.read, member)
+        self.settle(write=False)
+        if self.host_values is not None:
+            self.use_on_host(_core.Use.read, member)
 
     @property
-    def _is_allocated(self) -> bool:
-        return self._values is not None
+    def is_allocated(self) -> bool:
+        """Whether an array exists on the host."""
+        return self.host_values is not None
 
     @property
-    def _is_shared(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether others hold the memory of the values on the host."""
-        return self._values is not None and is_shared(self.__dict__)
+        return self.host_values is not None and is_shared(self.__dict__)
 
-    def _trade(self, other: Dat) -> None:
+    def trade(self, other: Dat) -> None:
         """Exchange the values on the host with a similar Dat.
 
         The Dats exchange memory; if the memory is held elsewhere, on the host or on a device, the
         values are copied.
         """
-        stays = self._is_shared or self._buffer.has_copies
-        mine, theirs = self._allocated("chain"), other._allocated("chain")
+        stays = self.is_shared or self.buffer.has_copies
+        mine, theirs = self.allocated("chain"), other.allocated("chain")
         if stays:
-            self._on_host(_core.Use.read_write, "chain", is_explicit=True)
+            self.use_on_host(_core.Use.read_write, "chain", is_explicit=True)
             before = mine.copy()
             mine[...] = theirs
             theirs[...] = before
         else:
-            self._values, other._values = theirs, mine
-            self._lent_out.trade(other._lent_out)
+            self.host_values, other.host_values = theirs, mine
+            self.lent_out.trade(other.lent_out)
             self._point_at(theirs, is_zero=False)
             other._point_at(mine, is_zero=False)
-        self._buffer.increment_version()
-        other._buffer.increment_version()
+        self.buffer.increment_version()
+        other.buffer.increment_version()
 
     def _adopted(self, data: ArrayLike, dtype: DTypeLike | None, copy: bool | None) -> Array:
-        if not self._set.is_sized:
+        if not self.set.is_sized:
             raise DataValueError(
-                f"{self._what}: data were given, but the Set has no size to compare theirs with; "
+                f"{self.label}: data were given, but the Set has no size to compare theirs with; "
                 "give both or neither"
             )
-        return given_values(data, dtype, self._shape("data"), self._what, copy)
+        return given_values(data, dtype, self._shape("data"), self.label, copy)
 
     def _taken(
         self, data: ArrayLike, dtype: DTypeLike | None, copy: bool | None
     ) -> _core.exchange.SharedArray:
         """Return device memory unchanged; nothing is converted."""
-        runtime.require_running(self._what, "data on a device")
-        if not self._set.is_sized:
-            raise DataValueError(f"{self._what}: data were given, but the Set has no size")
+        runtime.require_running(self.label, "data on a device")
+        if not self.set.is_sized:
+            raise DataValueError(f"{self.label}: data were given, but the Set has no size")
         shape = self._shape("data")
-        shared = dlpack.taken(data, runtime.device, shape, self._what, copy=copy)
-        if dtype is not None and as_dtype(dtype, self._what) != np.dtype(shared.dtype):
+        shared = dlpack.taken(data, runtime.device, shape, self.label, copy=copy)
+        if dtype is not None and as_dtype(dtype, self.label) != np.dtype(shared.dtype):
             raise DataValueError(
-                f"{self._what}: memory of a device is used in place, so dtype {dtype} cannot be "
+                f"{self.label}: memory of a device is used in place, so dtype {dtype} cannot be "
                 f"made of its {shared.dtype}; convert the array first"
             )
         if self._layout == "soa" and self._cdim > 1:
             raise DataValueError(
-                f"{self._what}: memory of a device is used in place, and lies in layout 'aos'"
+                f"{self.label}: memory of a device is used in place, and lies in layout 'aos'"
             )
         return shared
 
-    def _host_array(self, member: str) -> Array:
-        return self._allocated(member)
+    def host_array(self, member: str) -> Array:
+        """Return the array on the host, up to date or not."""
+        return self.allocated(member)
 
     def _shared_on_host(self) -> Array:
         return self.data
 
     def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         whole = self._shape("__dlpack__")
-        shape = (self._set.size, *whole[1:])
-        if not self._buffer.is_soa:
+        shape = (self.set.size, *whole[1:])
+        if not self.buffer.is_soa:
             return shape, dlpack.dense_strides(shape)
         columns = dlpack.dense_strides(whole[1:])
         return shape, (1, *(whole[0] * stride for stride in columns))
 
     def _shape(self, member: str) -> tuple[int, ...]:
-        if not self._set.is_sized:
+        if not self.set.is_sized:
             raise StaticModeError(
-                f"{self._what}: '{member}' is unknown, for the Set was made without a size under "
+                f"{self.label}: '{member}' is unknown, for the Set was made without a size under "
                 "init(static=True); give it a size, or do not ask"
             )
-        return (self._set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
+        return (self.set.total_size, *(() if self._cdim == 1 else self._dataset.dim))
 
     # As a vector
 
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Dat:
-        return Dat(self._set**self.dim, None, self._dtype if dtype is None else dtype)
+        return Dat(self.set**self.dim, None, self._dtype if dtype is None else dtype)
 
-    def _family(self) -> type[Dat]:
+    def family(self) -> type[Dat]:
+        """Return the class whose objects may be combined."""
         return Dat
 
-    def _check_same(self, other: Dat, operation: str) -> None:
+    def check_same(self, other: Dat, operation: str) -> None:
+        """Raise an error if an operation cannot combine both objects."""
         check_same_place(self, other, operation)
 
-    def _has_ghosts(self) -> bool:
+    def has_ghosts(self) -> bool:
+        """Return whether ghosts are up to date, and take part in an operation."""
         return self.halo_valid
 
-    def _operand(self, whole: bool) -> Array:
+    def operand(self, whole: bool) -> Array:
+        """Return the values to compute with, with ghosts if `whole`."""
         return self.data_ro_with_halos if whole else self.data_ro
 
-    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+    def outcome(self, whole: bool, *, fresh: bool) -> Array:
+        """Return the array of a result, with ghosts if `whole`; `fresh`: all values are written."""
         if fresh:
             values = self.data_wo_with_halos if whole else self.data_wo
         else:
             values = self.data_with_halos if whole else self.data
-        self.halo_valid = whole or self._set.size == self._set.total_size
+        self.halo_valid = whole or self.set.size == self.set.total_size
         return values
 
     # Whole-Dat operations
@@ -490,13 +497,13 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         Raises:
             MapValueError: The subset is a part of another Set.
         """
-        runtime.require_running(self._what, "zero")
+        runtime.require_running(self.label, "zero")
         if subset is None and self._zero_waits():
             return
-        self._settle(write=True)
+        self.settle(write=True)
         if subset is None:
-            self._zero_values()
-            self._numbering = self._set._numbering
+            self.zero_values()
+            self.numbering = self.set.numbering
             self._wrote(halo_valid=True)
             return
         self._check_subset(subset)
@@ -522,26 +529,26 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             DataValueError: The dims differ, complex values would become real, or a value does not
                 fit; nothing is copied then.
         """
-        runtime.require_running(self._what, "copy")
-        check_casting(casting, f"{self._what}: copy")
-        self._check_target(other)
+        runtime.require_running(self.label, "copy")
+        check_casting(casting, f"{self.label}: copy")
+        self.check_target(other)
         if subset is not None:
             self._check_subset(subset)
         if other is self:
             return
         if casting == "fitting":
-            self._check_fits(other, subset)
-        self._allocated("copy")
-        other._allocated("copy")
-        same = subset is None and self._dtype == other._dtype
-        same = same and self._stride == other._stride == 0  # not components of others
+            self.check_fits(other, subset)
+        self.allocated("copy")
+        other.allocated("copy")
+        same = subset is None and self._dtype == other.dtype
+        same = same and self.stride == other.stride == 0  # not components of others
         if same and self._copy_waits(other, casting):
             return
         if subset is None:
-            other._numbering = self._numbering
-        self._settle(write=False)
-        other._settle(write=True)
-        if same and other._buffer.copy_on_device(self._buffer):
+            other.numbering = self.numbering
+        self.settle(write=False)
+        other.settle(write=True)
+        if same and other.buffer.copy_on_device(self.buffer):
             other._wrote(halo_valid=self.halo_valid)
             return
         if at_device(self, other) and device_algebra().copy(self, other, subset):
@@ -554,39 +561,39 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         elif self.halo_valid:
             copy_values(target, source)
         else:
-            copy_values(target[: self._set.size], source[: self._set.size])
+            copy_values(target[: self.set.size], source[: self.set.size])
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def _copy_waits(self, other: Dat, casting: str) -> bool:
         """Let a chain, or a graph, copy in order among the loops, if possible."""
         recorder = runtime.recorder
-        if recorder is None or not may_wait(recorder, (self._lent_out, other._lent_out)):
+        if recorder is None or not may_wait(recorder, (self.lent_out, other.lent_out)):
             return False
         return recorder.takes_copy(self, other, casting)
 
-    def _check_fits(self, other: Dat, subset: SubsetLike | None, operation: str = "copy") -> None:
+    def check_fits(self, other: Dat, subset: SubsetLike | None, operation: str = "copy") -> None:
         """Check for a copy without loss; only a device's count of losses is waited for."""
-        if limits(self._dtype, other._dtype) is None:
+        if limits(self._dtype, other.dtype) is None:
             return
-        self._settle(write=False)
+        self.settle(write=False)
         is_there = at_device(self, write=False)
-        counted = device_algebra().n_unfit(self, other._dtype, subset) if is_there else None
+        counted = device_algebra().n_unfit(self, other.dtype, subset) if is_there else None
         if counted == 0:
             return
         values = self._brought(_core.Use.read, "copy", is_explicit=counted is not None)
         if subset is not None:
             copied = values[subset.owned_indices]
         else:
-            copied = values if self.halo_valid else values[: self._set.size]
-        place = first_unfit(copied, other._dtype)
+            copied = values if self.halo_valid else values[: self.set.size]
+        place = first_unfit(copied, other.dtype)
         if place is not None and operation != "copy":
             raise unfit(other, operation, copied[place], place)
         if place is not None:
             entity = place[0] if subset is None else int(subset.owned_indices[place[0]])
             at = f" at {list(place[1:])}" if self._cdim > 1 else ""
             raise DataValueError(
-                f"{self._what}: copy: the value {copied[place]} of entity {entity}{at} does not "
-                f"fit into {other._dtype.name} of {other._what}; nothing was copied. Pass "
+                f"{self.label}: copy: the value {copied[place]} of entity {entity}{at} does not "
+                f"fit into {other.dtype.name} of {other.label}; nothing was copied. Pass "
                 "casting='unsafe' to convert it all the same"
             )
 
@@ -595,8 +602,8 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
 
         Data behind the values tell `load` the numbering; `numpy.load` returns the values.
         """
-        self._refuse_left_out()
-        kept_files.save(_npy(filename), self.data_ro, self._set)
+        self.refuse_left_out()
+        kept_files.save(npy_path(filename), self.data_ro, self.set)
 
     def load(self, filename: str | os.PathLike[str]) -> None:
         """Read the values of the owned entities from a file of NumPy's format, ending in .npy.
@@ -607,45 +614,46 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             StoredFileError: The values were saved on another mesh, or in a numbering without a way
                 to the present one.
         """
-        runtime.require_running(self._what, "load")
-        path = _npy(filename)
-        shape = (self._set.size, *self._shape("load")[1:])
-        found, rows = kept_files.load(path, self._set)
-        loaded = as_array(found, self._dtype, shape, f"{self._what}: file {path}")
+        runtime.require_running(self.label, "load")
+        path = npy_path(filename)
+        shape = (self.set.size, *self._shape("load")[1:])
+        found, rows = kept_files.load(path, self.set)
+        loaded = as_array(found, self._dtype, shape, f"{self.label}: file {path}")
         self.data_wo[...] = loaded if rows is None else loaded[rows]
 
     def _check_subset(self, subset: SubsetLike) -> None:
         if not isinstance(getattr(subset, "superset", None), Set):
             raise SetTypeError(
-                f"{self._what}: expected a Subset of Set '{self._set.name}', got {subset!r} of "
+                f"{self.label}: expected a Subset of Set '{self.set.name}', got {subset!r} of "
                 f"type {type(subset).__name__}"
             )
-        if subset.superset is not self._set:
+        if subset.superset is not self.set:
             raise MapValueError(
-                f"{self._what}: the subset is a part of Set '{subset.superset.name}'; "
+                f"{self.label}: the subset is a part of Set '{subset.superset.name}'; "
                 "pass a part of the Dat's own Set"
             )
 
-    def _check_target(self, other: Dat) -> None:
+    def check_target(self, other: Dat) -> None:
+        """Raise an error if values cannot be copied to another object."""
         if not isinstance(other, Dat):
             raise DatTypeError(
-                f"{self._what}: copy writes into a Dat, got {other!r} of type "
+                f"{self.label}: copy writes into a Dat, got {other!r} of type "
                 f"{type(other).__name__}"
             )
-        if other._set is not self._set:
+        if other.set is not self.set:
             raise MapValueError(
-                f"{self._what} cannot be copied into {other._what}; "
+                f"{self.label} cannot be copied into {other.label}; "
                 "copy to a Dat on the same Set, or write a loop"
             )
         if other.dim != self.dim:
             raise DataValueError(
-                f"{self._what} has dim {self.dim}, it cannot be copied into {other._what} of dim "
+                f"{self.label} has dim {self.dim}, it cannot be copied into {other.label} of dim "
                 f"{other.dim}"
             )
-        if self._dtype.kind == "c" and other._dtype.kind != "c":
+        if self._dtype.kind == "c" and other.dtype.kind != "c":
             raise DataValueError(
-                f"{self._what} is complex, it cannot be copied into {other._what} of dtype "
-                f"{other._dtype}; copy its real part"
+                f"{self.label} is complex, it cannot be copied into {other.label} of dtype "
+                f"{other.dtype}; copy its real part"
             )
 
     # Properties
@@ -658,7 +666,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def comm(self) -> Any:
         """The communicator of the Set."""
-        return self._set.comm
+        return self.set.comm
 
     @property
     def dim(self) -> tuple[int, ...]:
@@ -691,28 +699,29 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return self._layout == "soa"
 
     @property
-    def _what(self) -> str:
-        return f"{self._kind} '{self._name}' on Set '{self._set.name}'"
+    def label(self) -> str:
+        """Kind and name, for messages."""
+        return f"{self.kind} '{self._name}' on Set '{self.set.name}'"
 
-    def _refuse_left_out(self) -> None:
+    def refuse_left_out(self) -> None:
         """Refuse values left out of a renumbering; zeros have no numbering."""
-        if self._values is not None and self._zero_version != self._buffer.version:
-            refuse_left_out(self._what, self._numbering, self._set._ground)
+        if self.host_values is not None and self.zero_version != self.buffer.version:
+            refuse_left_out(self.label, self.numbering, self.set.ground)
 
     def __copy__(self) -> Dat:
         """Return another Dat with the same memory, as in PyOP2; `Dat(dat)` copies the values."""
-        self._allocated("__copy__")
+        self.allocated("__copy__")
         share(self)
         kind, arguments = self.__reduce__()
         made: Dat = kind(*arguments)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        self._bring_if_any("__reduce__")
-        self._refuse_left_out()
+        self.bring_if_any("__reduce__")
+        self.refuse_left_out()
         return (
             type(self),
-            (self._dataset, self._values, self._dtype, self._name, self._layout),
+            (self._dataset, self.host_values, self._dtype, self._name, self._layout),
         )
 
     def __str__(self) -> str:
@@ -748,16 +757,10 @@ def _copied(
         )
     if copy is False:
         raise UsageError(f"Dat('{source.name}', copy=False): a Dat made of another one is a copy")
-    source._bring_if_any("copy")
-    values = None if source._values is None else as_copy(source._values, source._what)
+    source.bring_if_any("copy")
+    values = None if source.host_values is None else as_copy(source.host_values, source.label)
     kind = source.dtype if dtype is None else dtype
     return f"copy_of_{source.name}" if name is None else name, values, kind
-
-
-def _checked_layout(layout: object, what: str) -> str:
-    if isinstance(layout, str) and layout in LAYOUTS:
-        return layout
-    raise UsageError(f"{what}: there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
 
 
 def _use(write: bool, member: str, whole: bool) -> _core.Use:
@@ -765,11 +768,6 @@ def _use(write: bool, member: str, whole: bool) -> _core.Use:
     if not write:
         return _core.Use.read
     return _core.Use.write if whole and "_wo" in member else _core.Use.read_write
-
-
-def _npy(filename: str | os.PathLike[str]) -> str:
-    path = str(as_path(filename))
-    return path if path.endswith(".npy") else path + ".npy"
 
 
 @dataclass(slots=True)

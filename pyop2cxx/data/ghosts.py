@@ -69,8 +69,8 @@ class HaloExchange(OlderNames):
     Loops over Dats with Halos call the methods automatically.
     """
 
-    _set: Set
-    _frozen: Access | None
+    set: Set
+    frozen: Access | None
     halo_valid: bool
     """Whether the ghosts' values are their owners'."""
 
@@ -80,7 +80,8 @@ class HaloExchange(OlderNames):
         raise NotImplementedError
 
     @property
-    def _what(self) -> str:
+    def label(self) -> str:
+        """Kind and name, for messages."""
         raise NotImplementedError
 
     @property
@@ -91,24 +92,22 @@ class HaloExchange(OlderNames):
     def _brought(self, use: _core.Use, member: str) -> Array:
         raise NotImplementedError
 
-    _is_exchanging = False
+    is_exchanging = False
     """Whether the Halo is at work: its uses of the Dat must not start another exchange."""
 
     @property
     def _has_exchange(self) -> bool:
         return (
-            self._set.halo is not None
-            and self._frozen is None
-            and not self._exchanged._is_exchanging
+            self.set.halo is not None and self.frozen is None and not self._exchanged.is_exchanging
         )
 
     def _exchange(self, operation: str, mode: Access) -> None:
         dat = self._exchanged
-        dat._is_exchanging = True
+        dat.is_exchanging = True
         try:
-            getattr(self._set.halo, operation)(dat, mode)
+            getattr(self.set.halo, operation)(dat, mode)
         finally:
-            dat._is_exchanging = False
+            dat.is_exchanging = False
 
     def global_to_local_begin(self, access_mode: Access) -> None:
         """Begin to make the ghosts ready for a loop.
@@ -118,18 +117,18 @@ class HaloExchange(OlderNames):
                 values, unless up to date; for INC, MIN and MAX they get the neutral value. Other
                 accesses need nothing.
         """
-        mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
+        mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
         if not self._has_exchange:
             return
         if mode in READING and not self.halo_valid:
             self._exchange("global_to_local_begin", WRITE)
         elif mode in REDUCED:
             values = self._brought(_core.Use.read_write, "global_to_local_begin")
-            values[self._set.size :] = _identity(self.dtype, mode)
+            values[self.set.size :] = _identity(self.dtype, mode)
 
     def global_to_local_end(self, access_mode: Access) -> None:
         """End `global_to_local_begin`."""
-        mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
+        mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
         if not self._has_exchange:
             return
         if mode in READING and not self.halo_valid:
@@ -145,13 +144,13 @@ class HaloExchange(OlderNames):
             insert_mode: INC, MIN or MAX, the loop's access to the Dat; owners combine contributions
                 by the same access.
         """
-        mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
+        mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
         if self._has_exchange:
             self._exchange("local_to_global_begin", mode)
 
     def local_to_global_end(self, insert_mode: Access) -> None:
         """End `local_to_global_begin`."""
-        mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
+        mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
         if self._has_exchange:
             self._exchange("local_to_global_end", mode)
             self.halo_valid = False
@@ -180,17 +179,18 @@ class HaloExchange(OlderNames):
         Raises:
             HaloFrozenError: The halo is frozen already.
         """
-        mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self._what)
-        self._refuse_frozen()
+        mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
+        self.refuse_frozen()
         self.global_to_local_begin(mode)
         self.global_to_local_end(mode)
-        self._frozen = mode
+        self.frozen = mode
         runtime.n_frozen += 1
 
-    def _refuse_frozen(self) -> None:
-        if self._frozen is not None:
+    def refuse_frozen(self) -> None:
+        """Raise an error while the halo is frozen."""
+        if self.frozen is not None:
             raise HaloFrozenError(
-                f"{self._what}: the halo is already frozen with {self._frozen.name}; "
+                f"{self.label}: the halo is already frozen with {self.frozen.name}; "
                 "unfreeze it first"
             )
 
@@ -200,9 +200,9 @@ class HaloExchange(OlderNames):
         Raises:
             HaloFrozenError: The halo is not frozen.
         """
-        if self._frozen is None:
-            raise HaloFrozenError(f"{self._what}: the halo is not frozen")
-        mode, self._frozen = self._frozen, None
+        if self.frozen is None:
+            raise HaloFrozenError(f"{self.label}: the halo is not frozen")
+        mode, self.frozen = self.frozen, None
         runtime.n_frozen -= 1
         if mode in REDUCED:
             self.local_to_global_begin(mode)

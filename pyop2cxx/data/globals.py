@@ -56,7 +56,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         OP2 Global Argument: rms with dim (1,) and value [2.]
     """
 
-    _kind = "Global"
+    kind = "Global"
     _kind_accesses = GLOBAL_ACCESSES
 
     def __init__(
@@ -71,10 +71,10 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     ) -> None:
         if isinstance(dim, Global | Constant):
             if isinstance(dim, Global):
-                comm = dim._comm if comm is None else comm
+                comm = dim.comm if comm is None else comm
             dim, data, name = copied(dim, data, name)
         super().__init__(dim, data, dtype, name, copy)
-        self._comm: Any = communicators.as_comm(comm, self._what)
+        self._comm: Any = communicators.as_comm(comm, self.label)
         self._accesses = (
             GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES
         )
@@ -90,9 +90,10 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             access = self._checked_call(access, path)
         return GlobalArg(self, access)
 
-    def _check_readable(self, member: str) -> None:
-        runtime.require_running(self._what, member)
-        super()._check_readable(member)
+    def check_readable(self, member: str) -> None:
+        """Raise an error if a member may not read the values."""
+        runtime.require_running(self.label, member)
+        super().check_readable(member)
 
     @property
     def data_with_halos(self) -> Array:
@@ -112,37 +113,38 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     @property
     def global_data(self) -> Array:
         """A copy of the values, equal on all processes; shape `dim`."""
-        return as_copy(self.data_ro, self._what)
+        return as_copy(self.data_ro, self.label)
 
     @property
     def _data(self) -> Array:
         """The values, as PyOP2's programs reach around `data`: nothing is counted."""
-        return self._lent_out.lend(self._read("_data")[...])
+        return self.lent_out.lend(self._read("_data")[...])
 
     @property
     def comm(self) -> Any:
         """The communicator of the reducing processes."""
-        return communicators.comm_of(self._comm, self._what)
+        return communicators.comm_of(self._comm, self.label)
 
     def _put(self, given: Array) -> None:
         recorder = runtime.recorder
         if (
             recorder is None
-            or Lent.any_held((self._lent_out,))
+            or Lent.any_held((self.lent_out,))
             or not recorder.takes_values(self, given)
         ):
-            self._put_now(given)
+            self.put_now(given)
 
-    def _put_now(self, given: Array) -> None:
+    def put_now(self, given: Array) -> None:
+        """Write values at once, past a recorder."""
         super()._put(given)
 
     def zero(self) -> None:
         """Set the values to zero."""
         if self._zero_waits():
             return
-        self._settle(write=True)
-        self._zero_values()
-        self._buffer.increment_version()
+        self.settle(write=True)
+        self.zero_values()
+        self.buffer.increment_version()
 
     def copy(self, other: Global, *, casting: str = "fitting") -> None:
         """Copy the values into another Global of equal size, converting them to the target's dtype.
@@ -157,48 +159,48 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             DataValueError: The other has another number of values, complex values would become
                 real, or a value does not fit.
         """
-        check_casting(casting, f"{self._what}: copy")
+        check_casting(casting, f"{self.label}: copy")
         if not isinstance(other, Global):
             raise DatTypeError(
-                f"{self._what}: copy writes into a Global, got {other!r} of type "
+                f"{self.label}: copy writes into a Global, got {other!r} of type "
                 f"{type(other).__name__}"
             )
         if other is self:
             return
         if casting == "fitting":
-            self._check_fits(other)
+            self.check_fits(other)
         if other.dim == self._dim and self._copied_on_device(other):
-            other._lent_out.recall()
-            other._buffer.increment_version()
+            other.lent_out.recall()
+            other.buffer.increment_version()
         elif casting == "unsafe" and self.dtype.kind != "c":
             other.data = self.data_ro.astype(other.dtype)
         else:
             other.data = self.data_ro
 
-    def _check_fits(self, other: Global, subset: None = None, operation: str = "copy") -> None:
+    def check_fits(self, other: Global, subset: None = None, operation: str = "copy") -> None:
         """Check for a copy without loss; on a device only integers are waited for."""
         is_waited_for = other.dtype.kind in "iu"
         if limits(self.dtype, other.dtype) is None or (
             at_device(self, other) and not is_waited_for
         ):
             return
-        self._on_host(_core.Use.read, "copy", is_explicit=is_waited_for)
-        place = first_unfit(self._values, other.dtype)
+        self.use_on_host(_core.Use.read, "copy", is_explicit=is_waited_for)
+        place = first_unfit(self.host_values, other.dtype)
         if place is not None and operation != "copy":
-            raise unfit(other, operation, self._values[place], place)
+            raise unfit(other, operation, self.host_values[place], place)
         if place is not None:
             raise DataValueError(
-                f"{self._what}: copy: the value {self._values[place]} at {list(place)} does not "
-                f"fit into {other.dtype.name} of {other._what}; nothing was copied. Pass "
+                f"{self.label}: copy: the value {self.host_values[place]} at {list(place)} does "
+                f"not fit into {other.dtype.name} of {other.label}; nothing was copied. Pass "
                 "casting='unsafe' to convert it all the same"
             )
 
     def _copied_on_device(self, other: Global) -> bool:
         """Copy on the device of the values, and return whether possible."""
-        self._settle(write=False)
-        other._settle(write=True)
+        self.settle(write=False)
+        other.settle(write=True)
         if self.dtype == other.dtype:
-            return other._buffer.copy_on_device(self._buffer)
+            return other.buffer.copy_on_device(self.buffer)
         if not at_device(self, other) or (self.dtype.kind == "c" and other.dtype.kind != "c"):
             return False
         return bool(device_algebra().combine("=", other, self, None, whole=True))
@@ -231,7 +233,8 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Global:
         return Global(self._dim, None, self.dtype if dtype is None else dtype, comm=self._comm)
 
-    def _family(self) -> type[Global]:
+    def family(self) -> type[Global]:
+        """Return the class whose objects may be combined."""
         return Global
 
     def __float__(self) -> float:
@@ -249,7 +252,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     def _single(self, to: str) -> Any:
         if self._cdim != 1:
             raise DataValueError(
-                f"{self._what} has {self._cdim} values, and {to}() is of one: take it of data_ro[i]"
+                f"{self.label} has {self._cdim} values, and {to}() is of one: take it of data_ro[i]"
             )
         return self.data_ro.item()
 
@@ -269,33 +272,37 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         """Compare the single value with a number, now or later: see `Condition`."""
         return Condition(self, "<=", other)
 
-    def _check_same(self, other: Global, operation: str) -> None:
+    def check_same(self, other: Global, operation: str) -> None:
+        """Raise an error if an operation cannot combine both objects."""
         if other.dim != self._dim:
             raise DataValueError(
-                f"{self._what} has dim {self._dim}: '{operation}' with {other._what} of dim "
+                f"{self.label} has dim {self._dim}: '{operation}' with {other.label} of dim "
                 f"{other.dim}"
             )
 
-    def _has_ghosts(self) -> bool:
+    def has_ghosts(self) -> bool:
+        """Return whether ghosts are up to date, and take part in an operation."""
         return True
 
-    def _operand(self, whole: bool) -> Array:
+    def operand(self, whole: bool) -> Array:
+        """Return the values to compute with, with ghosts if `whole`."""
         return self.data_ro
 
-    def _outcome(self, whole: bool, *, fresh: bool) -> Array:
+    def outcome(self, whole: bool, *, fresh: bool) -> Array:
+        """Return the array of a result, with ghosts if `whole`; `fresh`: all values are written."""
         return self.data_wo if fresh else self.data
 
-    def _field_arg(self, access: Access, path: None) -> GlobalArg:
+    def field_arg(self, access: Access, path: None) -> GlobalArg:
         """Return the Global as a part of a MixedDat's argument."""
         return self(access)
 
-    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+    def lent(self, *, write: bool) -> tuple[Array, bool]:
         """Show the values to another library: as a Dat does, but a write always counts."""
         return (self.data if write else self.data_ro), False
 
     def duplicate(self) -> Global:
         """Return a separate Global with the same values and name."""
-        values = as_copy(self._read("duplicate"), self._what)
+        values = as_copy(self._read("duplicate"), self.label)
         return Global(self._dim, values, None, self._name, self._comm)
 
     # Part of a Dat's interface, for Globals among Dats
@@ -325,7 +332,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     def freeze_halo(self, access_mode: Access) -> None:
         """Do nothing: a Global has no ghosts."""
 
-    def _refuse_frozen(self) -> None:
+    def refuse_frozen(self) -> None:
         """Do nothing: a Global has no ghosts."""
 
     def unfreeze_halo(self) -> None:

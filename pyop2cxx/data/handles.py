@@ -70,16 +70,16 @@ class PassthroughArg:
             raise DataValueError(
                 f"PassthroughArg: the address must be a positive integer, got {data_ptr!r}"
             )
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         self._type = dtype
-        self._buffer = _core.Buffer(
+        self.buffer = _core.Buffer(
             coherence=runtime.coherence,
             what=f"handle '{dtype.name}'",
             is_soa=False,
             dim=0,
             item_bytes=1,
         )
-        self._buffer.reset(address=int(data_ptr), n_bytes=0, is_zero=False)
+        self.buffer.reset(address=int(data_ptr), n_bytes=0, is_zero=False)
 
     @property
     def data(self) -> Self:
@@ -111,4 +111,4 @@ class PassthroughArg:
         return np.dtype(np.uint8)
 
     def __repr__(self) -> str:
-        return f"PassthroughArg({self._type!r}, {self._buffer.address:#x})"
+        return f"PassthroughArg({self._type!r}, {self.buffer.address:#x})"

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class Holder(Protocol):
     """The interface of a carrier of values for the tracking of memory."""
 
-    _values: Array | None
-    _buffer: _core.Buffer
+    host_values: Array | None
+    buffer: _core.Buffer
 
 
 class Lent:
@@ -55,13 +55,13 @@ class Lent:
     """
 
     __slots__ = (
-        *("_carrier", "_ended", "_given", "_n_to_sweep", "_out", "_readers"),
+        *("_carrier", "_ended", "_given", "_n_to_sweep", "out", "_readers"),
         *("is_open", "is_watching", "others"),
     )
 
     def __init__(self, carrier: Holder) -> None:
         self._carrier = weakref.ref(carrier)
-        self._out: list[weakref.ref[Array]] = []
+        self.out: list[weakref.ref[Array]] = []
         self._ended: list[weakref.ref[Array]] = []
         self._readers: list[weakref.ref[Array]] = []
         self._given: weakref.ref[Array] | None = None
@@ -74,11 +74,11 @@ class Lent:
     def any_held(of: Iterable[Lent]) -> bool:
         """Return whether a writeable array of any of the given objects is held now."""
         for one in of:  # generators would cost half of the time of recording a loop
-            if one._out:
-                one._sweep()
-                if one._out:
+            if one.out:
+                one.sweep()
+                if one.out:
                     return True
-            if one.others and one._is_held_by_others():
+            if one.others and one.is_held_by_others():
                 return True
         return False
 
@@ -91,15 +91,15 @@ class Lent:
         carrier: Any = self._carrier()
         if carrier is None:
             return ""
-        if self._out:
-            self._sweep()
-        if self._out:
-            return f"a writeable array of {carrier._what}, from data; let go of it, or take data_ro"
-        if self.others and self._is_held_by_others():
-            return f"the array that {carrier._what} was made of; give it a copy: array.copy()"
+        if self.out:
+            self.sweep()
+        if self.out:
+            return f"a writeable array of {carrier.label}, from data; let go of it, or take data_ro"
+        if self.others and self.is_held_by_others():
+            return f"the array that {carrier.label} was made of; give it a copy: array.copy()"
         return ""
 
-    def _is_held_by_others(self) -> bool:
+    def is_held_by_others(self) -> bool:
         """Return whether values may change on the host without a call of the library.
 
         Values on a device cannot change: writes on the host do not count meanwhile.
@@ -107,7 +107,7 @@ class Lent:
         carrier = self._carrier()
         if carrier is None:
             return False
-        if runtime.device is not None and carrier._buffer.where != _core.Where.host:
+        if runtime.device is not None and carrier.buffer.where != _core.Where.host:
             return False
         if has_strangers(carrier, self._readers):
             return True
@@ -126,11 +126,11 @@ class Lent:
         """
         self._reopen()
         view = np.asarray(memoryview(view))  # type: ignore[arg-type]  # an array is a buffer
-        self._out.append(weakref.ref(view))
+        self.out.append(weakref.ref(view))
         self.is_open = True
-        if len(self._out) > self._n_to_sweep:
-            self._sweep()
-            self._n_to_sweep = 2 * len(self._out) + 8
+        if len(self.out) > self._n_to_sweep:
+            self.sweep()
+            self._n_to_sweep = 2 * len(self.out) + 8
         return view
 
     def give(self, data: object, values: Array) -> None:
@@ -149,8 +149,8 @@ class Lent:
 
     def recall(self) -> None:
         """End the arrays: a device has taken the values, so later host writes would be lost."""
-        self._ended += self._set_writeable(self._out, writeable=False)
-        self._out.clear()
+        self._ended += self._set_writeable(self.out, writeable=False)
+        self.out.clear()
         self.is_open = False
         self._end_given()
         self._watch()
@@ -177,12 +177,12 @@ class Lent:
                 given.flags.writeable = True  # first, or NumPy refuses views of the array
                 del runtime.ended[id(given)]
         if self._ended:
-            self._out.extend(self._set_writeable(self._ended, writeable=True))
+            self.out.extend(self._set_writeable(self._ended, writeable=True))
             self._ended = []
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Forget arrays no longer held. The list object stays, since chains refer to it."""
-        self._out[:] = [known for known in self._out if known() is not None]
+        self.out[:] = [known for known in self.out if known() is not None]
 
     def _watch(self) -> None:
         """Let the next uses see whether somebody wrote in vain, if somebody could."""
@@ -194,7 +194,7 @@ class Lent:
             carrier is not None and has_strangers(carrier, self._readers)
         )
         if carrier is not None and (is_held or self.is_watching):
-            carrier._buffer.watch(is_held)
+            carrier.buffer.watch(is_held)
         self.is_watching = is_held
 
     def used(self) -> None:
@@ -288,7 +288,7 @@ def given_values(
     """
     found = refuse_copy(data, _given_values(data, dtype, shape, what), copy, what)
     is_tensor = hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray | np.generic)
-    if copy is None and is_tensor and not hasattr(data, "_lent_out"):
+    if copy is None and is_tensor and not hasattr(data, "lent_out"):
         reason = why_copied(data, found) if getattr(data, "ndim", 1) else ""  # or a number
         message = (
             f"{what}: the {type(data).__name__} is copied, because {reason}: what loops write does "
@@ -343,7 +343,7 @@ def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
 
     Memory of other libraries counts as shown.
     """
-    values = carrier._values
+    values = carrier.host_values
     if values is None:
         return False
     memory = owner_of(values)
@@ -351,4 +351,4 @@ def has_strangers(carrier: Holder, known: Iterable[weakref.ref[Array]]) -> bool:
         return True
     n_known = sum(view is not None and view.base is memory for view in (one() for one in known))
     del memory, values
-    return n_holders(carrier.__dict__) - n_holders({"_values": np.zeros(1)}) > n_known
+    return n_holders(carrier.__dict__) - n_holders({"host_values": np.zeros(1)}) > n_known

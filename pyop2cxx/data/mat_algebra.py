@@ -48,30 +48,30 @@ class MatAlgebra:
         """
         number = self._check_addend(alpha, other, "axpy")
         if exact_dtype(self.dtype, number.dtype, other.dtype) is not None:
-            sources = iter([part._stored("axpy", write=False) for part in other])
-            self._become("axpy", lambda values: values + number * next(sources))
+            sources = iter([part.stored("axpy", write=False) for part in other])
+            self.become("axpy", lambda values: values + number * next(sources))
             return
         # for integers in a dtype that holds both, as in C: NumPy would refuse a negative number
         factor = number if self.dtype.kind in "iu" else number.item()
         for mine, theirs in zip(self, other, strict=True):
-            theirs._allocated("axpy")
+            theirs.allocated("axpy")
             if at_device(mine, theirs) and matrix_sums().axpy(number, theirs, mine):
-                mine._buffer.increment_version()
+                mine.buffer.increment_version()
                 continue
-            source = theirs._stored("axpy", write=False)
-            target = mine._stored("axpy", write=True)
+            source = theirs.stored("axpy", write=False)
+            target = mine.stored("axpy", write=True)
             target += np.asarray(factor * source).astype(target.dtype, copy=False)
 
-    def _become(self: Any, operation: str, change: Callable[[Array], Array]) -> None:
+    def become(self: Any, operation: str, change: Callable[[Array], Array]) -> None:
         """Replace the values of all blocks; of none, if a value does not fit."""
         parts = tuple(self)
         with np.errstate(all="ignore"):
-            found = [change(part._stored(operation, write=False)) for part in parts]
+            found = [change(part.stored(operation, write=False)) for part in parts]
         for values in found:
             if (place := first_unfit(values, self.dtype)) is not None:
                 raise unfit(self, operation, values[place], place)
         for part, values in zip(parts, found, strict=True):
-            part._stored(operation, write=True)[...] = values
+            part.stored(operation, write=True)[...] = values
 
     def __add__(self: Any, other: Any) -> Any:
         if not _is_mat(other):
@@ -102,7 +102,7 @@ class MatAlgebra:
         return self
 
     def __mul__(self: Any, factor: Any) -> Any:
-        number = number_of(factor, f"{self._what}: '*'")
+        number = number_of(factor, f"{self.label}: '*'")
         if number is None:
             return NotImplemented
         self._check_addend(number, self, "*")
@@ -114,7 +114,7 @@ class MatAlgebra:
         return MatAlgebra.__mul__(self, factor)
 
     def __truediv__(self: Any, divisor: Any) -> Any:
-        number = number_of(divisor, f"{self._what}: '/'")
+        number = number_of(divisor, f"{self.label}: '/'")
         if number is None:
             return NotImplemented
         if self.dtype.kind in "iub":
@@ -126,34 +126,34 @@ class MatAlgebra:
         """Return integers divided, as C does: the inverse of an integer is not exact."""
         self._check_addend(divisor, self, "/")
         if not divisor:
-            raise DataValueError(f"{self._what}: '/': an integer would be divided by zero")
+            raise DataValueError(f"{self.label}: '/': an integer would be divided by zero")
         made = self.duplicate()
         if exact_dtype(self.dtype, divisor.dtype) is not None:
-            made._become("/", lambda values: values / divisor)
+            made.become("/", lambda values: values / divisor)
             return made
         for part in made:
             if not (at_device(part) and matrix_sums().scale("/", divisor, part)):
-                values = part._stored("/", write=True)
+                values = part.stored("/", write=True)
                 combine_values("/", values, values, divisor)
             else:
-                part._buffer.increment_version()
+                part.buffer.increment_version()
         return made
 
     def __imul__(self: Any, factor: Any) -> Any:
-        number = number_of(factor, f"{self._what}: '*'")
+        number = number_of(factor, f"{self.label}: '*'")
         if number is None:
             return NotImplemented
         self._check_addend(number, self, "*")
         if exact_dtype(self.dtype, number.dtype) is not None:
-            self._become("*", lambda values: values * number)
+            self.become("*", lambda values: values * number)
             return self
         for part in self:
-            part._allocated("*")
+            part.allocated("*")
             if not (at_device(part) and matrix_sums().scale("*", number, part)):
-                values = part._stored("*", write=True)
+                values = part.stored("*", write=True)
                 np.multiply(values, number.item(), out=values, casting="unsafe")
             else:
-                part._buffer.increment_version()
+                part.buffer.increment_version()
         return self
 
     def __neg__(self: Any) -> Any:
@@ -165,26 +165,26 @@ class MatAlgebra:
         """Return a factor as an array without dimensions, after checks of both operands."""
         if not _is_mat(other):
             raise MatTypeError(
-                f"{self._what}: '{operation}' with {other!r} of type {type(other).__name__}; "
+                f"{self.label}: '{operation}' with {other!r} of type {type(other).__name__}; "
                 "expected a Mat"
             )
         if other.sparsity is not self.sparsity:
             raise SparsityShapeError(
-                f"{self._what}: '{operation}' with {other._what}, which has another Sparsity; make "
+                f"{self.label}: '{operation}' with {other.label}, which has another Sparsity; make "
                 "both of one Sparsity object"
             )
-        number = number_of(alpha, f"{self._what}: '{operation}'")
+        number = number_of(alpha, f"{self.label}: '{operation}'")
         if number is None:
             raise DataTypeError(
-                f"{self._what}: '{operation}' takes a number, got {alpha!r} of type "
+                f"{self.label}: '{operation}' takes a number, got {alpha!r} of type "
                 f"{type(alpha).__name__}"
             )
         if "c" in (number.dtype.kind, other.dtype.kind) and self.dtype.kind != "c":
             raise DataTypeError(
-                f"{self._what} is real: '{operation}' with complex values would lose imaginary "
+                f"{self.label} is real: '{operation}' with complex values would lose imaginary "
                 "parts; make it of dtype complex128"
             )
-        check_held(self.dtype, number, operation, self._what)
+        check_held(self.dtype, number, operation, self.label)
         return number
 
 

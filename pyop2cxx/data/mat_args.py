@@ -146,7 +146,7 @@ class MatPath:
         given: tuple[Any, bool] = (None, False),
         by_columns: bool = False,
     ) -> None:
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         self.rows = rows
         self.cols = cols
         self._masks = masks  # the arrays behind the tables stay alive
@@ -194,7 +194,7 @@ class MixedMatPath:
     def __init__(
         self, rows: tuple[Map | None, ...], cols: tuple[Map | None, ...], given: tuple[Any, bool]
     ) -> None:
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         self.rows = rows
         self.cols = cols
         self.given = given

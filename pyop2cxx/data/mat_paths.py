@@ -45,15 +45,15 @@ def argument(mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_m
         DataValueError: The arrays of `lgmaps` do not fit.
     """
     rows, cols = _checked_path(mat, path)
-    key = (rows._uid, cols._uid)
-    known = mat._paths.get(key) if lgmaps is None else None
+    key = (rows.uid, cols.uid)
+    known = mat.paths.get(key) if lgmaps is None else None
     if known is None:
         masks, unrolled = _masks(mat, lgmaps, unroll_map)
         known = MatPath(rows, cols, masks, unrolled, (lgmaps, unroll_map))
         if any(mask is not None for mask in masks):
-            known = mat._paths.setdefault(_mask_key(known), known)
+            known = mat.paths.setdefault(_mask_key(known), known)
         else:
-            mat._paths[key] = known
+            mat.paths[key] = known
     return MatArg(mat, known, access)
 
 
@@ -74,11 +74,11 @@ def mixed_argument(
         for (i, j), masks in zip(_cells(mat), given, strict=True)
     ]
     parts, cells = _joined(mat, found)
-    key = ("mixed", *(None if m is None else m._uid for side in sides for m in side))
+    key = ("mixed", *(None if m is None else m.uid for side in sides for m in side))
     key += tuple(_part_key(part) for part in parts)
-    if key not in mat._paths:
-        mat._paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
-    return MixedMatArg(mat, mat._paths[key], access, parts, cells)
+    if key not in mat.paths:
+        mat.paths[key] = MixedMatPath(*sides, (lgmaps, unroll_map))
+    return MixedMatArg(mat, mat.paths[key], access, parts, cells)
 
 
 def unlisted_argument(
@@ -127,7 +127,7 @@ def _joined(
 def _part_key(part: BlockPart) -> Any:
     if isinstance(part, PlacedBlockArg):
         return part.unrolled, *_digests(part.masks)
-    return None if part.map_ is None else part.map_._uid
+    return None if part.map_ is None else part.map_.uid
 
 
 def placed(part: PlacedBlockArg, whole: Set) -> MatArg:
@@ -137,7 +137,7 @@ def placed(part: PlacedBlockArg, whole: Set) -> MatArg:
         part: The rows or columns.
         whole: The Set at the start of the loop's Maps.
     """
-    paths = part.data._paths
+    paths = part.data.paths
     targets = [dset.set for dset in part.data.sparsity.dsets]
     rows, cols = (
         _to_global(paths, whole, target) if map_ is None else map_
@@ -149,7 +149,7 @@ def placed(part: PlacedBlockArg, whole: Set) -> MatArg:
 
 
 def _to_global(paths: dict[tuple[Any, ...], Any], start: Set, target: Set) -> Map:
-    key = ("global", start._uid, target._uid)
+    key = ("global", start.uid, target.uid)
     if key not in paths:
         paths[key] = GlobalMap(start, target)
     found: Map = paths[key]
@@ -179,7 +179,7 @@ def _dense_block(
     unrolled: bool,
 ) -> list[BlockPart]:
     whole = rows if cols is None else cols
-    is_whole = masks == (None, None) and (access == INC if whole is None else not whole._is_partial)
+    is_whole = masks == (None, None) and (access == INC if whole is None else not whole.is_partial)
     if not is_whole:
         return [PlacedBlockArg(block, rows, cols, access, masks, unrolled)]
     if whole is None:
@@ -203,7 +203,7 @@ def _checked_path(mat: MatValues, path: object) -> tuple[Map, Map]:
         or not all(isinstance(map_, Map) for map_ in path)
     ):
         raise MapTypeError(
-            f"{mat._what}: the path must be a pair of Maps, (rows, columns), got {path!r}"
+            f"{mat.label}: the path must be a pair of Maps, (rows, columns), got {path!r}"
         )
     _check_listed(mat, *path)
     return path[0], path[1]
@@ -213,7 +213,7 @@ def _check_listed(mat: MatValues, rows: Map | None, cols: Map | None) -> None:
     if (rows, cols) not in mat.sparsity:
         names = ["None" if map_ is None else f"'{map_.name}'" for map_ in (rows, cols)]
         raise MapValueError(
-            f"{mat._what}: the Maps {' and '.join(names)} are no pair that Sparsity "
+            f"{mat.label}: the Maps {' and '.join(names)} are no pair that Sparsity "
             f"'{mat.sparsity.name}' was made from, so their entries have no place; make it from "
             "them, too"
         )
@@ -224,7 +224,7 @@ def _checked_sides(
 ) -> tuple[tuple[Map | None, ...], tuple[Map | None, ...]]:
     if not isinstance(path, Sequence) or len(path) != _PAIR:
         raise MapTypeError(
-            f"{mat._what}: the path must be a pair, (rows, columns), of MixedMaps or of tuples "
+            f"{mat.label}: the path must be a pair, (rows, columns), of MixedMaps or of tuples "
             f"with a Map for each field, got {path!r}"
         )
     sides = []
@@ -232,7 +232,7 @@ def _checked_sides(
         fields = (side,) if side is None or isinstance(side, Map) else tuple(side)
         if len(fields) != n or not all(f is None or isinstance(f, Map) for f in fields):
             raise MapTypeError(
-                f"{mat._what}: the {what} have {n} fields; pass a MixedMap, or a tuple with a Map "
+                f"{mat.label}: the {what} have {n} fields; pass a MixedMap, or a tuple with a Map "
                 f"for each, or None for a Global, got {side!r}"
             )
         sides.append(fields)
@@ -247,7 +247,7 @@ def _lgmaps_by_block(mat: MatValues, lgmaps: Any) -> list[Any]:
         lgmaps = [lgmaps]
     if not isinstance(lgmaps, Sequence) or len(lgmaps) != n:
         raise DataValueError(
-            f"{mat._what}: lgmaps must be a list of a pair (rows, columns) for each of the {n} "
+            f"{mat.label}: lgmaps must be a list of a pair (rows, columns) for each of the {n} "
             f"blocks, by rows, got {lgmaps!r}"
         )
     return list(lgmaps)
@@ -260,7 +260,7 @@ def _masks(mat: MatValues, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, M
         lgmaps = lgmaps[0]
     if not isinstance(lgmaps, Sequence) or len(lgmaps) != _PAIR:
         raise DataValueError(
-            f"{mat._what}: lgmaps must be a pair (rows, columns), either of them None, got "
+            f"{mat.label}: lgmaps must be a pair (rows, columns), either of them None, got "
             f"{lgmaps!r}"
         )
     unrolled = bool(unroll_map) and prod(mat.block_dims) > 1
@@ -277,16 +277,16 @@ def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -
         return None
     wanted = "block_indices" if dim == 1 and block > 1 else "indices"
     numbers = getattr(given, wanted, getattr(given, "indices", given))
-    values = plain_array(numbers, f"{mat._what}: lgmaps: the {what}")
+    values = plain_array(numbers, f"{mat.label}: lgmaps: the {what}")
     if values.dtype.kind not in "iu" or values.shape != (n * dim,):
         raise DataValueError(
-            f"{mat._what}: lgmaps: the {what} need integers of shape ({n * dim},), got dtype "
+            f"{mat.label}: lgmaps: the {what} need integers of shape ({n * dim},), got dtype "
             f"{values.dtype}, shape {values.shape}"
         )
     bad = np.flatnonzero((values >= 0) & (values != np.arange(n * dim)))
     if bad.size:
         raise DataValueError(
-            f"{mat._what}: lgmaps: entry {bad[0]} of the {what} is {values[bad[0]]}; each is "
+            f"{mat.label}: lgmaps: entry {bad[0]} of the {what} is {values[bad[0]]}; each is "
             "its own number, or negative where it is left out"
         )
     if not (values < 0).any():
@@ -299,7 +299,7 @@ def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -
 
 
 def _mask_key(path: MatPath) -> tuple[Any, ...]:
-    return (path.rows._uid, path.cols._uid, path.unrolled, *_digests(path._masks))
+    return (path.rows.uid, path.cols.uid, path.unrolled, *_digests(path.masks))
 
 
 def _digests(masks: tuple[Mask, Mask]) -> tuple[bytes | None, ...]:

@@ -49,14 +49,14 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
 def _row_of_blocks(blocks: Any, given: list[Array]) -> Array:
     """Return the product of a row of blocks with all fields, in the common dtype."""
     common = np.result_type(blocks[0].dtype, *given)
-    found = np.empty(blocks[0]._n_stored(0), _computed(common))
+    found = np.empty(blocks[0].n_stored(0), _computed(common))
     for j, (block, x) in enumerate(zip(blocks, given, strict=True)):
         _multiply(block, x.astype(common, copy=False), found, is_added=j > 0)
     return found.astype(common, copy=False)
 
 
 def _multiply(mat: Any, x: Array, y: Array, *, is_added: bool) -> None:
-    values = np.ascontiguousarray(mat._stored("mult", write=False).astype(x.dtype, copy=False))
+    values = np.ascontiguousarray(mat.stored("mult", write=False).astype(x.dtype, copy=False))
     values, x = (np.ascontiguousarray(one.astype(y.dtype, copy=False)) for one in (values, x))
     engine, sparsity = runtime.engine, mat.sparsity
     has_threads = engine.backend(runtime.backend).facts.threads

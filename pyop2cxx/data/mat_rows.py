@@ -68,7 +68,7 @@ def put(mat: MatValues, changes: Iterable[tuple[Places, Any]], member: str) -> N
         for places, value in changes:
             change_places(mat, places.blocks, places.offsets, value, "=", places.key)
         return
-    flat = mat._stored(member, write=True).reshape(-1)
+    flat = mat.stored(member, write=True).reshape(-1)
     for places, value in changes:
         flat[places.at] = value
 
@@ -78,7 +78,7 @@ def add(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, membe
     if _is_on_device(mat):
         change_places(mat, places, tuple(offsets), value, "+=")
         return
-    flat = mat._stored(member, write=True).reshape(-1, mat.cdim)
+    flat = mat.stored(member, write=True).reshape(-1, mat.cdim)
     for offset in offsets:
         flat[places, offset] += value  # each place occurs once
 

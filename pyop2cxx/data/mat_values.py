@@ -55,25 +55,25 @@ class MatValues(DataCarrier):
             raise SparsityTypeError(
                 f"Mat: expected a Sparsity, got {sparsity!r} of type {type(sparsity).__name__}"
             )
-        self._uid = runtime.next_uid()
-        self._name = as_name(name, "Mat", f"mat_#x{self._uid:x}")
+        self.uid = runtime.next_uid()
+        self._name = as_name(name, "Mat", f"mat_#x{self.uid:x}")
         self._sparsity = sparsity
-        self._dtype = as_dtype("float64" if dtype is None else dtype, self._what)
+        self._dtype = as_dtype("float64" if dtype is None else dtype, self.label)
         self._state = MatValues.ASSEMBLED
-        self._owner: Any = None
-        self._whole: ref[Any] | None = None
-        self._paths: dict[tuple[Any, ...], Any] = {}
-        self._row_loops = Memo(_MOST_ROW_LOOPS)
-        self._buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
-        self._values: Array | None = None
+        self.owner: Any = None
+        self.whole: ref[Any] | None = None
+        self.paths: dict[tuple[Any, ...], Any] = {}
+        self.row_loops = Memo(_MOST_ROW_LOOPS)
+        self.buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
+        self.host_values: Array | None = None
         self._scipy: Any = None
         if sparsity.shape == (1, 1):
-            self._parts: tuple[tuple[Any, ...], ...] = ()
+            self.parts: tuple[tuple[Any, ...], ...] = ()
             if not runtime.static:
                 self._allocate()
-            sparsity._mats.add(self)  # from here on the Sparsity keeps its places
+            sparsity.mats.add(self)  # from here on the Sparsity keeps its places
             return
-        self._parts = tuple(
+        self.parts = tuple(
             tuple(self._block(i, j) for j in range(sparsity.shape[1]))
             for i in range(sparsity.shape[0])
         )
@@ -83,22 +83,22 @@ class MatValues(DataCarrier):
 
     def _block(self, i: int, j: int) -> Any:
         made = self._kind_of_block()(self._sparsity[i, j], self._dtype, f"{self._name}_{i}_{j}")
-        made._owner = None if self._sparsity.nested else self
-        made._whole = ref(self)
+        made.owner = None if self._sparsity.nested else self
+        made.whole = ref(self)
         return made
 
     def _allocate(self) -> None:
         rows, cols = self.block_dims
         shape = (len(self._sparsity.colidx), rows, cols)
-        values = self._values = as_zeros(shape, self._dtype, self._what)
-        self._buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=True)
+        values = self.host_values = as_zeros(shape, self._dtype, self.label)
+        self.buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=True)
 
     # Blocks
 
     @property
     def _blocks(self) -> tuple[tuple[Any, ...], ...]:
         # not stored: large arrays should go when the last reference does
-        return self._parts or ((self,),)
+        return self.parts or ((self,),)
 
     @property
     def comm(self) -> Any:
@@ -128,7 +128,7 @@ class MatValues(DataCarrier):
 
     def __getitem__(self, index: Any) -> Any:
         """Return a block, or, for a single index, a row of blocks."""
-        return block_at(self._blocks, index, self._what)
+        return block_at(self._blocks, index, self.label)
 
     def __iter__(self) -> Iterator[Any]:
         for row in self._blocks:
@@ -194,7 +194,7 @@ class MatValues(DataCarrier):
     def _plain(self, member: str) -> None:
         if self.is_mixed:
             raise SparsityFormatError(
-                f"{self._what}: '{member}' of a mixed matrix; ask one of its blocks: "
+                f"{self.label}: '{member}' of a mixed matrix; ask one of its blocks: "
                 f"mat[i, j].{member}"
             )
 
@@ -203,12 +203,12 @@ class MatValues(DataCarrier):
     @property
     def assembly_state(self) -> str:
         """ASSEMBLED, INSERT_VALUES or ADD_VALUES: the uses by loops since `assemble`."""
-        return self._state if self._owner is None else self._owner.assembly_state
+        return self._state if self.owner is None else self.owner.assembly_state
 
     def change_assembly_state(self, new_state: str) -> None:
         """Announce the next kind of use; changing between setting and adding flushes values."""
-        if self._owner is not None:
-            self._owner.change_assembly_state(new_state)
+        if self.owner is not None:
+            self.owner.change_assembly_state(new_state)
             return
         pending = MatValues.ASSEMBLED not in (new_state, self._state)
         if pending and new_state != self._state:
@@ -234,23 +234,23 @@ class MatValues(DataCarrier):
         """
         if self.assembly_state is not MatValues.ASSEMBLED:
             raise AssemblyStateError(
-                f"{self._what}: the version of a matrix that is not assembled; call assemble()"
+                f"{self.label}: the version of a matrix that is not assembled; call assemble()"
             )
         for block in self:
-            block._settle(write=False)
-        return sum(block._buffer.version for block in self)
+            block.settle(write=False)
+        return sum(block.buffer.version for block in self)
 
     def increment_dat_version(self) -> None:
         """Note a change of the values by other means."""
         for block in self:
-            block._buffer.increment_version()
+            block.buffer.increment_version()
 
     # Values
 
     @property
     def array(self) -> Array:
         """The values in the order of the Sparsity's places, writeable; shape (n * rows * cols,)."""
-        return self._lent_out.lend(self._stored("array", write=True).reshape(-1))
+        return self.lent_out.lend(self.stored("array", write=True).reshape(-1))
 
     @property
     def values(self) -> Array:
@@ -259,41 +259,44 @@ class MatValues(DataCarrier):
         Raises:
             SparsityFormatError: The array would have more than a million entries.
         """
-        shape = (self._n_stored(0), self._n_stored(1))
+        shape = (self.n_stored(0), self.n_stored(1))
         if prod(shape) > _MOST_DENSE_ENTRIES:
             raise SparsityFormatError(
-                f"{self._what}: a dense array of {shape[0]} x {shape[1]} values is more than a "
+                f"{self.label}: a dense array of {shape[0]} x {shape[1]} values is more than a "
                 "million; use to_scipy()"
             )
         if self.is_mixed:
             return np.block([[block.values for block in row] for row in self._blocks])
-        values, sparsity = self._stored("values", write=False), self._sparsity
+        values, sparsity = self.stored("values", write=False), self._sparsity
         rows, cols = self.block_dims
         dense = np.zeros((shape[0] // rows, rows, shape[1] // cols, cols), self._dtype)
         at = np.repeat(np.arange(shape[0] // rows), np.diff(sparsity.rowptr))
         dense[at, :, sparsity.colidx, :] = values
         return dense.reshape(shape)
 
-    def _n_stored(self, side: int) -> int:
+    def n_stored(self, side: int) -> int:
+        """Return the number of scalar rows (side 0) or columns (side 1), with ghosts."""
         return sum(int(p.set.total_size) * int(p.cdim) for p in self._sparsity.dsets[side])
 
-    def _allocated(self, member: str) -> Array:
+    def allocated(self, member: str) -> Array:
         """Return the values as they lie on the host, up to date or not."""
-        runtime.require_running(self._what, member)
+        runtime.require_running(self.label, member)
         self._plain(member)
-        if self._values is None:
+        if self.host_values is None:
             self._allocate()
-        assert self._values is not None  # allocated above
-        return self._values
+        assert self.host_values is not None  # allocated above
+        return self.host_values
 
-    def _stored(self, member: str, *, write: bool) -> Array:
-        values = self._allocated(member)
-        self._on_host(_core.Use.read_write if write else _core.Use.read, member)
+    def stored(self, member: str, *, write: bool) -> Array:
+        """Return the stored entries on the host, for reading or writing."""
+        values = self.allocated(member)
+        self.use_on_host(_core.Use.read_write if write else _core.Use.read, member)
         if write:
-            self._buffer.increment_version()
+            self.buffer.increment_version()
         return values
 
-    def _find(self, row: int, cols: Array) -> Array:
+    def find_entry(self, row: int, cols: Array) -> Array:
+        """Return the places of columns among the stored entries of a row."""
         begin, end = self._sparsity.rowptr[row : row + 2]
         there = self._sparsity.colidx[begin:end]
         at = np.searchsorted(there, cols)
@@ -301,29 +304,30 @@ class MatValues(DataCarrier):
         missing = np.flatnonzero(known[at] != cols)
         if missing.size:
             raise IndexValueError(
-                f"{self._what}: row {row} has no place for column {cols[missing[0]]}"
+                f"{self.label}: row {row} has no place for column {cols[missing[0]]}"
             )
         found: Array = begin + at
         return found
 
     # Memory shared with other libraries: the values in the order of the Sparsity's places
 
-    def _host_array(self, member: str) -> Array:
-        return self._allocated(member)
+    def host_array(self, member: str) -> Array:
+        """Return the array on the host, up to date or not."""
+        return self.allocated(member)
 
     def _shared_on_host(self) -> Array:
-        return self._lent_out.lend(self._stored("__dlpack__", write=True)[...])
+        return self.lent_out.lend(self.stored("__dlpack__", write=True)[...])
 
     def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        shape = self._allocated("__dlpack__").shape
+        shape = self.allocated("__dlpack__").shape
         return shape, dlpack.dense_strides(shape)
 
     @property
     def residence(self) -> str:
         """Where the values are valid, as of a Dat; 'mixed' if blocks are not alike."""
         for block in self:
-            block._settle(write=False)
-        found = {block._buffer.where.name for block in self}
+            block.settle(write=False)
+        found = {block.buffer.where.name for block in self}
         return found.pop() if len(found) == 1 else "mixed"
 
     def to_host(self) -> None:
@@ -333,7 +337,7 @@ class MatValues(DataCarrier):
             ExecutionError: A loop writing the values has failed.
         """
         for block in self:
-            block._on_host(_core.Use.read, "to_host", is_explicit=True)
+            block.use_on_host(_core.Use.read, "to_host", is_explicit=True)
 
     def to_device(self) -> None:
         """Copy the values to the present device of loops; nothing happens on the host.
@@ -341,11 +345,11 @@ class MatValues(DataCarrier):
         Raises:
             ExecutionError: The device is full.
         """
-        runtime.require_running(self._what, "to_device")
+        runtime.require_running(self.label, "to_device")
         device = runtime.device
         if device is not None:
             for block in self:
-                block._put_on(device, _core.Use.read, "to_device")
+                block.put_on(device, _core.Use.read, "to_device")
 
     def zero(self) -> None:
         """Set all values to zero."""
@@ -356,24 +360,25 @@ class MatValues(DataCarrier):
                 return
         if recorder is None or self.is_mixed or not self._zero_is_taken(recorder):
             self._zero_blocks()
-        self._forget_state()
+        self.forget_state()
 
     def _zero_is_taken(self, recorder: Recorder) -> bool:
         """Let a chain zero the values in order among the loops, if possible."""
-        if not may_wait(recorder, (self._lent_out,)):
+        if not may_wait(recorder, (self.lent_out,)):
             return False
         uses = (self, True)
         return recorder.takes_action(f"zero {self._name}", self._zero_blocks, uses, zeroes=True)
 
     def _zero_blocks(self) -> None:
         for block in self:
-            block._allocated("zero")
-            block._settle(write=True)
-            block._zero_values()
-            block._buffer.increment_version()
+            block.allocated("zero")
+            block.settle(write=True)
+            block.zero_values()
+            block.buffer.increment_version()
 
-    def _forget_state(self) -> None:
+    def forget_state(self) -> None:
+        """Treat the matrix as assembled: no values wait to be added or inserted."""
         self.change_assembly_state(MatValues.ASSEMBLED)
         if self.is_mixed and self._sparsity.nested:
             for block in self:
-                block._forget_state()
+                block.forget_state()

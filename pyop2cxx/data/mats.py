@@ -77,7 +77,7 @@ class Mat(MatAlgebra, MatValues):
         [[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]
     """
 
-    _kind = "Mat"
+    kind = "Mat"
 
     def _kind_of_block(self) -> type[Mat]:
         return Mat if self._sparsity.nested else MatBlock
@@ -115,9 +115,9 @@ class Mat(MatAlgebra, MatValues):
             DataValueError: The arrays of `lgmaps` do not fit.
             UnsupportedError: MPI runs several processes, which would add to each other's rows.
         """
-        mode = checked_access(access, MAT_ACCESSES, False, self._what)
+        mode = checked_access(access, MAT_ACCESSES, False, self.label)
         for part in self._sparsity.dsets[0]:
-            runtime.processes.check_alone(part.set._comm, self._what, mode.name)
+            runtime.processes.check_alone(part.set.comm, self.label, mode.name)
         is_pair = isinstance(path, tuple | list)
         maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:
@@ -193,7 +193,7 @@ class Mat(MatAlgebra, MatValues):
             DataValueError: The values are of another number, or do not convert.
         """
         places, found = self._places(rows, cols, values)
-        np.add.at(self._stored("addto_values", write=True), places, found)
+        np.add.at(self.stored("addto_values", write=True), places, found)
         self.change_assembly_state(Mat.ADD_VALUES)
 
     def set_values(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> None:
@@ -204,7 +204,7 @@ class Mat(MatAlgebra, MatValues):
             DataValueError: As for `addto_values`.
         """
         places, found = self._places(rows, cols, values)
-        self._stored("set_values", write=True)[places] = found
+        self.stored("set_values", write=True)[places] = found
         self.change_assembly_state(Mat.INSERT_VALUES)
 
     def _rows(self, rows: Any, idx: int | None) -> tuple[Array, range]:
@@ -213,16 +213,16 @@ class Mat(MatAlgebra, MatValues):
         mine = self._sparsity.dsets[0].set
         if superset is not None and superset is not mine:
             raise MapValueError(
-                f"{self._what}: the Subset is a part of Set '{superset.name}', but the rows are "
+                f"{self.label}: the Subset is a part of Set '{superset.name}', but the rows are "
                 f"on '{mine.name}'"
             )
         found = np.unique(self._numbers(rows if superset is None else rows.indices, "row", 0))
         if found.size and found[0] < 0:
-            raise IndexValueError(f"{self._what}: there is no row {found[0]}")
+            raise IndexValueError(f"{self.label}: there is no row {found[0]}")
         dim = self.block_dims[0]
         if idx is not None and not 0 <= idx < dim:
             raise IndexValueError(
-                f"{self._what}: there is no component {idx}; rows have {dim} of them"
+                f"{self.label}: there is no component {idx}; rows have {dim} of them"
             )
         return found, range(dim) if idx is None else range(idx, idx + 1)
 
@@ -236,20 +236,20 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             DataValueError: The dtype does not hold the value.
         """
-        return as_array(value, self._dtype, (), f"{self._what}: {member}")[()]
+        return as_array(value, self._dtype, (), f"{self.label}: {member}")[()]
 
     def _numbers(self, given: Any, what: str, side: int) -> Array:
-        numbers = np.atleast_1d(plain_array(given, f"{self._what}: {what} numbers"))
+        numbers = np.atleast_1d(plain_array(given, f"{self.label}: {what} numbers"))
         if numbers.size == 0:
             return np.zeros(0, np.int64)
         if numbers.dtype.kind not in "iu":
             raise DataTypeError(
-                f"{self._what}: {what} numbers must be integers, got dtype {numbers.dtype}"
+                f"{self.label}: {what} numbers must be integers, got dtype {numbers.dtype}"
             )
         n = self._sparsity.dsets[side].set.total_size
         if numbers.max() >= n:
             raise IndexValueError(
-                f"{self._what}: there is no {what} {numbers.max()}; there are 0 to {n - 1}"
+                f"{self.label}: there is no {what} {numbers.max()}; there are 0 to {n - 1}"
             )
         return numbers.astype(np.int64).reshape(-1)
 
@@ -276,12 +276,12 @@ class Mat(MatAlgebra, MatValues):
 
     def _diagonal(self, rows: Array) -> Array:
         if self.block_dims[0] != self.block_dims[1]:
-            raise IndexValueError(f"{self._what}: its blocks are not square: no diagonal entries")
+            raise IndexValueError(f"{self.label}: its blocks are not square: no diagonal entries")
         places: Array = self._sparsity.diagonal()[rows]
         missing = np.flatnonzero(places < 0)
         if missing.size:
             raise IndexValueError(
-                f"{self._what}: row {rows[missing[0]]} has no place for its diagonal entry"
+                f"{self.label}: row {rows[missing[0]]} has no place for its diagonal entry"
             )
         return places
 
@@ -290,27 +290,27 @@ class Mat(MatAlgebra, MatValues):
         self._plain("values")
         i, j = self._numbers(rows, "row", 0), self._numbers(cols, "column", 1)
         r, c = self.block_dims
-        given = plain_array(values, f"{self._what}: values")
+        given = plain_array(values, f"{self.label}: values")
         if given.dtype.kind == "O":
-            given = as_array(given, self._dtype, given.shape, f"{self._what}: values")
+            given = as_array(given, self._dtype, given.shape, f"{self.label}: values")
         if given.size != i.size * r * j.size * c or not np.can_cast(
             given.dtype, self._dtype, "same_kind"
         ):
             raise DataValueError(
-                f"{self._what}: expected {i.size * r} x {j.size * c} values of dtype "
+                f"{self.label}: expected {i.size * r} x {j.size * c} values of dtype "
                 f"{self._dtype}, got shape {given.shape} of dtype {given.dtype}"
             )
         place = first_unfit(given, self._dtype)
         if place is not None:
             raise DataValueError(
-                f"{self._what}: the value {given[place]} at {list(place)} does not fit into "
+                f"{self.label}: the value {given[place]} at {list(place)} does not fit into "
                 f"{self._dtype.name}; nothing was changed"
             )
         blocks = given.astype(self._dtype).reshape(i.size, r, j.size, c).transpose(0, 2, 1, 3)
         keep_rows, keep_cols = np.flatnonzero(i >= 0), np.flatnonzero(j >= 0)
         places = np.empty((keep_rows.size, keep_cols.size), np.int64)
         for n, row in enumerate(i[keep_rows]):
-            places[n] = self._find(int(row), j[keep_cols])
+            places[n] = self.find_entry(int(row), j[keep_cols])
         kept = blocks[np.ix_(keep_rows, keep_cols)]
         return places.reshape(-1), kept.reshape(-1, r, c)
 
@@ -325,14 +325,14 @@ class Mat(MatAlgebra, MatValues):
         made = Mat(self._sparsity, self._dtype, f"copy_of_{self._name}")
         if copy:
             for theirs, mine in zip(made, self, strict=True):
-                theirs._allocated("duplicate")
-                mine._allocated("duplicate")
-                mine._settle(write=False)
-                if theirs._buffer.copy_on_device(mine._buffer):
-                    theirs._buffer.increment_version()
+                theirs.allocated("duplicate")
+                mine.allocated("duplicate")
+                mine.settle(write=False)
+                if theirs.buffer.copy_on_device(mine.buffer):
+                    theirs.buffer.increment_version()
                 else:
-                    values = mine._stored("duplicate", write=False)
-                    theirs._stored("duplicate", write=True)[...] = values
+                    values = mine.stored("duplicate", write=False)
+                    theirs.stored("duplicate", write=True)[...] = values
         return made
 
     def to_scipy(self) -> Any:
@@ -350,9 +350,9 @@ class Mat(MatAlgebra, MatValues):
         if self.is_mixed:
             blocks = [[block.to_scipy() for block in row] for row in self._blocks]
             return sparse.block_array(blocks, format="csr")
-        values = self._stored("to_scipy", write=False)
+        values = self.stored("to_scipy", write=False)
         if self._scipy is None:
-            sparsity, shape = self._sparsity, (self._n_stored(0), self._n_stored(1))
+            sparsity, shape = self._sparsity, (self.n_stored(0), self.n_stored(1))
             index = (sparsity.colidx, sparsity.rowptr)
             if self.cdim == 1:
                 made = sparse.csr_array((values.reshape(-1), *index), shape=shape, copy=False)
@@ -403,14 +403,14 @@ class Mat(MatAlgebra, MatValues):
             DataValueError: An operand lives on another DataSet.
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
-            self._check_vector(dat, side, what)
+            self.check_vector(dat, side, what)
         if at_device(*self, *x.split) and self._is_multiplied_on_device(x, y):
             return
         multiply_on_host(self, x, y)
 
     def _is_multiplied_on_device(self, x: Vector, y: Vector) -> bool:
         """Multiply on the device of the values, if possible; impossible with ghosts."""
-        if (self._n_stored(0), self._n_stored(1)) != (self.nrows, self.ncols):
+        if (self.n_stored(0), self.n_stored(1)) != (self.nrows, self.ncols):
             return False
         if matrix_products().multiply(self, x, y):
             return True
@@ -434,24 +434,25 @@ class Mat(MatAlgebra, MatValues):
         """Return ``A x``, as ``A * x`` does."""
         return self * x if isinstance(x, Dat | MixedDat | Global) else NotImplemented
 
-    def _check_vector(self, dat: Any, side: int, what: str) -> None:
+    def check_vector(self, dat: Any, side: int, what: str) -> None:
+        """Raise an error if a Dat does not fit the rows (side 0) or columns (side 1)."""
         wanted = self._sparsity.dsets[side]
         kind = _vector_kind(wanted)
         if not isinstance(dat, kind):
             raise DatTypeError(
-                f"{self._what}: expected a {kind.__name__} for the {what}, got {dat!r} of type "
+                f"{self.label}: expected a {kind.__name__} for the {what}, got {dat!r} of type "
                 f"{type(dat).__name__}"
             )
         if not is_same_space(dat.dataset, wanted):
             raise DataValueError(
-                f"{self._what}: {kind._kind} '{dat.name}' is on Set '{dat.dataset.set.name}' with "
+                f"{self.label}: {kind.kind} '{dat.name}' is on Set '{dat.dataset.set.name}' with "
                 f"dim {dat.dim}, but the {what} are on Set '{wanted.set.name}' with dim "
                 f"{wanted.dim}"
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
-            f"{self._what}: a matrix cannot be pickled, nor copied by Python's copy; duplicate() "
+            f"{self.label}: a matrix cannot be pickled, nor copied by Python's copy; duplicate() "
             "is a copy, and to_scipy() can be pickled"
         )
 
@@ -489,5 +490,5 @@ class MatBlock(Mat):
             AssemblyStateError: Always.
         """
         raise AssemblyStateError(
-            f"{self._what} is a block of a matrix that is not nested; assemble the whole matrix"
+            f"{self.label} is a block of a matrix that is not nested; assemble the whole matrix"
         )

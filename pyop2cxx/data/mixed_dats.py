@@ -55,7 +55,7 @@ def _fits_by_size(dat: Any, map_: Any) -> bool:
     if not map_.toset.is_sized or map_.toset.sizes != dat.dataset.set.sizes:
         return False
     warnings.warn(
-        f"MixedDat: Map '{map_.name}' leads to Set '{map_.toset.name}', but {dat._what} lives on "
+        f"MixedDat: Map '{map_.name}' leads to Set '{map_.toset.name}', but {dat.label} lives on "
         "another Set of the same size; pass a Map to that one",
         stacklevel=user_stacklevel() - 1,
     )
@@ -115,8 +115,8 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         [2, 3]
     """
 
-    _kind = "MixedDat"
-    _frozen: Access | None = None
+    kind = "MixedDat"
+    frozen: Access | None = None
     _together: Array | None = None
 
     def __init__(
@@ -132,7 +132,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             raise DataValueError(
                 f"MixedDat: all Dats must have the same dtype, got {[str(d.dtype) for d in dats]}"
             )
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         self._fields = dats
 
     def __call__(
@@ -165,7 +165,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
                 )
             for dat, map_ in zip(self, maps, strict=True):
                 if map_ is None and not isinstance(dat, Global):
-                    raise MapValueError(f"{what}: only a Global has no Map, but {dat._what} is one")
+                    raise MapValueError(f"{what}: only a Global has no Map, but {dat.label} is one")
                 if not _fits_by_size(dat, map_):
                     dat(mode, map_)
         return MixedDatArg(self, maps, mode, older_form(index, flatten))
@@ -261,11 +261,11 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             HaloFrozenError: The halo of a field is frozen already; no field is frozen then.
         """
         for dat in self:
-            dat._refuse_frozen()
+            dat.refuse_frozen()
         for dat in self:
             dat.freeze_halo(access_mode)
 
-    def _gathered(self, *, read: bool) -> Array:
+    def gathered(self, *, read: bool) -> Array:
         """Return an array for the owned values of all fields, filled with them for reading."""
         n_values = sum(dat.data_ro.size for dat in self)
         if self._together is None or self._together.size != n_values:
@@ -274,8 +274,8 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             np.concatenate([dat.data_ro.reshape(-1) for dat in self], out=self._together)
         return self._together
 
-    def _scatter(self) -> None:
-        """Copy the array of `_gathered` to the fields."""
+    def scatter(self) -> None:
+        """Copy the array of `gathered` to the fields."""
         assert self._together is not None  # gathered before
         spread(self._together, (dat.data_wo for dat in self))
 
@@ -304,7 +304,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         check_casting(casting, f"MixedDat {self.name}: copy")
         pairs = tuple(zip(self, other, strict=True))
         for dat, target in pairs if casting == "fitting" else ():
-            dat._check_fits(target, None)
+            dat.check_fits(target, None)
         for dat, target in pairs:
             dat.copy(target, casting="unsafe")  # or checked by now
 
@@ -459,4 +459,4 @@ class MixedDatArg(Argument):
         """The fields as arguments of their own, in order."""
         maps = [None] * len(self.data) if self.map_ is None else self.map_.split
         fields = zip(self.data.split, maps, strict=True)
-        return tuple(dat._field_arg(self.access, map_) for dat, map_ in fields)
+        return tuple(dat.field_arg(self.access, map_) for dat, map_ in fields)

@@ -61,7 +61,7 @@ class Renumbering:
         self._dats = dats
         self.orders: Mapping[Set, Numbers] = orders
         self._numbers = {s: _inverse(order) for s, order in orders.items()}
-        self._before = {s: s._numbering for s in orders}
+        self._before = {s: s.numbering for s in orders}
         self._numbering = runtime.next_uid()
         _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering), add)
 
@@ -110,7 +110,7 @@ class Renumbering:
 
     def _refuse_later(self, data: object, on: Set | None) -> None:
         one = data.dataset.set if isinstance(data, Dat) else on
-        if isinstance(one, Set) and one in self.orders and one._numbering != self._numbering:
+        if isinstance(one, Set) and one in self.orders and one.numbering != self._numbering:
             raise UsageError(
                 f"Renumbering: Set '{one.name}' was renumbered again since; ask the Renumbering of "
                 "the last time first, or undo that one"
@@ -125,9 +125,7 @@ class Renumbering:
         if not self.orders:
             raise UsageError("Renumbering.undo: nothing to undo; it was undone already")
         fresh = runtime.next_uid()  # after another renumbering in between
-        after = {
-            s: n if s._numbering == self._numbering else fresh for s, n in self._before.items()
-        }
+        after = {s: n if s.numbering == self._numbering else fresh for s, n in self._before.items()}
         amount = sum(map(_n_entries, self._maps)) + sum(
             _n_values(dat.dataset.set) for dat in self._dats
         )
@@ -192,10 +190,10 @@ def renumber(
                 f"{names}"
             )
         for end in (made.iterset, made.toset):
-            if end._ground is not end:
+            if end.ground is not end:
                 raise MapTypeError(
                     f"renumber: Map '{made.name}': Set '{end.name}' is extruded, or a part of "
-                    f"another, and has the numbers of Set '{end._ground.name}'; renumber that "
+                    f"another, and has the numbers of Set '{end.ground.name}'; renumber that "
                     "before it is extruded, or before parts are taken"
                 )
     given = (*dats,) if coordinates is None else (*dats, coordinates)
@@ -231,11 +229,11 @@ def to_original(data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
             renumbered mesh.
     """
     if isinstance(data, Dat):
-        data._refuse_left_out()
+        data.refuse_left_out()
         on = data.dataset.set
     if not isinstance(on, Set):
         return _through({}, data, on)
-    origin, order = on._origin, on._way.order
+    origin, order = on.origin, on.reordering.order
     if isinstance(origin, Tables) and not origin.goes_back and origin.was_renumbered:
         raise UsageError(
             f"Set '{on.name}' was numbered after its mesh was renumbered, and has no other numbers;"
@@ -342,7 +340,7 @@ def _spread(
 
 def _table(path: Map) -> Any:
     path.values_with_halo  # noqa: B018 - says which Map it is that has no values
-    return path._table
+    return path.table
 
 
 def _apply(
@@ -366,24 +364,24 @@ def _apply(
         add(_n_entries(path))
     moved_dats: list[tuple[Dat, Array]] = []
     for dat in dats:
-        if dat.dataset.set in orders and dat._is_allocated:
+        if dat.dataset.set in orders and dat.is_allocated:
             source = dat.data_ro_with_halos
             values = np.empty_like(source)
             room.permute_rows(source, values, orders[dat.dataset.set], runtime.engine.n_threads)
             moved_dats.append((dat, values))
         add(_n_values(dat.dataset.set))
-    before = {s: s._numbering for s in orders}
-    known_maps, known_dats = [path._numberings for path in maps], [dat._numbering for dat in dats]
+    before = {s: s.numbering for s in orders}
+    known_maps, known_dats = [path.numberings for path in maps], [dat.numbering for dat in dats]
     for path, values in moved_maps:
-        path._replace_values(values)
+        path.replace_values(values)
     for dat, values in moved_dats:
         halo_valid = dat.halo_valid
         dat.data_wo_with_halos[...] = values
         dat.halo_valid = halo_valid
     for s, numbering in numberings.items():
-        s._numbering = numbering
-        s._way.follow(orders[s])
-        s._origin = s._origin and s._origin.renumbered()
+        s.numbering = numbering
+        s.reordering.follow(orders[s])
+        s.origin = s.origin and s.origin.renumbered()
     runtime.has_renumbered = True
     runtime.epoch += 1  # earlier loops did not check numberings
 
@@ -392,20 +390,20 @@ def _apply(
         return numberings[on] if numbering == before.get(on) else numbering
 
     for path, (start, end) in zip(maps, known_maps, strict=True):
-        path._numberings = moved(path.iterset, start), moved(path.toset, end)
+        path.numberings = moved(path.iterset, start), moved(path.toset, end)
     for dat, numbering in zip(dats, known_dats, strict=True):
-        dat._numbering = moved(dat.dataset.set, numbering)
+        dat.numbering = moved(dat.dataset.set, numbering)
 
 
 def _run_what_waits(dats: tuple[Dat, ...]) -> None:
     """Run recorded entries of a chain on the Dats; an entry may be the first to set values."""
     for dat in dats:
-        dat._settle(write=True)
+        dat.settle(write=True)
 
 
 def _refuse_overlap(dats: tuple[Dat, ...]) -> None:
     """Refuse Dats over different rows of the same array; Dats over the same rows move once."""
-    allocated = [dat for dat in dats if dat._is_allocated]
+    allocated = [dat for dat in dats if dat.is_allocated]
     for one, other in itertools.combinations(allocated, 2):
         a, b = one.data_ro_with_halos, other.data_ro_with_halos
         is_same = one.dataset.set is other.dataset.set and address_of(a) == address_of(b)

@@ -45,32 +45,33 @@ class DatView(Dat):
         [[0.0, 7.0, 0.0], [0.0, 7.0, 0.0]]
     """
 
-    _kind = "DatView"
+    kind = "DatView"
 
     def __init__(self, dat: Dat, index: int | Iterable[int]) -> None:
         if not isinstance(dat, Dat):
             raise DatTypeError(f"DatView: expected a Dat, got {dat!r} of type {type(dat).__name__}")
         if isinstance(dat, DatView):
-            raise DatTypeError(f"{dat._what} is a view of one value already; view its parent")
+            raise DatTypeError(f"{dat.label} is a view of one value already; view its parent")
         place = _as_index(dat, index)
         if not runtime.static:
-            dat._allocated("DatView")
-        self._uid = runtime.next_uid()
+            dat.allocated("DatView")
+        self.uid = runtime.next_uid()
         self._name = f"view_{list(place)}_of_{dat.name}"
         self._parent = dat
         self._index = place
-        self._component = int(np.ravel_multi_index(place, dat.dim))
-        self._stride = dat.cdim
+        self.component = int(np.ravel_multi_index(place, dat.dim))
+        self.stride = dat.cdim
         self._dataset = dat.dataset
-        self._set = dat.dataset.set
+        self.set = dat.dataset.set
         self._cdim = 1
         self._dtype = dat.dtype
-        self._buffer = dat._buffer
-        self._lent_out = dat._lent_out
-        self._layout = dat._layout
+        self.buffer = dat.buffer
+        self.lent_out = dat.lent_out
+        self._layout = dat.layout
         self._checked = {}
 
-    def _lent(self, *, write: bool) -> tuple[Array, bool]:
+    def lent(self, *, write: bool) -> tuple[Array, bool]:
+        """Show the values to another library; returns the array, and whether writes are counted."""
         return (self.data if write else self.data_ro), False
 
     def __del__(self) -> None:
@@ -92,11 +93,12 @@ class DatView(Dat):
         return (1,)
 
     @property
-    def _numbering(self) -> int:
-        return self._parent._numbering
+    def numbering(self) -> int:
+        """Numbering of the parent's values."""
+        return self._parent.numbering
 
-    @_numbering.setter
-    def _numbering(self, numbering: int) -> None:
+    @numbering.setter
+    def numbering(self, numbering: int) -> None:
         """Do nothing: the other components keep their numbering."""
 
     @property
@@ -113,36 +115,40 @@ class DatView(Dat):
         return self._parent
 
     @property
-    def _frozen(self) -> Any:
-        return self._parent._frozen
+    def frozen(self) -> Any:
+        """Access of the parent while its halo is frozen."""
+        return self._parent.frozen
 
-    @_frozen.setter
-    def _frozen(self, access: Any) -> None:
-        self._parent._frozen = access
+    @frozen.setter
+    def frozen(self, access: Any) -> None:
+        self._parent.frozen = access
 
     @property
-    def _values(self) -> Array | None:  # type: ignore[override]
-        values = self._parent._values
+    def host_values(self) -> Array | None:  # type: ignore[override]
+        """Component of the parent's array, None if not yet allocated."""
+        values = self._parent.host_values
         return None if values is None else self._component_of(values)
 
     def _component_of(self, values: Array) -> Array:
-        return values.reshape(len(values), prod(values.shape[1:]))[:, self._component]
+        return values.reshape(len(values), prod(values.shape[1:]))[:, self.component]
 
-    def _allocated(self, member: str) -> Array:
-        return self._component_of(self._parent._allocated(member))
+    def allocated(self, member: str) -> Array:
+        """Return the whole array on the host, zeros if not yet allocated."""
+        return self._component_of(self._parent.allocated(member))
 
-    def _view(self, member: str, *, whole: bool, write: bool) -> Array:
+    def view(self, member: str, *, whole: bool, write: bool) -> Array:
+        """Return the values on the host, for a member of the public interface."""
         # the other components must survive
         kept = member.replace("_wo", "")
-        view = self._component_of(self._parent._view(kept, whole=whole, write=write))
-        return self._lent_out.lend(view) if write else view
+        view = self._component_of(self._parent.view(kept, whole=whole, write=write))
+        return self.lent_out.lend(view) if write else view
 
     def zero(self, subset: SubsetLike | None = None) -> None:
         """Set the values to zero; other components stay. See `Dat.zero`."""
         if subset is not None:
             super().zero(subset)
             return
-        runtime.require_running(self._what, "zero")
+        runtime.require_running(self.label, "zero")
         if not (at_device(self) and device_algebra().zero(self, None)):
             self.data_with_halos[...] = 0
         self.halo_valid = True
@@ -166,7 +172,7 @@ class DatView(Dat):
 
 
 def _as_index(dat: Dat, index: int | Iterable[int]) -> tuple[int, ...]:
-    what = f"DatView of {dat._what}"
+    what = f"DatView of {dat.label}"
     try:
         place = (index,) if is_integer(index) else tuple(index)  # type: ignore[arg-type]
     except TypeError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyop2cxx.base.arrays import as_array, as_copy
 from pyop2cxx.data.algebra import Algebra, at_device
-from pyop2cxx.exceptions import DataTypeError, DataValueError
+from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra, reduced
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from pyop2cxx.base.arrays import Array
+
+LAYOUTS = ("auto", "aos", "soa")
+"""Values of `layout` in `Dat`."""
 
 
 class WholeValues:
@@ -29,8 +32,8 @@ class WholeValues:
 
         Shape (n, *dim), where n is `set.size` added over the processes.
         """
-        mine = as_copy(self.data_ro, self._what)
-        ranks = self._set.ranks
+        mine = as_copy(self.data_ro, self.label)
+        ranks = self.set.ranks
         found: Array = mine if ranks is None else np.concatenate(ranks.allgather(mine))
         return found
 
@@ -57,30 +60,30 @@ class WholeValues:
             >>> q.data_ro.tolist()
             [2.0, 5.0, 2.0]
         """
-        runtime.require_running(self._what, "assign")
+        runtime.require_running(self.label, "assign")
         if subset is not None:
             self._check_subset(subset)
         if isinstance(value, Algebra):
-            if value._kind == "Global":
+            if value.kind == "Global":
                 single = self._number(value, "assign")
                 self._check_held(single, "assign")
                 self._fill(single, subset)
             else:
                 value.copy(self, subset)
         elif np.ndim(value) == 0:
-            number = as_array(value, self._dtype, (), f"{self._what}: assign")
+            number = as_array(value, self._dtype, (), f"{self.label}: assign")
             self._fill(number, subset)
         else:
-            n = self._set.size if subset is None else len(subset.owned_indices)
+            n = self.set.size if subset is None else len(subset.owned_indices)
             shape = (n, *self._shape("assign")[1:])
-            found = as_array(value, self._dtype, shape, f"{self._what}: assign")
+            found = as_array(value, self._dtype, shape, f"{self.label}: assign")
             self._assign_values(found, subset, whole=False)
 
     def _fill(self: Any, number: Any, subset: Any) -> None:
         """Set values to a number, including ghosts if there is no subset."""
-        is_there = at_device(self) and subset is None and self._stride == 0
+        is_there = at_device(self) and subset is None and self.stride == 0
         if is_there and device_algebra().combine("=", self, number, None, whole=True):
-            self._numbering = self._set._numbering
+            self.numbering = self.set.numbering
             self.halo_valid = True
             return
         single = number.data_ro.reshape(()) if isinstance(number, Algebra) else number  # type: ignore[attr-defined]
@@ -92,7 +95,7 @@ class WholeValues:
         if subset is None:
             target, at = self.data_wo_with_halos if whole else self.data_wo, ...
         else:
-            target, at = self._view("data", whole=False, write=True), subset.owned_indices
+            target, at = self.view("data", whole=False, write=True), subset.owned_indices
         runtime.engine.operations.done("assign", self._dtype, setitem, target, at, values)
 
     def sum(self) -> Any:
@@ -133,13 +136,13 @@ class WholeValues:
         return self._reduced("max")
 
     def _reduced(self: Any, what: str) -> Any:
-        runtime.require_running(self._what, what)
-        self._check_summed(what)
+        runtime.require_running(self.label, what)
+        self.check_summed(what)
         if what != "sum":
             if self._dtype.kind == "c":
-                raise DataTypeError(f"{self._what}: '{what}' of complex values is not defined")
-            if self._cdim == 0 or (self._set.size == 0 and self.ranks is None):
-                raise DataValueError(f"{self._what}: '{what}' of no values is not defined")
+                raise DataTypeError(f"{self.label}: '{what}' of complex values is not defined")
+            if self._cdim == 0 or (self.set.size == 0 and self.ranks is None):
+                raise DataValueError(f"{self.label}: '{what}' of no values is not defined")
         found = reduced(self, what) if at_device(self, write=False) else None
         if found is None:
             found = _reduced_on_host(self.data_ro, what)
@@ -150,9 +153,9 @@ class WholeValues:
     def _over_ranks(self: Any, found: Array, what: str) -> Array:
         """Combine the results of all processes, also of those without entities."""
         combined, ranks = runtime.processes.combined, self.ranks
-        if what != "sum" and not combined(ranks, np.array(self._set.size), "sum", f"{self._what}"):
-            raise DataValueError(f"{self._what}: '{what}' of no values is not defined")
-        return combined(ranks, found, what, self._what)
+        if what != "sum" and not combined(ranks, np.array(self.set.size), "sum", f"{self.label}"):
+            raise DataValueError(f"{self.label}: '{what}' of no values is not defined")
+        return combined(ranks, found, what, self.label)
 
 
 def _reduced_on_host(values: Array, what: str) -> Array:
@@ -179,3 +182,10 @@ def sum_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of sums: the widest of the kind."""
     wide = {"f": np.float64, "c": np.complex128, "i": np.int64, "u": np.uint64, "b": np.int64}
     return np.dtype(wide[dtype.kind])
+
+
+def checked_layout(layout: object, what: str) -> str:
+    """Return a layout of values in memory, checked."""
+    if isinstance(layout, str) and layout in LAYOUTS:
+        return layout
+    raise UsageError(f"{what}: there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")

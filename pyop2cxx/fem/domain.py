@@ -77,7 +77,7 @@ class Facets:
         arity = cells.arity
         numbers = np.ascontiguousarray(local_numbers, np.int32)
         self.local_numbers = Dat(self.set**arity, numbers, np.int32, f"{name}_local_numbers")
-        turned = domain._facet_states[cells.values, numbers]
+        turned = domain.facet_states[cells.values, numbers]
         self.permutations = Dat(self.set**arity, turned, np.uint8, f"{name}_permutations")
         self.tags = tags
 
@@ -148,7 +148,7 @@ class Domain:
         self.degree: int = getattr(mesh, "degree", 1)
         self._refuse_doubled()
         geometry = elements.element("P", self.cell_type, self.degree, shape=(self.gdim,))
-        self.ufl = _Mesh(geometry, ufl_id=mesh.cells._uid, cargo=self)
+        self.ufl = _Mesh(geometry, ufl_id=mesh.cells.uid, cargo=self)
         self._place = self._sorted_places()
         self.cell_vertices = self._kernel_vertices()
         self.cell_nodes = self._kernel_nodes()
@@ -167,7 +167,7 @@ class Domain:
 
     def ufl_id(self) -> int:
         """Return the number that identifies a mesh in UFL."""
-        return self.mesh.cells._uid
+        return self.mesh.cells.uid
 
     def _sorted_places(self) -> Array | None:
         """Return each vertex's place in ascending order, of simplices; None if all are sorted."""
@@ -270,7 +270,8 @@ class Domain:
         return reference.states(self.corners[:, local])
 
     @cached_property
-    def _facet_states(self) -> Array:
+    def facet_states(self) -> Array:
+        """Orientation of each cell's facets."""
         lists = reference.topology(self.cell_type)[self.tdim - 1]
         columns = [reference.permutations(self.corners[:, np.array(one)]) for one in lists]
         return np.stack(columns, axis=1)
@@ -317,7 +318,7 @@ class Domain:
     def facet_map(self, kind: str, map_: Map) -> Map:
         """Return the composition of a Map from cells with the Map from facets to cells."""
         facets = self.facets(kind)
-        key = (kind, map_._uid)
+        key = (kind, map_.uid)
         if key not in self.numberings:
             arity = facets.cells.arity * map_.arity
             values = map_.values[facets.cells.values].reshape(facets.set.size, arity)

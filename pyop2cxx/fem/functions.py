@@ -137,8 +137,9 @@ class Function(ufl.Coefficient, Shown):
         found: Dat = seams.on_mesh(self)
         return found
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
-        rows = self.dat._as_table()[1]
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
+        rows = self.dat.as_table()[1]
         return f"Function '{self.name}'", [("space", str(self.space)), *rows]
 
     @property
@@ -268,7 +269,8 @@ class Constant(ufl.Constant, Shown):
     def __repr__(self) -> str:  # unique, because UFL sorts constants by repr
         return f"<Constant {self}, shape {self.ufl_shape}, {self.data.dtype.name}>"
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
         return "Constant", [("dtype", self.data.dtype.name), ("value", str(self.value))]
 
     @property

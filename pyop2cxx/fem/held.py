@@ -58,7 +58,7 @@ class Held:
         self.mask = np.zeros(space.size, bool)
         self.mask[self.dofs] = True
         self._where = [np.searchsorted(self.dofs, one) for one in given]
-        self._key = (space.dof_set._uid, *(bc.digest for bc in bcs))
+        self.key = (space.dof_set.uid, *(bc.digest for bc in bcs))
         self._lock = RLock()
         self._kept = Memo(16)
 
@@ -190,12 +190,12 @@ class Held:
         """
         if not self and not columns:
             return
-        key: Any = (matrix.sparsity._uid, self._key, columns and columns._key)
+        key: Any = (matrix.sparsity.uid, self.key, columns and columns.key)
         cleared = self._kept.made(key, lambda: self._places(matrix, columns, key))
         changes: list[tuple[Places, Any]] = [(found, 0) for found in cleared]
         if diagonal is not None:
             value = matrix.as_scalar(diagonal, "assemble")
-            key = (matrix.sparsity._uid, self._key, "diagonal")
+            key = (matrix.sparsity.uid, self.key, "diagonal")
             found = self._kept.made(key, lambda: self._diagonal_places(matrix, key))
             changes += [(places, value) for places in found]
         mat_rows.put(matrix, changes, "assemble")
@@ -237,7 +237,7 @@ class Held:
         """
         if not values.any():
             return
-        key = ("lift", self._key)
+        key = ("lift", self.key)
 
         def made() -> tuple[Array, Array, Array]:
             rows, cols = _entries(matrix)
@@ -245,7 +245,7 @@ class Held:
             places = np.flatnonzero(held[cols])
             return places, rows[places], cols[places]
 
-        places = self._kept.made((matrix.sparsity._uid, *key), made)
+        places = self._kept.made((matrix.sparsity.uid, *key), made)
         with self._lock:
             given = self._sent(values, matrix.dtype, "given")
             subtract_product(matrix, key, places, given, vector)
@@ -271,7 +271,7 @@ def held_of(space: FunctionSpace, bcs: Sequence[Condition]) -> tuple[Held, list[
         UsageError: An element of `bcs` is no condition.
     """
     own = [bc for bc in checked(bcs) if bc.space.dof_set is space.dof_set]
-    kept: Memo = space._held
+    kept: Memo = space.held
     found: Held = kept.made(tuple(bc.digest for bc in own), lambda: Held(space, own))
     return found, own
 

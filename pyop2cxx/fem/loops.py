@@ -82,7 +82,7 @@ class Form(Shown):
         self._derived = Memo(8)
         self.lock = Lock()
         self._fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
-        self._ready: set[tuple[Any, ...]] = set()
+        self.ready: set[tuple[Any, ...]] = set()
 
     def __copy__(self) -> Form:
         made = object.__new__(type(self))
@@ -115,7 +115,8 @@ class Form(Shown):
         made._fixed = ((), [])
         return made
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
         rows = [("form", str(self.form)), ("dtype", self.dtype.name)]
         rows += [("space", str(space)) for space in self.spaces]
         rows += [("function", one.name) for one in self.coefficients]
@@ -225,7 +226,7 @@ class Form(Shown):
     def _fixed_arguments(self) -> list[list[Any]]:
         """Return for each integral all arguments but the tensor, made once for the same data."""
         data = (*(one.dat for one in self.coefficients), *(one.data for one in self.constants))
-        used = tuple(one._uid for one in data)
+        used = tuple(one.uid for one in data)
         if len(self._fixed[1]) != len(self.integrals) or self._fixed[0] != used:
             self._fixed = (used, [self._other_arguments(one) for one in self.integrals])
         return self._fixed[1]
@@ -288,7 +289,7 @@ def compile_first(*wanted: tuple[Form, Tensor]) -> None:
         UsageError: A tensor does not fit.
     """
     keys = [(form, (runtime.backend, type(tensor))) for form, tensor in wanted]
-    if all(key in form._ready for form, key in keys):
+    if all(key in form.ready for form, key in keys):
         return
     options = runtime.configuration
     if runtime.recorders or runtime.static or options["check"] or options["debug"]:
@@ -298,7 +299,7 @@ def compile_first(*wanted: tuple[Form, Tensor]) -> None:
         with suppress(ToolchainError, UnsupportedError):
             compile_together(loops)
     for form, key in keys:
-        form._ready.add(key)
+        form.ready.add(key)
 
 
 def _all(found: Any, kind: type) -> list[Any]:

@@ -93,7 +93,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         self.cell_dofs = numbering.cell_dofs
         self.signs = numbering.signs
         self._signs: dict[np.dtype[Any], Dat] = {}
-        self._held = Memo(8)  # given dofs, by conditions
+        self.held = Memo(8)  # given dofs, by conditions
         self.dim = 1 if found.is_mixed else found.block_size
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -161,7 +161,8 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         start = sum(part.size for part in self.parts[:i])
         return Subspace(self, self.parts[i], start)
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
         rows = [("element", str(self.element)), ("mesh", str(self.mesh))]
         rows += [("dofs", f"Set '{self.dof_set.name}', {self.dof_set.size} entities")]
         return "FunctionSpace", [*rows, ("values on each", str(self.dim))]

@@ -175,7 +175,7 @@ class Successors:
         if not callable(function):
             raise UsageError(f"graph: then_library needs a function, got {function!r}")
         for data in (*reads, *writes):
-            if not isinstance(data, Dat | Global) or data._stride:
+            if not isinstance(data, Dat | Global) or data.stride:
                 raise UsageError(
                     f"graph: then_library reads and writes whole Dats and Globals, got {data!r}"
                 )
@@ -256,7 +256,7 @@ class Successors:
             raise UsageError(
                 f"graph: then_graph needs a Graph, got {graph!r}; instantiate() makes one"
             )
-        return self._place(Inner(graph.name, graph._nodes))
+        return self._place(Inner(graph.name, graph.nodes))
 
     def while_(self, condition: Condition, *, most: int) -> WhileBuilder:
         """Add nodes repeated as long as a condition holds.
@@ -361,9 +361,9 @@ class GraphBuilder(Successors):
         if name is not None and not isinstance(name, str):
             raise UsageError(f"graph: the name must be a string, got {name!r}")
         self._name = check_text(name or "graph", "graph: the name")
-        self._nodes: list[Placed] = []
+        self.nodes: list[Placed] = []
         self._loops: dict[tuple[object, ...], LoopOperation] = {}
-        self._slots: dict[int, Any] = {}
+        self.slots: dict[int, Any] = {}
         self._looks = Looks(f"graph '{self._name}': the block")
         self._outer_looks: Any = None
         self._state = "not open"
@@ -375,7 +375,7 @@ class GraphBuilder(Successors):
         )
 
     def __repr__(self) -> str:
-        return f"<graph '{self._name}' of {len(self._nodes)} nodes, {self._state}>"
+        return f"<graph '{self._name}' of {len(self.nodes)} nodes, {self._state}>"
 
     def __enter__(self) -> Self:
         if self._state != "not open":
@@ -433,7 +433,7 @@ class GraphBuilder(Successors):
         self._check_open("slot")
         if not isinstance(data, (Dat, Global)):
             raise UsageError(f"graph '{self._name}': a slot is a Dat or a Global, got {data!r}")
-        self._slots[data._uid] = data
+        self.slots[data.uid] = data
         return data
 
     def instantiate(self, *, on_race: str = "error", to_save: bool = False) -> Graph:
@@ -455,7 +455,7 @@ class GraphBuilder(Successors):
         if self._state != "built":
             why = "its block has not ended" if self._state == "open" else f"it is {self._state}"
             raise GraphClosedError(f"graph '{self._name}' cannot be instantiated: {why}")
-        made = Graph(self._name, self._nodes, self._slots, on_race, to_save=to_save)
+        made = Graph(self._name, self.nodes, self.slots, on_race, to_save=to_save)
         self._state = "instantiated"
         return made
 
@@ -479,8 +479,8 @@ class GraphBuilder(Successors):
     def _add(self, operation: Operation, after: Iterable[int]) -> Node:
         line = user_line()
         self._looks.note_operation(operation, line)
-        self._nodes.append(Placed(operation, tuple(after), line))
-        return Node(self, (len(self._nodes) - 1,), operation.name)
+        self.nodes.append(Placed(operation, tuple(after), line))
+        return Node(self, (len(self.nodes) - 1,), operation.name)
 
     def _loop(
         self, kernel: Kernel, iterset: Set, args: tuple[Any, ...], options: dict[str, Any]
@@ -490,7 +490,7 @@ class GraphBuilder(Successors):
             key = (
                 id(kernel),
                 id(iterset),
-                *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+                *[(a.access, a.data.uid, None if a.map_ is None else a.map_.uid) for a in args],
                 *options.items(),
             )
             known = self._loops.get(key)
@@ -515,7 +515,7 @@ class WhileBuilder(GraphBuilder):
         self._before = before
         self._condition = condition
         self._most = most
-        self._slots = outer._slots
+        self.slots = outer.slots
         self._loops = outer._loops
         self._looks = outer._looks
         self.node: Node | None = None
@@ -529,7 +529,7 @@ class WhileBuilder(GraphBuilder):
         super().__exit__(kind, error, trace)
         if kind is None:
             self._state = "a part of another graph"
-            self.node = self._before._place(While(self._condition, self._nodes, self._most))
+            self.node = self._before._place(While(self._condition, self.nodes, self._most))
 
 
 def create_graph(
@@ -575,6 +575,6 @@ def _check_copied(source: Any, target: Any) -> None:
     if isinstance(source, Dat) != isinstance(target, Dat):
         raise UsageError("graph: a Dat is copied into a Dat, a Global into a Global")
     if isinstance(source, Dat):
-        source._check_target(target)
+        source.check_target(target)
     else:
-        source._check_same(target, "copy")
+        source.check_same(target, "copy")

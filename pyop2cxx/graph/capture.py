@@ -103,7 +103,7 @@ class Capture:
             return
         if write:
             raise UsageError(
-                f"record: '{self._name}' changes {carrier._what} outside of loops, which would "
+                f"record: '{self._name}' changes {carrier.label} outside of loops, which would "
                 "happen once and not at each submit; do it in a loop (after zero(), which is "
                 "recorded, a kernel may add to a Global), or by then_fill() or then_host() in a "
                 "graph of op2.graph()"
@@ -191,5 +191,5 @@ def record(step: Callable[[], object], *, name: str | None = None, to_save: bool
         Placed(one.operation, tuple(after), one.line)
         for one, after in zip(nodes, edges, strict=True)
     ]
-    data = {d._uid: d for one in nodes for d, _ in one.operation.uses()}
+    data = {d.uid: d for one in nodes for d, _ in one.operation.uses()}
     return Graph(name, placed, data, "error", to_save=to_save)

@@ -142,7 +142,7 @@ def _own(entry: Entry) -> Entry:
 
 def _bound(entry: Entry, replaced: Replaced) -> Entry:
     if entry.loop is None:
-        if any(data._uid in replaced for data, _ in entry.uses):
+        if any(data.uid in replaced for data, _ in entry.uses):
             raise UsageError(
                 f"graph: '{entry.name}' in a chain cannot be bound to other data; do it outside of "
                 "the chain"

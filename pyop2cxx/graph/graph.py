@@ -129,11 +129,11 @@ class Graph:
                 f"{on_race!r}"
             )
         self._name = name
-        self._slots = dict(slots)
-        self._on_race = on_race
-        self._backend: str = runtime.backend
+        self.slots = dict(slots)
+        self.on_race = on_race
+        self.backend: str = runtime.backend
         self._edges = _checked(name, nodes, on_race)
-        self._nodes = tuple(
+        self.nodes = tuple(
             Placed(one.operation, tuple(after), one.line)
             for one, after in zip(nodes, self._edges, strict=True)
         )
@@ -168,19 +168,19 @@ class Graph:
 
         The second object of the same name is called ``name_2``.
         """
-        return data_of(self._nodes)
+        return data_of(self.nodes)
 
     @property
     def inputs(self) -> dict[str, Any]:
         """The part of `data` with values needed by a submit."""
-        needed = needed_by(self._nodes)
-        return {name: data for name, data in self.data.items() if data._uid in needed}
+        needed = needed_by(self.nodes)
+        return {name: data for name, data in self.data.items() if data.uid in needed}
 
     @property
     def outputs(self) -> dict[str, Any]:
         """The part of `data` changed by a submit."""
-        changed = changed_by(self._nodes)
-        return {name: data for name, data in self.data.items() if data._uid in changed}
+        changed = changed_by(self.nodes)
+        return {name: data for name, data in self.data.items() if data.uid in changed}
 
     def submit(self, n: int = 1) -> None:
         """Run all nodes, each behind its dependencies. On a device they are enqueued.
@@ -238,9 +238,9 @@ class Graph:
         named = self.data if any(isinstance(old, str) for old in replaced) else {}
         for given, data in replaced.items():
             old = named.get(given, given) if isinstance(given, str) else given
-            uid = getattr(old, "_uid", None)
-            if uid not in self._slots:
-                slots = ", ".join(f"'{one.name}'" for one in self._slots.values()) or "none"
+            uid = getattr(old, "uid", None)
+            if uid not in self.slots:
+                slots = ", ".join(f"'{one.name}'" for one in self.slots.values()) or "none"
                 raise UsageError(
                     f"graph '{self._name}': {getattr(old, 'name', old)!r} is no slot; slots are: "
                     f"{slots}; g.slot(dat) makes one while the graph is built"
@@ -250,7 +250,7 @@ class Graph:
                 new[uid] = data
         if not new:
             return self
-        key = tuple(sorted((uid, data._uid) for uid, data in new.items()))
+        key = tuple(sorted((uid, data.uid) for uid, data in new.items()))
         known: Graph | None = self._bound.find(key)
         if known is None:
             known = self._made_with(new)
@@ -293,14 +293,14 @@ class Graph:
         """Size of the graph, and numbers of runs."""
         levels = _core.graph.levels([_core.graph.Node(after, []) for after in self._edges])
         return GraphStats(
-            nodes=len(self._nodes),
+            nodes=len(self.nodes),
             edges=sum(map(len, self._edges)),
             levels=max(levels, default=-1) + 1,
             segments=self._program.n_segments,
             submits=self._n_submits,
             instantiations=self._n_instantiations,
             instantiate_ms=self._milliseconds,
-            backend=self._backend,
+            backend=self.backend,
             replays=tuple(map(_replay, self._program.trials)),
             not_replayed=self._program.not_replayed,
             regions=self._program.regions,
@@ -325,14 +325,14 @@ class Graph:
         )
 
     def __repr__(self) -> str:
-        return f"<graph '{self._name}' of {len(self._nodes)} nodes on {self._backend}>"
+        return f"<graph '{self._name}' of {len(self.nodes)} nodes on {self.backend}>"
 
     def _notes(self) -> list[str]:
         if not self._n_submits:
             return []
         times = "once" if self._n_submits == 1 else f"{self._n_submits} times"
         return [
-            f"submitted {times} on {self._backend}",
+            f"submitted {times} on {self.backend}",
             *(str(_replay(trial)) for trial in self._program.trials),
             *(
                 line
@@ -344,7 +344,7 @@ class Graph:
         ]
 
     def _labels(self) -> list[tuple[str, str]]:
-        return [(one.operation.name, _what_of(one.operation)) for one in self._nodes]
+        return [(one.operation.name, _what_of(one.operation)) for one in self.nodes]
 
     def _run(self, n: int) -> None:
         if self._epoch != runtime.epoch:
@@ -355,24 +355,22 @@ class Graph:
         self._n_submits += n
 
     def _prepare(self) -> None:
-        if runtime.backend != self._backend:
+        if runtime.backend != self.backend:
             raise GraphClosedError(
-                f"graph '{self._name}' was instantiated for backend '{self._backend}', but loops "
+                f"graph '{self._name}' was instantiated for backend '{self.backend}', but loops "
                 f"run on '{runtime.backend}' now; build it again, or go back to that backend"
             )
         start = time.perf_counter()
-        with waiting(f"graph '{self._name}': compiling {len(self._nodes)} operations"):
-            self._program = prepared(self._nodes)
+        with waiting(f"graph '{self._name}': compiling {len(self.nodes)} operations"):
+            self._program = prepared(self.nodes)
         self._epoch = runtime.epoch
         self._milliseconds = 1000 * (time.perf_counter() - start)
         self._n_instantiations += 1
 
     def _made_with(self, new: Mapping[int, Any]) -> Graph:
-        nodes = bound_nodes(self._nodes, new)
-        slots = {
-            data._uid: data for data in (new.get(uid, old) for uid, old in self._slots.items())
-        }
-        return Graph(self._name, nodes, slots, self._on_race)
+        nodes = bound_nodes(self.nodes, new)
+        slots = {data.uid: data for data in (new.get(uid, old) for uid, old in self.slots.items())}
+        return Graph(self._name, nodes, slots, self.on_race)
 
 
 _WAYS = {

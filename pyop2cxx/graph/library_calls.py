@@ -48,7 +48,7 @@ class Fill(HostCall):
         if not is_zero and (values.nbytes % 4 or values.nbytes > _core.MOST_SET_BYTES):
             return None
         numbers = b"" if is_zero else np.full(values.shape, self.value, values.dtype).tobytes()
-        return _core.graph.FillTask(mirror_of_loops(), target._buffer, numbers)
+        return _core.graph.FillTask(mirror_of_loops(), target.buffer, numbers)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """A Dat has values in the numbers of now, on ghosts too."""
@@ -56,7 +56,7 @@ class Fill(HostCall):
             yield self._note
 
     def _note(self) -> None:
-        self.target._numbering = self.target.dataset.set._numbering
+        self.target.numbering = self.target.dataset.set.numbering
         self.target.halo_valid = True
 
     def lent(self) -> Iterator[Lent]:
@@ -67,7 +67,7 @@ class Fill(HostCall):
         """Return the same of other data."""
         if not self._is_met(replaced):
             return self
-        return Fill(replaced.get(self.target._uid, self.target), self.value)
+        return Fill(replaced.get(self.target.uid, self.target), self.value)
 
 
 class Copy(HostCall):
@@ -95,9 +95,9 @@ class Copy(HostCall):
         from_, to = _host_values(source), _host_values(target)
         if from_.dtype != to.dtype or np.shares_memory(from_, to):
             return None
-        if source._buffer.is_soa != target._buffer.is_soa:
+        if source.buffer.is_soa != target.buffer.is_soa:
             return None
-        return _core.graph.CopyTask(mirror_of_loops(), target._buffer, source._buffer)
+        return _core.graph.CopyTask(mirror_of_loops(), target.buffer, source.buffer)
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """A Dat takes over the source's numbering."""
@@ -105,7 +105,7 @@ class Copy(HostCall):
             yield self._note
 
     def _note(self) -> None:
-        self.target._numbering = self.source._numbering
+        self.target.numbering = self.source.numbering
         self.target.halo_valid = self.source.halo_valid
 
     def lent(self) -> Iterator[Lent]:
@@ -117,7 +117,7 @@ class Copy(HostCall):
         """Return the same of other data."""
         if not self._is_met(replaced):
             return self
-        source, target = (replaced.get(one._uid, one) for one in (self.source, self.target))
+        source, target = (replaced.get(one.uid, one) for one in (self.source, self.target))
         return Copy(source, target, self.casting)
 
 
@@ -171,7 +171,7 @@ class Scan(HostCall):
         yield self._note
 
     def _note(self) -> None:
-        self.target._numbering = self.source._numbering
+        self.target.numbering = self.source.numbering
         self.target.halo_valid = True
 
     def lent(self) -> Iterator[Lent]:
@@ -183,7 +183,7 @@ class Scan(HostCall):
         """Return the same of other data."""
         if not self._is_met(replaced):
             return self
-        source, target = (replaced.get(one._uid, one) for one in (self.source, self.target))
+        source, target = (replaced.get(one.uid, one) for one in (self.source, self.target))
         return Scan(source, target, may_compile=self._may_compile)
 
 
@@ -219,7 +219,7 @@ class Captured(HostCall):
         values = []
         for data, writes in (*((d, False) for d in self.reads), *((d, True) for d in self.writes)):
             _host_values(data)
-            values.append((data._buffer, writes))
+            values.append((data.buffer, writes))
 
         def call(queue: int | None, addresses: Sequence[int]) -> None:
             function(queue, *addresses)
@@ -244,14 +244,14 @@ class Captured(HostCall):
         """Return the same call with the addresses of other data."""
         if not self._is_met(replaced):
             return self
-        ends = ([replaced.get(one._uid, one) for one in of] for of in (self.reads, self.writes))
+        ends = ([replaced.get(one.uid, one) for one in of] for of in (self.reads, self.writes))
         return Captured(self.name, self.function, *ends)
 
 
 def _host_values(data: Dat | Global) -> Array:
-    return data._allocated("graph") if isinstance(data, Dat) else data._values
+    return data.allocated("graph") if isinstance(data, Dat) else data.host_values
 
 
 def _lent_of(data: Dat | Global) -> Iterator[Lent]:
     if mirror_of_loops() is not None:
-        yield data._lent_out
+        yield data.lent_out

@@ -38,13 +38,13 @@ class Looks:
         Raises:
             UsageError: An earlier node writes the values.
         """
-        if carrier._uid in self._read:
+        if carrier.uid in self._read:
             return
         line = user_line()
         for written, name, where in self._written.values():
             if _share_memory(written, carrier):
                 raise self._error(carrier, line, name, where)
-        self._read[carrier._uid] = carrier, line
+        self._read[carrier.uid] = carrier, line
 
     def note_operation(self, operation: Operation, line: str) -> None:
         """Remember the writes of a node.
@@ -62,11 +62,11 @@ class Looks:
                 if _share_memory(data, carrier):
                     raise self._error(carrier, where, operation.name, line)
         for data in written:
-            self._written.setdefault(data._uid, (data, operation.name, line))
+            self._written.setdefault(data.uid, (data, operation.name, line))
 
     def _error(self, carrier: Any, read: str, name: str, written: str) -> UsageError:
         return UsageError(
-            f"{self._what} reads {carrier._what} ({read}), which the recorded '{name}' writes "
+            f"{self._what} reads {carrier.label} ({read}), which the recorded '{name}' writes "
             f"({written}): the value is read once, now, and not at each submit. Read it before the "
             "recording or after submit(); or decide within a graph of op2.graph(), by while_() or "
             "in a function of then_host()"
@@ -77,7 +77,7 @@ def _share_memory(one: Any, other: Any) -> bool:
     """Return whether two objects with values are the same, or share memory."""
     if one is other:
         return True
-    if not (hasattr(one, "_buffer") and hasattr(other, "_buffer")):
+    if not (hasattr(one, "buffer") and hasattr(other, "buffer")):
         return False
     (begin, end), (start, stop) = span_of(one), span_of(other)
     return begin < stop and start < end

@@ -25,7 +25,7 @@ def numbered(nodes: Sequence[Placed]) -> tuple[list[_core.graph.Node], Mapping[i
     """
     operations = {id(one.operation): one.operation for one in nodes}  # nodes may share an operation
     uses_of = {key: list(operation.uses()) for key, operation in operations.items()}
-    data = {carrier._uid: carrier for uses in uses_of.values() for carrier, _ in uses}
+    data = {carrier.uid: carrier for uses in uses_of.values() for carrier, _ in uses}
     numbers = _by_memory(data.values())
     names: dict[int, list[str]] = {_EVERYTHING: ["nobody knows what one of them uses"]}
     for uid, carrier in data.items():
@@ -34,7 +34,7 @@ def numbered(nodes: Sequence[Placed]) -> tuple[list[_core.graph.Node], Mapping[i
     has_unknown = not all(operation.is_known for operation in operations.values())
     made = {}
     for key, operation in operations.items():
-        made[key] = [(numbers[carrier._uid], int(access)) for carrier, access in uses_of[key]]
+        made[key] = [(numbers[carrier.uid], int(access)) for carrier, access in uses_of[key]]
         if has_unknown:
             made[key].append((_EVERYTHING, int(READ if operation.is_known else RW)))
     symbolic = [_core.graph.Node(one.after, made[id(one.operation)]) for one in nodes]
@@ -43,7 +43,7 @@ def numbered(nodes: Sequence[Placed]) -> tuple[list[_core.graph.Node], Mapping[i
 
 def _by_memory(data: Iterable[Any]) -> dict[int, int]:
     """Return a number for each object, by uid; equal for objects with overlapping memory."""
-    spans = sorted((_span(carrier), carrier._uid) for carrier in data)
+    spans = sorted((_span(carrier), carrier.uid) for carrier in data)
     numbers: dict[int, int] = {}
     number, end = _EVERYTHING, None
     for (begin, stop), uid in spans:
@@ -55,6 +55,6 @@ def _by_memory(data: Iterable[Any]) -> dict[int, int]:
 
 
 def _span(carrier: Any) -> tuple[int, int]:
-    if not hasattr(carrier, "_buffer"):
-        return -carrier._uid, -carrier._uid + 1
+    if not hasattr(carrier, "buffer"):
+        return -carrier.uid, -carrier.uid + 1
     return span_of(carrier)

@@ -28,7 +28,7 @@ def data_of(nodes: Iterable[Placed]) -> dict[str, Any]:
 
 def changed_by(nodes: Iterable[Placed]) -> set[int]:
     """Return the uids of data changed by nodes."""
-    return {data._uid for one in nodes for data, access in one.operation.uses() if access != READ}
+    return {data.uid for one in nodes for data, access in one.operation.uses() if access != READ}
 
 
 def needed_by(nodes: Iterable[Placed]) -> set[int]:
@@ -43,7 +43,7 @@ def needed_by(nodes: Iterable[Placed]) -> set[int]:
 
 
 def _used(nodes: Iterable[Placed]) -> dict[int, Any]:
-    return {data._uid: data for one in nodes for data, _ in one.operation.uses()}
+    return {data.uid: data for one in nodes for data, _ in one.operation.uses()}
 
 
 def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
@@ -53,14 +53,14 @@ def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
             _look(operation.body, met, needed)
             continue
         if isinstance(operation, While):  # may run no pass
-            needed.update(data._uid for data in operation.condition.data if data._uid not in met)
+            needed.update(data.uid for data in operation.condition.data if data.uid not in met)
             inside = set(met)
             _look(operation.body, inside, needed)
             changed = changed_by(operation.body)
             needed |= changed - met
             met |= changed
             continue
-        uses = [data._uid for data, _ in operation.uses()]
+        uses = [data.uid for data, _ in operation.uses()]
         made = _set_whole(operation)
         needed.update(uid for uid in uses if uid not in met and uid not in made)
         met.update(uses)
@@ -69,13 +69,13 @@ def _look(nodes: Iterable[Placed], met: set[int], needed: set[int]) -> None:
 def _set_whole(operation: Operation) -> set[int]:
     """Return the uids of data overwritten by an operation without being read."""
     if isinstance(operation, (Copy, Fill, Scan)):
-        made = {operation.target._uid}
+        made = {operation.target.uid}
         return made if getattr(operation, "source", None) is not operation.target else set()
     if not isinstance(operation, LoopOperation):
         return set()
     loop = operation.loop
     accesses: dict[int, set[bool]] = {}
-    for part in loop._parts:
+    for part in loop.parts:
         is_whole = part.access == WRITE and not part.maps and part.home is loop.iterset
-        accesses.setdefault(part.data._uid, set()).add(is_whole and not part.stride)
+        accesses.setdefault(part.data.uid, set()).add(is_whole and not part.stride)
     return {uid for uid, whole in accesses.items() if whole == {True}}

@@ -70,7 +70,7 @@ class Operation:
         return iter(())
 
     def _is_met(self, replaced: Replaced) -> bool:
-        return any(data._uid in replaced for data, _ in self.uses())
+        return any(data.uid in replaced for data, _ in self.uses())
 
 
 class LoopOperation(Operation):
@@ -83,9 +83,9 @@ class LoopOperation(Operation):
     def __init__(self, loop: ParLoop) -> None:
         self.loop = loop
         self.name = loop.kernel.shown_name
-        for part in loop._parts:
-            if hasattr(part.data, "_allocated"):
-                part.data._allocated("graph")
+        for part in loop.parts:
+            if hasattr(part.data, "allocated"):
+                part.data.allocated("graph")
 
     def uses(self) -> Iterator[tuple[Any, Access]]:
         """Uses by the arguments, and the kernel's Consts."""
@@ -98,26 +98,26 @@ class LoopOperation(Operation):
     def task(self) -> _core.GraphTask | None:
         """Return the loop, compiled and bound; None if checks inspect the loop at run time."""
         loop = self.loop
-        if loop._epoch != runtime.epoch:
-            loop._prepare()
-        effects = loop._effects
+        if loop.epoch != runtime.epoch:
+            loop.prepare()
+        effects = loop.effects
         over_ranks = effects.ghosts or effects.reduced
-        is_seen = loop._run.is_watched or loop._wants_checks() or over_ranks
-        return None if is_seen else loop._prepared
+        is_seen = loop.bound_run.is_watched or loop.wants_checks() or over_ranks
+        return None if is_seen else loop.prepared
 
     def notes(self) -> Iterator[Callable[[], None]]:
         """Mark ghosts as out of date, and Mats as assembled."""
         loop = self.loop
-        for i in loop._effects.written:
+        for i in loop.effects.written:
             for dat in _fields(loop.args[i]):
                 if dat.dataset.set.halo is not None:
                     yield partial(setattr, dat, "halo_valid", False)
-        if loop._effects.assembled:
-            yield partial(loop._run.note_assembly, loop.args)
+        if loop.effects.assembled:
+            yield partial(loop.bound_run.note_assembly, loop.args)
 
     def lent(self) -> Iterator[Lent]:
         """Lent memory of the arguments and Consts."""
-        yield from self.loop._lent
+        yield from self.loop.lent
 
 
 def _fields(arg: Any) -> Iterable[Any]:
@@ -129,15 +129,15 @@ def _fields(arg: Any) -> Iterable[Any]:
 def own_copy(loop: ParLoop) -> ParLoop:
     """Return a loop independent of the program's changes to the given loop."""
     found = copy.copy(loop)
-    found._epoch = -1
+    found.epoch = -1
     return found
 
 
 def uses_of(loop: ParLoop) -> Iterator[tuple[Any, Access]]:
     """Data read and written by a loop: arguments, and Consts named in the kernel."""
-    for part in loop._parts:
+    for part in loop.parts:
         yield part.data, part.access
-    for constant in loop._symbolic().constants:
+    for constant in loop.symbolic().constants:
         yield constant, READ
 
 
@@ -146,8 +146,8 @@ def with_data(loop: ParLoop, replaced: Replaced) -> ParLoop:
     found = own_copy(loop)
     for i, arg in enumerate(loop.args):
         data: Any = arg.data
-        if data._uid in replaced:
-            found.replace_data(i, replaced[data._uid])
+        if data.uid in replaced:
+            found.replace_data(i, replaced[data.uid])
     return found
 
 

@@ -115,7 +115,7 @@ class Passes:
         assert self._piece is not None
         self._piece.finish(has_copied)
         for data in self._condition.data:
-            data._lent_out.recall()
+            data.lent_out.recall()
         return True
 
 
@@ -140,7 +140,7 @@ def _by_device(
 def _side(side: Any, other: Any) -> _core.graph.ConditionSide:
     """Return a side of a condition for a device, in the dtype compared on the host."""
     if isinstance(side, Global):
-        return _core.graph.ConditionSide(side._buffer, side.dtype.name)
+        return _core.graph.ConditionSide(side.buffer, side.dtype.name)
     return _core.graph.ConditionSide(_number(side, other.dtype))
 
 

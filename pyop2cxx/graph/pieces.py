@@ -163,7 +163,7 @@ class Program:
     ) -> None:
         self._segments = tuple(segments)
         self.loops = tuple(loops)
-        self._frozen_checks = [(loop._effects, loop.args, loop._what) for loop in loops]
+        self._frozen_checks = [(loop.effects, loop.args, loop.label) for loop in loops]
         self.n_segments = len(segments) + n_inner
 
     def check_frozen(self) -> None:

@@ -112,7 +112,7 @@ class _Watched:
 
     def __call__(self, n: int) -> None:
         for _ in range(n):
-            self._loop._run.once(self._loop.args)
+            self._loop.bound_run.once(self._loop.args)
 
 
 class _Calls:

@@ -44,8 +44,8 @@ def array(carrier: Any, *, write: bool) -> Any:
     Raises:
         MissingExtraError: CuPy is not installed.
     """
-    cupy = extras.load("cupy", f"{carrier._what} as an array of CuPy")
-    return cupy.asarray(_Shown(carrier._shared_on_device("to_cupy", write=write)))
+    cupy = extras.load("cupy", f"{carrier.label} as an array of CuPy")
+    return cupy.asarray(_Shown(carrier.shared_on_device("to_cupy", write=write)))
 
 
 def vector(dat: Any) -> Any:
@@ -82,7 +82,7 @@ def matrix(mat: Any, *, write: bool) -> Any:
     if mat.is_mixed:
         blocks = [[matrix(block, write=False) for block in row] for row in mat.blocks]
         return sparse.bmat(blocks, format="csr")
-    shape = (mat._n_stored(0), mat._n_stored(1))
+    shape = (mat.n_stored(0), mat.n_stored(1))
     n_values = int(mat.sparsity.rowptr[-1]) * mat.cdim
     if dlpack.place_of(runtime.device) == dlpack.HOST or n_values > MOST_INT32:
         return sparse.csr_matrix(mat.to_scipy().tocsr())
@@ -100,7 +100,7 @@ def _index(sparsity: Any) -> tuple[Any, Any, Any]:
     def copied() -> tuple[Any, ...]:
         return tuple(None if one is None else cupy.asarray(one) for one in _scalars(sparsity))
 
-    found: tuple[Any, Any, Any] = sparsity._on_cuda.made(int(cupy.cuda.Device()), copied)
+    found: tuple[Any, Any, Any] = sparsity.on_cuda.made(int(cupy.cuda.Device()), copied)
     return found
 
 

@@ -36,8 +36,8 @@ def matrix(mat: Any) -> Any:
         ContractError: The dtype is not PETSc's scalar type.
         UnsupportedError: PETSc's integers are too narrow for the matrix.
     """
-    petsc = extras.load("petsc4py.PETSc", f"{mat._what}: handle")
-    _check_scalar(petsc, mat.dtype, mat._what)
+    petsc = extras.load("petsc4py.PETSc", f"{mat.label}: handle")
+    _check_scalar(petsc, mat.dtype, mat.label)
     if mat.is_mixed:
         rows = [[matrix(block) for block in row] for row in mat.blocks]
         nest = petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
@@ -46,12 +46,12 @@ def matrix(mat: Any) -> Any:
     sparsity = mat.sparsity
     if sparsity.rowptr[-1] > np.iinfo(integer).max:
         raise UnsupportedError(
-            f"{mat._what} has {sparsity.rowptr[-1]} places, but this PETSc counts with "
+            f"{mat.label} has {sparsity.rowptr[-1]} places, but this PETSc counts with "
             f"{integer.name}; build PETSc with 64-bit indices"
         )
     index = (sparsity.rowptr.astype(integer), sparsity.colidx.astype(integer, copy=False))
-    shape = (mat._n_stored(0), mat._n_stored(1))
-    values = mat._stored("handle", write=False)
+    shape = (mat.n_stored(0), mat.n_stored(1))
+    values = mat.stored("handle", write=False)
     if mat.cdim == 1:
         made = petsc.Mat().createAIJWithArrays(
             size=shape, csr=(*index, values.reshape(-1)), comm=petsc.COMM_SELF
@@ -139,15 +139,15 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
         ContractError: The dtype is not PETSc's scalar type.
     """
     fields = data.split
-    petsc = extras.load("petsc4py.PETSc", f"{fields[0]._what}: vec")
+    petsc = extras.load("petsc4py.PETSc", f"{fields[0].label}: vec")
     for field in fields:
-        _check_scalar(petsc, field.dtype, field._what)
+        _check_scalar(petsc, field.dtype, field.label)
     to_count = False
     if len(fields) == 1:
-        shown, to_count = fields[0]._lent(write=write)
+        shown, to_count = fields[0].lent(write=write)
         values, block = shown.reshape(-1), fields[0].cdim
     else:
-        values, block = data._gathered(read=read), 1
+        values, block = data.gathered(read=read), 1
     made = _kinds(petsc.Vec)[0]().createWithArray(
         values, size=(values.size, None), bsize=max(block, 1), comm=petsc.COMM_SELF
     )
@@ -159,7 +159,7 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
             fields[0].increment_dat_version()
         _detach(petsc, made)
         if write and len(fields) > 1:
-            data._scatter()
+            data.scatter()
 
 
 def _detach(petsc: Any, vector: Any) -> None:

@@ -67,7 +67,7 @@ def shown(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -> S
     rows = np.asarray(mesh.cell_nodes.values, np.int64)
     points = _values_of(mesh, mesh.coordinates, is_original).reshape(nodes.size, -1)
     if is_original:
-        order = nodes._way.order
+        order = nodes.reordering.order
         rows = mesh.to_original(rows if order is None else order[rows], mesh.cells)
     given = {name: _values_of(mesh, dat, is_original) for name, dat in fields.items()}
     on_cells = {name for name, dat in fields.items() if dat.dataset.set is mesh.cells}
@@ -123,7 +123,7 @@ def _check(mesh: Mesh, name: str, dat: object, what: str) -> None:
             f"{what}: field '{name}' is on Set '{dat.dataset.set.name}'; files take values on "
             f"mesh.vertices, mesh.nodes or mesh.cells of {mesh!r}"
         )
-    dat._refuse_left_out()
+    dat.refuse_left_out()
     if dat.dtype.kind == "c":
         raise DataTypeError(f"{what}: field '{name}' is complex; write its parts as two Dats")
 

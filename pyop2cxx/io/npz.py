@@ -72,8 +72,8 @@ def write_npz(
         "cells": np.asarray(mesh.cell_vertices.values),
     }
     for name, on in (("cells", mesh.cells), ("vertices", mesh.vertices)):
-        if on._way.order is not None:
-            arrays[f"{name}.order"] = on._way.order
+        if on.reordering.order is not None:
+            arrays[f"{name}.order"] = on.reordering.order
     for tag, part in mesh.cell_tags.items():
         arrays[f"cells.tags.{tag}"] = part.owned_indices
     if facets:

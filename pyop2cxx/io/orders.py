@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 def put_origin(group: Any, on: Set, write: Callable[[str, Array], None]) -> None:
     """Store the origin of the numbers of a Set."""
-    found = Digests() if on._origin is None else on._origin.now()
+    found = Digests() if on.origin is None else on.origin.now()
     group.attrs["in_use"], group.attrs["original"] = found.in_use, found.original
-    if on._way.order is not None:
-        write("order", on._way.order)
+    if on.reordering.order is not None:
+        write("order", on.reordering.order)
 
 
 def origin_in(group: Any) -> Digests:

@@ -167,8 +167,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
 
 def _set_in(group: Any, read: Callable[[Any], Array], path: str | os.PathLike[str]) -> Set:
     found = Set(read(group["sizes"]).tolist(), group.attrs["label"])
-    found._origin = orders.origin_in(group)
-    found._way.order = orders.order_in(group, read, os.fspath(path))
+    found.origin = orders.origin_in(group)
+    found.reordering.order = orders.order_in(group, read, os.fspath(path))
     return found
 
 
@@ -200,7 +200,7 @@ def _mat_in(
             f"{os.fspath(path)}: {group.name} has other places than its Maps give; was it written "
             "by another version? Make the Mat anew"
         )
-    mat._stored("load", write=True)[...] = values
+    mat.stored("load", write=True)[...] = values
     return mat
 
 
@@ -239,7 +239,7 @@ def restore(
         }
     for name, thing in objects.items():
         if isinstance(thing, Mat):
-            thing._stored("restore", write=True)[...] = values[name]
+            thing.stored("restore", write=True)[...] = values[name]
         elif isinstance(thing, Dat):
             thing.data_wo_with_halos[...] = values[name]
             thing.halo_valid = True
@@ -279,7 +279,7 @@ class _Writer:
         elif isinstance(thing, Mat):
             _write(group, "rowptr", thing.sparsity.rowptr, self._add)
             _write(group, "colidx", thing.sparsity.colidx, self._add)
-            _write(group, "values", thing._stored("save", write=False), self._add)
+            _write(group, "values", thing.stored("save", write=False), self._add)
             for side, dset in zip(_SIDES, thing.sparsity.dsets, strict=True):
                 if type(dset.set) is Set:
                     group.attrs[side] = self._key(dset.set)
@@ -305,7 +305,7 @@ class _Writer:
         text = extras.load("h5py", "io.save()").string_dtype()
         places = [[self._places[one] for one in pair] for pair in pairs]
         attrs.create("pairs", np.array(places, dtype=object), dtype=text)
-        attrs["diagonal"] = thing.sparsity._diagonal_block
+        attrs["diagonal"] = thing.sparsity.diagonal_block
         for side, dset in zip(_SIDES, thing.sparsity.dsets, strict=True):
             attrs[f"{side}_dim"] = dset.dim
 
@@ -345,7 +345,7 @@ def _check(objects: Mapping[str, Stored]) -> None:
             )
         if isinstance(thing, Mat):
             if thing.is_mixed:
-                raise UnsupportedError(f"save: {thing._what} is mixed; save its blocks")
+                raise UnsupportedError(f"save: {thing.label} is mixed; save its blocks")
             continue
         for part in _sets_of(thing):
             if type(part) is not Set:
@@ -360,9 +360,9 @@ def _check(objects: Mapping[str, Stored]) -> None:
 def _refuse_left_out(objects: Mapping[str, Stored]) -> None:
     for thing in objects.values():
         if isinstance(thing, Dat):
-            thing._refuse_left_out()
+            thing.refuse_left_out()
     for one in (*(x for x in objects.values() if isinstance(x, Map)), *_maps_of_mats(objects)):
-        for _, on, numbering in one._numbered():
+        for _, on, numbering in one.numbered():
             refuse_left_out(f"save: Map '{one.name}'", numbering, on)
 
 
@@ -534,10 +534,10 @@ def _values_for(
     group, what = file[kind][name], f"{os.fspath(path)}: '{name}'"
     values = read(group["values"])
     wanted: Any = thing
-    shape = wanted._stored("restore", write=False).shape if kind == "mats" else wanted.shape
+    shape = wanted.stored("restore", write=False).shape if kind == "mats" else wanted.shape
     if values.shape != shape or values.dtype != wanted.dtype:
         raise StoredFileError(
-            f"{what} has shape {values.shape} of {values.dtype}, but {wanted._what} has {shape} of "
+            f"{what} has shape {values.shape} of {values.dtype}, but {wanted.label} has {shape} of "
             f"{wanted.dtype}"
         )
     if kind == "dats":
@@ -558,7 +558,7 @@ def _entries_for(file: Any, group: Any, mat: Mat, read: Callable[[Any], Array], 
     places = orders.entries_for(pattern, (ways[0], ways[1]), mat)
     if places is None:
         raise StoredFileError(
-            f"{what} has other places than {mat._what}; restore it into a Mat of the same mesh and "
+            f"{what} has other places than {mat.label}; restore it into a Mat of the same mesh and "
             "Maps"
         )
     return places

@@ -167,7 +167,7 @@ class Kernel(Fixed, Shown):
                 f"Kernel '{name}': {len(self.accesses)} accesses, but {len(self.dtypes)} dtypes "
                 "were given"
             )
-        self._what = f"Kernel '{name}'"
+        self.label = f"Kernel '{name}'"
         self.events = tuple(events)
         self.name = name
         self.code = code
@@ -176,7 +176,7 @@ class Kernel(Fixed, Shown):
         self.calls: Kernel | None = None
         self.also_computes: str | None = None
         self.to_watch: Callable[[], Kernel | None] | None = None
-        self._is_legacy = abi != "2026"
+        self.is_legacy = abi != "2026"
         folders = _strings(name, "include_dirs", include_dirs)
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
         extra += () if cpp else known_headers.implied(code)
@@ -190,7 +190,7 @@ class Kernel(Fixed, Shown):
             source = preprocess(code, tuple(dict.fromkeys(extra)), folders, options, cpp=bool(cpp))
         except UsageError as error:
             raise UsageError(f"Kernel '{name}': {error}") from None
-        self._description = Description(
+        self.description = Description(
             code=code,
             name=name,
             headers=tuple(dict.fromkeys(extra)),
@@ -204,7 +204,7 @@ class Kernel(Fixed, Shown):
             header_contents=source.contents,
             source=None if source.lines is None else source,
         )
-        self.core = _build(self._description)
+        self.core = _build(self.description)
         self._is_made = True
 
     @classmethod
@@ -262,7 +262,7 @@ class Kernel(Fixed, Shown):
     @property
     def text(self) -> str:
         """The compiled text: `code`, or the C text of loopy for a loopy program."""
-        return self._description.code
+        return self.description.code
 
     @property
     def key(self) -> str:
@@ -287,7 +287,7 @@ class Kernel(Fixed, Shown):
     @property
     def cpp(self) -> bool:
         """True if the text is C++."""
-        return self._description.cpp
+        return self.description.cpp
 
     @property
     def files_for_compiler(self) -> tuple[str, ...]:
@@ -295,7 +295,7 @@ class Kernel(Fixed, Shown):
 
         None if the files are part of the kernel's tree.
         """
-        given = self._description
+        given = self.description
         is_whole = self.core.body is not None and not self.core.headers
         forced = given.source is not None and not given.source.can_inline
         return () if is_whole and not forced else given.header_contents
@@ -303,12 +303,12 @@ class Kernel(Fixed, Shown):
     @property
     def calls_petsc(self) -> bool:
         """True if the kernel calls PETSc, whose functions need a single thread."""
-        return HEADER in self._description.headers
+        return HEADER in self.description.headers
 
     @property
     def abi(self) -> str:
         """The convention for arguments."""
-        return self._description.abi
+        return self.description.abi
 
     def written_here(self) -> Kernel:
         """Return the kernel, marked as a kernel with text and name by pyop2cxx."""
@@ -325,7 +325,7 @@ class Kernel(Fixed, Shown):
         Returns:
             The same kernel if a parameter is used, or if uses are unknown.
         """
-        core = _build_untyped(self._description, frozenset(positions), function or self.name)
+        core = _build_untyped(self.description, frozenset(positions), function or self.name)
         if core is None:
             return self
         made = copy.copy(self)
@@ -334,11 +334,11 @@ class Kernel(Fixed, Shown):
 
     def with_code(self, code: str, name: str) -> Kernel:
         """Return a kernel of today's convention, of another text and the same options."""
-        return Kernel(code, name, abi="2026", **self._options())
+        return Kernel(code, name, abi="2026", **self.options())
 
-    def _options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         """Return the user's options besides text, accesses and dtypes."""
-        given = self._description
+        given = self.description
         return {
             "headers": given.headers,
             "include_dirs": given.include_dirs,
@@ -365,14 +365,14 @@ class Kernel(Fixed, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         known = {"abi": self.abi, "accesses": self.accesses, "dtypes": self.dtypes}
-        options = self._options() | known
+        options = self.options() | known
         return (_unpickled, (type(self), self.code, self.name, options))
 
     @property
     def num_flops(self) -> int:
         """Floating-point operations of a call: as given, else counted; 0 if unknown."""
-        if self._description.flop_count >= 0:
-            return self._description.flop_count
+        if self.description.flop_count >= 0:
+            return self.description.flop_count
         return 0 if self.facts is None else self.facts.n_operations
 
     def __eq__(self, other: object) -> bool:
@@ -387,7 +387,8 @@ class Kernel(Fixed, Shown):
     def __repr__(self) -> str:
         return f'Kernel("""{self.code}""", {self.name!r})'
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
         return f"{type(self).__name__} '{self.name}'", [("code", str(self.code).strip())]
 
 

@@ -48,14 +48,14 @@ class Alike:
             key: Of `key_of`.
             loop: A `ParLoop`, prepared.
         """
-        is_apart = all(number == (i, i) for i, number in enumerate(loop._symbolic().numbers))
-        if key is None or not is_apart or not loop._run.is_plain:
+        is_apart = all(number == (i, i) for i, number in enumerate(loop.symbolic().numbers))
+        if key is None or not is_apart or not loop.bound_run.is_plain:
             return
         if runtime.has_renumbered and isinstance(loop.iterset, Subset):
             return
         is_of_device = runtime.device is not None
-        pattern = _Pattern(loop._what, loop._effects, loop._prepared, is_of_device)
-        self._known.keep(key, (loop._written_kernel, pattern))
+        pattern = _Pattern(loop.label, loop.effects, loop.prepared, is_of_device)
+        self._known.keep(key, (loop.written_kernel, pattern))
 
     def find(self, key: object, kernel: Kernel, args: Sequence[Any]) -> Run | None:
         """Return the run of a loop with only new data; None if there is none.
@@ -75,11 +75,11 @@ class Alike:
             return None
         for arg in args:
             if type(arg) is DatArg:
-                arg.data._allocated("par_loop")
+                arg.data.allocated("par_loop")
         if not _are_apart(args):
             return None
-        prepared = pattern.prepared.rebound([arg.data._buffer for arg in args])
-        lent = tuple(arg.data._lent_out for arg in args) if pattern.is_of_device else ()
+        prepared = pattern.prepared.rebound([arg.data.buffer for arg in args])
+        lent = tuple(arg.data.lent_out for arg in args) if pattern.is_of_device else ()
         phases = partial(run_phase, prepared, lent)
         return Run(pattern.what, pattern.effects, recalling(prepared.launch, lent), None, phases)
 
@@ -96,11 +96,11 @@ def key_of(options: tuple[object, ...], args: Sequence[Any]) -> tuple[object, ..
         data = arg.data
         if type(arg) is DatArg and type(data) is Dat:
             map_ = arg.map_
-            way = None if map_ is None else map_._uid
-            home = data._set._uid, data._cdim, data._buffer.is_soa
-            found.append((arg.access, way, data._dtype, *home))
+            way = None if map_ is None else map_.uid
+            home = data.set.uid, data.cdim, data.buffer.is_soa
+            found.append((arg.access, way, data.dtype, *home))
         elif type(arg) is GlobalArg and type(data) in (Global, Constant):
-            found.append((arg.access, data._dtype, data._cdim))
+            found.append((arg.access, data.dtype, data.cdim))
         else:
             return None
     return tuple(found)

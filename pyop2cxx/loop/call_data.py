@@ -113,10 +113,10 @@ class Slot:
                 f"{self.what}: {type(old).__name__} '{old.name}' of dtype {dtype} and {dim} values "
                 f"can be replaced by one like it, got {value!r}"
             )
-        if isinstance(old, Dat) and value._set is not old._set:
+        if isinstance(old, Dat) and value.set is not old.set:
             raise MapValueError(
-                f"{self.what}: expected a Dat on Set '{old._set.name}', got Dat '{value.name}' on "
-                f"Set '{value._set.name}'"
+                f"{self.what}: expected a Dat on Set '{old.set.name}', got Dat '{value.name}' on "
+                f"Set '{value.set.name}'"
             )
         return value
 
@@ -163,9 +163,9 @@ class Slot:
         """Return whether an object has the memory layout assumed by the compiled loop."""
         old = self.data
         return bool(
-            value._stride == old._stride
-            and value._component == old._component
-            and value._buffer.is_soa == old._buffer.is_soa
+            value.stride == old.stride
+            and value.component == old.component
+            and value.buffer.is_soa == old.buffer.is_soa
         )
 
 
@@ -210,17 +210,17 @@ class CallData:
     """
 
     def __init__(self, loop: Any, names: Sequence[str]) -> None:
-        self._what: str = loop._what
+        self.label: str = loop.label
         n = len(loop.args)
         self._names = list(names[:n]) if len(names) >= n else []
         self._numbers = {name: i for i, name in enumerate(self._names) if name}
         self.slots = [self._slot(loop, i) for i in range(n)]
-        self._buffers = [part.buffer for part in loop._parts]
-        parts = loop._parts
+        self._buffers = [part.buffer for part in loop.parts]
+        parts = loop.parts
         self.is_plain = [part.number for part in parts] == list(range(n)) and all(
             part.kind in (Kind.ROWS, Kind.TOTAL) and not part.is_of_matrix for part in parts
         )
-        memory = [shared for _, shared in loop._symbolic().numbers]
+        memory = [shared for _, shared in loop.symbolic().numbers]
         self._partners = [
             [j for j in range(n) if j != i and memory[j] == memory[i]] if self.is_plain else []
             for i in range(n)
@@ -230,11 +230,11 @@ class CallData:
         arg = loop.args[i]
         name = f" ('{self._names[i]}')" if self._names else ""
         data, shape = arg.data, None
-        if isinstance(arg, DatArg) and data._stride == 0 and not runtime.static:
+        if isinstance(arg, DatArg) and data.stride == 0 and not runtime.static:
             shape = data._shape("data")
         elif isinstance(arg, GlobalArg):
             shape = data.dim
-        what = f"{self._what}: argument {i}{name}"
+        what = f"{self.label}: argument {i}{name}"
         return Slot(arg=arg, what=what, is_written=arg.access is not READ, shape=shape)
 
     def number_of(self, key: object) -> int:
@@ -251,11 +251,11 @@ class CallData:
             return int(key)
         if key in runtime.constants:
             raise IndexValueError(
-                f"{self._what}: '{key}' is a Const, which all loops share; assign to its data"
+                f"{self.label}: '{key}' is a Const, which all loops share; assign to its data"
             )
         by_name = ", ".join(map(repr, self._numbers)) or "none of them known by name"
         raise IndexValueError(
-            f"{self._what} has arguments 0 to {len(self.slots) - 1}, by the kernel's parameters "
+            f"{self.label} has arguments 0 to {len(self.slots) - 1}, by the kernel's parameters "
             f"{by_name}; got {key!r}"
         )
 
@@ -308,7 +308,7 @@ class CallData:
     def _parted(self, i: int, j: int) -> UsageError:
         first, second = sorted((i, j))
         return UsageError(
-            f"{self._what}: arguments {first} and {second} had the same memory when the loop was "
+            f"{self.label}: arguments {first} and {second} had the same memory when the loop was "
             "made; give both the same data, or make another loop"
         )
 
@@ -328,7 +328,7 @@ class CallData:
     def replace(self, number: int, arg: Any) -> None:
         """Replace an argument; `has_place_for` must hold."""
         self.slots[number] = replace(self.slots[number], arg=arg)
-        self._buffers[number] = arg.data._buffer
+        self._buffers[number] = arg.data.buffer
 
     def buffers(self, bound: Mapping[int, Any]) -> list[_core.Buffer] | None:
         """Return the memory of all arguments; None if the data need a new analysis.
@@ -346,8 +346,8 @@ class CallData:
             if not self.slots[i].is_alike(value):
                 return None
             if isinstance(value, Dat):
-                value._allocated("par_loop")
-            found[i] = value._buffer
+                value.allocated("par_loop")
+            found[i] = value.buffer
         return found
 
 
@@ -372,11 +372,11 @@ def span_of(value: Any) -> tuple[int, int]:
     """Return begin and end of memory; objects without memory lie at negative numbers."""
     if type(value) is Shared:
         return value.address, value.address + value.n_bytes
-    buffer: _core.Buffer | None = getattr(value, "_buffer", None)
+    buffer: _core.Buffer | None = getattr(value, "buffer", None)
     if buffer is None:
         return -id(value), -id(value) + 1
     if buffer.n_bytes == 0:
-        return -value._uid, -value._uid + 1
+        return -value.uid, -value.uid + 1
     return buffer.address, buffer.address + buffer.n_bytes
 
 
@@ -387,10 +387,10 @@ def run(loop: Any, given: Mapping[Any, Any]) -> None:
         loop: A `ParLoop`.
         given: As for `CallData.taken`.
     """
-    bound = loop._call_data.taken(given)
+    bound = loop.call_data.taken(given)
     recorder = runtime.here.recorder if runtime.recorders else None
     if recorder is not None and recorder.is_of_graph:
-        _check_kept(loop._call_data, bound)
+        _check_kept(loop.call_data, bound)
         replaced(loop, bound).compute()
     elif runtime.recorders:
         runtime.settle()  # earlier calls come first
@@ -411,8 +411,8 @@ def _check_kept(data: CallData, bound: Mapping[int, Any]) -> None:
 
 
 def _run_now(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) -> None:
-    if loop._epoch != runtime.epoch:
-        loop._prepare()
+    if loop.epoch != runtime.epoch:
+        loop.prepare()
     if runtime.device is not None or runtime.coherence.is_active:
         _run_by_objects(loop, bound, given)
     elif not _run_bound(loop, bound):
@@ -421,7 +421,7 @@ def _run_now(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) -> None
 
 def _run_bound(loop: Any, bound: Mapping[int, Any]) -> bool:
     """Run a prepared loop on other memory; False: nothing done, an analysis is needed."""
-    data, ready = loop._call_data, loop._run
+    data, ready = loop.call_data, loop.bound_run
     used = ((bound.get(i, arg.data), arg.map_) for i, arg in enumerate(loop.args))
     if not ready.is_plain or not all_current(loop.iterset, used):
         return False
@@ -429,7 +429,7 @@ def _run_bound(loop: Any, bound: Mapping[int, Any]) -> bool:
     if buffers is None:
         return False
     args = [_Bound(bound[i], arg.access) if i in bound else arg for i, arg in enumerate(loop.args)]
-    ready.once(args, partial(loop._prepared.run_with, buffers))
+    ready.once(args, partial(loop.prepared.run_with, buffers))
     return True
 
 
@@ -442,7 +442,7 @@ class _Bound(NamedTuple):
 
 def _run_by_objects(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) -> None:
     """Run a loop where values are on devices, too: arrays take part as Dats and Globals."""
-    slots, device = loop._call_data.slots, runtime.device
+    slots, device = loop.call_data.slots, runtime.device
     arrays = [i for i, value in bound.items() if isinstance(value, Shared)]
     for i in arrays:
         bound[i] = slots[i].wrapped(bound[i].array)
@@ -450,8 +450,8 @@ def _run_by_objects(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) 
     if not _run_bound(loop, bound):
         replaced(loop, bound).compute()
     elif device is not None:
-        recall(loop._lent)
-        recall(value._lent_out for i, value in bound.items() if i not in arrays)
+        recall(loop.lent)
+        recall(value.lent_out for i, value in bound.items() if i not in arrays)
     for i in arrays:
         if slots[i].is_written:
             bound[i].to_host()
@@ -461,11 +461,11 @@ def _run_by_objects(loop: Any, bound: dict[int, Any], given: Mapping[Any, Any]) 
 
 def replaced(loop: Any, bound: Mapping[int, Any]) -> Any:
     """Return a separate loop with other data, to be analysed anew."""
-    slots, found = loop._call_data.slots, loop.__copy__()
+    slots, found = loop.call_data.slots, loop.__copy__()
     objects = {
         i: slots[i].wrapped(value.array) if isinstance(value, Shared) else value
         for i, value in bound.items()
     }
     args = tuple(arg.of(objects[i]) if i in objects else arg for i, arg in enumerate(loop.args))
-    found._take(args)
+    found.take(args)
     return found

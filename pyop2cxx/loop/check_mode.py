@@ -56,8 +56,8 @@ class CheckedRun:
             return
         extra = () if self._is_plain else (self._suspected(INC),)
         inner = _with_kernel(loop, loop.kernel if self._is_plain else kernel.kernel, extra)
-        inner._parts = parts_of(inner.args, inner._items)
-        self.prepared = _made_ready(inner)._prepared
+        inner.parts = parts_of(inner.args, inner.items)
+        self.prepared = _made_ready(inner).prepared
 
     def run(self) -> bool:
         """Run the loop.
@@ -71,7 +71,7 @@ class CheckedRun:
             return self._full.run()
         _give(self._suspected, [0.0])
         has_copied = self.prepared.run_saving([])
-        if self._suspected._values[0] == 0 and all(map(_is_finite, self._sums())):
+        if self._suspected.host_values[0] == 0 and all(map(_is_finite, self._sums())):
             self.prepared.forget_saved()
             return bool(has_copied)
         self.prepared.restore()
@@ -84,7 +84,7 @@ class CheckedRun:
 
     def _sums(self) -> list[Any]:
         """Data with sums over elements."""
-        return [part.data for part in self._loop._parts if part.access == INC]
+        return [part.data for part in self._loop.parts if part.access == INC]
 
 
 def _to_watch(loop: Any) -> Any:
@@ -94,7 +94,7 @@ def _to_watch(loop: Any) -> Any:
     if kernel is None or kernel.opaque_reason:
         return loop
     made = _with_kernel(loop, kernel, ())
-    made._lanes = 0  # no arrays of arrays for a checked kernel
+    made.__dict__.update(lanes=0)  # no arrays of arrays for a checked kernel
     return made
 
 
@@ -104,17 +104,17 @@ def _may_suspect(loop: Any) -> bool:
     if runtime.engine.chosen_device(backend) is not None:
         return False
     return all(
-        type(part.data) in (Dat, Global) for part in loop._parts if part.access == INC
-    ) and not any(part.is_of_matrix for part in loop._parts)
+        type(part.data) in (Dat, Global) for part in loop.parts if part.access == INC
+    ) and not any(part.is_of_matrix for part in loop.parts)
 
 
 def _suspicious(loop: Any) -> CheckedKernel | None:
-    return suspicious(loop.kernel, loop._symbolic().loop)
+    return suspicious(loop.kernel, loop.symbolic().loop)
 
 
 def _is_finite(sums: Any) -> bool:
     """Whether no value is NaN or infinite; false, too, if their sum overflows."""
-    values = sums._values
+    values = sums.host_values
     if values.dtype.kind not in "fc":
         return True
     with np.errstate(all="ignore"):
@@ -124,20 +124,20 @@ def _is_finite(sums: Any) -> bool:
 def _with_kernel(loop: Any, kernel: Any, extra: tuple[Any, ...]) -> Any:
     """Return the loop with another kernel and additional arguments."""
     inner = copy.copy(loop)
-    inner.__dict__.update(kernel=kernel, args=(*loop.args, *extra))
-    inner._built, inner._check = None, False
+    inner.__dict__.update(kernel=kernel, args=(*loop.args, *extra), check=False)
+    inner.built = None
     return inner
 
 
 def _made_ready(inner: Any) -> Any:
-    inner._note_effects()
+    inner.note_effects()
     try:
-        inner._prepare()
+        inner.prepare()
     except UnsupportedError:
-        if inner._strategy is None:
+        if inner.strategy is None:
             raise
-        inner._strategy = None  # may not support a loop with a Global
-        inner._prepare()
+        inner.__dict__.update(strategy=None)  # may not support a loop with a Global
+        inner.prepare()
     return inner
 
 
@@ -155,10 +155,10 @@ class _FullRun:
     def __init__(self, loop: Any, watched: str = WHOLE) -> None:
         self._loop, self._watched = loop, watched
         self._sums = Sums(loop, watched)
-        entries = frozenset(part.number for part in loop._parts if part.is_of_matrix)
+        entries = frozenset(part.number for part in loop.parts if part.is_of_matrix)
         made = checked(
             loop.kernel,
-            loop._symbolic().loop,
+            loop.symbolic().loop,
             layer=loop.pass_layer_arg,
             matrices=entries,
             sums=self._sums.numbers,
@@ -169,11 +169,11 @@ class _FullRun:
         self._also = _written_against_access(loop)
         extra = (self._found(MIN), self._wanted(READ), *self._sums.args)
         inner = _with_kernel(loop, made.kernel, extra)
-        inner._items = replace(loop._items, iteration=loop._items.iteration.with_element())
-        inner._parts = parts_of(inner.args, inner._items)
-        inner._lanes = 0
+        inner.items = replace(loop.items, iteration=loop.items.iteration.with_element())
+        inner.parts = parts_of(inner.args, inner.items)
+        inner.__dict__.update(lanes=0)
         inner = _made_ready(inner)
-        self.prepared, self._lent = inner._prepared, inner._lent
+        self.prepared, self.lent = inner.prepared, inner.lent
         self._of_reals: _FullRun | None = None
 
     def run(self) -> bool:
@@ -227,22 +227,22 @@ class _FullRun:
         _give(self._found, [_NOTHING, _NOTHING])
         _give(self._wanted, [wanted, last])
         has_copied = self.prepared.run_saving(self._also)
-        recall(self._lent)
-        self._found._on_host(_core.Use.read, "check", is_explicit=True)
-        number, value = self._found._values
+        recall(self.lent)
+        self._found.use_on_host(_core.Use.read, "check", is_explicit=True)
+        number, value = self._found.host_values
         return has_copied, (int(number), int(value))
 
 
 def _give(given: Global, values: list[Any]) -> None:
     """Set an internal Global in place, without a transfer for the user to allow."""
-    given._on_host(_core.Use.write, "check", is_explicit=True)
-    given._values[...] = values
-    given._buffer.increment_version()
+    given.use_on_host(_core.Use.write, "check", is_explicit=True)
+    given.host_values[...] = values
+    given.buffer.increment_version()
 
 
 def _written_against_access(loop: Any) -> list[int]:
     """READ arguments possibly written by the kernel."""
-    facts, parts = loop.kernel.facts, loop._parts
+    facts, parts = loop.kernel.facts, loop.parts
     if facts is None:
         return []
     return [
@@ -262,7 +262,7 @@ def _error(loop: Any, sites: tuple[Site, ...], number: int, value: int) -> Check
     if loop.kernel.calls is not None:
         found, parameter = _as_users_kernel(loop.kernel.calls, found, parameter)
     found = replace(found, name=as_written(found.name, loop.kernel.shown_code, found.line))
-    where = f"{loop._what}: {_element(loop, element)}: kernel line {found.line}"
+    where = f"{loop.label}: {_element(loop, element)}: kernel line {found.line}"
     shown = line_of(loop.kernel.shown_code, found.line)
     array = _array(loop, found, parameter)
     what = _MESSAGES[found.check](_Finding(loop, found, parameter, index, array))
@@ -308,7 +308,7 @@ def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
     else:
         what = f"does not fit {dtype.name} (got {wrong.value:.0f}); use a wider type for it"
     error = CheckError(
-        f"{loop._what}: {where}: the sum in value {wrong.component} of {data}{wrong.where} {what}. "
+        f"{loop.label}: {where}: the sum in value {wrong.component} of {data}{wrong.where} {what}. "
         "Nothing was written by this loop"
     )
     error.loop, error.line, error.element = kernel.shown_name, line, element
@@ -318,7 +318,7 @@ def _error_of_sum(loop: Any, wrong: WrongSum, element: int) -> CheckError:
 
 def _element(loop: Any, number: int) -> str:
     """Return the name of an element for messages, by the kernel's number."""
-    items = loop._items
+    items = loop.items
     name = loop.iterset.name
     if number < 0:
         return f"the elements of Set '{name}' together"

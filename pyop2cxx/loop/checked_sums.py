@@ -96,38 +96,38 @@ class Sums:
     """
 
     def __init__(self, loop: Any, kinds: str) -> None:
-        parts = [part for part in loop._parts if _is_sum(part, kinds)]
+        parts = [part for part in loop.parts if _is_sum(part, kinds)]
         self.numbers = tuple(dict.fromkeys(part.number for part in parts))
         # arguments with the same memory share a second sum, too
         self._totals: dict[int, Any] = {}
         for part in parts:
             self._add_total(part.owner)
         self.args = tuple(self._second_arg(loop.args[number]) for number in self.numbers)
-        self._sums = [_Sum(part, part.owner, self._totals[part.owner._uid]) for part in parts]
+        self._sums = [_Sum(part, part.owner, self._totals[part.owner.uid]) for part in parts]
         self._before: list[Array] = []
 
     def _add_total(self, owner: Any) -> None:
-        if owner._uid in self._totals:
+        if owner.uid in self._totals:
             return
         if not isinstance(owner, MatValues):
-            self._totals[owner._uid] = _second(owner)
+            self._totals[owner.uid] = _second(owner)
             return
-        whole = owner if owner._whole is None else owner._whole() or owner
+        whole = owner if owner.whole is None else owner.whole() or owner
         dtype = _dtype_of_second(owner)
-        total = self._totals[whole._uid] = type(whole)(whole.sparsity, dtype, "op2_total")
+        total = self._totals[whole.uid] = type(whole)(whole.sparsity, dtype, "op2_total")
         for block, second in zip(whole, total, strict=True):
-            self._totals[block._uid] = second
+            self._totals[block.uid] = second
 
     def _second_arg(self, arg: Any) -> Any:
         data = arg.data
         if isinstance(data, MatValues):
-            return arg.of(self._totals[data._uid])
+            return arg.of(self._totals[data.uid])
         if isinstance(data, MixedDat):
-            total: Any = MixedDat([self._totals[field._uid] for field in data.split])
+            total: Any = MixedDat([self._totals[field.uid] for field in data.split])
         elif isinstance(data, DatView):
-            total = DatView(self._totals[data.parent._uid], data._index)
+            total = DatView(self._totals[data.parent.uid], data._index)
         else:
-            total = self._totals[data._uid]
+            total = self._totals[data.uid]
         return replace(arg, data=total)
 
     def begin(self) -> None:
@@ -135,9 +135,9 @@ class Sums:
         self._before = [one.values().copy() for one in self._sums]
         for total in self._totals.values():
             for block in total if isinstance(total, MatValues) else (total,):
-                block._on_host(_core.Use.write, "check", is_explicit=True)
-                block._values[...] = 0
-                block._buffer.increment_version()
+                block.use_on_host(_core.Use.write, "check", is_explicit=True)
+                block.host_values[...] = 0
+                block.buffer.increment_version()
 
     def wrong(self) -> WrongSum | None:
         """Return a sum with an overflow after a run; None if all fit."""
@@ -169,18 +169,18 @@ def _second(owner: Any) -> Any:
     if isinstance(owner, Global):
         return Global(owner.dim, dtype=dtype, name="op2_total", comm=ALONE)
     total = Dat(owner.dataset, dtype=dtype, name="op2_total")
-    total._allocated("check")
+    total.allocated("check")
     return total
 
 
 def _values(part: Part, owner: Any) -> Array:
     """Return an owner's values of a part on the host, in shape (entities, values on each)."""
-    owner._on_host(_core.Use.read, "check", is_explicit=True)
+    owner.use_on_host(_core.Use.read, "check", is_explicit=True)
     if part.is_of_matrix:
-        entries: Array = owner._values.reshape(len(owner._values), owner.cdim)
+        entries: Array = owner.host_values.reshape(len(owner.host_values), owner.cdim)
         return entries
-    n = 1 if isinstance(owner, Global) else len(owner._values)
-    rows: Array = owner._values.reshape(n, owner.cdim)
+    n = 1 if isinstance(owner, Global) else len(owner.host_values)
+    rows: Array = owner.host_values.reshape(n, owner.cdim)
     return rows[:, part.component : part.component + part.dim]
 
 
@@ -218,7 +218,7 @@ def first_element(is_wrong: Callable[[int], bool]) -> int:
 
 def are_finite(loop: Any) -> bool:
     """Whether all sums of real or complex numbers are; false, too, if theirs is beyond all."""
-    for part in loop._parts:
+    for part in loop.parts:
         if not _is_sum(part, REAL):
             continue
         with np.errstate(all="ignore"):

@@ -68,9 +68,9 @@ def _check_globals(parts: Sequence[Part], what: str) -> None:
     for part in parts:
         if part.kind is not Kind.TOTAL or part.access is READ:
             continue
-        first.setdefault(part.data._uid, part)
+        first.setdefault(part.data.uid, part)
     for part in parts if first else ():
-        other = first.get(part.data._uid, part)
+        other = first.get(part.data.uid, part)
         if part.access is other.access or not {part.access, other.access} & {INC, MIN, MAX}:
             continue
         one, two = sorted((part, other), key=lambda part: part.number)
@@ -128,7 +128,7 @@ def check_values(parts: Iterable[Part], items: Items, iterset: Set, what: str) -
                     check_defined(map_, items, iterset, where)
                 if items.extruded:
                     check_reach(map_, items, iterset, where)
-            elif not runtime.static and not map_._is_of_columns:
+            elif not runtime.static and not map_.is_of_columns:
                 raise MapValueError(
                     f"{where}: Map '{map_.name}' has no values yet; give it some by "
                     "update_values() before it is used in a loop"
@@ -201,8 +201,8 @@ def check_maps(loop: Any) -> None:
     Raises:
         MapValueError: The values of a Map have changed.
     """
-    for map_, number in {map_: part.number for part in loop._parts for map_ in part.maps}.items():
+    for map_, number in {map_: part.number for part in loop.parts for map_ in part.maps}.items():
         try:
-            map_._check_unchanged()
+            map_.check_unchanged()
         except MapValueError as error:
-            raise MapValueError(f"{loop._what}: arg {number}: {error}") from None
+            raise MapValueError(f"{loop.label}: arg {number}: {error}") from None

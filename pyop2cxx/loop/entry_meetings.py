@@ -30,7 +30,7 @@ def check_entries(loop: Any) -> None:
     Raises:
         CheckError: Two elements do; the message names both.
     """
-    for part in loop._parts:
+    for part in loop.parts:
         if not part.is_of_matrix or part.access != WRITE:
             continue
         found = _of_places(loop, part.path) if part.path is not None else _of_rows(loop, part)
@@ -39,9 +39,9 @@ def check_entries(loop: Any) -> None:
 
 
 def _of_places(loop: Any, path: MatPath) -> tuple[int, int, str] | None:
-    tables = [map_._current_table() for map_ in path.maps]
+    tables = [map_.current_table() for map_ in path.maps]
     versions = tuple(None if table is None else table.version for table in tables)
-    key = (*versions, loop.iterset._uid, loop.iteration_region)
+    key = (*versions, loop.iterset.uid, loop.iteration_region)
     if path.meeting is None or path.meeting[0] != key:
         path.meeting = key, _meeting(loop, path)
     found = path.meeting[1]

@@ -95,10 +95,10 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
     """
     dats = [part for part in parts if part.home is not None]
     ghosts = {
-        (part.data._uid, part.access): (part.number, part.field, part.access)
+        (part.data.uid, part.access): (part.number, part.field, part.access)
         for part in dats
         if part.map_ is not None
-        and not part.map_._is_of_columns
+        and not part.map_.is_of_columns
         and part.data.dataset.set.halo is not None
     }
     return Effects(
@@ -118,12 +118,12 @@ def _reduced(parts: Sequence[Part], iterset: Set) -> tuple[tuple[int, Access], .
     for part in parts:
         if part.kind is not Kind.TOTAL or part.access not in REDUCED:
             continue
-        comm = part.data._comm
+        comm = part.data.comm
         if comm is ALONE:  # of a service that looks at this process
             continue
         if ranks is None:
-            given = iterset._comm if comm is None else comm
-            runtime.processes.check_alone(given, part.data._what, part.access.name)
+            given = iterset.comm if comm is None else comm
+            runtime.processes.check_alone(given, part.data.label, part.access.name)
             continue
         if part.is_field or (comm is not None and comm.size != ranks.size):
             reason = "a field of a MixedDat" if part.is_field else f"of {comm.size} processes"
@@ -131,7 +131,7 @@ def _reduced(parts: Sequence[Part], iterset: Set) -> tuple[tuple[int, Access], .
                 f"Global '{part.data.name}' is {reason}, but the loop's Set is shared by "
                 f"{ranks.size}: pass a Global without a communicator, or with that of the Set"
             )
-        found.setdefault(part.data._uid, (part.number, part.access))
+        found.setdefault(part.data.uid, (part.number, part.access))
     return tuple(found.values())
 
 
@@ -155,15 +155,15 @@ class Run:
     __slots__ = (
         "_assembled",
         "_combines",
-        "_effects",
         "_ghosts",
         "_is_plain",
         "_launch",
         "_overlaps",
         "_phases",
         "_watch",
-        "_what",
         "_written",
+        "effects",
+        "label",
     )
 
     def __init__(
@@ -175,8 +175,8 @@ class Run:
         phases: Callable[[_core.Phase], bool] | None = None,
         overlaps: bool = False,
     ) -> None:
-        self._what = what
-        self._effects = effects
+        self.label = what
+        self.effects = effects
         self._written = effects.written
         self._assembled = effects.assembled
         self._ghosts = effects.ghosts
@@ -207,11 +207,11 @@ class Run:
 
     def bound(self, launch: Callable[[], bool], phases: Callable[[_core.Phase], bool]) -> Run:
         """Return the same for other data, of a plain loop; the arguments are as of `Run`."""
-        return Run(self._what, self._effects, launch, None, phases, self._overlaps)
+        return Run(self.label, self.effects, launch, None, phases, self._overlaps)
 
     def unwatched(self) -> Run:
         """Return the same, but nothing looks at the arguments."""
-        return Run(self._what, self._effects, self._launch)
+        return Run(self.label, self.effects, self._launch)
 
     def once(self, args: Sequence[Any], launch: Callable[[], bool] | None = None) -> None:
         """Run the loop: checks, exchange of ghosts, kernel, notes, sums of ghosts, in this order.
@@ -221,12 +221,12 @@ class Run:
             launch: For a plain loop: runs the kernel with the data of `args`.
         """
         if runtime.n_frozen:
-            check_frozen(self._effects, args, self._what)
+            check_frozen(self.effects, args, self.label)
         run = launch or (
             self._launch if self._is_plain else partial(self._launch_with_ghosts, args)
         )
         if self._combines:
-            run = partial(launch_combined, self._effects, args, run, self._what)
+            run = partial(launch_combined, self.effects, args, run, self.label)
         if run():
             runtime.coherence.attribute(user_line())
         for i in self._written:
@@ -267,12 +267,12 @@ class Run:
         """
         if self._combines:
             raise UnsupportedError(
-                f"{self._what}: a part of a loop cannot reduce a Global over several processes; "
+                f"{self.label}: a part of a loop cannot reduce a Global over several processes; "
                 "call compute() for the whole loop"
             )
         is_last = phase == _core.Phase.boundary
         if runtime.n_frozen:
-            check_frozen(self._effects, args, self._what)
+            check_frozen(self.effects, args, self.label)
         if self._watch is not None and is_last:
             self._watch.before()
         run = self._launch if self._phases is None else partial(self._phases, phase)
@@ -296,7 +296,7 @@ def check_frozen(effects: Effects, args: Sequence[Arg], what: str) -> None:
     """Raise if a Dat's frozen halo was promised another access."""
     for i in effects.dats:
         for dat in args[i].data.split:
-            frozen = dat._frozen if isinstance(dat, Dat) else None
+            frozen = dat.frozen if isinstance(dat, Dat) else None
             if frozen is not None and frozen != args[i].access:
                 raise HaloFrozenError(
                     f"{what}: arg {i}: the halo of Dat '{dat.name}' is frozen with {frozen.name}, "
@@ -384,17 +384,17 @@ def checked_epoch(loop: Any) -> int:
     """
     if runtime.static:
         raise StaticModeError(
-            f"{loop._what}: 'compute' needs loops that run, but init(static=True) only "
+            f"{loop.label}: 'compute' needs loops that run, but init(static=True) only "
             "generates text; call generate(), or run without static=True"
         )
-    check_frozen(loop._effects, loop.args, loop._what)
-    if loop._seen != runtime.epoch:
-        check_values(loop._parts, loop._items, loop.iterset, loop._what)
-    for part in loop._parts:
+    check_frozen(loop.effects, loop.args, loop.label)
+    if loop.seen != runtime.epoch:
+        check_values(loop.parts, loop.items, loop.iterset, loop.label)
+    for part in loop.parts:
         if part.home is not None:
-            part.data._allocated("par_loop")
-    loop._seen = runtime.epoch
-    if not loop._wants_checks():
+            part.data.allocated("par_loop")
+    loop.seen = runtime.epoch
+    if not loop.wants_checks():
         note_numberings(numberings_after(loop, check=False))
     return runtime.epoch
 
@@ -414,32 +414,32 @@ def prepare(loop: Any) -> None:
     if resting is not None:
         resting.note_look()
     epoch = checked_epoch(loop)
-    debug, checks = bool(runtime.configuration["debug"]), loop._wants_checks()
-    is_watched = debug or checks or (runtime.configuration["strict"] and _may_change(loop._parts))
+    debug, checks = bool(runtime.configuration["debug"]), loop.wants_checks()
+    is_watched = debug or checks or (runtime.configuration["strict"] and _may_change(loop.parts))
     if is_watched:
         check_maps(loop)
     phases: Callable[[_core.Phase], bool] | None = None
     if checks and loop.kernel.core.body is not None:
         checked = seams.checked_run(loop)
-        launch, loop._prepared = checked.run, checked.prepared
+        launch, loop.prepared = checked.run, checked.prepared
     else:
         launch = launch_of(loop)
-        phases = partial(run_phase, loop._prepared, loop._lent)
-        if loop._items.n >= LARGE and is_seen():
-            launch = first_shown(launch, f"{loop._what}: planning {loop._items.n} elements")
+        phases = partial(run_phase, loop.prepared, loop.lent)
+        if loop.items.n >= LARGE and is_seen():
+            launch = first_shown(launch, f"{loop.label}: planning {loop.items.n} elements")
     watch: Watch | None = None
     if is_watched:
         watch = seams.watched_arguments(loop, debug=debug, checked=checks)
     # on a device a Halo could not tell whether its write to the host lies between two launches
-    overlaps = loop._items.n_boundary > 0 and runtime.device is None
-    loop._run = Run(loop._what, loop._effects, launch, watch, phases, overlaps)
-    loop._epoch = epoch
+    overlaps = loop.items.n_boundary > 0 and runtime.device is None
+    loop.bound_run = Run(loop.label, loop.effects, launch, watch, phases, overlaps)
+    loop.epoch = epoch
 
 
 def _may_change(parts: Sequence[Part]) -> bool:
     """Say whether a program holds the memory of a Map's values."""
     bases = (base for part in parts for map_ in part.maps for base in map_.flattened_maps)
-    return any(base._values is not None and is_shared(base.__dict__) for base in bases)
+    return any(base.host_values is not None and is_shared(base.__dict__) for base in bases)
 
 
 def first_shown(launch: Callable[[], bool], what: str) -> Callable[[], bool]:
@@ -463,18 +463,18 @@ def launch_of(loop: Any) -> Callable[[], bool]:
     Args:
         loop: A `ParLoop`, or a group of loops in a single function.
     """
-    built = loop._symbolic()
+    built = loop.symbolic()
     for constant in built.constants:
-        constant._check_readable(f"value for {loop._what}")
-    request = loop._request(built, {})
+        constant.check_readable(f"value for {loop.label}")
+    request = loop.request(built, {})
     executable = flow.executable(request)
     device = runtime.engine.chosen_device(request.backend)
-    if device is not None and any(part.kind is Kind.HANDLE for part in loop._parts):
+    if device is not None and any(part.kind is Kind.HANDLE for part in loop.parts):
         raise UnsupportedError(
-            f"{loop._what}: a PassthroughArg is an address of this process, which a device "
+            f"{loop.label}: a PassthroughArg is an address of this process, which a device "
             "cannot reach; run the loop on a backend of the host"
         )
-    loop._prepared = prepared(loop, built, request, executable, device)
+    loop.prepared = prepared(loop, built, request, executable, device)
     if runtime.on_loop is not None:
         runtime.on_loop(loop)
     return _launch_of_prepared(loop, built)
@@ -482,16 +482,16 @@ def launch_of(loop: Any) -> Callable[[], bool]:
 
 def _launch_of_prepared(loop: Any, built: Symbolic) -> Callable[[], bool]:
     if runtime.device is None:
-        launch: Callable[[], bool] = loop._prepared.launch
+        launch: Callable[[], bool] = loop.prepared.launch
         return launch
-    carriers: list[Any] = [*(part.data for part in loop._parts), *built.constants]
-    loop._lent = tuple(one._lent_out for one in carriers)
-    return recalling(loop._prepared.launch, loop._lent)
+    carriers: list[Any] = [*(part.data for part in loop.parts), *built.constants]
+    loop.lent = tuple(one.lent_out for one in carriers)
+    return recalling(loop.prepared.launch, loop.lent)
 
 
 def can_bind(loop: Any) -> bool:
     """Return whether a loop is ready, and only the kernel depends on the data."""
-    if loop._epoch != runtime.epoch or runtime.on_loop is not None or not loop._run.is_plain:
+    if loop.epoch != runtime.epoch or runtime.on_loop is not None or not loop.bound_run.is_plain:
         return False
     return all_current(loop.iterset, ((arg.data, arg.map_) for arg in loop.args))
 
@@ -505,21 +505,21 @@ def bind(loop: Any, number: int, arg: Any) -> None:
         arg: The new argument; `CallData.has_place_for` must hold.
 
     """
-    if hasattr(arg.data, "_allocated"):
-        arg.data._allocated("par_loop")
-    parts, built = list(loop._parts), loop._symbolic()
+    if hasattr(arg.data, "allocated"):
+        arg.data.allocated("par_loop")
+    parts, built = list(loop.parts), loop.symbolic()
     parts[number] = replace(parts[number], data=arg.data)
-    memory, buffer = list(built.memory), arg.data._buffer
+    memory, buffer = list(built.memory), arg.data.buffer
     memory[number] = buffer, buffer.address, buffer.n_bytes
     built = replace(built, memory=tuple(memory))
     args = (*loop.args[:number], arg, *loop.args[number + 1 :])
     loop.__dict__["args"] = owned(args, loop, is_shown=False)
-    loop._parts, loop._built = tuple(parts), built
-    loop._known_facts = loop._recorded = None
-    loop._call_data.replace(number, arg)
-    loop._prepared = loop._prepared.rebound([part.buffer for part in parts])
-    launch, ready = _launch_of_prepared(loop, built), loop._run
-    loop._run = ready.bound(launch, partial(run_phase, loop._prepared, loop._lent))
+    loop.parts, loop.built = tuple(parts), built
+    loop.known_facts = loop.recorded = None
+    loop.call_data.replace(number, arg)
+    loop.prepared = loop.prepared.rebound([part.buffer for part in parts])
+    launch, ready = _launch_of_prepared(loop, built), loop.bound_run
+    loop.bound_run = ready.bound(launch, partial(run_phase, loop.prepared, loop.lent))
 
 
 def prepared(
@@ -538,28 +538,28 @@ def prepared(
         executable: The compiled code.
         device: Device of the run; None for the host.
     """
-    facts, engine = loop._facts, runtime.engine
+    facts, engine = loop.facts, runtime.engine
     is_usual = not (request.tuning or engine.measured or runtime.configuration["tuning"])
     n_threads = facts.n_threads if is_usual else engine.n_threads
     return _core.PreparedLoop(
         executable=executable,
         binding=facts.binding(
             built,
-            arguments=[part.buffer for part in loop._parts],
-            constants=[constant._buffer for constant in built.constants],
+            arguments=[part.buffer for part in loop.parts],
+            constants=[constant.buffer for constant in built.constants],
             matrices=facts.matrices(executable.position_bytes),
             matrix_paths=facts.matrix_paths(built),
         ),
         options=_core.LaunchOptions(
             n_threads=1 if loop.kernel.calls_petsc else n_threads,
-            block_size=loop._block_size,
+            block_size=loop.block_size,
             useful_bytes=facts.useful_bytes,
             tuning=flow.launch_tuning(request, device),
             is_deterministic=request.options.semantics.deterministic,
         ),
         plans=engine.plans,
         timing=engine.timing(
-            (request.name, request.backend.name, executable.strategy), loop._items.n
+            (request.name, request.backend.name, executable.strategy), loop.items.n
         ),
         mirror=None if device is None else device.mirror,
     )

@@ -73,10 +73,10 @@ class LoopFacts:
         Map with values; a Map without values has none.
         """
         written = any(part.target is map_ and part.access != READ for part in self.parts)
-        table = map_._current_table() if map_.has_values else None
+        table = map_.current_table() if map_.has_values else None
         if runtime.static or table is None or not written or self.items.extruded:
             width = 4 if table is None else table.index_bytes
-            return _core.plan.MapFacts(index_bytes=width, has_negative=map_._is_partial)
+            return _core.plan.MapFacts(index_bytes=width, has_negative=map_.is_partial)
         return runtime.engine.plans.facts(table, self.items.whole.size, self.n_threads)
 
     @property
@@ -96,7 +96,7 @@ class LoopFacts:
         Args:
             n_slots: Slots of an element among written targets.
         """
-        used = {map_._uid: map_ for part in self.parts for map_ in part.maps}
+        used = {map_.uid: map_ for part in self.parts for map_ in part.maps}
         numbers = {uid: i for i, uid in enumerate(used)}
         items, iterset = self.items, self.iterset
         return _core.LoopSizes(
@@ -120,17 +120,17 @@ class LoopFacts:
             part: The argument.
             numbers: Indices of the Maps, by uid.
         """
-        through = [numbers[map_._uid] for map_ in part.maps]
+        through = [numbers[map_.uid] for map_ in part.maps]
         is_row, by_places = part.kind is Kind.ROWS, part.path is not None
         itemsize = part.dtype.itemsize if is_row or part.is_of_matrix else 1
         rows = self.items.base if part.map_ is None else part.map_.toset
         n_bytes = part.data.nbytes if part.is_of_matrix and not runtime.static else 0
         return _core.SizedArgument(
-            data=part.data._uid if is_row or part.is_of_matrix else 0,
+            data=part.data.uid if is_row or part.is_of_matrix else 0,
             access=_core.Access(int(part.access)),
             map=through[0] if through else -1,
             columns=through[1] if by_places else -1,
-            target=-1 if part.target is None else numbers[part.target._uid],
+            target=-1 if part.target is None else numbers[part.target.uid],
             n_scalars=part.n_scalars,
             n_rows=rows.total_size if is_row and rows.is_sized else 0,
             row_scalars=max(part.stride, part.dim),
@@ -229,15 +229,15 @@ class LoopFacts:
 
 def table_of(map_: Any) -> _core.MapTable:
     """Return the values of a Map as they are now."""
-    table: _core.MapTable = map_._current_table()
+    table: _core.MapTable = map_.current_table()
     return table
 
 
 def _sized_map(map_: Any) -> _core.SizedMap:
     """Return what the rules about meshes see of a Map."""
-    table = map_._current_table() if map_.has_values else None
+    table = map_.current_table() if map_.has_values else None
     return _core.SizedMap(
-        id=map_._uid,
+        id=map_.uid,
         table=None if runtime.static else table,  # type: ignore[arg-type]  # None is allowed
         n_targets=map_.toset.total_size if map_.toset.is_sized else -1,
         arity=map_.arity,
@@ -250,7 +250,7 @@ def _positions(part: Part, n_bytes: int) -> _core.plan.PositionSpec:
     path, (row_dim, col_dim) = part.path, part.data.block_dims
     assert path is not None  # a part found by places
     return _core.plan.PositionSpec(
-        sparsity=part.data.sparsity._table("loops"),
+        sparsity=part.data.sparsity.table("loops"),
         n_elements=path.rows.iterset.size,
         rows=table_of(path.rows),
         columns=table_of(path.cols),

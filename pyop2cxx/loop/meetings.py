@@ -43,15 +43,15 @@ def check_races(loop: Any, *, equal_writes: bool) -> None:
     Raises:
         CheckError: Two elements race; the message names both.
     """
-    if loop._items.n < 1:
+    if loop.items.n < 1:
         return
-    parts: Sequence[Part] = loop._parts
+    parts: Sequence[Part] = loop.parts
     memory = aliases(parts)[1]
     for part in parts:
         is_set = part.home is not None and part.access in (RW, WRITE)
         if is_set and part.map_ is not None and not equal_writes:
             _check_own(loop, part, part.map_)
-    if loop._items.n < 2:
+    if loop.items.n < 2:
         return
     for i, j in itertools.combinations(range(len(parts)), 2):
         if memory[i] == memory[j] and _can_race(parts[i], parts[j]):
@@ -71,15 +71,15 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     Cells of a column are visited from the bottom up, on all backends: uses of the column's values
     are no race.
     """
-    if map_._is_of_columns:
+    if map_.is_of_columns:
         return
-    table = map_._current_table()
-    key = (None if table is None else table.version, loop.iterset._uid, loop.iteration_region)
-    if key not in map_._meetings:
-        map_._meetings.clear()
+    table = map_.current_table()
+    key = (None if table is None else table.version, loop.iterset.uid, loop.iteration_region)
+    if key not in map_.meetings:
+        map_.meetings.clear()
         rows = _Rows(loop, map_).rows
-        map_._meetings[key] = first_meeting(rows) or first_repetition(rows)
-    found = map_._meetings[key]
+        map_.meetings[key] = first_meeting(rows) or first_repetition(rows)
+    found = map_.meetings[key]
     if found is None:
         return
     first, second, target = found
@@ -103,7 +103,7 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
 
 def number_of(loop: Any, item: int) -> int:
     """Return the index of an item in the loop's Set; for extruded Sets, the item."""
-    if loop._items.extruded or not isinstance(loop.iterset, Subset):
+    if loop.items.extruded or not isinstance(loop.iterset, Subset):
         return item
     return int(loop.iterset.owned_indices[item])
 
@@ -235,7 +235,7 @@ class _Rows:
     """
 
     def __init__(self, loop: Any, map_: Map | None) -> None:
-        items, iterset = loop._items, loop.iterset
+        items, iterset = loop.items, loop.iterset
         if isinstance(iterset, Subset):
             elements = np.asarray(iterset.owned_indices, dtype=np.int64)
         else:
@@ -265,7 +265,7 @@ class _Rows:
             return
         base = map_.values_with_halo.astype(np.int64)[columns]
         n_cells = np.repeat(n_levels, visited)
-        both = (0, 1) if items.facets and not map_._is_of_columns else (0,)
+        both = (0, 1) if items.facets and not map_.is_of_columns else (0,)
         self.rows = np.concatenate(
             [
                 reached(map_, base, levels[:, None] + above, n_cells[:, None], items)
@@ -277,7 +277,7 @@ class _Rows:
 
 def race(loop: Any, argument: int, element: int, message: str) -> CheckError:
     """Return the error that names the racing elements."""
-    error = CheckError(f"{loop._what}: arg {argument}: {message}. Nothing was written by this loop")
+    error = CheckError(f"{loop.label}: arg {argument}: {message}. Nothing was written by this loop")
     error.loop, error.argument, error.element, error.check = (
         loop.kernel.shown_name,
         argument,

@@ -62,9 +62,9 @@ def numberings_after(loop: Any, *, check: bool) -> list[tuple[Any, int]]:
     if not runtime.has_renumbered:
         return []
     users = _users(loop)
-    if all(user.numbering == user.on._numbering for user in users):
+    if all(user.numbering == user.on.numbering for user in users):
         return []
-    dats = [part for part in loop._parts if part.home is not None]
+    dats = [part for part in loop.parts if part.home is not None]
     zeros = {id(part) for part in dats if _is_zero(part.data)}
     anew = {id(part) for part in dats if _is_overwritten(loop, part)}
     users = [user for user in users if not (user.is_dat and id(user.part) in zeros | anew)]
@@ -72,7 +72,7 @@ def numberings_after(loop: Any, *, check: bool) -> list[tuple[Any, int]]:
         _check_one_for_each_set(loop, users)
     used = {user.on: user.numbering for user in users}
     return [
-        (part.data, used.get(part.home, part.home._numbering))
+        (part.data, used.get(part.home, part.home.numbering))
         for part in dats
         if id(part) in anew or (id(part) in zeros and part.access != READ)
     ]
@@ -87,15 +87,15 @@ def all_current(iterset: Set | None, used: Iterable[tuple[Any, Map | None]]) -> 
     """
     if not runtime.has_renumbered:
         return True
-    if isinstance(iterset, Subset) and iterset._numbering != iterset._ground._numbering:
+    if isinstance(iterset, Subset) and iterset.numbering != iterset.ground.numbering:
         return False
     for data, map_ in used:
-        home = getattr(data, "_set", None)
-        if home is not None and data._numbering != home._ground._numbering:
+        home = getattr(data, "set", None)
+        if home is not None and data.numbering != home.ground.numbering:
             return False
         if map_ is None:
             continue
-        if not isinstance(map_, Map) or any(n != on._numbering for _, on, n in map_._numbered()):
+        if not isinstance(map_, Map) or any(n != on.numbering for _, on, n in map_.numbered()):
             return False
     return True
 
@@ -103,25 +103,25 @@ def all_current(iterset: Set | None, used: Iterable[tuple[Any, Map | None]]) -> 
 def note_numberings(given: Iterable[tuple[Any, int]]) -> None:
     """Note the numbering of Dats with new values."""
     for dat, numbering in given:
-        dat._numbering = numbering
+        dat.numbering = numbering
 
 
 def _users(loop: Any) -> list[_User]:
     users = [_of_subset(loop.iterset)] if isinstance(loop.iterset, Subset) else []
-    for part in loop._parts:
-        users += [_of_map(part, *found) for map_ in part.maps for found in map_._numbered()]
+    for part in loop.parts:
+        users += [_of_map(part, *found) for map_ in part.maps for found in map_.numbered()]
         if part.home is not None:
-            users.append(_of_dat(part, part.home._ground))
+            users.append(_of_dat(part, part.home.ground))
     return users
 
 
 def _of_subset(given: Subset) -> _User:
-    on = given._ground
+    on = given.ground
     advice = (
         f"make it anew: op2.Subset({on.name}, renumbering.to_new(mask, on={on.name})), where mask "
         "has a truth value for each entity"
     )
-    return _User(f"the Subset of Set '{on.name}'", None, on, given._numbering, advice)
+    return _User(f"the Subset of Set '{on.name}'", None, on, given.numbering, advice)
 
 
 def _of_map(part: Part, map_: Map, on: Set, numbering: int) -> _User:
@@ -135,11 +135,11 @@ def _of_dat(part: Part, on: Set) -> _User:
         "give it to op2.renumber with the others, or its values in the numbers of now: "
         f"{name}.data = renumbering.to_new(values, on={on.name})"
     )
-    return _User(f"{type(part.data).__name__} '{name}'", part, on, part.data._numbering, advice)
+    return _User(f"{type(part.data).__name__} '{name}'", part, on, part.data.numbering, advice)
 
 
 def _is_zero(dat: Any) -> bool:
-    known: bool = not dat._is_allocated or dat._zero_version == dat._buffer.version
+    known: bool = not dat.is_allocated or dat.zero_version == dat.buffer.version
     return known
 
 
@@ -155,8 +155,8 @@ def _is_overwritten(loop: Any, part: Part) -> bool:
 def _check_one_for_each_set(loop: Any, users: list[_User]) -> None:
     for one, other in itertools.combinations(users, 2):
         if one.on is other.on and one.numbering != other.numbering:
-            is_left_out = one.numbering != one.on._numbering and one.numbering <= other.numbering
-            is_only = other.numbering == one.on._numbering
+            is_left_out = one.numbering != one.on.numbering and one.numbering <= other.numbering
+            is_only = other.numbering == one.on.numbering
             raise _error(loop, *((one, other) if is_left_out or is_only else (other, one)))
 
 
@@ -166,7 +166,7 @@ def _error(loop: Any, wrong: _User, right: _User) -> CheckError:
         for user in (wrong, right)
     ]
     error = CheckError(
-        f"{loop._what}: {places[0]}: {wrong.what} was left out when op2.renumber, or its undo, "
+        f"{loop.label}: {places[0]}: {wrong.what} was left out when op2.renumber, or its undo, "
         f"renumbered Set '{wrong.on.name}', but {right.what} ({places[1]}) was not, so that "
         f"entities would be taken for others; {wrong.advice}. Nothing was written by this loop"
     )

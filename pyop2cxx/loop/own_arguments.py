@@ -34,7 +34,7 @@ class OfLoop:
             raise UsageError(f"argument {number} of a loop that is gone: '{name}' has no effect")
         if name != "data" or not is_shown:
             raise UsageError(
-                f"{loop._what}: arg {number}: '{name}' cannot be assigned; other data are given by "
+                f"{loop.label}: arg {number}: '{name}' cannot be assigned; other data are given by "
                 f"loop.arguments[{number}].data = ... or loop.replace_data({number}, ...); "
                 "make another loop for all else"
             )

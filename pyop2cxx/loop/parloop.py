@@ -21,7 +21,8 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
-from pyop2cxx.loop import call_data, symbolic
+from pyop2cxx.loop import call_data
+from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.bounds import check_bounds
 from pyop2cxx.loop.call_data import CallData, Shared
 from pyop2cxx.loop.checks import (
@@ -137,45 +138,45 @@ class ParLoop(Fixed, Shown):
         equal_writes: bool = False,
         tuning: Mapping[str, bool | int | float] | None = None,
     ) -> None:
-        self.kernel = self._written_kernel = self._checked_kernel(kernel)
-        self._what = f"par_loop '{kernel.name}'"
+        self.kernel = self.written_kernel = self._checked_kernel(kernel)
+        self.label = f"par_loop '{kernel.name}'"
         if isinstance(iterset, MixedSet):
             raise SetTypeError(
-                f"{self._what}: cannot iterate over a MixedSet; loop over each of its Sets"
+                f"{self.label}: cannot iterate over a MixedSet; loop over each of its Sets"
             )
         if not isinstance(iterset, Set):
             raise SetTypeError(
-                f"{self._what}: the second argument must be the Set to iterate over, got "
+                f"{self.label}: the second argument must be the Set to iterate over, got "
                 f"{iterset!r} of type {type(iterset).__name__}"
             )
         self.iterset = iterset
         self.args = args
-        self.iteration_region = checked_region(iteration_region, iterate, self._what)
+        self.iteration_region = checked_region(iteration_region, iterate, self.label)
         self.pass_layer_arg = bool(pass_layer_arg)
-        self._items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self._what)
-        self._strategy = checked_strategy(strategy, self._what)
-        self._block_size = checked_block_size(block_size, self._what)
-        self._lanes = checked_lanes(lanes, self._what)
-        self._check = checked_flag("check", check, self._what)
-        self._equal_writes = bool(checked_flag("equal_writes", equal_writes, self._what))
-        self._tuning = tuning_numbers.checked(tuning, self._what)
-        self._parts = parts_of(args, self._items, self._what)
-        check_parts(self._parts, self._items, iterset, self._what)
+        self.items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self.label)
+        self.strategy = checked_strategy(strategy, self.label)
+        self.block_size = checked_block_size(block_size, self.label)
+        self.lanes = checked_lanes(lanes, self.label)
+        self.check = checked_flag("check", check, self.label)
+        self.equal_writes = bool(checked_flag("equal_writes", equal_writes, self.label))
+        self.tuning = tuning_numbers.checked(tuning, self.label)
+        self.parts = parts_of(args, self.items, self.label)
+        check_parts(self.parts, self.items, iterset, self.label)
         if kernel.abi == "2026":
-            check_forms(args, self._what)
-        self._seen = runtime.epoch
+            check_forms(args, self.label)
+        self.seen = runtime.epoch
         self._adapt_kernel()
-        self._built: Symbolic | None = None
+        self.built: Symbolic | None = None
         self._check_bounds()
-        self._line = user_line()
-        self._epoch = -1
-        self._recorded: Any = None
-        self._prepared: _core.PreparedLoop
-        self._run: Run
-        self._lent: tuple[Lent, ...] = ()
+        self.line = user_line()
+        self.epoch = -1
+        self.recorded: Any = None
+        self.prepared: _core.PreparedLoop
+        self.bound_run: Run
+        self.lent: tuple[Lent, ...] = ()
         self._known_call_data: CallData | None = None
         self.args = owned(self.args, self, is_shown=False)
-        self._note_effects()
+        self.note_effects()
         self._is_made = True
 
     def __copy__(self) -> ParLoop:
@@ -185,14 +186,15 @@ class ParLoop(Fixed, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
-            f"{self._what}: a loop cannot be pickled, nor copied deeply; make it again from its "
+            f"{self.label}: a loop cannot be pickled, nor copied deeply; make it again from its "
             "kernel, Set and arguments, which can"
         )
 
     def __repr__(self) -> str:
         return in_a_line(self)
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
         return as_table(self)
 
     def _checked_kernel(self, kernel: Kernel) -> Kernel:
@@ -210,7 +212,7 @@ class ParLoop(Fixed, Shown):
         if kernel.abi != "2026":
             self._adapt_older_kernel()
         elif needs_wrapper(kernel):
-            values = values_of(self.args, self._parts)
+            values = values_of(self.args, self.parts)
             self.kernel = wrapped(kernel, self.args, values, layer=self.pass_layer_arg)
         else:
             self._check_kernel()
@@ -218,15 +220,15 @@ class ParLoop(Fixed, Shown):
     def _adapt_older_kernel(self) -> None:
         """Call a kernel of an older convention from a wrapper of today's convention."""
         kernel = self.kernel
-        self.pass_layer_arg |= kernel.abi == "2013" and self._items.extruded
-        self._items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self._what)
+        self.pass_layer_arg |= kernel.abi == "2013" and self.items.extruded
+        self.items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self.label)
         self.kernel, self.args = conventions().adapted(
-            kernel, self.args, layer=self.pass_layer_arg, facets=self._items.facets
+            kernel, self.args, layer=self.pass_layer_arg, facets=self.items.facets
         )
-        self._parts = parts_of(self.args, self._items)
+        self.parts = parts_of(self.args, self.items)
 
     def _check_kernel(self) -> None:
-        handles = {part.number for part in self._parts if part.kind is Kind.HANDLE}
+        handles = {part.number for part in self.parts if part.kind is Kind.HANDLE}
         descriptors = [
             Descriptor(i, name, None if i in handles else arg.data.dtype, arg.access)
             for i, (name, arg) in enumerate(zip(self._names(), self.args, strict=True))
@@ -246,38 +248,38 @@ class ParLoop(Fixed, Shown):
     def _check_bounds(self) -> None:
         """Check the kernel's subscripts that are independent of data."""
         level, strict = user_stacklevel(), runtime.configuration["strict"]
-        loop = self._symbolic().loop
-        check_bounds(self.kernel, loop, self._names(), self._what, stacklevel=level, strict=strict)
+        loop = self.symbolic().loop
+        check_bounds(self.kernel, loop, self._names(), self.label, stacklevel=level, strict=strict)
 
     def _names(self) -> list[str]:
         """Names of the arguments in messages."""
         return [f"{type(arg.data).__name__} '{arg.data.name}'" for arg in self.args]
 
-    def _note_effects(self) -> None:
+    def note_effects(self) -> None:
         """Find the effects of a run beside the values."""
-        self._effects = effects_of(self._parts, self.iterset)
-        self._known_facts: LoopFacts | None = None
+        self.effects = effects_of(self.parts, self.iterset)
+        self.known_facts: LoopFacts | None = None
 
     @property
-    def _facts(self) -> LoopFacts:
+    def facts(self) -> LoopFacts:
         """Facts for the choice of the text, beside the loop itself."""
-        if self._known_facts is None:
-            self._known_facts = self._facts_kind(self.iterset, self._items, self._parts)
-        return self._known_facts
+        if self.known_facts is None:
+            self.known_facts = self._facts_kind(self.iterset, self.items, self.parts)
+        return self.known_facts
 
-    def _symbolic(self) -> Symbolic:
+    def symbolic(self) -> Symbolic:
         """Return the loop without data, for the present state."""
-        built = self._built
+        built = self.built
         if built is None or not built.is_current:
-            kept = None if built is None else built.renewed(self._parts)
-            self._built = built = kept or symbolic.build(self.kernel, self._parts, self._items)
+            kept = None if built is None else built.renewed(self.parts)
+            self.built = built = kept or building.build(self.kernel, self.parts, self.items)
         return built
 
     @property
-    def _call_data(self) -> CallData:
+    def call_data(self) -> CallData:
         """Facts for binding other data."""
         if self._known_call_data is None:
-            names = [one.name for one in self._written_kernel.parameters]
+            names = [one.name for one in self.written_kernel.parameters]
             self._known_call_data = CallData(self, names)
         return self._known_call_data
 
@@ -305,7 +307,7 @@ class ParLoop(Fixed, Shown):
             >>> b.data_ro.tolist()
             [1.0, 1.0]
         """
-        data = self._call_data
+        data = self.call_data
         number = data.number_of(index)
         old: Any = self.args[number]
         held = getattr(new, "data", None)
@@ -315,26 +317,26 @@ class ParLoop(Fixed, Shown):
         is_bound = data.has_place_for(number, made) and can_bind(self)
         is_bound = is_bound and all_current(None, [(made, old.map_)])
         args = (*self.args[:number], arg, *self.args[number + 1 :])
-        parts = self._parts if is_bound else self._parts_of(args)
+        parts = self.parts if is_bound else self._parts_of(args)
         if runtime.recorder is not None and not runtime.recorder.takes_all:
             runtime.settle()  # the loop may wait, with the present data
         if is_bound:
             bind(self, number, arg)
         else:
-            self._take(args, parts)
+            self.take(args, parts)
 
     def _parts_of(self, args: tuple[Arg, ...]) -> tuple[Part, ...]:
-        parts = parts_of(args, self._items)
-        check_parts(parts, self._items, self.iterset, self._what)
+        parts = parts_of(args, self.items)
+        check_parts(parts, self.items, self.iterset, self.label)
         return parts
 
-    def _take(self, args: tuple[Arg, ...], parts: tuple[Part, ...] | None = None) -> None:
+    def take(self, args: tuple[Arg, ...], parts: tuple[Part, ...] | None = None) -> None:
         """Have other arguments from now on."""
-        self._parts = self._parts_of(args) if parts is None else parts
+        self.parts = self._parts_of(args) if parts is None else parts
         self.__dict__["args"] = owned(args, self, is_shown=False)
-        self._built = self._recorded = self._known_call_data = None
-        self._note_effects()
-        self._epoch = -1
+        self.built = self.recorded = self._known_call_data = None
+        self.note_effects()
+        self.epoch = -1
 
     @property
     def arguments(self) -> tuple[Arg, ...]:
@@ -349,7 +351,7 @@ class ParLoop(Fixed, Shown):
     @property
     def num_flops(self) -> int:
         """Floating-point operations of a run; 0 if unknown."""
-        return self.kernel.num_flops * self._items.n
+        return self.kernel.num_flops * self.items.n
 
     # Text
 
@@ -374,11 +376,11 @@ class ParLoop(Fixed, Shown):
         unknown = sorted(set(given) - set(_GENERATE_OPTIONS))
         if unknown:
             raise UsageError(
-                f"{self._what}: generate() has no option {', '.join(map(repr, unknown))}; there "
+                f"{self.label}: generate() has no option {', '.join(map(repr, unknown))}; there "
                 f"are: {', '.join(_GENERATE_OPTIONS)}"
             )
-        check_generate_options(given, self._what)
-        request = self._request(self._symbolic(), given)
+        check_generate_options(given, self.label)
+        request = self.request(self.symbolic(), given)
         if given.get("any_device", False):
             choice = flow.choose(request)
         else:
@@ -406,12 +408,12 @@ class ParLoop(Fixed, Shown):
         """
         is_sized = self.iterset.is_sized and not runtime.static
         n_bytes = self.useful_bytes if is_sized else None
-        size = self._items.n
-        found: Explanation = explained(self._current_request(), self.iterset.name, size, n_bytes)
-        return found.planned(self._prepared) if self._epoch == runtime.epoch else found
+        size = self.items.n
+        found: Explanation = explained(self.current_request(), self.iterset.name, size, n_bytes)
+        return found.planned(self.prepared) if self.epoch == runtime.epoch else found
 
     def _header(self, strategy: str) -> str:
-        lines = [f"{self._what} over Set '{self.iterset.name}', strategy {strategy}"]
+        lines = [f"{self.label} over Set '{self.iterset.name}', strategy {strategy}"]
         for i, arg in enumerate(self.args):
             path = f" via Map '{arg.map_.name}'" if arg.map_ is not None else ""
             kind = type(arg.data).__name__
@@ -445,9 +447,9 @@ class ParLoop(Fixed, Shown):
                     return
                 if runtime.others_record:
                     runtime.settle_others(*uses_of(self.args))
-            if self._epoch != runtime.epoch:
-                self._prepare()
-            self._run.once(self.args)
+            if self.epoch != runtime.epoch:
+                self.prepare()
+            self.bound_run.once(self.args)
         except Op2Error as error:
             shorten(error)
             raise error
@@ -493,74 +495,77 @@ class ParLoop(Fixed, Shown):
             self.compute(given)  # type: ignore[arg-type]  # it is no Mapping
             return
         try:
-            runtime.require_running(self._what, "compute")
+            runtime.require_running(self.label, "compute")
             if given is not None and not is_mapping:
-                raise UsageError(f"{self._what}: a part of the loop runs with the loop's own data")
+                raise UsageError(f"{self.label}: a part of the loop runs with the loop's own data")
             call_data.run(self, {**given, **data} if is_mapping else data)  # type: ignore[dict-item]
         except Op2Error as error:
             shorten(error)
             raise error
 
     def _compute_part(self, part: SetPartition) -> None:
-        phase = phase_of(part, self.iterset, self._what)
+        phase = phase_of(part, self.iterset, self.label)
         runtime.settle()
         with runtime.at_once():
-            if self._epoch != runtime.epoch:
-                self._prepare()
-            self._run.part(phase, self.args)
+            if self.epoch != runtime.epoch:
+                self.prepare()
+            self.bound_run.part(phase, self.args)
 
     @property
     def is_kept(self) -> bool:
         """Whether the loop is prepared, and later runs may reuse the preparation without data."""
-        return self._epoch == runtime.epoch and not self._run.is_watched
+        return self.epoch == runtime.epoch and not self.bound_run.is_watched
 
-    def _launched(self) -> Callable[[], bool]:
+    def launched(self) -> Callable[[], bool]:
         """Return the bare launch of the kernel, without keeping data alive."""
-        if self._epoch != runtime.epoch:
-            self._prepare()
-        return self._run.launch
+        if self.epoch != runtime.epoch:
+            self.prepare()
+        return self.bound_run.launch
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Prepare the run: check the arguments and choose the text."""
         prepare(self)
         self._known_call_data = None
 
-    def _wants_checks(self) -> bool:
+    def wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""
         options = runtime.configuration
-        return bool(options["check"] or options["debug"]) if self._check is None else self._check
+        return bool(options["check"] or options["debug"]) if self.check is None else self.check
 
-    def _current_request(self) -> Request:
+    def current_request(self) -> Request:
         """Return the input for the choice of the loop's text."""
-        return self._request(self._symbolic(), {})
+        return self.request(self.symbolic(), {})
 
-    def _request(self, built: symbolic.Symbolic, given: dict[str, Any]) -> Request:
+    def request(self, built: Symbolic, given: dict[str, Any]) -> Request:
+        """Return the input for the choice of a text."""
         backend = runtime.engine.backend(str(given.get("backend", runtime.backend)))
-        tuning = given.get("tuning", self._tuning)
+        tuning = given.get("tuning", self.tuning)
         return Request(
             name=self.kernel.shown_name,
-            line=self._line,
+            line=self.line,
             kernel=self.kernel,
             loop=built.loop,
             backend=backend,
-            map_facts=tuple(self._map_facts(map_) for map_ in built.maps),
-            options=self._facts.options(built, backend, given | {"tuning": tuning}),
-            strategy=given.get("strategy", self._strategy),
-            lanes=given.get("lanes", self._lanes),
+            map_facts=tuple(self.map_facts(map_) for map_ in built.maps),
+            options=self.facts.options(built, backend, given | {"tuning": tuning}),
+            strategy=given.get("strategy", self.strategy),
+            lanes=given.get("lanes", self.lanes),
             tuning=tuning,
-            column_fill=partial(self._facts.column_fill, built),
+            column_fill=partial(self.facts.column_fill, built),
         )
 
-    def _map_facts(self, map_: Any) -> _core.plan.MapFacts:
+    def map_facts(self, map_: Any) -> _core.plan.MapFacts:
+        """Return facts about a Map, for the estimate."""
         try:
-            return self._facts.map_facts(map_)
+            return self.facts.map_facts(map_)
         except UsageError as error:  # the program has changed an array shared by the Map
-            number = next(part.number for part in self._parts if part.target is map_)
+            number = next(part.number for part in self.parts if part.target is map_)
             raise MapValueError(
-                f"{self._what}: arg {number}: Map '{map_.name}': {error}; pass changed values to "
+                f"{self.label}: arg {number}: Map '{map_.name}': {error}; pass changed values to "
                 "Map.update_values"
             ) from None
 
     @property
     def useful_bytes(self) -> int:
         """Bytes moved by a call, at least: each Dat and Map entry once, INC and RW both ways."""
-        return self._facts.useful_bytes
+        return self.facts.useful_bytes

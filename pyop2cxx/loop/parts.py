@@ -77,7 +77,7 @@ class Cell:
             arities: Of the Maps in the loop, by number.
         """
         heights, widths = (
-            [dim * (1 if map_ is None else arities[map_._uid]) for dim, map_ in side]
+            [dim * (1 if map_ is None else arities[map_.uid]) for dim, map_ in side]
             for side in (self.rows, self.columns)
         )
         first = sum(heights[: self.row]) + self.within
@@ -123,7 +123,7 @@ class Part:
     @property
     def buffer(self) -> _core.Buffer:
         """The memory of the values."""
-        found: _core.Buffer = self.data._buffer
+        found: _core.Buffer = self.data.buffer
         return found
 
     @property
@@ -161,7 +161,7 @@ class Part:
     @property
     def is_masked(self) -> bool:
         """Whether entries of a matrix may have no place."""
-        partial = any(map_._is_partial for map_ in self.maps)
+        partial = any(map_.is_partial for map_ in self.maps)
         return self.path is not None and (self.path.is_masked or partial)
 
 
@@ -229,8 +229,8 @@ def _of_dat(arg: DatArg, number: int, items: Items) -> Sequence[Part]:
             access=access,
             maps=maps,
             dim=dat.cdim,
-            stride=dat._stride,
-            component=dat._component,
+            stride=dat.stride,
+            component=dat.component,
             n_scalars=_n_scalars(maps, (dat.cdim,), items),
             home=home,
         ),
@@ -238,9 +238,9 @@ def _of_dat(arg: DatArg, number: int, items: Items) -> Sequence[Part]:
 
 
 def _column_map(base: Set) -> Map:
-    if base._column_map is None:
-        base._column_map = ColumnMap(base)
-    found: Map = base._column_map
+    if base.column_map is None:
+        base.column_map = ColumnMap(base)
+    found: Map = base.column_map
     return found
 
 
@@ -328,14 +328,14 @@ def _of_blocks(arg: MixedMatArg, number: int, items: Items) -> Sequence[Part]:
 def _n_scalars(maps: Sequence[Map], dims: Sequence[int], items: Items) -> int:
     """Return the number of values of an element, behind Maps or direct."""
     both = 2 if items.facets else 1
-    reached = (map_.arity * (1 if map_._is_of_columns else both) for map_ in maps)
+    reached = (map_.arity * (1 if map_.is_of_columns else both) for map_ in maps)
     return prod(dims) * prod(reached)
 
 
 def uses_of(args: Iterable[Arg]) -> list[tuple[Any, bool]]:
     """Return the objects with values, each with whether it is written."""
     parts = (part for arg in args for part in getattr(arg, "parts", (arg,)))
-    return [(p.data, p.access is not READ) for p in parts if hasattr(p.data, "_buffer")]
+    return [(p.data, p.access is not READ) for p in parts if hasattr(p.data, "buffer")]
 
 
 def values_of(args: Sequence[Arg], parts: Sequence[Part]) -> tuple[Value, ...]:

@@ -133,14 +133,15 @@ class PythonLoop(ParLoop):
     def _check_bounds(self) -> None:
         """Do nothing: Python checks subscripts."""
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Prepare the run: check the arguments and choose the text."""
         epoch = checked_epoch(self)
-        if self._wants_checks():
+        if self.wants_checks():
             note_numberings(numberings_after(self, check=True))
         calls = _Calls(self)
-        overlaps = self._items.n_boundary > 0
-        self._run = Run(self._what, self._effects, calls.run, None, calls.run_phase, overlaps)
-        self._epoch = epoch
+        overlaps = self.items.n_boundary > 0
+        self.bound_run = Run(self.label, self.effects, calls.run, None, calls.run_phase, overlaps)
+        self.epoch = epoch
 
 
 class _Calls:
@@ -156,14 +157,14 @@ class _Calls:
 
     def run_phase(self, phase: _core.Phase) -> bool:
         """Call the function for the items of the core, or for the others."""
-        items, n_core = _items(self._loop), self._loop._items.n - self._loop._items.n_boundary
+        items, n_core = _items(self._loop), self._loop.items.n - self._loop.items.n_boundary
         is_core = phase == _core.Phase.core
         return self._over(islice(items, n_core) if is_core else islice(items, n_core, None))
 
     def _over(self, items: Iterable[_Item]) -> bool:
         loop = self._loop
-        by_argument = groupby(loop._parts, key=lambda part: part.number)
-        arguments = [_Joined(list(parts), loop._items) for _, parts in by_argument]
+        by_argument = groupby(loop.parts, key=lambda part: part.number)
+        arguments = [_Joined(list(parts), loop.items) for _, parts in by_argument]
         for item in items:
             packs = [argument.packed(item) for argument in arguments]
             layer = (item.layer,) if loop.pass_layer_arg else ()
@@ -194,7 +195,7 @@ class _Item:
 
 
 def _items(loop: PythonLoop) -> Iterator[_Item]:
-    iterset, whole = loop.iterset, loop._items.whole
+    iterset, whole = loop.iterset, loop.items.whole
     owned = iterset.owned_indices if isinstance(iterset, Subset) else range(iterset.size)
     if not isinstance(whole, ExtrudedSet):
         yield from (_Item(int(n)) for n in owned)
@@ -214,7 +215,7 @@ class _Path:
     def __init__(self, map_: Map, items: Items) -> None:
         self._map, self._items = map_, items
         self._rows = map_.values_with_halo.astype(np.int64)
-        self._n_cells = 2 if items.facets and not map_._is_of_columns else 1
+        self._n_cells = 2 if items.facets and not map_.is_of_columns else 1
 
     def entities(self, item: _Item) -> Array:
         row = self._rows[item.n : item.n + 1]
@@ -233,7 +234,7 @@ class _Values:
         self.access: Access = part.access
         self._values = _shown(part)
         # values updated by columns are seen as without a Map
-        is_reached = part.map_ is not None and not part.map_._is_of_columns
+        is_reached = part.map_ is not None and not part.map_.is_of_columns
         self._path = _Path(part.maps[0], items) if is_reached else None
         self._is_entity = part.home is not None
 
@@ -287,11 +288,11 @@ def _shown(part: Part) -> Array:
     """Return an argument's values on the host; a write access counts as a write."""
     data = part.data
     is_free = part.kind is Kind.TOTAL and not part.is_of_matrix
-    values: Array = data._values if is_free else data._allocated("par_loop")
+    values: Array = data.host_values if is_free else data.allocated("par_loop")
     is_read = part.access == READ
-    data._on_host(_core.Use.read if is_read else _core.Use.read_write, "par_loop")
+    data.use_on_host(_core.Use.read if is_read else _core.Use.read_write, "par_loop")
     if not is_read:
-        data._buffer.increment_version()
+        data.buffer.increment_version()
     if not part.is_of_matrix and part.dim == data.cdim:
         return values
     width = part.stride or part.dim
@@ -306,12 +307,12 @@ class _Block:
         mat = part.data
         self._mat = mat
         self._rows, self._cols = _Path(path.rows, items), _Path(path.cols, items)
-        self._values = mat._stored("par_loop", write=True)
+        self._values = mat.stored("par_loop", write=True)
         row_dim, col_dim = mat.block_dims
         self._dims = row_dim, col_dim
         self._masks = [
             None if mask is None else np.repeat(mask[0] >= 0, 1 if path.unrolled else dim)
-            for mask, dim in zip(path._masks, self._dims, strict=True)
+            for mask, dim in zip(path.masks, self._dims, strict=True)
         ]
 
     def packed(self, item: _Item) -> Array:
@@ -329,7 +330,7 @@ class _Block:
                 continue
             kept = self._kept(0, row)[None, :, None] & kept_cols[:, None, :]
             at, i_row, i_col = np.nonzero(kept)
-            places = self._mat._find(int(row), cols[known])[at], i_row, i_col
+            places = self._mat.find_entry(int(row), cols[known])[at], i_row, i_col
             values = tensor[i][:, known].transpose(1, 0, 2)[kept]
             if self.access == INC:
                 np.add.at(self._values, places, values)
@@ -348,20 +349,20 @@ class _Joined:
     def __init__(self, parts: Sequence[Part], items: Items) -> None:
         first = parts[0]
         self._address = first.buffer.address if first.kind is Kind.HANDLE else None
-        self._parts = [_part(part, items) for part in parts if part.kind is not Kind.HANDLE]
+        self.parts = [_part(part, items) for part in parts if part.kind is not Kind.HANDLE]
         self._is_mixed = first.is_field
         self._is_read = first.access == READ
         self._places: list[tuple[int, int, int, int]] = []
         if first.cell is not None:
             both = 2 if items.facets else 1
             sides = (*first.cell.rows, *first.cell.columns)
-            arities = {map_._uid: map_.arity * both for _, map_ in sides if map_ is not None}
+            arities = {map_.uid: map_.arity * both for _, map_ in sides if map_ is not None}
             self._places = [part.cell.place(arities) for part in parts if part.cell is not None]
 
     def packed(self, item: _Item) -> Any:
         if self._address is not None:
             return self._address
-        packs = [part.packed(item) for part in self._parts]
+        packs = [part.packed(item) for part in self.parts]
         if self._places:
             ends = [
                 row + pack.size // n_columns
@@ -377,18 +378,18 @@ class _Joined:
     def unpack(self, item: _Item, pack: Array) -> None:
         """Distribute the parts of an array to their arguments."""
         if self._places:
-            for part, (row, column, n_columns, _) in zip(self._parts, self._places, strict=True):
+            for part, (row, column, n_columns, _) in zip(self.parts, self._places, strict=True):
                 shape = part.packed(item).shape
                 n_rows = int(np.prod(shape)) // n_columns
                 block = pack[row : row + n_rows, column : column + n_columns]
                 part.unpack(item, block.reshape(shape))
             return
         if not self._is_mixed:
-            for part in self._parts:
+            for part in self.parts:
                 part.unpack(item, pack)
             return
         begin = 0
-        for part in self._parts:
+        for part in self.parts:
             shape = part.packed(item).shape
             n = int(np.prod(shape))
             part.unpack(item, pack[begin : begin + n].reshape(shape))

@@ -96,18 +96,18 @@ def par_loop(
             # use
             key = (
                 id(kernel),
-                iterset._uid,
+                iterset.uid,
                 runtime.epoch,
                 strategy,
                 block_size,
                 iteration_region or iterate,
                 pass_layer_arg,
-                kernel._is_legacy and tuple(arg.form for arg in args),
+                kernel.is_legacy and tuple(arg.form for arg in args),
                 lanes,
                 repr(sorted(tuning.items())) if tuning else None,
                 check,
                 equal_writes,
-                *[(a.access, a.data._uid, None if a.map_ is None else a.map_._uid) for a in args],
+                *[(a.access, a.data.uid, None if a.map_ is None else a.map_.uid) for a in args],
             )
             hash(key)
         except (AttributeError, TypeError):
@@ -165,7 +165,7 @@ def _known(
     if known is not None and known[0] is kernel:
         found: Run = known[1]
         return found
-    if recorder is not None or not key or kernel._is_legacy:
+    if recorder is not None or not key or kernel.is_legacy:
         return None
     alike = runtime.of(Alike).find(key_of(key[:_N_OPTIONS], args), kernel, args)
     if alike is not None:
@@ -186,6 +186,6 @@ def _run_anew(
         recorder.learn(key, kernel, loop, make)
     loop.compute()
     if loop.is_kept:
-        runtime.engine.loops.keep(key, (kernel, loop._run))
-        if not kernel._is_legacy:
+        runtime.engine.loops.keep(key, (kernel, loop.bound_run))
+        if not kernel.is_legacy:
             runtime.of(Alike).keep(key_of(key[:_N_OPTIONS], args), loop)

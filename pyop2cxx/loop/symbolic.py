@@ -108,8 +108,8 @@ def build_together(members: Sequence[Member]) -> list[Symbolic]:
         members: The loops.
     """
     parts = [part for member in members for part in member.parts]
-    maps = tuple({map_._uid: map_ for part in parts for map_ in part.maps}.values())
-    tosets = _numbered([map_.toset._uid for map_ in maps])
+    maps = tuple({map_.uid: map_ for part in parts for map_ in part.maps}.values())
+    tosets = _numbered([map_.toset.uid for map_ in maps])
     found = _memory_of(parts)
     data, memory = _aliases(parts, found)
     names = runtime.constants
@@ -149,8 +149,8 @@ def _loop(
         return None
     maps, constants = shared["maps"], shared["constants"]
     paths = [path_of(m, items, t) for m, t in zip(maps, tosets, strict=True)]
-    arities = {map_._uid: path.arity for map_, path in zip(maps, paths, strict=True)}
-    index = {map_._uid: i for i, map_ in enumerate(maps)}
+    arities = {map_.uid: path.arity for map_, path in zip(maps, paths, strict=True)}
+    index = {map_.uid: i for i, map_ in enumerate(maps)}
     return _core.Loop(
         kernel=kernel.core,
         args=[
@@ -177,14 +177,14 @@ def _set_numbers(
 
     In a single loop, a Set without Maps leading there needs no number.
     """
-    numbers = {m.toset._uid: number for m, number in zip(maps, tosets, strict=True)}
+    numbers = {m.toset.uid: number for m, number in zip(maps, tosets, strict=True)}
     if len(members) == 1:
         items = members[0].items
-        return [numbers.get(items.whole._uid if items else -1, _core.VISITED_ALONE)]
+        return [numbers.get(items.whole.uid if items else -1, _core.VISITED_ALONE)]
     return [
         _core.VISITED_ALONE
         if member.items is None
-        else numbers.setdefault(member.items.whole._uid, len(numbers))
+        else numbers.setdefault(member.items.whole.uid, len(numbers))
         for member in members
     ]
 
@@ -211,8 +211,8 @@ def _node(
         return _core.MatArg(
             row_dim=row_dim,
             col_dim=col_dim,
-            row_map=map_index[part.maps[0]._uid],
-            col_map=map_index[part.maps[1]._uid],
+            row_map=map_index[part.maps[0].uid],
+            col_map=map_index[part.maps[1].uid],
             masked=part.is_masked,
             unrolled=part.path.unrolled,
             by_columns=part.path.by_columns,
@@ -225,7 +225,7 @@ def _node(
     place: dict[str, Any] = {"dim": dim, "stride": stride, "component": component}
     if not part.maps:
         return _core.DirectDat(**place, **usual)
-    return _core.IndirectDat(map=map_index[part.maps[0]._uid], **place, **usual)
+    return _core.IndirectDat(map=map_index[part.maps[0].uid], **place, **usual)
 
 
 def _numbered(keys: Sequence[Hashable]) -> list[int]:
@@ -247,7 +247,7 @@ def _aliases(parts: Sequence[Part], where: Memory) -> tuple[list[int], list[int]
     spans: list[tuple[int, int]] = []
     for part, (_, address, n_bytes) in zip(parts, where, strict=True):
         if n_bytes == 0:
-            keys.append(part.data._uid)
+            keys.append(part.data.uid)
             spans.append((0, 0))
         else:
             keys.append((address, n_bytes, part.dtype.str, *part.layout))
@@ -285,8 +285,8 @@ def _spaces(parts: Sequence[Part], maps: Sequence[Map], memory: list[int]) -> tu
     for map_ in maps:
         joined = {space[m] for path, m in paths if path is map_ and m in written}
         space = {m: min(joined) if s in joined else s for m, s in space.items()}
-    leads_to = {path._uid: space[m] for path, m in paths if m in written}
-    return tuple(leads_to.get(map_._uid, i + len(parts)) for i, map_ in enumerate(maps))
+    leads_to = {path.uid: space[m] for path, m in paths if m in written}
+    return tuple(leads_to.get(map_.uid, i + len(parts)) for i, map_ in enumerate(maps))
 
 
 def _overlap_classes(data: list[int], spans: list[tuple[int, int]]) -> list[int]:

@@ -49,19 +49,19 @@ class WatchedArguments:
     def before(self) -> None:
         """Raise if the loop must not run."""
         if self._debug:
-            check_before(self._loop.kernel.shown_name, self._loop._parts)
+            check_before(self._loop.kernel.shown_name, self._loop.parts)
         check_maps(self._loop)
         if self._checked:
             self._given_anew = numberings_after(self._loop, check=True)
-            check_races(self._loop, equal_writes=self._loop._equal_writes)
-            if self._loop._items.n > 1 and not self._loop._equal_writes:
+            check_races(self._loop, equal_writes=self._loop.equal_writes)
+            if self._loop.items.n > 1 and not self._loop.equal_writes:
                 check_entries(self._loop)
 
     def after(self) -> None:
         """Note the written values, and raise for a NaN."""
         note_numberings(self._given_anew)
         if self._debug:
-            check_after(self._loop.kernel.shown_name, self._loop._parts)
+            check_after(self._loop.kernel.shown_name, self._loop.parts)
 
 
 def check_before(kernel: str, parts: Sequence[Part]) -> None:
@@ -90,7 +90,7 @@ def check_after(kernel: str, parts: Sequence[Part]) -> None:
 
 
 def _check_map(kernel: str, i: int, map_: Map) -> None:
-    table = map_._current_table()
+    table = map_.current_table()
     assert table is not None  # the constructor refuses Maps without values
     try:
         _core.plan.check_range(table, map_.name, negative_allowed=False, n_threads=1)
@@ -102,10 +102,10 @@ def _check_numbers(kernel: str, part: Part, what: str) -> None:
     if part.kind is Kind.HANDLE:
         return
     data = part.data
-    values = data._values
+    values = data.host_values
     if values is None or values.dtype.kind not in "fc":
         return
-    data._on_host(_core.Use.read, "debug", is_explicit=True)
+    data.use_on_host(_core.Use.read, "debug", is_explicit=True)
     on_set = part.home is not None or part.is_of_matrix
     rows = values.reshape(len(values) if on_set and values.size else 1, -1)
     bad = np.flatnonzero(np.isnan(rows).any(axis=1))
@@ -125,7 +125,7 @@ def _warn_of_opaque(loop: Any, *, stacklevel: int) -> None:
     """Warn of an opaque kernel, which check mode does not check."""
     reason = loop.kernel.opaque_reason
     warnings.warn(
-        f"{loop._what}: check mode does not look into this kernel, because it is opaque "
+        f"{loop.label}: check mode does not look into this kernel, because it is opaque "
         f"({reason}): races are found, but no wrong indices, accesses or values; write it in C "
         "that can be parsed, or try it under a sanitizer",
         KernelWarning,

@@ -119,7 +119,7 @@ class Mesh(Shown):
         self.cells, self.vertices = cell_vertices.iterset, cell_vertices.toset
         self.cell_vertices = cell_vertices
         for table in (cell_vertices, shape.cell_nodes):
-            table._followed_by = f"Mesh '{name}'"
+            table.followed_by = f"Mesh '{name}'"
         self.cell_tags = Tags(self.cells, cell_tags or {})
         self.vertex_tags = Tags(self.vertices, {})
         self.renumbering = renumbering

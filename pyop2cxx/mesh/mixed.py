@@ -366,7 +366,8 @@ class MixedMesh(Shown):
             rows = new_numbers(self.renumbering, self.vertices)[rows]
         return rows
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return the title and the rows of the picture in a notebook."""
         rows = [(f"{kind} cells", str(cells.size)) for kind, cells in self.cells.items()]
         return f"MixedMesh '{self.name}'", [*rows, ("vertices", str(self.vertices.size))]
 

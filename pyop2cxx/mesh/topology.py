@@ -156,7 +156,7 @@ class MeshEntities:
     ) -> None:
         corners = np.array(cell.corners[dim], np.int32)
         self._n_local, self._n_corners = corners.shape
-        table = (cell_vertices if seams is None else seams.corners)._current_table()
+        table = (cell_vertices if seams is None else seams.corners).current_table()
         assert table is not None  # a mesh's Map has values
         found = room.number_entities(table, corners, self._n_corners, n_threads())
         self._vertices, self._classes = found.vertices, None

@@ -63,7 +63,7 @@ def compile_together(loops: Iterable[Any]) -> int:
     host: dict[object, flow.Wanted] = {}
     programs: dict[object, dict[object, flow.Wanted]] = {}
     for loop in loops:
-        wanted = flow.wanted(loop._current_request())
+        wanted = flow.wanted(loop.current_request())
         if runtime.engine.dispatcher.resolve(wanted.query) is not None:
             continue
         flow.check_may_compile(wanted)

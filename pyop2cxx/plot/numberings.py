@@ -149,7 +149,7 @@ def _parts(mesh: Mesh, parts: int | npt.ArrayLike) -> Array:
 
 def colours_of(mesh: Mesh) -> Array:
     """Return the colour of each cell, shape (n_cells,), from 0."""
-    table = mesh.cell_vertices._current_table()
+    table = mesh.cell_vertices.current_table()
     assert table is not None  # a mesh's Map has values
     conflict = room.Conflict(table, room.all_slots, 0)
     n = mesh.cells.size

@@ -88,15 +88,15 @@ def call(kernel: Any, args: Sequence[Any]) -> None:
     )
     built = _Built(kernel, start, end, memory)
     loop = built.loop()
-    lent = [p.data for p in loop._parts if p.kind is not Kind.HANDLE and not p.is_of_matrix]
+    lent = [p.data for p in loop.parts if p.kind is not Kind.HANDLE and not p.is_of_matrix]
     try:
         loop.compute()
         for data in lent:
-            data._on_host(_core.Use.read_write, "GlobalKernel", is_explicit=True)
+            data.use_on_host(_core.Use.read_write, "GlobalKernel", is_explicit=True)
     finally:
         for data in lent:
             # the memory belongs to the program again, which may change or share the values
-            data._buffer.release(is_kept=True)
+            data.buffer.release(is_kept=True)
 
 
 def text(kernel: Any) -> str:
@@ -278,7 +278,7 @@ class _Built:
         what = f"GlobalKernel '{self._kernel.name}'"
         mat = blocks[0]
         if isinstance(wanted, MixedMatKernelArg):
-            found = None if mat._whole is None else mat._whole()
+            found = None if mat.whole is None else mat.whole()
             if found is None or found.sparsity.shape != wanted.shape or list(found) != blocks:
                 raise UsageError(
                     f"{what}: expected a Mat of {wanted.shape[0]} x {wanted.shape[1]} blocks, or "
@@ -289,7 +289,7 @@ class _Built:
             dims = tuple(prod(dim) for dim in expected.dims)
             if block.block_dims != dims:
                 raise UsageError(
-                    f"{what}: {block._what} has blocks of {block.block_dims}, expected {dims}"
+                    f"{what}: {block.label} has blocks of {block.block_dims}, expected {dims}"
                 )
         rows, cols = (
             tuple(

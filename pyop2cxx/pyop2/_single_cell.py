@@ -80,7 +80,7 @@ def generate_single_cell_wrapper(
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     loop = _OneElement(kernel, whole, *handles, *args)
     body = _body(loop)
-    wrapping = Wrapping(wrapper, alias, forward_args, loop._parts[len(handles) :], whole)
+    wrapping = Wrapping(wrapper, alias, forward_args, loop.parts[len(handles) :], whole)
     function = wrapping.text(parameters_of(body, f"wrap_{alias}"))
     context = {"wrapper": wrapper, "body": body, "function": function}
     return render("kernels/one_element.c.j2", context)
@@ -98,15 +98,15 @@ class _OneElement(ParLoop):
 
     def _adapt_kernel(self) -> None:
         super()._adapt_kernel()
-        whole = self._items.whole
+        whole = self.items.whole
         if isinstance(whole, ExtrudedSet):  # the level is given, not looked up
-            self._items = replace(self._items, iteration=one_cell(whole))
+            self.items = replace(self.items, iteration=one_cell(whole))
 
 
 def _body(loop: ParLoop) -> str:
     """Return the function of a range of elements and the kernel, as C; nobody launches them."""
     with runtime.use_backend("sequential"):
-        request = loop._request(loop._symbolic(), {"lanes": 0})
+        request = loop.request(loop.symbolic(), {"lanes": 0})
         module = flow.generate(request, flow.choose(request)).module
     text = _core.print_source(module, request.backend.dialect, line_markers=False, linkage="")
     return (text.kernels + text.wrappers).rstrip("\n")

@@ -54,9 +54,9 @@ class Wrapping:
     ) -> None:
         self._name, self._alias, self._types = name, alias, types
         self._parts, self._whole = parts, whole
-        found = {map_._uid: map_ for part in parts for map_ in part.maps}
-        maps = [map_ for map_ in found.values() if not map_._is_of_columns]
-        self._maps = {map_._uid: f"map{i}" for i, map_ in enumerate(maps)}
+        found = {map_.uid: map_ for part in parts for map_ in part.maps}
+        maps = [map_ for map_ in found.values() if not map_.is_of_columns]
+        self._maps = {map_.uid: f"map{i}" for i, map_ in enumerate(maps)}
         self._given_maps = maps
         self._matrices = [i for i, part in enumerate(parts) if part.path is not None]
         self._columns = whole if isinstance(whole, ExtrudedSet) else None
@@ -109,7 +109,7 @@ class Wrapping:
                     yield _pointer(f"arg{i}_rows_kept", "long")
                     yield _pointer(f"arg{i}_columns_kept", "long")
         for map_ in self._given_maps:
-            yield _pointer(self._maps[map_._uid], _map_index(map_))
+            yield _pointer(self._maps[map_.uid], _map_index(map_))
 
     # Arguments of the inner call
 
@@ -138,9 +138,9 @@ class Wrapping:
                 yield self._moved(f"arg{at}", part.stride or part.dim if is_own else 0)
 
     def _map(self, map_: Map) -> dict[str, object]:
-        if map_._is_of_columns:
+        if map_.is_of_columns:
             return _handed(_own_map(map_))
-        return self._moved(self._maps[map_._uid], map_._width)
+        return self._moved(self._maps[map_.uid], map_.width)
 
     def _moved(self, pointer: str, width: int) -> dict[str, object]:
         return _handed(pointer, step=width if self._alone else 0)
@@ -148,8 +148,8 @@ class Wrapping:
     # Local computations
 
     def _own_maps(self) -> list[dict[str, object]]:
-        found = {map_._uid: map_ for part in self._parts for map_ in part.maps}
-        own = {_own_map(map_): map_ for map_ in found.values() if map_._is_of_columns}
+        found = {map_.uid: map_ for part in self._parts for map_ in part.maps}
+        own = {_own_map(map_): map_ for map_ in found.values() if map_.is_of_columns}
         return [
             {"name": name, "type": _map_index(map_), "is_global": isinstance(map_, GlobalMap)}
             for name, map_ in own.items()
@@ -176,15 +176,15 @@ class Wrapping:
             }
 
     def _entities(self, map_: Map) -> Iterator[dict[str, object]]:
-        if map_._is_of_columns:
+        if map_.is_of_columns:
             yield {"is_column": True}
             return
-        slots = range(map_.arity) if map_._slots is None else map_._slots
+        slots = range(map_.arity) if map_.slots is None else map_.slots
         moving = self._columns is not None and map_.offset is not None
         offsets = map_.offset.tolist() if moving else [0] * map_.arity  # type: ignore[union-attr]
         quotient = map_.offset_quotient
         quotients = [0] * map_.arity if quotient is None else quotient.tolist()
-        place = {"is_column": False, "map": self._maps[map_._uid], "width": map_._width}
+        place = {"is_column": False, "map": self._maps[map_.uid], "width": map_.width}
         for slot, offset, start in zip(slots, offsets, quotients, strict=True):
             yield {**place, "slot": slot, "offset": offset, "start": start}
 
@@ -214,7 +214,7 @@ def _index(part: Part) -> str:
 
 
 def _map_index(map_: Map) -> str:
-    table = map_._current_table()
+    table = map_.current_table()
     assert table is not None  # checked: has_values
     return "int" if table.index_bytes == POSITION_BYTES else "long"
 

@@ -297,19 +297,19 @@ class Parloop(ParLoop):
 
     def global_to_local_begin(self) -> None:
         """Begin to update the ghosts read by the loop."""
-        begin_to_bring(self._effects.ghosts, self.args)
+        begin_to_bring(self.effects.ghosts, self.args)
 
     def global_to_local_end(self) -> None:
         """End `global_to_local_begin`."""
-        end_to_bring(self._effects.ghosts, self.args)
+        end_to_bring(self.effects.ghosts, self.args)
 
     def local_to_global_begin(self) -> None:
         """Begin to send ghost contributions to their owners."""
-        begin_to_gather(self._effects.ghosts, self.args)
+        begin_to_gather(self.effects.ghosts, self.args)
 
     def local_to_global_end(self) -> None:
         """End `local_to_global_begin`."""
-        end_to_gather(self._effects.ghosts, self.args)
+        end_to_gather(self.effects.ghosts, self.args)
 
     @property
     def zipped_arguments(self) -> tuple[tuple[Any, Any, Any], ...]:

@@ -202,7 +202,7 @@ def lookup(loop: Any) -> Match:
     Raises:
         UnsupportedError: The loop is not possible on the backend.
     """
-    asked = flow.wanted(loop._current_request())
+    asked = flow.wanted(loop.current_request())
     answers = runtime.engine.dispatcher.asked(asked.query)
     rejected = "; ".join(f"{name}: {why}" for name, why in answers if why)
     (tier, why) = answers[-1] if answers else ("none", "nobody was asked")

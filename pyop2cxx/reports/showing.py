@@ -52,7 +52,7 @@ def facts(thing: Any) -> tuple[str, Rows]:
         rows.insert(0, ("on", f"Set '{on.name}', {_count(on)} entities"))
         rows.append(("bytes", _readable(thing.nbytes) if on.is_sized else "unknown"))
     rows += _of_values(thing)
-    return f"{thing._kind} '{thing.name}'", rows
+    return f"{thing.kind} '{thing.name}'", rows
 
 
 def _of_set(on: Set) -> Rows:
@@ -103,12 +103,12 @@ def _of_values(thing: Dat | Global | Mat) -> Rows:
     """Return the residence of values, and some of them if on the host."""
     if isinstance(thing, Mat) and thing.is_mixed:
         return [("blocks", f"{thing.sparsity.shape[0]} x {thing.sparsity.shape[1]}")]
-    values = thing._values
+    values = thing.host_values
     if values is None:
         return [("values", "zeros, not allocated yet")]
     if runtime.recorder is not None and runtime.recorder.waiting:
         return [("values", "loops of a chain wait, and are left alone")]
-    where = thing._buffer.where
+    where = thing.buffer.where
     place = {_core.Where.device: "on the device", _core.Where.both: "on host and device"}
     rows = [("residence", place.get(where, "on the host"))]
     if where != _core.Where.device:

@@ -119,9 +119,9 @@ def _raster(counts: Array, span: float) -> str:
 def _of_values(dat: Dat) -> str:
     """Draw a histogram of the values on the host."""
     waits = runtime.recorder is not None and runtime.recorder.waiting
-    if dat._values is None or waits or dat._buffer.where == _core.Where.device:
+    if dat.host_values is None or waits or dat.buffer.where == _core.Where.device:
         return ""
-    values = np.asarray(dat._values).ravel()
+    values = np.asarray(dat.host_values).ravel()
     if values.dtype.kind not in "iuf" or values.size < 2:
         return ""
     values = values[:: max(1, values.size // 1_000_000)].astype(np.float64)

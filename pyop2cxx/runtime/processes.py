@@ -108,7 +108,7 @@ class Processes:
     @property
     def live(self) -> list[Any]:
         """The remembered objects that still exist, in the order of their making."""
-        return sorted(self._live, key=lambda thing: thing._uid)
+        return sorted(self._live, key=lambda thing: thing.uid)
 
     @property
     def n(self) -> int:

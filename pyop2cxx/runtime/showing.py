@@ -12,7 +12,7 @@ from pyop2cxx.runtime import seams
 class Shown:
     """Objects displayed as a table of facts; see `pyop2cxx.reports.showing`."""
 
-    def _as_table(self) -> tuple[str, list[tuple[str, str]]]:
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
         """Return a title, and rows of name and text."""
         return seams.facts(self)
 
@@ -21,7 +21,7 @@ class Shown:
         return seams.small_picture(self)
 
     def _repr_html_(self) -> str:
-        title, rows = self._as_table()
+        title, rows = self.as_table()
         lines = "".join(
             f"<tr><th style='text-align: left'>{in_html(name)}</th>"
             f"<td style='text-align: left'>{_cell(text)}</td></tr>"
@@ -30,7 +30,7 @@ class Shown:
         return f"<table><caption>{in_html(title)}</caption>{lines}</table>{self._picture()}"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        title, rows = self._as_table()
+        title, rows = self.as_table()
         width = max((len(name) for name, _ in rows), default=0)
         lines = [
             f"  {name if i == 0 else '':{width}}  {line}".rstrip()

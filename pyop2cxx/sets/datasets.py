@@ -44,7 +44,7 @@ class DataSet:
         True
     """
 
-    _uid: int
+    uid: int
     _set: Any
     _dim: tuple[int, ...]
     _cdim: int
@@ -70,16 +70,16 @@ class DataSet:
             )
         shape = as_dim(dim, "DataSet")
         key = (cls, shape, as_name(name, "DataSet", ""), apply_local_global_filter)
-        found = iter_set._datasets.get(key)
+        found = iter_set.datasets.get(key)
         if found is None:
             found = super().__new__(cls)
-            found._uid = runtime.next_uid()
+            found.uid = runtime.next_uid()
             found._set = iter_set
             found._dim = shape
             found._cdim = prod(shape)
-            found._name = as_name(name, "DataSet", f"dset_#x{found._uid:x}")
+            found._name = as_name(name, "DataSet", f"dset_#x{found.uid:x}")
             found._apply_local_global_filter = apply_local_global_filter
-            iter_set._datasets[key] = found
+            iter_set.datasets[key] = found
         return found
 
     @property

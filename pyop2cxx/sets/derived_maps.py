@@ -72,7 +72,7 @@ class PermutedMap(EntriesOfMap):
     @property
     def map_(self) -> Map:
         """The Map."""
-        return self._map
+        return self.whole_map
 
     @property
     def permutation(self) -> tuple[int, ...]:
@@ -80,10 +80,10 @@ class PermutedMap(EntriesOfMap):
         return tuple(self._chosen)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (PermutedMap, (self._map, self.permutation))
+        return (PermutedMap, (self.whole_map, self.permutation))
 
     def __repr__(self) -> str:
-        return f"PermutedMap({self._map!r}, {self.permutation!r})"
+        return f"PermutedMap({self.whole_map!r}, {self.permutation!r})"
 
 
 class DerivedMap(Map):
@@ -100,9 +100,10 @@ class DerivedMap(Map):
         self._maps = maps
         self._seen = ()
 
-    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+    def numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        """Yield Maps with their Sets and numberings."""
         for map_ in self._maps:
-            yield from map_._numbered()
+            yield from map_.numbered()
 
     @property
     def has_values(self) -> bool:
@@ -110,26 +111,29 @@ class DerivedMap(Map):
         return all(map_.has_values for map_ in self._maps)
 
     @property
-    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
-        return any(map_._is_partial for map_ in self._maps)
+    def is_partial(self) -> bool:  # type: ignore[override]  # as the Maps are now
+        """Whether some entries lead nowhere."""
+        return any(map_.is_partial for map_ in self._maps)
 
-    def _current_table(self) -> _core.MapTable | None:
-        tables = [map_._current_table() for map_ in self._maps]
+    def current_table(self) -> _core.MapTable | None:
+        """Return the values as loops read them, up to date; None if there are none."""
+        tables = [map_.current_table() for map_ in self._maps]
         if any(table is None for table in tables):
             return None
         seen = tuple(table.version for table in tables if table is not None)
-        if self._values is None or self._table is None:
+        if self.host_values is None or self.table is None:
             self._adopt(self._stored())
         elif seen != self._seen:
-            self._values[...] = self._stored()
-            self._table.increment_version()
+            self.host_values[...] = self._stored()
+            self.table.increment_version()
         self._seen = seen
-        return self._table
+        return self.table
 
-    def _take_own_memory(self) -> None:
+    def take_own_memory(self) -> None:
+        """Copy the values if the memory belongs to the user."""
         for map_ in self._maps:
-            map_._take_own_memory()
-        self._current_table()  # from the present values
+            map_.take_own_memory()
+        self.current_table()  # from the present values
 
     def _stored(self) -> Array:
         dtype = np.int64 if self._toset.total_size > MOST_INT32 else np.int32
@@ -139,13 +143,15 @@ class DerivedMap(Map):
         """Return the values; shape (iterset.total_size, arity), of any integer dtype."""
         raise NotImplementedError
 
-    def _check_unchanged(self) -> None:
+    def check_unchanged(self) -> None:
+        """Raise an error if the user's memory has changed."""
         for map_ in self._maps:
-            map_._check_unchanged()
+            map_.check_unchanged()
 
-    def _view(self, member: str, n_rows: int) -> Array:
-        self._current_table()
-        return super()._view(member, n_rows)
+    def view(self, member: str, n_rows: int) -> Array:
+        """Return the values on the host, for a member of the public interface."""
+        self.current_table()
+        return super().view(member, n_rows)
 
 
 @ends_tracebacks("__init__")
@@ -227,7 +233,7 @@ class ComposedMap(DerivedMap):
             found = rows
         return found
 
-    def _replace_values(self, values: Any) -> None:
+    def replace_values(self, values: Any) -> None:
         """Refuse: the values follow from the Maps."""
         raise MapValueError(f"ComposedMap '{self._name}': update the values of one of its Maps")
 
@@ -260,13 +266,14 @@ class GlobalMap(Map):
         [[0], [0]]
     """
 
-    _is_of_columns = True
+    is_of_columns = True
 
     def __init__(self, iterset: Set, toset: Set) -> None:
         values = np.zeros(iterset.total_size, np.int32) if iterset.is_sized else None
         super().__init__(iterset, toset, 1, values, f"{iterset.name}_to_{toset.name}")
 
-    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+    def numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        """Yield Maps with their Sets and numberings."""
         return iter(())  # the same in all numberings
 
 
@@ -279,11 +286,12 @@ class ColumnMap(Map):
         base: The base Set.
     """
 
-    _is_of_columns = True
+    is_of_columns = True
 
     def __init__(self, base: Set) -> None:
         values = np.arange(base.total_size) if base.is_sized else None
         super().__init__(base, base, 1, values, f"column_of_{base.name}")
 
-    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+    def numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        """Yield Maps with their Sets and numberings."""
         return iter(())  # the same in all numberings

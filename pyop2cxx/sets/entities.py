@@ -47,9 +47,9 @@ class SetPartition:
 class Entities(Shown):
     """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
 
-    _numbering = 0
+    numbering = 0
     """The last renumbering of the Set; objects on the Set remember theirs."""
-    _origin: Digests | Tables | None = None
+    origin: Digests | Tables | None = None
     """Origin of the numbers, for a Set of a mesh."""
 
     def __init__(
@@ -60,8 +60,8 @@ class Entities(Shown):
         comm: Any = None,
         constrained_size: int = 0,
     ) -> None:
-        self._uid = runtime.next_uid()
-        self._name = as_name(name, "Set", f"set_#x{self._uid:x}")
+        self.uid = runtime.next_uid()
+        self._name = as_name(name, "Set", f"set_#x{self.uid:x}")
         self._sizes = _as_sizes(size, self._name)
         self._halo = checked_halo(halo, f"Set '{self._name}'")
         self._comm = communicators.as_comm(comm, f"Set '{self._name}'")
@@ -69,13 +69,13 @@ class Entities(Shown):
         runtime.processes.note(self)
         self._constrained_size = constrained_size
         self._partition_size = 1024
-        self._way = Way()
-        self._datasets: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
-        self._flat_sets: dict[int, Any] = {}  # of scalars, for algebra on devices
-        self._column_map: Any = None  # made by the first loop over columns
+        self.reordering = Way()
+        self.datasets: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+        self.flat_sets: dict[int, Any] = {}  # of scalars, for algebra on devices
+        self.column_map: Any = None  # made by the first loop over columns
 
     @property
-    def _ground(self) -> Any:
+    def ground(self) -> Any:
         """The Set with the same numbers: for a Subset the whole Set, for columns the base Set."""
         return self
 

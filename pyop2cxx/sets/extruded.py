@@ -61,14 +61,14 @@ class ExtrudedSet(Set):
                 f"ExtrudedSet: the parent must be a Set that is neither a Subset nor extruded, got "
                 f"{parent!r} of type {type(parent).__name__}"
             )
-        place = (parent.halo, parent._comm, parent.constrained_size)
+        place = (parent.halo, parent.comm, parent.constrained_size)
         sizes = parent.sizes if parent.is_sized else None
         super().__init__(sizes, f"{parent.name}_extruded", *place)
         self._parent = parent
         self._constant_layers = is_integer(layers)
         self._layers_array = _as_layers(layers, parent)
         self._extruded_periodic = bool(extruded_periodic)
-        self._lists: dict[object, Any] = {}
+        self.lists: dict[object, Any] = {}
 
     @property
     def parent(self) -> Set:
@@ -76,7 +76,8 @@ class ExtrudedSet(Set):
         return self._parent
 
     @property
-    def _ground(self) -> Set:
+    def ground(self) -> Set:
+        """Set with the same numbers."""
         return self._parent
 
     @property

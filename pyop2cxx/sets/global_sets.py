@@ -49,13 +49,13 @@ class GlobalDataSet:
     """
 
     def __init__(self, global_: Any) -> None:
-        if getattr(global_, "_kind", None) != "Global":
+        if getattr(global_, "kind", None) != "Global":
             raise DatTypeError(
                 f"GlobalDataSet: expected a Global, got {global_!r} of type "
                 f"{type(global_).__name__}"
             )
         self._global = global_
-        self._set = GlobalSet(global_._comm)
+        self._set = GlobalSet(global_.comm)
 
     @property
     def set(self) -> GlobalSet:

@@ -68,7 +68,7 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
     whole = iterset.superset if isinstance(iterset, Subset) else iterset
     if isinstance(whole, ExtrudedSet):
         key = (region or ALL, pass_layer)
-        lists: dict[object, Items] = iterset._lists  # type: ignore[attr-defined]  # both have it
+        lists: dict[object, Items] = iterset.lists  # type: ignore[attr-defined]  # both have it
         if key not in lists:
             lists[key] = _cells(iterset, whole, *key)
         return lists[key]
@@ -97,7 +97,7 @@ def items_of(iterset: Set, region: IterationRegion | None, pass_layer: bool, wha
         facets=False,
         base=whole,
         whole=whole,
-        tables=(iterset._table,),
+        tables=(iterset.table,),
         n_boundary=_n_boundary(iterset),
     )
 
@@ -188,7 +188,7 @@ def _cells(iterset: Set, whole: ExtrudedSet, region: IterationRegion, pass_layer
                 "int64 can number"
             )
         if isinstance(iterset, Subset):
-            tables.append(iterset._table)
+            tables.append(iterset.table)
     else:
         n, n_boundary, arrays = _listed_cells(iterset, whole, region)
         tables = [_table(array) for array in arrays]
@@ -244,7 +244,7 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
         toset: The number of the Map's target Set.
     """
     rows = [_core.RowRef(*row) for row in rows_of(map_, items)]
-    return _core.MapRef(arity=len(rows) or map_.arity, toset=toset, width=map_._width, rows=rows)
+    return _core.MapRef(arity=len(rows) or map_.arity, toset=toset, width=map_.width, rows=rows)
 
 
 def rows_of(map_: Map, items: Items) -> list[tuple[int, int, int, int]]:
@@ -257,7 +257,7 @@ def rows_of(map_: Map, items: Items) -> list[tuple[int, int, int, int]]:
     Returns:
         Empty if all entries are used in order, without extrusion.
     """
-    slots = map_._slots
+    slots = map_.slots
     if not items.extruded:
         return [(slot, 0, 0, 0) for slot in slots or ()]
     if slots is None:
@@ -267,7 +267,7 @@ def rows_of(map_: Map, items: Items) -> list[tuple[int, int, int, int]]:
     quotients = [0] * len(slots) if quotient is None else quotient.tolist()
     return [
         (slot, offset, start, above)
-        for above in range(2 if items.facets and not map_._is_of_columns else 1)
+        for above in range(2 if items.facets and not map_.is_of_columns else 1)
         for slot, offset, start in zip(slots, offsets, quotients, strict=True)
     ]
 
@@ -320,7 +320,7 @@ def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
     Raises:
         MapValueError: An entry is -1; the message names element and slot.
     """
-    if not map_._is_partial:
+    if not map_.is_partial:
         return
     visited = _with_cells(iterset, items)
     wrong = np.argwhere(map_.values_with_halo[visited] < 0)

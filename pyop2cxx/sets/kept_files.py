@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def save(path: str, values: Array, on: Any) -> None:
     """Write values with a row for each owned entity of a Set."""
-    digests = Digests() if on._origin is None else on._origin.now()
-    order = np.zeros(0, np.int64) if on._way.order is None else on._way.order
+    digests = Digests() if on.origin is None else on.origin.now()
+    order = np.zeros(0, np.int64) if on.reordering.order is None else on.reordering.order
     with open(path, "wb") as file:
         for one in (values, np.array([digests.in_use, digests.original]), order):
             np.save(file, one, allow_pickle=False)

@@ -133,24 +133,24 @@ class Map(Shown):
         *,
         copy: bool | None = None,
     ) -> None:
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         runtime.processes.note(self)
-        self._name = as_name(name, "Map", f"map_#x{self._uid:x}")
+        self._name = as_name(name, "Map", f"map_#x{self.uid:x}")
         self._iterset = _as_set(iterset, f"Map '{self._name}': the Set it starts on")
         self._toset = _as_set(toset, f"Map '{self._name}': the Set it leads to")
         self._arity = _as_arity(arity, self._name)
         self._offset = self._as_offset(offset, "offset")
         self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
-        self._values: Array | None = None
-        self._is_partial = False
-        self._table: _core.MapTable | None = None
+        self.host_values: Array | None = None
+        self.is_partial = False
+        self.table: _core.MapTable | None = None
         self._entries: dict[int, Map] = {}
-        self._meetings: dict[object, tuple[int, int, int] | None] = {}
-        self._slots: tuple[int, ...] | None = None
+        self.meetings: dict[object, tuple[int, int, int] | None] = {}
+        self.slots: tuple[int, ...] | None = None
         if values is None and iterset.is_sized and iterset.total_size == 0:
             values = ()
         if values is not None:
-            checked, self._is_partial = self._checked(values)
+            checked, self.is_partial = self._checked(values)
             what = f"Map '{self._name}'"
             self._adopt(refuse_copy(values, checked, checked_copying(copy, what), what))
 
@@ -176,30 +176,30 @@ class Map(Shown):
         rows = from_hdf5.rows_of(f, name)
         return cls(iterset, toset, rows.shape[1], rows, name)
 
-    _numberings = (0, 0)
+    numberings = (0, 0)
     """Numberings of source and target Set at the time of the values."""
 
-    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
+    def numbered(self) -> Iterator[tuple[Map, Set, int]]:
         """Yield the Maps with the values, each with source and target Set, and the numberings."""
         for end, on in enumerate((self._iterset, self._toset)):
-            yield self, on._ground, self._numberings[end]
+            yield self, on.ground, self.numberings[end]
 
-    _followed_by = ""
+    followed_by = ""
     """Object depending on the values and unable to follow changes, for messages."""
     _sum: int | None = None
     """Of the values when they were given, if somebody looks whether they change."""
     _is_apart = False
     """Whether the values are known to lie in memory not shown by any array of the program."""
-    _is_slot = False
+    is_slot = False
     """Whether the Map is a single entry of another Map."""
-    _is_partial: bool
+    is_partial: bool
     """Whether entries may lead nowhere."""
-    _is_of_columns = False
+    is_of_columns = False
     """Whether two cells of a column lead to a common entity."""
 
     def _init_like(self, map_: Map, iterset: Set, name: str) -> None:
         """Initialise a path with the same targets as another Map, without values of its own."""
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         runtime.processes.note(self)
         self._name = name
         self._iterset = iterset
@@ -207,15 +207,15 @@ class Map(Shown):
         self._arity = map_.arity
         self._offset = map_.offset
         self._offset_quotient = map_.offset_quotient
-        self._values = None
-        self._table = None
+        self.host_values = None
+        self.table = None
         self._entries = {}
-        self._meetings = {}
-        self._slots = None
+        self.meetings = {}
+        self.slots = None
 
-    def _current_table(self) -> _core.MapTable | None:
+    def current_table(self) -> _core.MapTable | None:
         """Return the values as loops read them, up to date; None if there are none."""
-        return self._table
+        return self.table
 
     @property
     def iterset(self) -> Set:
@@ -249,7 +249,7 @@ class Map(Shown):
         return self._arity
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
         """Entries of a row in the values read by loops."""
         return self._arity
 
@@ -291,7 +291,7 @@ class Map(Shown):
     @property
     def has_values(self) -> bool:
         """Whether values were given, as they must be before the Map is used in a loop."""
-        return self._values is not None
+        return self.host_values is not None
 
     @property
     def values(self) -> Array:
@@ -302,7 +302,7 @@ class Map(Shown):
         Raises:
             MapValueError: The Map was given none.
         """
-        return self._view("values", self._iterset.size)
+        return self.view("values", self._iterset.size)
 
     @property
     def values_with_halo(self) -> Array:
@@ -311,7 +311,7 @@ class Map(Shown):
         Raises:
             MapValueError: The Map was given none.
         """
-        return self._view("values_with_halo", self._iterset.total_size)
+        return self.view("values_with_halo", self._iterset.total_size)
 
     def update_values(self, values: ArrayLike) -> None:
         """Change the values. Plans built from the old values are built anew.
@@ -334,46 +334,47 @@ class Map(Shown):
             >>> following.values.ravel().tolist()
             [2, 0, 1]
         """
-        if self._followed_by:
+        if self.followed_by:
             raise MapValueError(
-                f"Map '{self._name}': {self._followed_by} was made of it, and its facets, tags and "
+                f"Map '{self._name}': {self.followed_by} was made of it, and its facets, tags and "
                 "volumes go by the values of then; make another Map, and a mesh of it"
             )
-        self._replace_values(values)
+        self.replace_values(values)
 
-    def _replace_values(self, values: ArrayLike) -> None:
+    def replace_values(self, values: ArrayLike) -> None:
         """Change the values, including all dependent objects."""
         runtime.settle()
-        checked, self._is_partial = self._checked(values)
-        if self._values is None or self._table is None:
+        checked, self.is_partial = self._checked(values)
+        if self.host_values is None or self.table is None:
             self._adopt(checked)
             return
-        self._values[...] = checked
+        self.host_values[...] = checked
         self._note_numberings()
-        self._table.increment_version()
+        self.table.increment_version()
         self._note_values()
         runtime.epoch += 1  # strategies depended on the old values
 
-    def _view(self, member: str, n_rows: int) -> Array:
-        if self._values is None:
+    def view(self, member: str, n_rows: int) -> Array:
+        """Return the values on the host, for a member of the public interface."""
+        if self.host_values is None:
             raise MapValueError(
                 f"Map '{self._name}': '{member}' was asked for, but the Map was made without "
                 "values; give them to Map(...) or to update_values"
             )
-        view = self._values[:n_rows].view(MapValues)
+        view = self.host_values[:n_rows].view(MapValues)
         view.flags.writeable = False
         view.map_ = self
         return view
 
     def _note_numberings(self) -> None:
-        start, end = self._iterset._ground, self._toset._ground
-        self._numberings = start._numbering, end._numbering
+        start, end = self._iterset.ground, self._toset.ground
+        self.numberings = start.numbering, end.numbering
 
     def _adopt(self, values: Array) -> None:
-        self._values = values
+        self.host_values = values
         self._is_apart = False
         self._note_numberings()
-        self._table = _core.MapTable(
+        self.table = _core.MapTable(
             address=address_of(values),
             index_bytes=values.itemsize,
             n_rows=values.shape[0],
@@ -384,11 +385,11 @@ class Map(Shown):
 
     def _note_values(self) -> None:
         """Remember the values, in check mode: a program can change the given array."""
-        options, values = runtime.configuration, self._values
+        options, values = runtime.configuration, self.host_values
         is_asked = values is not None and values.size and (options["check"] or options["strict"])
         self._sum = crc32(values.data) if values is not None and is_asked else None
 
-    def _check_unchanged(self) -> None:
+    def check_unchanged(self) -> None:
         """Check for unchanged values, if others hold the memory.
 
         Plans, matrices, and copies on devices depend on the values.
@@ -396,9 +397,9 @@ class Map(Shown):
         Raises:
             MapValueError: The program has changed the values.
         """
-        if self._values is None or self._values.size == 0 or not is_shared(self.__dict__):
+        if self.host_values is None or self.host_values.size == 0 or not is_shared(self.__dict__):
             return
-        values = self._values  # not before: a name for the array counts as a holder
+        values = self.host_values  # not before: a name for the array counts as a holder
         found = crc32(values.data)
         if found == self._sum:
             return
@@ -412,17 +413,17 @@ class Map(Shown):
             )
         self._sum = found
 
-    def _take_own_memory(self) -> None:
+    def take_own_memory(self) -> None:
         """Copy the values if shared with arrays of the program: a waiting loop will read them.
 
         From now on, the program's writes to the given array need `update_values`.
         """
-        if self._is_apart or self._values is None or self._table is None:
+        if self._is_apart or self.host_values is None or self.table is None:
             return
         self._is_apart = True
         if is_shared(self.__dict__):
-            self._values = as_copy(self._values, f"Map '{self._name}'")
-            self._table.move_to(address_of(self._values))
+            self.host_values = as_copy(self.host_values, f"Map '{self._name}'")
+            self.table.move_to(address_of(self.host_values))
 
     def _checked(self, values: ArrayLike) -> tuple[Array, bool]:
         """Return the values as they are kept, and whether some of them lead nowhere."""
@@ -526,11 +527,11 @@ class Map(Shown):
         return 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        for _, on, numbering in self._numbered() if self._values is not None else ():
+        for _, on, numbering in self.numbered() if self.host_values is not None else ():
             refuse_left_out(f"Map '{self._name}'", numbering, on)
         sets = (self._iterset, self._toset)
         offsets = (self._offset, self._offset_quotient)
-        return (type(self), (*sets, self._arity, self._values, self._name, *offsets))
+        return (type(self), (*sets, self._arity, self.host_values, self._name, *offsets))
 
     def __str__(self) -> str:
         return (
@@ -573,58 +574,65 @@ def _as_arity(arity: object, name: str) -> int:
 class EntriesOfMap(Map):
     """Some entries of each row of a Map, in some order; the values are the Map's own."""
 
-    _map: Map
+    whole_map: Map
     _chosen: list[int]
 
     def _choose(self, map_: Map, chosen: Iterable[int], name: str) -> None:
         self._init_like(map_, map_.iterset, name)
-        self._map = map_
+        self.whole_map = map_
         self._chosen = list(chosen)
         self._arity = len(self._chosen)
-        inner = range(map_.arity) if map_._slots is None else map_._slots
-        self._slots = tuple(inner[i] for i in self._chosen)
+        inner = range(map_.arity) if map_.slots is None else map_.slots
+        self.slots = tuple(inner[i] for i in self._chosen)
         for which in ("_offset", "_offset_quotient"):
             found: Array | None = getattr(map_, which)
             setattr(self, which, None if found is None else found[self._chosen])
 
-    def _numbered(self) -> Iterator[tuple[Map, Set, int]]:
-        return self._map._numbered()
+    def numbered(self) -> Iterator[tuple[Map, Set, int]]:
+        """Yield Maps with their Sets and numberings."""
+        return self.whole_map.numbered()
 
     @property
-    def _width(self) -> int:
-        return self._map._width
+    def width(self) -> int:
+        """Number of entries of a row in memory."""
+        return self.whole_map.width
 
     @property
     def has_values(self) -> bool:
         """Whether the Map was given values."""
-        return self._map.has_values
+        return self.whole_map.has_values
 
     @property
     def flattened_maps(self) -> tuple[Map, ...]:
         """The Maps behind a derived Map; tuple."""
-        return self._map.flattened_maps
+        return self.whole_map.flattened_maps
 
     @property
-    def _is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
-        return self._map._is_partial
+    def is_partial(self) -> bool:  # type: ignore[override]  # as the Map is now
+        """Whether some entries lead nowhere."""
+        return self.whole_map.is_partial
 
-    def _current_table(self) -> _core.MapTable | None:
-        return self._map._current_table()
+    def current_table(self) -> _core.MapTable | None:
+        """Return the values as loops read them, up to date; None if there are none."""
+        return self.whole_map.current_table()
 
-    def _check_unchanged(self) -> None:
-        self._map._check_unchanged()
+    def check_unchanged(self) -> None:
+        """Raise an error if the user's memory has changed."""
+        self.whole_map.check_unchanged()
 
-    def _take_own_memory(self) -> None:
-        self._map._take_own_memory()
+    def take_own_memory(self) -> None:
+        """Copy the values if the memory belongs to the user."""
+        self.whole_map.take_own_memory()
 
-    def _view(self, member: str, n_rows: int) -> Array:
-        view = self._map._view(member, n_rows)[:, self._chosen]
+    def view(self, member: str, n_rows: int) -> Array:
+        """Return the values on the host, for a member of the public interface."""
+        view = self.whole_map.view(member, n_rows)[:, self._chosen]
         view.flags.writeable = False
         return view
 
-    def _replace_values(self, values: Any) -> None:
+    def replace_values(self, values: Any) -> None:
         """Refuse: the values are the Map's own."""
-        raise MapValueError(f"Map '{self._name}': update the values of Map '{self._map.name}'")
+        raise MapValueError(f"Map '{self._name}': update the values of Map '{self.whole_map.name}'")
 
 
 class MapSlot(EntriesOfMap):
@@ -635,7 +643,7 @@ class MapSlot(EntriesOfMap):
         slot: Index of the entry.
     """
 
-    _is_slot = True
+    is_slot = True
 
     def __init__(self, map_: Map, slot: int) -> None:
         self._choose(map_, [slot], f"{map_.name}[{slot}]")

@@ -41,8 +41,8 @@ _DATASETS = DataSet | GlobalDataSet
 class Fields(Generic[T]):
     """Several objects in an order. Equal if the objects are."""
 
-    _kind = "Fields"
-    _uid: int
+    kind = "Fields"
+    uid: int
     _fields: tuple[T, ...]
 
     @classmethod
@@ -52,7 +52,7 @@ class Fields(Generic[T]):
         found: Self | None = None if known is None else known.get(key)
         if found is None:
             found = object.__new__(cls)
-            found._uid = runtime.next_uid()
+            found.uid = runtime.next_uid()
             found._fields = fields
             if known is not None:
                 known[key] = found
@@ -90,7 +90,7 @@ class Fields(Generic[T]):
             return self._fields[index]
         if not is_integer(index) or not -len(self._fields) <= index < len(self._fields):
             raise IndexValueError(
-                f"{self._kind} has fields 0 to {len(self._fields) - 1}; got index {index!r}"
+                f"{self.kind} has fields 0 to {len(self._fields) - 1}; got index {index!r}"
             )
         return self._fields[index]
 
@@ -106,10 +106,10 @@ class Fields(Generic[T]):
         return (type(self), (self._fields,))
 
     def __repr__(self) -> str:
-        return f"{self._kind}({self._fields!r})"
+        return f"{self.kind}({self._fields!r})"
 
     def __str__(self) -> str:
-        return f"OP2 {self._kind} composed of {self._kind[5:]}s: {self._fields}"
+        return f"OP2 {self.kind} composed of {self.kind[5:]}s: {self._fields}"
 
 
 def _sum(what: str, doc: str) -> Any:
@@ -139,7 +139,7 @@ class MixedSet(Fields[Set]):
         (5, ('a', 'b'))
     """
 
-    _kind = "MixedSet"
+    kind = "MixedSet"
 
     def __new__(cls, sets: Iterable[Set] | MixedSet) -> MixedSet:
         """Return the MixedSet of the Sets, made if necessary."""
@@ -150,7 +150,7 @@ class MixedSet(Fields[Set]):
         layers = [_layers_of(one) for one in real]
         if any(other != layers[0] for other in layers):
             raise ContractError(f"MixedSet: all Sets must have the same layers, got {layers}")
-        return cls._of(found, real[0]._datasets)
+        return cls._of(found, real[0].datasets)
 
     @property
     def _sets(self) -> tuple[Set, ...]:
@@ -218,7 +218,7 @@ class MixedDataSet(Fields[DataSet]):
         3
     """
 
-    _kind = "MixedDataSet"
+    kind = "MixedDataSet"
 
     def __new__(
         cls,
@@ -250,7 +250,7 @@ class MixedDataSet(Fields[DataSet]):
             one if isinstance(one, _DATASETS) else DataSet(one, dim)
             for one, dim in zip(sets, each, strict=True)
         )
-        return cls._of(found, found[0].set._datasets)
+        return cls._of(found, found[0].set.datasets)
 
     @property
     def _dsets(self) -> tuple[DataSet, ...]:
@@ -311,7 +311,7 @@ class MixedMap(Fields[Map]):
         (2, 1)
     """
 
-    _kind = "MixedMap"
+    kind = "MixedMap"
 
     def __new__(cls, maps: Iterable[Map | None]) -> MixedMap:
         """Return the MixedMap of the Maps, made if necessary."""
@@ -323,7 +323,7 @@ class MixedMap(Fields[Map]):
         if any(map_.iterset is not real[0].iterset for map_ in real):
             starts = [map_.iterset.name for map_ in real]
             raise MapTypeError(f"MixedMap: all Maps must start on the same Set, got {starts}")
-        return cls._of(found, real[0].iterset._datasets)
+        return cls._of(found, real[0].iterset.datasets)
 
     def __getitem__(self, index: Any) -> Any:
         """Return a Map; or of PyOP2's older conventions all entries of all: ``op2.i[0]``."""

@@ -113,11 +113,11 @@ def follow_tables(on: Any, maps: tuple[Any, ...], like: Any = None) -> None:
         maps: Maps of a mesh, the vertices of each cell first.
         like: The Set of cells or vertices with the same numbers; None for others.
     """
-    if all(one._values is not None for one in maps):
-        ways = maps[0].iterset._way, maps[0].toset._way
-        on._origin = Tables(tuple(one._values for one in maps), ways, like is not None)
+    if all(one.host_values is not None for one in maps):
+        ways = maps[0].iterset.reordering, maps[0].toset.reordering
+        on.origin = Tables(tuple(one.host_values for one in maps), ways, like is not None)
         if like is not None and like is not on:
-            on._way.order = like._way.order
+            on.reordering.order = like.reordering.order
 
 
 def rows_between(
@@ -135,7 +135,7 @@ def rows_between(
     Raises:
         StoredFileError: The values belong to another mesh, or to entities without a way back.
     """
-    here = Digests() if on._origin is None else on._origin.now()
+    here = Digests() if on.origin is None else on.origin.now()
     if there.in_use and there.in_use == here.in_use:
         return None
     if there.original and here.original and there.original != here.original:
@@ -149,7 +149,7 @@ def rows_between(
             f"'{on.name}', and only values on cells and vertices can be renumbered; read the mesh "
             "as it was read then, with the same renumber=, and make the space of the same element"
         )
-    before, now = old(), on._way.order
+    before, now = old(), on.reordering.order
     if before is now or (before is not None and now is not None and np.array_equal(before, now)):
         return None
     places = np.arange(on.total_size)
@@ -164,7 +164,7 @@ def refuse_left_out(what: str, numbering: int, on: Any) -> None:
     Raises:
         UsageError: The values were left out, so a file or a copy would give them to other entities.
     """
-    if numbering != on._numbering:
+    if numbering != on.numbering:
         raise UsageError(
             f"{what} was left out when op2.renumber, or its undo, renumbered Set '{on.name}': its "
             "values belong to other entities. Give it to op2.renumber with the others before it is "

@@ -142,10 +142,10 @@ class Set(Entities):
     def __reduce__(self) -> tuple[Any, ...]:
         place = (self._halo, self._comm, self._constrained_size)
         made = (type(self), (self._sizes, self._name, *place))
-        if self._way.order is None and self._origin is None:
+        if self.reordering.order is None and self.origin is None:
             return made
-        origin = None if self._origin is None else self._origin.now()
-        return (*made, {"_way": self._way, "_origin": origin})
+        origin = None if self.origin is None else self.origin.now()
+        return (*made, {"reordering": self.reordering, "origin": origin})
 
     def __str__(self) -> str:
         size = None if self._sizes is None else self._sizes[1]
@@ -199,28 +199,29 @@ class Subset(Set):
                 f"{type(superset).__name__}"
             )
         found = _as_indices(superset, indices)
-        numbering = superset._ground._numbering
+        numbering = superset.ground.numbering
         if isinstance(superset, Subset):
-            numbering = superset._numbering
+            numbering = superset.numbering
             found, superset = superset.indices[found], superset.superset
         counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
-        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset._comm)
+        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset.comm)
         self._superset = superset
-        self._numbering = numbering
+        self.numbering = numbering
         wide = superset.total_size > MOST_INT32
         self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))
-        self._table = _core.MapTable(
+        self.table = _core.MapTable(
             address=address_of(self._indices),
             index_bytes=self._indices.itemsize,
             n_rows=len(self._indices),
             arity=1,
             n_targets=superset.total_size,
         )
-        self._lists: dict[object, Any] = {}
+        self.lists: dict[object, Any] = {}
 
     @property
-    def _ground(self) -> Any:
-        return self._superset._ground
+    def ground(self) -> Any:
+        """Set with the same numbers."""
+        return self._superset.ground
 
     @property
     def superset(self) -> Set:
@@ -280,7 +281,7 @@ class Subset(Set):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        refuse_left_out(f"the Subset '{self._name}'", self._numbering, self._ground)
+        refuse_left_out(f"the Subset '{self._name}'", self.numbering, self.ground)
         return (Subset, (self._superset, self._indices))
 
     def __str__(self) -> str:
@@ -360,8 +361,8 @@ def _whole(part: Set, other: object, operation: str) -> Set:
 def _made_of(whole: Set, indices: Array, *operands: Set) -> Subset:
     """Return a Subset, left out of a renumbering of the whole if an operand was."""
     made = Subset(whole, indices)
-    given = {one._numbering for one in operands if isinstance(one, Subset)}
-    made._numbering = next(iter(given - {made._numbering}), made._numbering)
+    given = {one.numbering for one in operands if isinstance(one, Subset)}
+    made.numbering = next(iter(given - {made.numbering}), made.numbering)
     return made
 
 

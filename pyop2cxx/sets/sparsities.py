@@ -93,18 +93,18 @@ class Sparsity(Fixed, Shown):
         (14, [3, 4, 3, 4])
     """
 
-    _uid: int
+    uid: int
     _name: str
     _dsets: tuple[Any, Any]
-    _given: Blocks
+    given: Blocks
     _mixed_pairs: tuple[Pair, ...]
     _maps_and_regions: dict[tuple[int, int], tuple[tuple[Any, Any, Any], ...]]
     _nested: bool
     _block_sparse: bool
-    _diagonal_block: bool
+    diagonal_block: bool
     _found: _core.plan.Sparsity | None
     _diagonal: Array | None
-    _on_cuda: Memo
+    on_cuda: Memo
     _seen: tuple[int, ...]
     """The versions of the Maps' values when the places were found."""
 
@@ -123,7 +123,7 @@ class Sparsity(Fixed, Shown):
         given = _as_blocks(maps_and_regions, pair)
         flags = (nest is not False, block_sparse is not False, bool(diagonal_block))
         key = (
-            *(getattr(part, "_uid", part) for ds in pair for part in ds),
+            *(getattr(part, "uid", part) for ds in pair for part in ds),
             tuple(len(ds) for ds in pair),
             frozenset(
                 (block, frozenset((*map(_uid, entry[:2]), entry[2]) for entry in entries))
@@ -133,7 +133,7 @@ class Sparsity(Fixed, Shown):
             runtime.static,
         )
         known: Sparsity | None = runtime.engine.sparsities.get(key)
-        if known is None or not known._follows():
+        if known is None or not known.follows():
             sets = [part.set for ds in pair for part in ds]
             refuse_several(sets, "Sparsity", _NO_MATRICES)
             known = object.__new__(cls)
@@ -149,54 +149,54 @@ class Sparsity(Fixed, Shown):
         name: str | None,
         flags: tuple[bool, bool, bool],
     ) -> None:
-        self._uid = runtime.next_uid()
-        self._name = as_name(name, "Sparsity", f"sparsity_#x{self._uid:x}")
-        self._what = f"Sparsity '{self._name}'"
+        self.uid = runtime.next_uid()
+        self._name = as_name(name, "Sparsity", f"sparsity_#x{self.uid:x}")
+        self.label = f"Sparsity '{self._name}'"
         self._dsets = dsets
-        self._given = given
+        self.given = given
         self._mixed_pairs = ()
         self._maps_and_regions = {
             block: tuple((r, c, regions or None) for r, c, regions in entries)
             for block, entries in given.items()
         }
-        self._nested, self._block_sparse, self._diagonal_block = flags
+        self._nested, self._block_sparse, self.diagonal_block = flags
         self._found = None
         self._diagonal = None
-        self._on_cuda = Memo(most=8)  # devices
-        self._of_products = Memo(most=8)  # tables of products on devices
-        self._mats: WeakSet[Any] = WeakSet()
+        self.on_cuda = Memo(most=8)  # devices
+        self.known_products = Memo(most=8)  # tables of products on devices
+        self.mats: WeakSet[Any] = WeakSet()
         self._is_made = True
-        self._parts: tuple[tuple[Sparsity, ...], ...] = ()
+        self.parts: tuple[tuple[Sparsity, ...], ...] = ()
         if self.shape == (1, 1):
             self._found = None if runtime.static else self._build()
             return
-        self._parts = tuple(
+        self.parts = tuple(
             tuple(self._block(i, j) for j in range(self.shape[1])) for i in range(self.shape[0])
         )
 
     def _block(self, i: int, j: int) -> Sparsity:
         rows, columns = self._dsets[0][i], self._dsets[1][j]
-        entries = self._given.get((i, j), ())
+        entries = self.given.get((i, j), ())
         made = object.__new__(Sparsity)
-        flags = (self._nested, self._block_sparse, self._diagonal_block and i == j)
+        flags = (self._nested, self._block_sparse, self.diagonal_block and i == j)
         made._make((rows, columns), {(0, 0): entries}, f"{self._name}_{i}_{j}", flags)
         return made
 
     def _versions(self) -> tuple[int, ...]:
-        maps = (map_ for r, c, _ in self._given.get((0, 0), ()) for map_ in (r, c))
+        maps = (map_ for r, c, _ in self.given.get((0, 0), ()) for map_ in (r, c))
         return tuple(_table(map_).version for map_ in maps if map_ is not None)
 
-    def _follows(self) -> bool:
+    def follows(self) -> bool:
         """Return whether the places match the present values of Maps, or can be found anew."""
-        if self._parts:
-            return all([block._follows() for block in self])  # each block, whatever others return
+        if self.parts:
+            return all([block.follows() for block in self])  # each block, whatever others return
         if self._found is None or self._versions() == self._seen:
             return True
-        if self._mats:
+        if self.mats:
             return False
         self._found = self._diagonal = None
-        self._on_cuda.clear()
-        self._of_products.clear()
+        self.on_cuda.clear()
+        self.known_products.clear()
         return True
 
     def _build(self) -> _core.plan.Sparsity:
@@ -210,7 +210,7 @@ class Sparsity(Fixed, Shown):
         rows, columns = self._dsets
         kept: list[Array] = []  # memory of tables, until read
         pairs = []
-        for r, c, regions in self._given.get((0, 0), ()):
+        for r, c, regions in self.given.get((0, 0), ()):
             if r is None or c is None:
                 pairs.append(_dense_pair(shape, kept))
             else:
@@ -220,7 +220,7 @@ class Sparsity(Fixed, Shown):
                 n_rows=shape[0],
                 n_columns=shape[1],
                 pairs=pairs,
-                diagonal=self._diagonal_block and rows == columns,
+                diagonal=self.diagonal_block and rows == columns,
                 n_threads=runtime.engine.n_threads,
             )
         except MemoryError:
@@ -234,7 +234,7 @@ class Sparsity(Fixed, Shown):
     @property
     def _blocks(self) -> tuple[tuple[Sparsity, ...], ...]:
         # not stored: large arrays should go when the last reference does
-        return self._parts or ((self,),)
+        return self.parts or ((self,),)
 
     @property
     def comm(self) -> Any:
@@ -272,7 +272,7 @@ class Sparsity(Fixed, Shown):
         """The pairs of Maps by block (i, j), each once; dict of lists."""
         return {
             block: list(dict.fromkeys((r, c) for r, c, _ in entries))
-            for block, entries in self._given.items()
+            for block, entries in self.given.items()
         }
 
     @property
@@ -298,7 +298,7 @@ class Sparsity(Fixed, Shown):
         """For each block the regions of the pairs; (None) means everything."""
         return {
             block: [regions or None for _, _, regions in entries]
-            for block, entries in self._given.items()
+            for block, entries in self.given.items()
         }
 
     @overload
@@ -348,7 +348,7 @@ class Sparsity(Fixed, Shown):
         Raises:
             UnsupportedError: The Sparsity is mixed; ask a block.
         """
-        offset = self._table("nnz").row_offset[: self._dsets[0].set.size + 1]
+        offset = self.table("nnz").row_offset[: self._dsets[0].set.size + 1]
         counts: Array = np.diff(offset)
         return counts
 
@@ -370,21 +370,21 @@ class Sparsity(Fixed, Shown):
     @property
     def rowptr(self) -> Array:
         """Begin of each row in `colidx`, and the end of the last; int64, shape (n_rows + 1,)."""
-        return self._table("rowptr").row_offset
+        return self.table("rowptr").row_offset
 
     @property
     def colidx(self) -> Array:
         """Columns of the places, ascending in each row; int32 if they fit, shape (n,)."""
-        return self._table("colidx").columns
+        return self.table("colidx").columns
 
     @property
     def longest_row(self) -> int:
         """Number of places in the longest row."""
-        return self._table("longest_row").longest_row
+        return self.table("longest_row").longest_row
 
     def diagonal(self) -> Array:
         """Return the place of each row's diagonal entry, or -1; int64, read-only, one per row."""
-        self._follows()
+        self.follows()
         if self._diagonal is None:
             offset, columns = self.rowptr, self.colidx
             rows = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
@@ -395,13 +395,14 @@ class Sparsity(Fixed, Shown):
             self._diagonal = found
         return self._diagonal
 
-    def _table(self, member: str) -> _core.plan.Sparsity:
+    def table(self, member: str) -> _core.plan.Sparsity:
+        """Return the places of the entries, for loops."""
         if self.shape != (1, 1):
             raise UnsupportedError(
                 f"Sparsity '{self._name}': '{member}' of a mixed Sparsity; ask one of its blocks: "
                 f"sparsity[i, j].{member}"
             )
-        self._follows()
+        self.follows()
         if self._found is None:
             runtime.require_running(f"Sparsity '{self._name}'", member)
             self._found = self._build()
@@ -420,14 +421,14 @@ class Sparsity(Fixed, Shown):
         return (
             f"OP2 Sparsity: dsets {self._dsets}, maps_and_regions {self._maps_and_regions}, "
             f"name {self._name}, nested {self._nested}, block_sparse {self._block_sparse}, "
-            f"diagonal_block {self._diagonal_block}"
+            f"diagonal_block {self.diagonal_block}"
         )
 
     def __repr__(self) -> str:
         return (
             f"Sparsity({self._dsets!r}, {self._maps_and_regions!r}, name={self._name!r}, "
             f"nested={self._nested!r}, block_sparse={self._block_sparse!r}, "
-            f"diagonal_block={self._diagonal_block!r})"
+            f"diagonal_block={self.diagonal_block!r})"
         )
 
 
@@ -497,13 +498,13 @@ def _dense_pair(shape: tuple[int, int], kept: list[Array]) -> _core.plan.MapPair
 
 
 def _table(map_: Map) -> _core.MapTable:
-    table = map_._current_table()
+    table = map_.current_table()
     assert table is not None  # checked: has_values
     return table
 
 
 def _uid(map_: Map | None) -> int | None:
-    return None if map_ is None else map_._uid
+    return None if map_ is None else map_.uid
 
 
 def _plain(map_: Any) -> Any:

@@ -29,7 +29,7 @@ def compile_batch(loops: Sequence[op2.ParLoop]) -> None:
     if runtime.engine.chosen_device(backend) is not None:
         compile_together(loops)
         return
-    asked = [flow.wanted(loop._current_request()) for loop in loops]
+    asked = [flow.wanted(loop.current_request()) for loop in loops]
     new = [one for one in asked if runtime.engine.dispatcher.resolve(one.query) is None]
     if not new:
         return

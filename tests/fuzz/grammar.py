@@ -422,7 +422,7 @@ class Grammar:
         return found
 
     def statement(self, place: Place, depth: int) -> list[Stmt]:
-        kinds: list[Callable[[Place, int], list[Stmt]]] = [self._set] * 5 + [self._declare] * 2
+        kinds: list[Callable[[Place, int], list[Stmt]]] = [self.set] * 5 + [self._declare] * 2
         kinds += [self._array, self._pointer, self._call]
         kinds += [self._structure] * 2 + [self._treat] * 4 if self.structures else []
         if self.aggregates is not None:
@@ -515,7 +515,7 @@ class Grammar:
         self.names.append(Name(word, base.type, base.facts, (size,)))
         return [Stmt("pointer", word, [start], type=base.type)]
 
-    def _set(self, _: Place, __: int) -> list[Stmt]:
+    def set(self, _: Place, __: int) -> list[Stmt]:
         found = [name for name in self.names if name.writable]
         if not found:
             return []

@@ -218,7 +218,7 @@ def is_possible(attempt: Attempt, report: Report) -> bool:
     try:
         with op2.backend(attempt.way.backend):
             attempt.parloop, attempt.data = attempt.names["make"](**attempt.way.how)
-            flow.wanted(attempt.parloop._current_request())  # refuses what cannot be
+            flow.wanted(attempt.parloop.current_request())  # refuses what cannot be
     except UnsupportedError as error:
         report.n_refused += 1
         report.refusals[reason_of(error)] += 1

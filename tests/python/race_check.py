@@ -105,7 +105,7 @@ def race_on_purpose() -> None:
     total = op2.Dat(nodes, dtype=np.int32)
     kernel = op2.Kernel("void f(int *a) { a[0] += 1; }", "f")
     loop = op2.ParLoop(kernel, edges, total(op2.INC, e2n), strategy="direct", **TEAM)
-    loop._facts.map_facts = lambda _: _core.plan.MapFacts(index_bytes=4, injective=True)
+    loop.facts.map_facts = lambda _: _core.plan.MapFacts(index_bytes=4, injective=True)
     loop.compute()
     _ = total.data_ro
 

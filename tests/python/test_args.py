@@ -73,10 +73,10 @@ def test_what_was_checked_is_not_kept_alive(nodes: op2.Set) -> None:
 
 
 def test_uids_are_never_used_again(nodes: op2.Set) -> None:
-    seen = {nodes._uid}
+    seen = {nodes.uid}
     for _ in range(100):
         kept = op2.Map(nodes, nodes, 1, [0, 0, 0]), op2.Dat(nodes), op2.Global(1), op2.Set(1)
-        seen |= {thing._uid for thing in kept}
+        seen |= {thing.uid for thing in kept}
     assert len(seen) == 401
 
 

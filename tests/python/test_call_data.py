@@ -249,7 +249,7 @@ def test_nothing_is_analysed_again(monkeypatch: Any) -> None:
     world.loop()
     made = count_made(monkeypatch)
     prepared: list[Any] = []
-    monkeypatch.setattr(ParLoop, "_prepare", lambda self: prepared.append(self))
+    monkeypatch.setattr(ParLoop, "prepare", lambda self: prepared.append(self))
     for _ in range(3):
         world.loop(h=np.ones(N), out=np.zeros(N))
         world.loop(h=op2.Dat(world.cells))

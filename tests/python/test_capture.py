@@ -177,16 +177,16 @@ def test_a_copy_between_the_loops_of_a_recorded_chain_is_a_node(backend: str) ->
 def test_a_recorded_copy_leaves_what_numbering_values_have(in_chain: bool) -> None:
     ring = Ring()
     p, q = ring.dats["p"], ring.dats["q"]
-    before = q._numbering = p._numbering - 1
+    before = q.numbering = p.numbering - 1
 
     def step() -> None:
         with op2.chain() if in_chain else nullcontext():
             p.copy(q)
 
     graph = op2.record(step)
-    assert q._numbering == before
+    assert q.numbering == before
     graph.submit()
-    assert q._numbering == p._numbering
+    assert q.numbering == p.numbering
 
 
 def test_sums_of_what_no_loop_writes_may_be_taken(backend: str) -> None:

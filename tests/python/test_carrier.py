@@ -34,7 +34,7 @@ def test_the_core_follows_every_write(carrier: Any) -> None:
     carrier.data[0] = 5
     versions.append(carrier.dat_version)
     carrier.increment_dat_version()
-    versions.append(carrier._buffer.version)
+    versions.append(carrier.buffer.version)
     assert versions == [0, 0, 1, 2]
 
 
@@ -62,4 +62,4 @@ def test_it_is_its_only_component(carrier: Any) -> None:
 
 def test_what_it_holds(carrier: Any) -> None:
     assert (carrier.name, carrier.dtype, carrier.ctype) == ("held", np.float64, "double")
-    assert carrier.nbytes == carrier._buffer.n_bytes == 16
+    assert carrier.nbytes == carrier.buffer.n_bytes == 16

@@ -1686,10 +1686,10 @@ def test_memory_on_a_device_stays_a_dats_in_a_chain_of_the_host(device: object) 
             op2.par_loop(copy, cells, x(op2.WRITE), y(op2.READ))
         expected = np.roll(expected, 1) + np.roll(expected, -1)
         assert (len(chain.explain().steps) == 1) != has_copies
-        assert x._buffer.has_copies == has_copies
+        assert x.buffer.has_copies == has_copies
     other = op2.Dat(cells, -expected, name="other")
-    x._trade(other)
-    assert x._buffer.has_copies
+    x.trade(other)
+    assert x.buffer.has_copies
     assert runtime.backend == name
     op2.par_loop(copy, cells, y(op2.WRITE), x(op2.READ))
     np.testing.assert_array_equal(y.data_ro, -expected)

@@ -26,7 +26,7 @@ def made(code: str, access: Any = op2.WRITE) -> CheckedKernel:
     loop = op2.ParLoop(
         op2.Kernel(code, "k"), cells, op2.Dat(cells)(access), op2.Dat(cells**2)(op2.READ)
     )
-    built = loop._symbolic()
+    built = loop.symbolic()
     return checked(loop.kernel, built.loop, layer=False)
 
 

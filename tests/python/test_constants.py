@@ -205,11 +205,11 @@ def test_a_default_name_is_one_in_c() -> None:
 
 
 def test_the_value_may_change(gam: op2.Const) -> None:
-    epoch, address = runtime.epoch, gam._buffer.address
+    epoch, address = runtime.epoch, gam.buffer.address
     gam.data = 1.3
     gam.data[0] += 0.1
     assert gam.data_ro[0] == pytest.approx(1.4)
-    assert (runtime.epoch, gam._buffer.address) == (epoch, address)
+    assert (runtime.epoch, gam.buffer.address) == (epoch, address)
     with pytest.raises(DataValueError):
         gam.data = [1, 2]
 

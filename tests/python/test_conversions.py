@@ -364,7 +364,7 @@ def test_real_values_that_fit_are_cut_off(backend: str) -> None:
     assert shown(q**0.5) == [7, 4, 14]
     with pytest.raises(DataValueError, match="result nan at"):
         (q - 100) ** 0.5
-    assert q._numbering == CELLS._numbering
+    assert q.numbering == CELLS.numbering
 
 
 def test_matrices_of_integers_refuse_what_does_not_fit() -> None:

@@ -28,21 +28,21 @@ def into_a_matrix() -> op2.ParLoop:
 
 @pytest.mark.parametrize("values", [[3, 1], [3, 3]])
 def test_general_code_lets_maps_lead_somewhere_twice(values: list[int]) -> None:
-    request = into_cells(values)._current_request()
+    request = into_cells(values).current_request()
     assert [one.injective for one in request.map_facts] == [len({*values}) == len(values)]
     assert [one.injective for one in general(request).map_facts] == [False]
     assert general(request).options.widths.position_bytes == request.options.widths.position_bytes
 
 
 def test_general_code_has_room_for_rows_of_any_length() -> None:
-    request = into_a_matrix()._current_request()
+    request = into_a_matrix().current_request()
     assert request.options.widths.position_bytes == 1
     assert general(request).options.widths.position_bytes == 4
     assert {one.options.widths.position_bytes for one in weaker(request)} == {1, 2, 4}
 
 
 def test_weaker_requests_know_less_and_end_with_the_least() -> None:
-    request = into_cells([3, 1])._current_request()
+    request = into_cells([3, 1]).current_request()
     known = [(one.map_facts[0].injective, one.map_facts[0].has_negative) for one in weaker(request)]
     assert known[0] == (True, False)  # with columns of one slot given up
     assert known[-1] == (False, True)
@@ -51,7 +51,7 @@ def test_weaker_requests_know_less_and_end_with_the_least() -> None:
 
 @pytest.mark.usefixtures("host")
 def test_what_is_known_is_never_made_up() -> None:
-    request = into_cells([3, 3])._current_request()
+    request = into_cells([3, 3]).current_request()
     assert not any(one.map_facts[0].injective for one in weaker(request))
     fills = [one.column_fill(8, request.options.tuning, 0.5) for one in weaker(request)]
     assert fills[0] == 0.0

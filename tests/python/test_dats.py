@@ -149,8 +149,8 @@ def test_memory_is_shared_both_ways(cells: op2.Set) -> None:
     assert q.data_ro.tolist() == [[1, 1], [2, 2], [0, 0]]
     assert values[1].tolist() == [2, 2]
     assert address_of(np.asarray(q)) == address_of(values)
-    assert q._buffer.address == address_of(values)
-    assert q._buffer.n_bytes == values.nbytes
+    assert q.buffer.address == address_of(values)
+    assert q.buffer.n_bytes == values.nbytes
 
 
 def test_numpy_takes_a_dat(q: op2.Dat) -> None:
@@ -171,12 +171,12 @@ def test_nothing_is_allocated_before_it_is_needed(cells: op2.Set) -> None:
     q = op2.Dat(cells**2)
     q(op2.READ)
     q.zero()
-    assert not q._is_allocated
+    assert not q.is_allocated
     assert (q.nbytes, q.shape) == (80, (5, 2))
-    assert q._buffer.address == 0
+    assert q.buffer.address == 0
     assert q.data_ro.tolist() == [[0, 0]] * 3
-    assert q._is_allocated
-    assert (q._buffer.address, q._buffer.n_bytes) == (address_of(q.data_ro), 80)
+    assert q.is_allocated
+    assert (q.buffer.address, q.buffer.n_bytes) == (address_of(q.data_ro), 80)
 
 
 # Access to the data
@@ -190,7 +190,7 @@ def test_every_view(q: op2.Dat, member: str) -> None:
     view = getattr(q, member)
     is_read_only = "_ro" in member
     assert view.shape == (3 if member in OWNED else 5, 2)
-    assert address_of(view) == q._buffer.address
+    assert address_of(view) == q.buffer.address
     assert q.dat_version == (0 if is_read_only else 1)
     assert q.halo_valid == is_read_only
     if is_read_only:
@@ -210,7 +210,7 @@ def test_a_read_only_view_leaves_others_writeable(q: op2.Dat) -> None:
 
 def test_the_version_can_be_grown_by_hand(q: op2.Dat) -> None:
     q.increment_dat_version()
-    assert q.dat_version == q._buffer.version == 1
+    assert q.dat_version == q.buffer.version == 1
 
 
 def test_a_dim_of_zero(cells: op2.Set) -> None:
@@ -262,7 +262,7 @@ def test_a_copy_names_the_first_value_that_does_not_fit(cells: op2.Set) -> None:
     target = op2.Dat(cells**2, dtype="int8", name="target")
     with pytest.raises(DataValueError, match=r"value 300\.5 of entity 1 at \[1\] .*'target'"):
         source.copy(target)
-    assert (target.dat_version, target._is_allocated and target.data_ro.any()) == (0, False)
+    assert (target.dat_version, target.is_allocated and target.data_ro.any()) == (0, False)
     with pytest.raises(DataValueError, match=r"-129\.0 of entity 2 at \[0\]"):
         source.copy(target, Part(cells, np.array([0, 2])))
     source.copy(target, Part(cells, np.array([0])))
@@ -301,12 +301,12 @@ def test_a_dat_of_a_dat_is_a_copy(q: op2.Dat) -> None:
     other.data[:] = 0
     assert q.data_ro.any()
     assert op2.Dat(q, dtype="int32", name="r").dtype == np.int32
-    assert not op2.Dat(op2.Dat(q.dataset))._is_allocated
+    assert not op2.Dat(op2.Dat(q.dataset)).is_allocated
     assert op2.Dat(op2.Dat(q.dataset, dtype="int8")).dtype == np.int8
     with pytest.raises(UsageError, match="a copy takes the values"):
         op2.Dat(q, np.zeros(10))
     shallow = copy.copy(q)
-    assert shallow._uid != q._uid
+    assert shallow.uid != q.uid
     assert np.shares_memory(shallow.data_ro, q.data_ro)
 
 

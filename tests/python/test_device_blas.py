@@ -54,7 +54,7 @@ class HostBlas:
     """Stands for cuBLAS: takes what it takes, and computes what it should on the host."""
 
     def __init__(self, *carriers: Any) -> None:
-        self.values = {id(one._buffer): one.data_ro.copy() for one in carriers}
+        self.values = {id(one.buffer): one.data_ro.copy() for one in carriers}
         self.refused = ""
 
     def veto_dot(self, x: _core.Column, y: _core.Column) -> str:
@@ -294,4 +294,4 @@ def test_a_device_without_such_a_queue_says_so(device: _core.Device, tmp_path: P
     x, y = vectors()
     total = op2.Global(1, 0.0)
     with pytest.raises(UnsupportedError, match="has no queue for cuBLAS"):
-        cublas.dot(opencl, core_dtype(x.dtype), 1000, x._buffer, y._buffer, False, total._buffer)
+        cublas.dot(opencl, core_dtype(x.dtype), 1000, x.buffer, y.buffer, False, total.buffer)

@@ -37,7 +37,7 @@ def test_sharing_counts_as_a_write(x: Any) -> None:
 def test_a_copy_is_not_shared(x: Any) -> None:
     capsule = x.__dlpack__(copy=True)
     array = _core.exchange.from_capsule(capsule)
-    assert array.address != x._buffer.address
+    assert array.address != x.buffer.address
     assert array.shape == [3]
 
 

@@ -49,8 +49,8 @@ class World:
     def state(self) -> list[Any]:
         """All that a wrong call must leave alone."""
         carriers = (self.x, self.y, self.mat)
-        versions = [c._buffer.version for c in carriers]
-        return [versions, self.mat.assembly_state, [c._buffer.where.name for c in carriers]]
+        versions = [c.buffer.version for c in carriers]
+        return [versions, self.mat.assembly_state, [c.buffer.where.name for c in carriers]]
 
     def values(self) -> list[Any]:
         return [self.x.data_ro.tolist(), self.y.data_ro.tolist(), self.mat.values.tolist()]

@@ -137,7 +137,7 @@ def test_what_runs_a_loop_outlives_it() -> None:
     with op2.backend("sequential"):
         loop = op2.ParLoop(twice, cells, x(RW))
         loop.compute()
-        launch, version = loop._run.launch, x.dat_version
+        launch, version = loop.bound_run.launch, x.dat_version
         del loop
         gc.collect()
         assert launch() is False  # nothing was copied to a device or from one

@@ -20,12 +20,12 @@ def loop_of(entries, n_targets=100):
 
 
 def built_from(loop):
-    return loop._symbolic()
+    return loop.symbolic()
 
 
 def widths_on_cuda(loop):
     backend = runtime.engine.backend("cuda")
-    return loop._facts.options(built_from(loop), backend, {"deterministic": False}).widths
+    return loop.facts.options(built_from(loop), backend, {"deterministic": False}).widths
 
 
 @pytest.mark.usefixtures("static")
@@ -56,7 +56,7 @@ def test_targets_with_as_many_elements_each_are_evenly_covered() -> None:
 def test_columns_are_as_full_as_groups_of_targets_are_alike() -> None:
     for entries, fill in ((np.arange(200) % 100, 1.0), (np.zeros(200, dtype=int), 0.25)):
         loop = loop_of(entries)
-        assert loop._facts.column_fill(built_from(loop), 4, _core.Tuning(), 0.5) == fill
+        assert loop.facts.column_fill(built_from(loop), 4, _core.Tuning(), 0.5) == fill
 
 
 def test_values_that_an_element_reads_and_writes_in_two_ways_move_both_ways() -> None:

@@ -178,7 +178,7 @@ def corner_texts() -> dict[str, GeneratedCode]:
     loops, found = Sided(3).loops()[:2], {}
     group = GroupLoop(loops, [0], [], [], [], [], Spares(), has_geometry=True)
     for backend in ("opencl", "cuda"):
-        request = group._request(group._built, {"backend": backend})
+        request = group.request(group.built, {"backend": backend})
         found[f"corners_{backend}_owner"] = flow.generate(request, flow.choose(request))
     return found
 
@@ -186,10 +186,10 @@ def corner_texts() -> dict[str, GeneratedCode]:
 def waiting_texts() -> dict[str, GeneratedCode]:
     """The same where sums start at zero, so that nothing is read at first but the plan."""
     loops, found = Sided(3).loops()[:2], {}
-    sums = [k for k, part in enumerate(loops[0]._parts) if part.access == op2.INC]
+    sums = [k for k, part in enumerate(loops[0].parts) if part.access == op2.INC]
     group = GroupLoop(loops, [0], [], [], [(0, sums[0])], [], Spares(), has_geometry=True)
     for backend in ("opencl", "cuda"):
-        request = group._request(group._built, {"backend": backend})
+        request = group.request(group.built, {"backend": backend})
         found[f"waiting_{backend}_owner"] = flow.generate(request, flow.choose(request))
     return found
 
@@ -210,7 +210,7 @@ def wall_texts() -> dict[str, GeneratedCode]:
     loops = [op2.ParLoop(*ring.loops()[name]) for name in ("spread", "wall", "more r")]
     group = GroupLoop(loops, [0, 1], [], [], [], [], Spares())
     for backend in ("opencl", "cuda"):
-        request = group._request(group._built, {"backend": backend})
+        request = group.request(group.built, {"backend": backend})
         found[f"walls_{backend}_owner"] = flow.generate(request, flow.choose(request))
     return found
 

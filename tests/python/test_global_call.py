@@ -193,7 +193,7 @@ def test_memory_is_no_loops_once_a_call_is_over(device: _core.Device) -> None:
         kernel(COMM, 1, 3, y, E2N)
         # not isinstance(), which asks objects of others for attributes that they warn of
         left = [one for one in gc.get_objects() if issubclass(type(one), op2.Dat)]
-        assert y.ctypes.data not in {one._buffer.address for one in left}
+        assert y.ctypes.data not in {one.buffer.address for one in left}
     finally:
         gc.enable()
         op2.configuration["check"] = False

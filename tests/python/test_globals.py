@@ -66,10 +66,10 @@ def test_illegal_arguments() -> None:
 
 
 def test_assigning_copies_the_values_in(g: op2.Global) -> None:
-    address = g._buffer.address
+    address = g.buffer.address
     g.data = 2
     assert g.data_ro.tolist() == [2.0]
-    assert (g.dat_version, g._buffer.address) == (1, address)
+    assert (g.dat_version, g.buffer.address) == (1, address)
     g.data += 1
     assert g.data_ro.tolist() == [3.0]
     with pytest.raises(DataValueError, match=r"Global 'g': expected 1 values .* got 2"):
@@ -80,8 +80,8 @@ def test_assigning_copies_the_values_in(g: op2.Global) -> None:
 def test_memory_is_shared_both_ways() -> None:
     values = np.array([1.0, 2.0])
     g = op2.Global(2, values)
-    assert g._buffer.address == address_of(values) == address_of(g.data_ro)
-    assert g._buffer.n_bytes == 16
+    assert g.buffer.address == address_of(values) == address_of(g.data_ro)
+    assert g.buffer.n_bytes == 16
     g.data[0] = 5
     assert values[0] == 5
     assert np.shares_memory(np.asarray(g), values)

@@ -444,7 +444,7 @@ def test_readers_of_a_const_wait_for_nobody() -> None:
 def _needed(ring: Ring, names: list[str]) -> set[tuple[int, int]]:
     """Pairs of loops whose order matters, by definition."""
     uses = [
-        [(arg.data._uid, arg.access) for arg in ring.loops()[name][2:]]  # type: ignore[attr-defined]
+        [(arg.data.uid, arg.access) for arg in ring.loops()[name][2:]]  # type: ignore[attr-defined]
         for name in names
     ]
     sums = (op2.INC, op2.MIN, op2.MAX)
@@ -494,7 +494,7 @@ def _random_graph(names: list[str], seed: int) -> None:
     left = {edge for edge in needed if chosen.random() < 0.7}
     raced = needed - _reaches(left, len(names))
     builder = _with_edges(lazy, names, left)
-    found = _core.graph.races(numbered(builder._nodes)[0])
+    found = _core.graph.races(numbered(builder.nodes)[0])
     assert {(one.earlier, one.later) for one in found} == raced
     if raced:
         with pytest.raises(GraphRaceError):

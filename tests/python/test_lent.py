@@ -289,7 +289,7 @@ def test_reading_one_value_after_the_other_seldom_looks(device: _core.Device) ->
     own = np.ones(N)
     x, y = dat(own), dat(np.ones(N), "y")
     doubled(x)
-    assert x._lent_out.is_watching
+    assert x.lent_out.is_watching
     assert n_looks_of(lambda: [x.data_ro[i % N] for i in range(1000)]) == 10
     assert n_looks_of(lambda: doubled(y)) == 0
     assert n_looks_of(lambda: summed(x)) == 1  # the host has read since it looked
@@ -319,7 +319,7 @@ def test_in_check_mode_every_loop_looks(device: _core.Device, option: str) -> No
     x = dat(np.ones(N))
     summed(x)
     op2.configuration[option] = True  # what is on a device by now is looked at, too
-    x._values[0] = 7.0  # type: ignore[index] # as nobody may, and nobody holds an array
+    x.host_values[0] = 7.0  # type: ignore[index] # as nobody may, and nobody holds an array
     with pytest.raises(UsageError, match=WROTE):
         summed(x)
     assert summed(x) == N
@@ -354,14 +354,14 @@ def test_nothing_is_watched_that_nobody_holds(device: _core.Device) -> None:
     for _ in range(3):
         x.data[0] = 1.0
         doubled(x)
-        assert not x._lent_out.is_watching
-        assert not x._lent_out.is_open
+        assert not x.lent_out.is_watching
+        assert not x.lent_out.is_open
     held = x.data
     doubled(x)
-    assert x._lent_out.is_watching
+    assert x.lent_out.is_watching
     del held
     x.data_ro  # noqa: B018
-    assert not x._lent_out.is_watching
+    assert not x.lent_out.is_watching
 
 
 def test_ended_arrays_are_forgotten(device: _core.Device) -> None:
@@ -425,7 +425,7 @@ def numbers(kind: str) -> Any:
 def test_what_fits_is_used_in_place_and_copied_if_asked(kind: str, wrap: Any) -> None:
     for copy in (None, False, True):
         data = numbers(kind)
-        found = MADE[kind](wrap(data), copy=copy)._values
+        found = MADE[kind](wrap(data), copy=copy).host_values
         assert np.shares_memory(found, data) == (copy is not True)
 
 

@@ -56,7 +56,7 @@ def test_values_are_of_owned_rows_or_of_all(e2n: op2.Map) -> None:
 
 
 def test_the_core_sees_the_values(e2n: op2.Map) -> None:
-    table = e2n._table
+    table = e2n.table
     assert table is not None
     assert (table.index_bytes, table.n_rows, table.arity, table.n_targets) == (4, 3, 2, 4)
 
@@ -97,8 +97,8 @@ def test_large_target_sets_need_int64(edges: op2.Set) -> None:
         found = op2.Map(edges, op2.Set(n_targets), 1, values)
         assert found.values.dtype == dtype
         assert found.values_with_halo.ravel().tolist() == values.tolist()
-        assert found._table is not None
-        assert found._table.index_bytes == found.values.itemsize
+        assert found.table is not None
+        assert found.table.index_bytes == found.values.itemsize
 
 
 def test_a_fitting_array_is_not_copied(edges: op2.Set, nodes: op2.Set) -> None:
@@ -195,21 +195,21 @@ def test_values_may_come_later(edges: op2.Set, nodes: op2.Set) -> None:
     late.update_values([3, 2, 1])
     assert late.has_values
     assert late.values.ravel().tolist() == [3, 2]
-    assert late._table is not None
-    assert late._table.version == 0
+    assert late.table is not None
+    assert late.table.version == 0
 
 
 def test_a_map_of_an_empty_set_needs_no_values(nodes: op2.Set) -> None:
     empty = op2.Map(op2.Set(0), nodes, 3)
     assert empty.values.shape == (0, 3)
-    assert empty._table is not None
+    assert empty.table is not None
 
 
 def test_assignments_to_values_update_the_map(e2n: op2.Map) -> None:
     for view in (e2n.values, e2n.values_with_halo):
-        before, version = view.tolist(), e2n._table.version
+        before, version = view.tolist(), e2n.table.version
         view[1, 0] = 3
-        assert (view[1, 0], e2n.values[1, 0], e2n._table.version) == (3, 3, version + 1)
+        assert (view[1, 0], e2n.values[1, 0], e2n.table.version) == (3, 3, version + 1)
         view[...] = before
         assert view.tolist() == before
         with pytest.raises(DataValueError, match="is 9, but Set"):
@@ -226,10 +226,10 @@ def test_assignments_to_values_update_the_map(e2n: op2.Map) -> None:
 
 
 def test_updating_grows_the_version(e2n: op2.Map) -> None:
-    table, view = e2n._table, e2n.values
+    table, view = e2n.table, e2n.values
     assert table is not None
     e2n.update_values([[1, 0], [2, 1], [3, 2]])
-    assert e2n._table is table
+    assert e2n.table is table
     assert table.version == 1
     assert view.tolist() == [[1, 0], [2, 1]]
 
@@ -239,8 +239,8 @@ def test_a_wrong_update_changes_nothing(e2n: op2.Map) -> None:
         with pytest.raises(DataValueError):
             e2n.update_values(values)
     assert e2n.values_with_halo.tolist() == [[0, 1], [1, 2], [2, 3]]
-    assert e2n._table is not None
-    assert e2n._table.version == 0
+    assert e2n.table is not None
+    assert e2n.table.version == 0
 
 
 def test_an_adopted_array_can_be_changed_and_told(edges: op2.Set, nodes: op2.Set) -> None:
@@ -249,8 +249,8 @@ def test_an_adopted_array_can_be_changed_and_told(edges: op2.Set, nodes: op2.Set
     values[0] = 3
     shared.update_values(values)
     assert shared.values[0] == 3
-    assert shared._table is not None
-    assert shared._table.version == 1
+    assert shared.table is not None
+    assert shared.table.version == 1
 
 
 def test_offsets(edges: op2.Set, nodes: op2.Set) -> None:
@@ -268,7 +268,7 @@ def test_equality_is_identity(edges: op2.Set, nodes: op2.Set, e2n: op2.Map) -> N
     assert e2n == e2n
     assert e2n != twin
     assert len({e2n, twin}) == 2
-    assert copy.copy(e2n)._uid != e2n._uid
+    assert copy.copy(e2n).uid != e2n.uid
 
 
 def test_repr_and_str(e2n: op2.Map) -> None:

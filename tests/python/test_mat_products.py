@@ -210,8 +210,8 @@ class OtherWay:
         self.graph, self.added = graph, []
 
     def multiply(self, device: Any, values: Any, x: Any, y: Any, is_added: bool) -> None:
-        assert values is self.graph.mat._buffer
-        assert (x, y) == (self.graph.x._buffer, self.graph.y._buffer)
+        assert values is self.graph.mat.buffer
+        assert (x, y) == (self.graph.x.buffer, self.graph.y.buffer)
         self.added.append(is_added)
         self.graph.y.data_wo[...] = self.graph.wanted
         self.graph.y.to_device()

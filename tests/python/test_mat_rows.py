@@ -77,7 +77,7 @@ def test_rows_that_are_changed_again_move_nothing_but_the_value(backend: str) ->
         for row in range(4):
             for idx in (None, 0):
                 mat.set_local_diagonal_entries([row], 1.0, idx)
-        assert len(mat._row_loops) <= 8
+        assert len(mat.row_loops) <= 8
         copy = mat.duplicate()
         assert copy.residence == "device"
     np.testing.assert_array_equal(copy.values, mat.values)

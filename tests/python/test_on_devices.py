@@ -464,7 +464,7 @@ def test_a_copy_on_the_device_names_what_does_not_fit(
 def on_device(dim: int, value: Any, dtype: Any = float) -> Any:
     """A Global whose values a loop on the device has."""
     made = op2.Global(dim, np.broadcast_to(value, dim).astype(dtype), name="made")
-    made._buffer.on_device(runtime.device, _core.Use.read_write, "test", is_explicit=True)
+    made.buffer.on_device(runtime.device, _core.Use.read_write, "test", is_explicit=True)
     return made
 
 

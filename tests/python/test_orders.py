@@ -131,7 +131,7 @@ def test_renumbered_by_hand(tmp_path: Path) -> None:
     way = op2.renumber([other.c2n], [other.x], method="morton", coordinates=other.x)
     assert restored(other)
     way.undo()
-    assert other.nodes._way.order is None
+    assert other.nodes.reordering.order is None
     assert restored(other)
 
 
@@ -249,7 +249,7 @@ def test_files_of_version_1_are_taken_as_they_are(tmp_path: Path) -> None:
 
 def test_an_order_that_numbers_nothing_is_damage(tmp_path: Path) -> None:
     mesh = mesh_of(True)
-    mesh.vertices._way.order = np.zeros(mesh.vertices.size, np.int64)
+    mesh.vertices.reordering.order = np.zeros(mesh.vertices.size, np.int64)
     save(tmp_path / "u.h5", {"u": op2.Dat(mesh.vertices, 1.0)})
     with pytest.raises(StoredFileError, match=r"/order does not number its 36 entities"):
         load(tmp_path / "u.h5")

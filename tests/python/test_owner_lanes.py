@@ -286,7 +286,7 @@ def test_plans_follow_their_maps() -> None:
     loop.compute()
     n_columns, lanes, arity = 32, 4, 2
     own = 8 * (64 // lanes + 1) + 4 * n_columns + 4 * n_columns * lanes + 4 * 64
-    assert loop._prepared.plan_bytes == own + 4 * n_columns * lanes * arity
+    assert loop.prepared.plan_bytes == own + 4 * n_columns * lanes * arity
     before = runtime.engine.plans.statistics().misses
     loop.compute()
     assert runtime.engine.plans.statistics().misses == before

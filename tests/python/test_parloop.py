@@ -198,7 +198,7 @@ def test_a_wrong_call_says_what_and_changes_nothing(name: str) -> None:
         with pytest.raises(error, match=message):
             call(w, kernel)
     assert [carrier.dat_version for carrier in (w.q, w.r, w.total)] == before
-    assert (w.q.halo_valid, w.r.halo_valid, w.r._is_allocated) == (True, True, False)
+    assert (w.q.halo_valid, w.r.halo_valid, w.r.is_allocated) == (True, True, False)
     assert (len(runtime.engine.loops), runtime.engine.n_generated) == (n_loops, n_texts)
     np.testing.assert_array_equal(w.q.data_ro, values)
 
@@ -517,7 +517,7 @@ def test_generate_runs_nothing_and_allocates_nothing() -> None:
     w = World()
     before = statistics()
     w.loop().generate()
-    assert (w.r.dat_version, w.r._is_allocated, statistics()) == (0, False, before)
+    assert (w.r.dat_version, w.r.is_allocated, statistics()) == (0, False, before)
 
 
 def test_useful_bytes_count_each_array_once() -> None:

@@ -87,7 +87,7 @@ def test_fields_and_blocks_know_where_they_are() -> None:
         )
     )
     blocks = parts(mat(INC, (both, both)), over=cells)
-    arities = {ends._uid: 2}
+    arities = {ends.uid: 2}
     # two rows of the Global's columns, of two values each, beside the block and below it
     assert [part.cell.place(arities) for part in blocks if part.cell] == [
         (0, 0, 4, 5),

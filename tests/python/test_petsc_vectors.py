@@ -50,7 +50,7 @@ def test_a_vector_of_zeros_that_nobody_had_asked_for_counts_at_once() -> None:
     asked, unasked = op2.Dat(op2.Set(3)), op2.Dat(op2.Set(3))
     assert asked.data_ro.tolist() == [0, 0, 0]
     for dat in (asked, unasked):
-        shown, is_to_count = dat._lent(write=True)
+        shown, is_to_count = dat.lent(write=True)
         assert not is_to_count, "whoever keeps the vector would change it unnoticed"
         shown[:] = 7
         assert (dat.dat_version, dat.sum()) == (1, 21)

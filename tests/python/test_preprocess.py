@@ -165,7 +165,7 @@ def test_includes_are_found_however_they_are_written(line: str, body: str, tmp_p
     with op2.backend("sequential"):
         op2.par_loop(kernel, x.dataset.set, x(op2.WRITE))
     assert x.data_ro.tolist() == [7.0]
-    assert kernel._description.header_contents[::2] == ("n.h",)
+    assert kernel.description.header_contents[::2] == ("n.h",)
 
 
 def test_another_compiler_is_asked_anew(tmp_path: Path) -> None:

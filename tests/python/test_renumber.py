@@ -60,7 +60,7 @@ class Grid:
         return float(np.abs(np.diff(self.e2c.values)).mean())
 
     def n_colours(self) -> int:
-        conflicts = [room.Conflict(self.e2c._table, room.all_slots, 0)]
+        conflicts = [room.Conflict(self.e2c.table, room.all_slots, 0)]
         return int(room.colour_blocks(self.edges.size, None, conflicts, 64, 1).statistics.n_colours)
 
 
@@ -110,9 +110,9 @@ def test_translates_arrays_both_ways() -> None:
 def test_changes_what_plans_and_loops_look_at() -> None:
     grid = Grid(4, 4)
     address = grid.x.data_ro.ctypes.data
-    map_version, dat_version = grid.e2c._table.version, grid.x.dat_version
+    map_version, dat_version = grid.e2c.table.version, grid.x.dat_version
     grid.renumber("morton")
-    assert grid.e2c._table.version > map_version
+    assert grid.e2c.table.version > map_version
     assert grid.x.dat_version > dat_version
     assert grid.x.data_ro.ctypes.data == address
     assert grid.x.halo_valid
@@ -153,7 +153,7 @@ def test_wide_maps_and_dats_without_memory() -> None:
     renumber([e2n], [unused, elsewhere, x, x], coordinates=x)
     assert e2n.values.tolist() == [[0, 1], [1, 2]]
     assert x.data_ro.tolist() == [0.0, 1.0, 2.0]
-    assert not unused._is_allocated
+    assert not unused.is_allocated
     assert elsewhere.data_ro.tolist() == [1.0, 2.0]
 
 

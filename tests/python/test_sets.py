@@ -102,7 +102,7 @@ def test_a_set_can_be_pickled_with_its_datasets() -> None:
     assert repr(again) == repr(vectors)
     assert again != vectors  # another Set
     assert copy.copy(vectors) is vectors
-    assert copy.copy(vectors.set)._uid != vectors.set._uid
+    assert copy.copy(vectors.set).uid != vectors.set.uid
 
 
 # DataSet
@@ -171,7 +171,7 @@ def test_a_dataset_answers_for_its_set() -> None:
     assert (vectors.core_size, vectors.size, vectors.total_size) == (1, 2, 3)
     assert vectors.sizes == vectors.set.sizes
     assert vectors.halo is None
-    for name in ("no_such_thing", "_datasets"):
+    for name in ("no_such_thing", "datasets"):
         with pytest.raises(AttributeError, match=f"neither DataSet nor Set has .*'{name}'"):
             getattr(vectors, name)
 

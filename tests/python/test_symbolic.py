@@ -98,7 +98,7 @@ SPELLINGS: dict[str, dict[str, Any]] = {
 
 
 def signature(loop: op2.ParLoop) -> str:
-    return loop._symbolic().loop.signature()
+    return loop.symbolic().loop.signature()
 
 
 def test_24_spellings_are_one_signature_one_text_and_one_compilation() -> None:

@@ -24,8 +24,8 @@ N = 6
 
 def loop_writes(carrier: DataCarrier, device: _core.Device) -> None:
     """Let the device have the only valid values, as after a loop there."""
-    carrier._host_array("test")
-    carrier._buffer.on_device(device, _core.Use.read_write, "test", is_explicit=True)
+    carrier.host_array("test")
+    carrier.buffer.on_device(device, _core.Use.read_write, "test", is_explicit=True)
     runtime.coherence.attribute("loop")
     op2.transfers.clear()
 
@@ -120,7 +120,7 @@ def test_every_way_to_read_sees_the_newest_values(
     where = op2.Set(2) if kind == "Dat" else 2
     x = getattr(op2, kind)(where, [1.0, 2.0])
     loop_writes(x, device)
-    x._values[:] = -1  # what the host has is out of date
+    x.host_values[:] = -1  # what the host has is out of date
     assert np.asarray(READERS[name](x)).tolist() == [1, 2]
     assert [to_device for _, to_device in moved()] == [False]
 
@@ -139,7 +139,7 @@ def test_what_is_overwritten_is_not_fetched(device: _core.Device, q: op2.Dat) ->
 def test_overwriting_owned_values_keeps_those_of_ghosts(device: _core.Device) -> None:
     x = op2.Dat(op2.Set((1, 2, 4)), [1.0, 2.0, 3.0, 4.0])
     loop_writes(x, device)
-    x._values[:] = -1
+    x.host_values[:] = -1
     x.data_wo[:] = 9
     assert x.data_ro_with_halos.tolist() == [9, 9, 3, 4]
 
@@ -174,7 +174,7 @@ def test_a_part_is_zeroed_or_copied_on_the_host(device: _core.Device) -> None:
     x, y = op2.Dat(Half.superset, np.ones(4)), op2.Dat(Half.superset, np.full(4, 2.0))
     for dat in (x, y):
         loop_writes(dat, device)
-        dat._values[:] = -1
+        dat.host_values[:] = -1
     x.copy(y, Half)
     x.zero(Half)
     assert (x.data_ro.tolist(), y.data_ro.tolist()) == ([1, 0, 0, 1], [2, 1, 1, 2])
@@ -201,7 +201,7 @@ def test_arrays_that_outlive_their_dat_get_its_values(device: _core.Device) -> N
     y = op2.Dat(op2.Set(3), [1.0, 1.0, 1.0])
     view = y.data_ro
     loop_writes(y, device)
-    y._values[:] = -1
+    y.host_values[:] = -1
     del y
     assert view.tolist() == [1, 1, 1]
 
@@ -219,7 +219,7 @@ def test_printing_fetches_without_being_refused(
 ) -> None:
     g = op2.Global(1, 5.0, name="g")
     loop_writes(g, device)
-    g._values[:] = -1
+    g.host_values[:] = -1
     assert str(g) == "OP2 Global Argument: g with dim (1,) and value [5.]"
 
 
@@ -266,7 +266,7 @@ def test_columns_on_the_device_are_rows_on_the_host(
     values = np.arange(500 * np.prod(dim)).astype(dtype)
     x = op2.Dat(cells**dim, values.copy(), layout="soa")
     loop_writes(x, device)
-    x._values[...] = 0
+    x.host_values[...] = 0
     assert np.array_equal(x.data_ro.ravel(), values)
     assert x.layout == "soa"
 

@@ -18,15 +18,15 @@ class InThreads:
         self.rank = rank
         self.size = barrier.parties
         self._barrier = barrier
-        self._slots = slots
+        self.slots = slots
 
     def Get_rank(self) -> int:
         return self.rank
 
     def allgather(self, value: Any) -> list[Any]:
-        self._slots[self.rank] = value
+        self.slots[self.rank] = value
         self._barrier.wait(timeout=30)
-        found = list(self._slots)
+        found = list(self.slots)
         self._barrier.wait(timeout=30)
         return found
 

@@ -167,7 +167,7 @@ def _kind(arg: Arg, abi: str, index: int | None, flatten: bool) -> str:
     if flatten:
         return "scalars"
     # a single entry of a Map is a Map of arity 1
-    return "live" if isinstance(arg, DatArg) and arg.map_._is_slot else "rows"
+    return "live" if isinstance(arg, DatArg) and arg.map_.is_slot else "rows"
 
 
 def _fields(arg: Arg, cells: int) -> tuple[Field, ...]:
