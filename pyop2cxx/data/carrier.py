@@ -282,6 +282,9 @@ class DataCarrier(Shown):
         )
 
     def __del__(self) -> None:
+        held: Any = getattr(self, "petsc_vector", None)
+        if held is not None and not sys.is_finalizing():
+            held.keep(self.host_values)
         if runtime.coherence.is_active and not sys.is_finalizing():
             _release(self)
 

@@ -18,6 +18,7 @@ from pyop2cxx.exceptions import (
     IndexValueError,
     SparsityFormatError,
     SparsityTypeError,
+    UnsupportedError,
 )
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _MOST_DENSE_ENTRIES = 1_000_000
 _MOST_ROW_LOOPS = 32
+_MAT_TYPES = (None, "aij", "baij", "nest")
 
 
 @ends_tracebacks("__init__")
@@ -49,7 +51,12 @@ class MatValues(DataCarrier):
     """Entries were added to since the last `assemble`."""
 
     def __init__(
-        self, sparsity: Sparsity, dtype: DTypeLike | None = None, name: str | None = None
+        self,
+        sparsity: Sparsity,
+        dtype: DTypeLike | None = None,
+        name: str | None = None,
+        mat_type: str | None = None,
+        sub_mat_type: str | None = None,
     ) -> None:
         if not isinstance(sparsity, Sparsity):
             raise SparsityTypeError(
@@ -59,6 +66,8 @@ class MatValues(DataCarrier):
         self._name = as_name(name, "Mat", f"mat_#x{self.uid:x}")
         self._sparsity = sparsity
         self._dtype = as_dtype("float64" if dtype is None else dtype, self.label)
+        self._types = _as_types(mat_type, sub_mat_type, self.label)
+        self.petsc_handle: Any = None
         self._state = MatValues.ASSEMBLED
         self.owner: Any = None
         self.whole: ref[Any] | None = None
@@ -82,7 +91,8 @@ class MatValues(DataCarrier):
         return type(self)
 
     def _block(self, i: int, j: int) -> Any:
-        made = self._kind_of_block()(self._sparsity[i, j], self._dtype, f"{self._name}_{i}_{j}")
+        name, kind = f"{self._name}_{i}_{j}", self._kind_of_block()
+        made = kind(self._sparsity[i, j], self._dtype, name, self.sub_mat_type)
         made.owner = None if self._sparsity.nested else self
         made.whole = ref(self)
         return made
@@ -224,6 +234,18 @@ class MatValues(DataCarrier):
         if self.is_mixed and self._sparsity.nested:
             for block in self:
                 block.assemble()
+        if self.petsc_handle is not None:
+            self.petsc_handle.refresh(self)
+
+    @property
+    def mat_type(self) -> str | None:
+        """Type of the PETSc matrix, if the program chose: see `Mat`."""
+        return self._types[0]
+
+    @property
+    def sub_mat_type(self) -> str | None:
+        """Type of the PETSc matrix of each block, if the program chose."""
+        return self._types[1]
 
     @property
     def dat_version(self) -> int:
@@ -382,3 +404,11 @@ class MatValues(DataCarrier):
         if self.is_mixed and self._sparsity.nested:
             for block in self:
                 block.forget_state()
+
+
+def _as_types(mat_type: object, sub_mat_type: object, what: str) -> tuple[str | None, str | None]:
+    for name, given in (("mat_type", mat_type), ("sub_mat_type", sub_mat_type)):
+        if given not in _MAT_TYPES:
+            known = ", ".join(repr(one) for one in _MAT_TYPES)
+            raise UnsupportedError(f"{what}: {name} must be one of {known}, got {given!r}")
+    return mat_type, sub_mat_type  # type: ignore[return-value]  # checked

@@ -30,7 +30,7 @@ from pyop2cxx.exceptions import (
     MapValueError,
     UsageError,
 )
-from pyop2cxx.interop import cupy, petsc
+from pyop2cxx.interop import cupy, petsc_mats
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import matrix_products
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -60,11 +60,15 @@ class Mat(MatAlgebra, MatValues):
         sparsity: Where there may be values.
         dtype: The dtype; None means float64.
         name: Used in messages; does not affect the generated code.
+        mat_type: Type of the PETSc matrix: ``"aij"``, ``"baij"`` or ``"nest"``. None means AIJ, for
+            square blocks BAIJ. The Sparsity decides about nests.
+        sub_mat_type: The same for the blocks of a nest.
 
     Raises:
         SparsityTypeError: The first argument is not a Sparsity.
         DataTypeError: The dtype is not supported by kernels.
         NameTypeError: The name is not a string.
+        UnsupportedError: The type of the PETSc matrix is another.
 
     Example:
         >>> from pyop2cxx import op2
@@ -365,13 +369,26 @@ class Mat(MatAlgebra, MatValues):
 
     @property
     def handle(self) -> Any:
-        """The matrix for PETSc, by petsc4py; shares memory with a plain matrix.
+        """The matrix for PETSc, by petsc4py: the same object each time, with the values of now.
+
+        A matrix of scalars shares memory. Other values are copied by `handle` and by `assemble`, to
+        PETSc if loops changed them, and from there if PETSc did.
 
         Raises:
             MissingExtraError: petsc4py is not installed.
             ContractError: The dtype is not PETSc's scalar type.
         """
-        return petsc.matrix(self)
+        return petsc_mats.matrix(self)
+
+    @property
+    def local_to_global_maps(self) -> tuple[Any, Any]:
+        """PETSc's numberings of the rows and of the columns; tuple.
+
+        Raises:
+            MissingExtraError: petsc4py is not installed.
+        """
+        rows, cols = self._sparsity.dsets
+        return rows.lgmap, cols.lgmap
 
     def to_cupy(self) -> Any:
         """Return the matrix on a CUDA device, for CuPy's solvers.

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 class AsVec:
     """Contexts that show values as a ``petsc4py.PETSc.Vec``, if petsc4py is installed.
 
+    Each Dat, Global and MixedDat has one vector, the same in all contexts, which a solver may keep.
     The vector of a Dat or a Global shares the memory of the values on the host; loops must not use
-    them meanwhile. The vector of a MixedDat is a copy of the concatenated fields, copied back at
+    them in a context. The vector of a MixedDat is a copy of the concatenated fields, copied back at
     the end of the context.
 
     Entering a context raises MissingExtraError without petsc4py, and ContractError if the dtype is
     not PETSc's scalar type.
     """
+
+    petsc_vector: petsc.Vector | None = None
+    """The vector, once there was a context."""
 
     @property
     def vec(self) -> AbstractContextManager[Any]:

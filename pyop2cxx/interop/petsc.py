@@ -1,72 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PETSc views of Mats and Dats through petsc4py, without copies."""
+"""PETSc vectors of Dats and Globals through petsc4py, without copies, and shell matrices."""
 
 from __future__ import annotations
 
 import ctypes
 from contextlib import contextmanager
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import finalize, ref
 
 import numpy as np
 
 from pyop2cxx.base import extras
-from pyop2cxx.exceptions import ContractError, UnsupportedError
+from pyop2cxx.exceptions import ContractError
+from pyop2cxx.interop.petsc_spaces import petsc_comm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
-
-
-def matrix(mat: Any) -> Any:
-    """Return a PETSc matrix over the values of a Mat.
-
-    Args:
-        mat: A Mat of PETSc's scalar type. A mixed Mat gives a nest of the blocks; with a Sparsity
-            not nested, a copy of all blocks in a single matrix.
-
-    Returns:
-        AIJ by ``MatCreateSeqAIJWithArrays``, sharing the values; of square blocks, BAIJ with a copy
-        of them, since PETSc stores blocks by columns; of other blocks, a copy as AIJ.
-
-    Raises:
-        MissingExtraError: petsc4py is not installed.
-        ContractError: The dtype is not PETSc's scalar type.
-        UnsupportedError: PETSc's integers are too narrow for the matrix.
-    """
-    petsc = extras.load("petsc4py.PETSc", f"{mat.label}: handle")
-    _check_scalar(petsc, mat.dtype, mat.label)
-    if mat.is_mixed:
-        rows = [[matrix(block) for block in row] for row in mat.blocks]
-        nest = petsc.Mat().createNest(rows, comm=petsc.COMM_SELF)
-        return nest if mat.sparsity.nested else nest.convert("aij")
-    integer = np.dtype(petsc.IntType)
-    sparsity = mat.sparsity
-    if sparsity.rowptr[-1] > np.iinfo(integer).max:
-        raise UnsupportedError(
-            f"{mat.label} has {sparsity.rowptr[-1]} places, but this PETSc counts with "
-            f"{integer.name}; build PETSc with 64-bit indices"
-        )
-    index = (sparsity.rowptr.astype(integer), sparsity.colidx.astype(integer, copy=False))
-    shape = (mat.n_stored(0), mat.n_stored(1))
-    values = mat.stored("handle", write=False)
-    if mat.cdim == 1:
-        made = petsc.Mat().createAIJWithArrays(
-            size=shape, csr=(*index, values.reshape(-1)), comm=petsc.COMM_SELF
-        )
-    else:
-        rows_dim, cols_dim = mat.block_dims
-        if rows_dim != cols_dim:
-            scalar = mat.to_scipy().tocsr()
-            csr = (scalar.indptr.astype(integer), scalar.indices.astype(integer), scalar.data)
-            return petsc.Mat().createAIJ(size=shape, csr=csr, comm=petsc.COMM_SELF)
-        made = petsc.Mat().createBAIJ(
-            size=shape, bsize=rows_dim, csr=(*index, values.reshape(-1)), comm=petsc.COMM_SELF
-        )
-    made.assemble()
-    return made
 
 
 def operator(
@@ -89,7 +40,7 @@ def operator(
         ContractError: The dtype is not PETSc's scalar type.
     """
     petsc = extras.load("petsc4py.PETSc", what)
-    _check_scalar(petsc, dtype, what)
+    check_scalar(petsc, dtype, what)
     products = _Products(multiply)
     made = petsc.Mat().createPython(shape, products, comm=petsc.COMM_SELF)
     made.setUp()
@@ -118,21 +69,80 @@ def _end(products: ref[_Products], handle: int, library: str) -> None:
         ctypes.CDLL(library).MatSetType(ctypes.c_void_p(handle), b"shell")
 
 
+class Vector:
+    """The PETSc vector of a Dat, a Global or a MixedDat, for the life of both.
+
+    A Dat's vector shares the memory of the values, without a reference that would count as a holder
+    of them; once the Dat goes, the vector keeps the memory (`keep`).
+
+    Attributes:
+        vec: The vector.
+        seen: `changes` when a context ended last.
+    """
+
+    __slots__ = ("_is_placed", "_n_told", "_place", "seen", "vec")
+
+    def __init__(self, petsc: Any, values: npt.NDArray[Any], block: int, comm: Any) -> None:
+        self._place = _place_of(values)
+        self._is_placed = False
+        self.vec = petsc.Vec().createWithArray(
+            _same_memory(values), size=(values.size, None), bsize=max(block, 1), comm=comm
+        )
+        self._n_told = 0
+        self.seen = self.changes
+
+    @property
+    def changes(self) -> int:
+        """Number of changes known to PETSc."""
+        return int(self.vec.stateGet()) - self._n_told
+
+    def tell(self) -> None:
+        """Let PETSc forget norms of older values."""
+        self.vec.stateIncrease()
+        self._n_told += 1
+
+    def point_at(self, values: npt.NDArray[Any]) -> None:
+        """Show other memory, of as many values."""
+        if _place_of(values) == self._place:
+            return
+        if self._is_placed:
+            self.vec.resetArray()
+        self.vec.placeArray(_same_memory(values))
+        self._place, self._is_placed = _place_of(values), True
+
+    def keep(self, values: npt.NDArray[Any] | None) -> None:
+        """Hold the memory from now on: the carrier goes, but others may hold the vector."""
+        if values is not None and values.ctypes.data == self._place[0]:
+            self.vec.setAttr("__pyop2cxx__", values)
+
+
+def _place_of(values: npt.NDArray[Any]) -> tuple[int, int]:
+    return values.ctypes.data, values.size
+
+
+def _same_memory(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a flat, writeable array of the same memory, which holds no reference to the owner."""
+    if values.size == 0:
+        return np.zeros(0, values.dtype)
+    raw: Any = (ctypes.c_char * values.nbytes).from_address(values.ctypes.data)
+    return np.frombuffer(raw, values.dtype)
+
+
 @contextmanager
 def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
-    """Return a PETSc vector over the values of a Dat's owned entities, or of a Global.
+    """Return the PETSc vector of a Dat's owned entities, of a Global or of a MixedDat.
 
     Args:
         data: A Dat, a Global or a MixedDat, of PETSc's scalar type. A MixedDat's fields are copied,
             in sequence, and copied back if they may be changed.
         read: Whether the values are read. If not, a MixedDat's vector starts with the final values
-            of the last vector.
+            of the last context.
         write: Whether the values may be changed. A Dat's version grows only for changes known to
             PETSc.
 
     Yields:
-        The vector, until the context ends. Later uses raise ContractError, and PETSc objects still
-        holding the vector, for example a KSP with a solution, keep a copy of the values.
+        The vector: the same object each time, so solvers may keep it. Only in contexts are the
+        values those of the Dat; a change after a context is noted by the next.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -141,60 +151,35 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
     fields = data.split
     petsc = extras.load("petsc4py.PETSc", f"{fields[0].label}: vec")
     for field in fields:
-        _check_scalar(petsc, field.dtype, field.label)
+        check_scalar(petsc, field.dtype, field.label)
     to_count = False
     if len(fields) == 1:
         shown, to_count = fields[0].lent(write=write)
         values, block = shown.reshape(-1), fields[0].cdim
     else:
         values, block = data.gathered(read=read), 1
-    made = _kinds(petsc.Vec)[0]().createWithArray(
-        values, size=(values.size, None), bsize=max(block, 1), comm=petsc.COMM_SELF
-    )
-    state = made.stateGet()
+    held: Vector | None = data.petsc_vector
+    if held is None or held.vec.getLocalSize() != values.size:
+        held = data.petsc_vector = Vector(petsc, values, block, petsc_comm(petsc, data.comm))
+    held.point_at(values)
+    if len(fields) > 1:
+        held.keep(values)  # the array is of the vector alone
+    if len(fields) == 1 and held.changes != held.seen:
+        fields[0].increment_dat_version()  # changed after the last context
+    held.tell()
+    before = held.seen = held.changes
     try:
-        yield made
+        yield held.vec
     finally:
-        if to_count and made.stateGet() != state:
+        held.seen = held.changes
+        if to_count and held.seen != before:
             fields[0].increment_dat_version()
-        _detach(petsc, made)
         if write and len(fields) > 1:
             data.scatter()
 
 
-def _detach(petsc: Any, vector: Any) -> None:
-    """End a vector over borrowed memory.
-
-    A destroyed vector would be a null pointer, read by PETSc (3.18). An empty vector is refused by
-    checks of sizes.
-    """
-    if vector.refcount > 1:
-        vector.placeArray(vector.getArray(readonly=True).copy())
-    vector.createSeq(0, comm=petsc.COMM_SELF)
-    vector.__class__ = _kinds(petsc.Vec)[1]
-
-
-@lru_cache(maxsize=1)
-def _kinds(vec: type) -> tuple[type, type]:
-    """Return the class of vectors in their contexts, and the class of vectors after their contexts.
-
-    Args:
-        vec: PETSc's class.
-    """
-
-    def refuse(*_: Any) -> Any:
-        raise ContractError(
-            "this PETSc vector showed values of a Dat or Global in a 'with' block, which has "
-            "ended; use it in the block, or keep vec.copy()"
-        )
-
-    kept = ("__new__", "__doc__", "__pyx_vtable__")
-    refused = {name: refuse for name in vars(vec) if name.startswith("__") and name not in kept}
-    refused["__getattribute__"] = refuse
-    return type("LentVec", (vec,), {}), type("EndedVec", (vec,), refused)
-
-
-def _check_scalar(petsc: Any, dtype: np.dtype[Any], what: str) -> None:
+def check_scalar(petsc: Any, dtype: np.dtype[Any], what: str) -> None:
+    """Raise ContractError if a dtype is not PETSc's scalar type."""
     scalar = np.dtype(petsc.ScalarType)
     if dtype != scalar:
         raise ContractError(

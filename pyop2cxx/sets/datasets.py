@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.arrays import as_dim, as_name
 from pyop2cxx.exceptions import DataTypeError, SetTypeError
+from pyop2cxx.interop.petsc_spaces import PetscSpace
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.entities import Entities, check_first
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @ends_tracebacks("__new__")
-class DataSet:
+class DataSet(PetscSpace):
     """A Set with the shape of the values on each entity.
 
     The same arguments give the same object, so that Dats can be compared by their DataSet. DataSets

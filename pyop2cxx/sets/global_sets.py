@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.exceptions import DatTypeError, UnsupportedError
+from pyop2cxx.exceptions import DatTypeError
+from pyop2cxx.interop.petsc_spaces import PetscSpace
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class GlobalSet(Set):
         return "GlobalSet()"
 
 
-class GlobalDataSet:
+class GlobalDataSet(PetscSpace):
     """A Global's replacement of a DataSet. Equal if the Globals are the same.
 
     Args:
@@ -86,11 +87,6 @@ class GlobalDataSet:
     def size(self) -> int:
         """Number of entities owned by the process: 1, or 0."""
         return self._set.size
-
-    @property
-    def field_ises(self) -> Any:
-        """Refuse, as PyOP2 does."""
-        raise UnsupportedError("GlobalDataSet has no field_ises")
 
     def __iter__(self) -> Iterator[GlobalDataSet]:
         yield self

@@ -18,6 +18,7 @@ from pyop2cxx.exceptions import (
     SetTypeError,
     UsageError,
 )
+from pyop2cxx.interop.petsc_spaces import PetscSpace
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
@@ -199,7 +200,7 @@ def _layers_of(one: Set) -> object:
 
 
 @ends_tracebacks("__new__")
-class MixedDataSet(Fields[DataSet]):
+class MixedDataSet(Fields[DataSet], PetscSpace):
     """Several DataSets as a single object.
 
     The same DataSets give the same object.

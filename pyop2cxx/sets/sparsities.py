@@ -73,8 +73,8 @@ class Sparsity(Fixed, Shown):
             block: ``{(i, j): [...]}``. A pair of mixed Maps couples every block.
         name: Used in messages.
         nest: Whether each block of a mixed matrix counts as a separate matrix.
-        block_sparse: Whether a matrix of blocks keeps them together. Always true here; kept for
-            PyOP2's programs.
+        block_sparse: Whether PETSc's matrix of square blocks keeps them together (BAIJ). Loops
+            always do.
         diagonal_block: Whether a Sparsity of a DataSet with itself gets a diagonal.
 
     Raises:
@@ -266,6 +266,11 @@ class Sparsity(Fixed, Shown):
     def nested(self) -> bool:
         """Whether each block of a mixed matrix counts as a separate matrix."""
         return self._nested
+
+    @property
+    def block_sparse(self) -> bool:
+        """Whether PETSc's matrix keeps the scalars of a block together."""
+        return self._block_sparse
 
     @property
     def rcmaps(self) -> dict[tuple[int, int], list[Pair]]:

@@ -30,5 +30,3 @@ def test_a_global_stands_among_dats() -> None:
     assert hash(place) == hash(op2.GlobalDataSet(total))
     assert "total" in str(place)
     assert repr(place).startswith("GlobalDataSet(Global(")
-    with pytest.raises(UnsupportedError):
-        _ = place.field_ises

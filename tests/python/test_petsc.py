@@ -77,39 +77,6 @@ def test_a_mixed_vector_to_be_overwritten_shows_what_the_last_one_held() -> None
 
 
 @needs_petsc
-@pytest.mark.parametrize("dim", [1, 2])
-def test_matrices_share_memory_or_copy_blocks(dim: int) -> None:
-    nodes = op2.Set(3)
-    identity = op2.Map(nodes, nodes, 1, [0, 1, 2])
-    mat = op2.Mat(op2.Sparsity((nodes**dim, nodes**dim), identity))
-    handle = mat.handle
-    mat.set_local_diagonal_entries([0, 1, 2], 3.0)
-    if dim == 2:
-        mat.array[1] = 5
-        handle = mat.handle
-    handle.assemble()
-    np.testing.assert_array_equal(handle[:, :], mat.values)
-
-
-@needs_petsc
-def test_mixed_matrices_are_nests_and_rectangular_blocks_are_copied() -> None:
-    cells, nodes = op2.Set(2), op2.Set(3)
-    c2n, c2c = op2.Map(cells, nodes, 2, [0, 1, 1, 2]), op2.Map(cells, cells, 1, [0, 1])
-    both, dset = op2.MixedMap((c2n, c2c)), op2.MixedDataSet((nodes, cells), (2, 1))
-    mat = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)]))
-    for n, block in enumerate(mat):
-        block.array[:] = np.arange(block.array.size) + n
-    handle = mat.handle
-    assert handle.getType() == "nest"
-    handle.convert("aij")
-    np.testing.assert_array_equal(handle[:, :], mat.values)
-    whole = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)], nest=False))
-    whole[1, 0].array[:] = 3
-    assert whole.handle.getType() == "seqaij"
-    np.testing.assert_array_equal(whole.handle[:, :], whole.values)
-
-
-@needs_petsc
 def test_a_shell_multiplies_and_solves() -> None:
     from petsc4py import PETSc
 

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PETSc matrices of Mats: one for the life of each Mat, brought up to date when asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.interop.petsc import check_scalar
+from pyop2cxx.interop.petsc_spaces import petsc_comm
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+
+def matrix(mat: Any) -> Any:
+    """Return the PETSc matrix of a Mat, the same object each time, with the values of now.
+
+    Args:
+        mat: A Mat of PETSc's scalar type. A mixed Mat gives a nest of the blocks' matrices; with a
+            Sparsity not nested, a single matrix with all blocks.
+
+    Returns:
+        AIJ by ``MatCreateSeqAIJWithArrays``: of scalars, sharing the values; of blocks, sharing a
+        copy. Square blocks give BAIJ unless the Sparsity was made with ``block_sparse=False`` or
+        the Mat with ``mat_type="aij"``.
+
+    Raises:
+        MissingExtraError: petsc4py is not installed.
+        ContractError: The dtype is not PETSc's scalar type.
+        UnsupportedError: PETSc's integers are too narrow for the matrix.
+    """
+    petsc = extras.load("petsc4py.PETSc", f"{mat.label}: handle")
+    held: Handle | None = mat.petsc_handle
+    if held is None:
+        check_scalar(petsc, mat.dtype, mat.label)
+        held = mat.petsc_handle = Handle(petsc, mat)
+    held.refresh(mat)
+    return held.matrix
+
+
+class _Entries(NamedTuple):
+    """Places of scalars in rows.
+
+    Attributes:
+        rowptr: Start of each row.
+        colidx: Column of each place.
+        order: For each place the index among the values of all blocks, end to end.
+    """
+
+    rowptr: Array
+    colidx: Array
+    order: Array
+
+
+class Handle:
+    """A PETSc matrix, and the state of the values that it shows.
+
+    The Mat holds the object; nothing here holds the Mat.
+
+    Attributes:
+        matrix: The matrix.
+    """
+
+    __slots__ = ("_copy", "_entries", "_is_nest", "_state", "_version", "matrix")
+
+    def __init__(self, petsc: Any, mat: Any) -> None:
+        self._version, self._state = -1, -1
+        self._copy: Array | None = None
+        self._entries: _Entries | None = None
+        self._is_nest = bool(mat.is_mixed and mat.sparsity.nested)
+        rows, cols = mat.sparsity.dsets
+        comm = petsc_comm(petsc, mat.comm)
+        if self._is_nest:
+            blocks = [[matrix(block) for block in row] for row in mat.blocks]
+            self.matrix = petsc.Mat().createNest(
+                blocks, isrows=rows.field_ises, iscols=cols.field_ises, comm=comm
+            )
+            self.matrix.setLGMap(rows.unblocked_lgmap, cols.unblocked_lgmap)
+            return
+        _check_width(petsc, mat)
+        size = ((mat.n_stored(0), None), (mat.n_stored(1), None))
+        if _is_baij(mat):
+            index = _index(petsc, mat.sparsity.rowptr, mat.sparsity.colidx)
+            self.matrix = petsc.Mat().createBAIJ(
+                size=size, bsize=mat.block_dims[0], csr=(*index, None), comm=comm
+            )
+        else:
+            self.matrix = self._aij(petsc, mat, size, comm)
+        self.matrix.setLGMap(rows.lgmap, cols.lgmap)
+
+    def _aij(self, petsc: Any, mat: Any, size: Any, comm: Any) -> Any:
+        if not mat.is_mixed and mat.cdim == 1:
+            index = _index(petsc, mat.sparsity.rowptr, mat.sparsity.colidx)
+            values = mat.stored("handle", write=False).reshape(-1)
+            return petsc.Mat().createAIJWithArrays(size=size, csr=(*index, values), comm=comm)
+        self._entries = _entries(mat)
+        self._copy = np.zeros(len(self._entries.order), mat.dtype)
+        csr = (*_index(petsc, self._entries.rowptr, self._entries.colidx), self._copy)
+        made = petsc.Mat().createAIJWithArrays(size=size, csr=csr, comm=comm)
+        if not mat.is_mixed:
+            made.setBlockSizes(*mat.block_dims)
+        return made
+
+    def refresh(self, mat: Any) -> None:
+        """Bring values to PETSc that the Mat has got since, or to the Mat if PETSc changed them."""
+        parts = tuple(mat)
+        if self._is_nest:
+            for block in parts:
+                matrix(block)
+        values = [part.stored("handle", write=False) for part in parts]
+        version = sum(part.buffer.version for part in parts)
+        if version == self._version:
+            if self.matrix.stateGet() == self._state:
+                return
+            self._pull(mat, parts, values)
+            version = sum(part.buffer.version for part in parts)
+        else:
+            self._push(mat, values)
+            self.matrix.assemble()
+            self.matrix.stateIncrease()
+        self._version, self._state = version, self.matrix.stateGet()
+
+    def _push(self, mat: Any, values: list[Array]) -> None:
+        if self._copy is not None and self._entries is not None:
+            together = np.concatenate([block.reshape(-1) for block in values])
+            np.take(together, self._entries.order, out=self._copy)
+        elif not self._is_nest and mat.cdim != 1:
+            integer = self._integer
+            index = (mat.sparsity.rowptr.astype(integer), mat.sparsity.colidx.astype(integer))
+            self.matrix.setValuesBlockedCSR(*index, values[0].reshape(-1))
+
+    @property
+    def _integer(self) -> Any:
+        return extras.load("petsc4py.PETSc", "handle").IntType
+
+    def _pull(self, mat: Any, parts: tuple[Any, ...], values: list[Array]) -> None:
+        if self._is_nest:
+            return  # the blocks are brought one by one
+        if self._copy is not None and self._entries is not None:
+            together = np.empty_like(self._copy)
+            together[self._entries.order] = self._copy
+            start = 0
+            for block in values:
+                block.reshape(-1)[:] = together[start : start + block.size]
+                start += block.size
+        elif mat.cdim != 1:
+            r, c = mat.block_dims
+            dense = self.matrix.convert("aij", out=type(self.matrix)()).getValuesCSR()[2]
+            together = np.empty(dense.size, mat.dtype)
+            together[_entries(mat).order] = dense
+            values[0][...] = together.reshape(-1, r, c)
+        for part in parts:
+            part.buffer.increment_version()
+
+
+def _is_baij(mat: Any) -> bool:
+    if mat.is_mixed or mat.cdim == 1 or mat.block_dims[0] != mat.block_dims[1]:
+        return False
+    if mat.mat_type is not None:
+        return bool(mat.mat_type == "baij")
+    return mat.sparsity.block_sparse is not False
+
+
+def _index(petsc: Any, rowptr: Array, colidx: Array) -> tuple[Array, Array]:
+    integer = np.dtype(petsc.IntType)
+    return rowptr.astype(integer), colidx.astype(integer, copy=False)
+
+
+def _check_width(petsc: Any, mat: Any) -> None:
+    integer = np.dtype(petsc.IntType)
+    places = max(int(block.sparsity.rowptr[-1]) * block.cdim for block in mat)
+    if places > np.iinfo(integer).max:
+        raise UnsupportedError(
+            f"{mat.label} has {places} places, but this PETSc counts with {integer.name}; build "
+            "PETSc with 64-bit indices"
+        )
+
+
+def _entries(mat: Any) -> _Entries:
+    """Return the places of all scalars of a Mat's blocks, row by row and by columns in a row."""
+    rows, cols = [], []
+    row_starts = _starts([row[0].n_stored(0) for row in mat.blocks])
+    col_starts = _starts([block.n_stored(1) for block in mat.blocks[0]])
+    for row_start, row in zip(row_starts, mat.blocks, strict=True):
+        for col_start, block in zip(col_starts, row, strict=True):
+            sparsity, (r, c) = block.sparsity, block.block_dims
+            at = np.repeat(np.arange(len(sparsity.rowptr) - 1), np.diff(sparsity.rowptr))
+            shape = (len(at), r, c)
+            i = (at * r)[:, None, None] + np.arange(r)[None, :, None] + row_start
+            j = (sparsity.colidx.astype(np.int64) * c)[:, None, None] + np.arange(c) + col_start
+            rows.append(np.broadcast_to(i, shape).reshape(-1))
+            cols.append(np.broadcast_to(j, shape).reshape(-1))
+    all_rows, all_cols = np.concatenate(rows), np.concatenate(cols)
+    order = np.lexsort((all_cols, all_rows))
+    rowptr = np.zeros(mat.n_stored(0) + 1, np.int64)
+    np.cumsum(np.bincount(all_rows, minlength=len(rowptr) - 1), out=rowptr[1:])
+    return _Entries(rowptr, all_cols[order], order)
+
+
+def _starts(sizes: list[int]) -> list[int]:
+    return [0, *np.cumsum(sizes)[:-1].tolist()]

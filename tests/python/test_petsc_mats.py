@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pyop2cxx import op2
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import UnsupportedError
+
+needs_petsc = pytest.mark.skipif(
+    not extras.installed()["petsc4py"], reason="petsc4py is not installed"
+)
+
+
+@needs_petsc
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("block_sparse", [True, False])
+def test_the_matrix_is_one_and_follows_the_values(dim: int, block_sparse: bool) -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+    dset = nodes**dim
+    mat = op2.Mat(op2.Sparsity((dset, dset), c2n, block_sparse=block_sparse))
+    handle = mat.handle
+    assert handle.getType() == ("seqbaij" if dim == 2 and block_sparse else "seqaij")
+    assert handle.getBlockSizes() == (dim, dim)
+    assert [one.getBlockSize() for one in handle.getLGMap()] == [dim, dim]
+    assert handle.norm() == 0
+    mat.array[:] = np.arange(mat.array.size)
+    assert mat.handle is handle
+    np.testing.assert_array_equal(handle[:, :], mat.values)
+    assert handle.norm() == pytest.approx(np.linalg.norm(mat.values))
+    mat.set_local_diagonal_entries([0, 1, 2], 30.0)
+    mat.assemble()  # without asking for the handle
+    np.testing.assert_array_equal(handle[:, :], mat.values)
+    handle.scale(2)
+    mat.assemble()
+    assert mat.values[0, 0] == 60
+    np.testing.assert_array_equal(handle[:, :], mat.values)
+
+
+@needs_petsc
+@pytest.mark.parametrize("nest", [True, False])
+def test_mixed_matrices_follow_their_blocks(nest: bool) -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    c2n, c2c = op2.Map(cells, nodes, 2, [0, 1, 1, 2]), op2.Map(cells, cells, 1, [0, 1])
+    both, dset = op2.MixedMap((c2n, c2c)), op2.MixedDataSet((nodes, cells), (2, 1))
+    mat = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)], nest=nest))
+    handle = mat.handle
+    assert handle.getType() == ("nest" if nest else "seqaij")
+    assert handle.copy().convert("aij").norm() == 0
+    for n, block in enumerate(mat):
+        block.array[:] = np.arange(block.array.size) + n
+    assert mat.handle is handle
+    np.testing.assert_array_equal(handle.copy().convert("aij")[:, :], mat.values)
+    np.testing.assert_array_equal(mat[1, 0].handle[:, :], mat[1, 0].values)
+    assert mat[1, 0].handle is mat[1, 0].handle
+    for block, (i, j) in zip(mat, ((0, 0), (0, 1), (1, 0), (1, 1)), strict=True):
+        rows, cols = block.local_to_global_maps
+        assert (rows.getBlockSize(), cols.getBlockSize()) == (2 - i, 2 - j)
+    if nest:
+        rows, _ = handle.getNestISs()
+        assert [one.indices.tolist() for one in rows] == [list(range(6)), [6, 7]]
+        assert handle.getNestSubMatrix(0, 1).handle == mat[0, 1].handle.handle
+    else:
+        handle.scale(2)
+        mat.assemble()
+        np.testing.assert_array_equal(handle[:, :], mat.values)
+
+
+@needs_petsc
+def test_another_type_of_matrix_is_refused() -> None:
+    dset = op2.Set(3) ** 1
+    sparsity = op2.Sparsity((dset, dset), op2.Map(dset.set, dset.set, 1, [0, 1, 2]))
+    assert op2.Mat(sparsity, mat_type="aij").handle.getType() == "seqaij"
+    with pytest.raises(UnsupportedError, match=r"mat_type must be one of .*, got 'dense'"):
+        op2.Mat(sparsity, mat_type="dense")
