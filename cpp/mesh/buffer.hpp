@@ -11,19 +11,19 @@
 
 namespace op2::mesh {
 
-/// @brief The values of a Dat or Global: where they are, where they are valid, how often written.
+/// @brief The values of a Dat or Global: their place, their validity, the number of writes.
 ///
 /// A slot: launches read the addresses when they run. The Python object owns the host memory (a
-/// NumPy array), so that loops can hold a Buffer without keeping data alive; it calls release()
-/// when it dies. Device memory is shared by all Buffers over one range of host memory.
+/// NumPy array) and calls release() when it dies, so loops can hold a Buffer without keeping data
+/// alive. All Buffers over one range of host memory share the device memory.
 ///
 /// Without a Coherence the values are on the host for good.
 class Buffer {
  public:
   Buffer(void* data, std::int64_t n_bytes) : data_(data), n_bytes_(n_bytes) {}
 
-  /// @param[in] what Messages and the ledger call it that: "Dat 'q' on Set 'cells'".
-  /// @param[in] layout Of its copies on devices.
+  /// @param[in] what The name in messages and the ledger: "Dat 'q' on Set 'cells'".
+  /// @param[in] layout Of the copies on devices.
   Buffer(std::shared_ptr<Coherence> coherence, std::string what, Layout layout);
 
   Buffer(const Buffer&) = delete;
@@ -45,25 +45,26 @@ class Buffer {
   [[nodiscard]] std::int64_t version() const { return version_; }
   void increment_version() { ++version_; }
 
-  /// @brief Point at other host memory, whose values are valid (first allocation, or a swap).
-  /// @param[in] is_zero All bytes are zero, as long as version() says that nobody has written.
+  /// @brief Point at other host memory with valid values (first allocation, or a swap).
+  /// @param[in] is_zero All bytes are zero, until version() grows.
   void reset(void* data, std::int64_t n_bytes, bool is_zero = false);
 
-  /// @brief The host memory is going: forget it and the copies.
-  /// @param[in] is_kept Someone else will read that memory: download what is newer on a device.
-  /// @return Whether somebody wrote to watched values in vain, which is gone if they are newer
-  /// there.
+  /// @brief Forget the host memory, about to be freed, and the copies.
+  /// @param[in] is_kept Other code will read the memory: download values that are newer on a
+  /// device.
+  /// @return Whether watched values were written in vain; such a write is lost if a device has
+  /// newer values.
   bool release(bool is_kept);
 
   /// @brief Whether on_host() has to be asked before the host touches data().
   [[nodiscard]] bool is_tracked() const { return coherence_ != nullptr && coherence_->is_active(); }
 
-  /// @brief Make the values valid on the host, then mark what is written; see Coherence::to_host.
-  /// @return Whether something was copied.
+  /// @brief Make the values valid on the host, then mark the writes; see Coherence::to_host.
+  /// @return Whether values were copied.
   bool on_host(Use use, const TransferCause& cause);
 
-  /// @brief Make the values valid on a device, then mark what is written; see
-  /// Coherence::to_device, which does this for all arguments of a loop at once.
+  /// @brief Make the values valid on a device, then mark the writes; see Coherence::to_device, the
+  /// same for all arguments of a loop at once.
   /// @return The handle; null for no bytes.
   void* on_device(const std::shared_ptr<Device>& device, Use use, const TransferCause& cause);
 
@@ -73,42 +74,42 @@ class Buffer {
   [[nodiscard]] Where where();
   [[nodiscard]] bool is_valid_on(const Device& device);
 
-  /// @brief Arrays of the host's values are held that cannot be ended, or are no longer: while
-  /// they are, uses on the host, and those on a device that copy or end something, throw UsageError
-  /// if somebody has written through them since a device took the values.
+  /// @brief Arrays of the host's values are held that cannot be ended, or no longer are. While they
+  /// are held, uses on the host, and uses on a device that copy or end something, throw UsageError
+  /// after a write through such an array since a device took the values.
   void watch(bool is_on);
 
-  /// @brief The newest values are on @p device only, in @p memory, laid out as layout() says.
+  /// @brief Record that the newest values are on @p device only, in @p memory, in the order of
+  /// layout().
   void adopt(const std::shared_ptr<Device>& device, std::shared_ptr<void> memory);
 
-  /// @brief Memory on the device, valid or not; keeps it alive. Null if there is none.
+  /// @brief Memory on the device, valid or not, kept alive; null if there is none.
   [[nodiscard]] std::shared_ptr<void> memory_on(const Device& device);
 
   /// @brief Whether there is memory on a device for the values, valid or not.
   [[nodiscard]] bool has_copies();
 
   /// @brief Set all values to zero on the device where they are valid.
-  /// @return Whether that was possible; if not, nothing is changed and the host has to do it.
+  /// @return Whether the device could do so; if not, nothing is changed and the host has to write.
   bool zero_on_device();
 
   /// @brief More bytes are a copy.
   static constexpr std::int64_t most_set_bytes = 256;
 
-  /// @brief Write a few numbers on the host and on a device, where they go with commands and no
-  /// copy.
+  /// @brief Write a few numbers on the host and on a device, where the numbers travel with commands
+  /// and without a copy.
   /// @param[in] value As many bytes as the Buffer has: a multiple of 4, at most most_set_bytes.
-  /// @throws UsageError if it has another number of bytes.
+  /// @throws UsageError for another number of bytes.
   void set_on_device(const std::shared_ptr<Device>& device, std::span<const std::byte> value);
 
-  /// @brief Overwrite the values with those of @p source, of the same layout, on the device where
-  /// they are.
-  /// @return Whether that was possible; if not, nothing is changed and the host has to do it.
+  /// @brief Overwrite the values with those of @p source, of the same layout, on their device.
+  /// @return Whether the device could do so; if not, nothing is changed and the host has to copy.
   bool copy_on_device(Buffer& source);
 
-  /// @brief Take the values that @p source has on the device alone, and leave it those that were
-  /// here: the two change memory there.
-  /// @return Whether that was possible; if not, as where somebody else holds this one's memory,
-  /// nothing is changed.
+  /// @brief Exchange the device memory with @p source: this Buffer takes the values valid on the
+  /// device alone, and leaves its old values to @p source.
+  /// @return Whether an exchange was possible; if not, as where other code holds this Buffer's
+  /// memory, nothing is changed.
   bool exchange_on_device(Buffer& source);
 
  private:
@@ -126,8 +127,8 @@ class Buffer {
   Memory* memory_ = nullptr;  // owned by coherence_; null before it was needed
 };
 
-/// @brief What a loop on the host calls before it runs: Coherence::to_host, if there is one.
-/// @pre All Buffers that have a Coherence have the same one.
+/// @brief Called by a loop on the host before a run: Coherence::to_host, if there is a Coherence.
+/// @pre All Buffers with a Coherence have the same one.
 bool bring_to_host(std::span<const BufferUse> uses, const TransferCause& cause);
 
 }  // namespace op2::mesh

@@ -22,10 +22,10 @@ namespace op2::mesh {
 
 class Buffer;
 
-/// @brief What someone is about to do with values.
+/// @brief The coming use of values.
 ///
-/// `write` promises that every value is overwritten or never read again, so that nothing need be
-/// copied; everything else that changes values is `read_write`.
+/// `write` promises that every value is overwritten or never read again, so no copy is needed;
+/// every other change of values is `read_write`.
 enum class Use { read, write, read_write };
 
 /// @brief Where values are valid; `neither`: there are none yet.
@@ -45,31 +45,32 @@ struct DeviceCopy {
   bool is_valid = false;
 };
 
-/// @brief A range of host memory that some Buffers share, and its copies. Guarded by Coherence.
+/// @brief A range of host memory shared by Buffers, and its copies. Guarded by Coherence.
 ///
-/// What always holds: of ranges that overlap at most one is valid on a device only, and while it
-/// is, the others have no valid copies. Every valid copy equals the host's values, or, where those
-/// are not valid, is the only one.
+/// Invariants: of overlapping ranges at most one is valid on a device only, and then the others
+/// have no valid copies. Every valid copy equals the host's values. Where the host's values are not
+/// valid, there is a single valid copy.
 struct Memory {
   std::byte* begin = nullptr;
   std::int64_t n_bytes = 0;
   Layout layout;              ///< of the copies; the host's is always AoS
-  bool host_is_valid = true;  ///< but for what overlapping ranges have newer on a device
-  bool is_zero = false;       ///< nobody has written yet: a device need not be sent anything
+  bool host_is_valid = true;  ///< except where overlapping ranges have newer values on a device
+  bool is_zero = false;       ///< unwritten so far: a device need not be sent anything
   int n_buffers = 0;
   std::vector<DeviceCopy> copies;
   std::vector<Memory*> overlapping;
-  std::string what;         ///< whose values they are, for messages: of the first Buffer
-  bool is_watched = false;  ///< others may write to the host's values without a word
-  std::optional<std::uint64_t> witness;  ///< of the host's values since a device took them
-  std::uint32_t n_reads = 0;  ///< by the host, of values with a witness, since a device used them
+  std::string what;                      ///< owner of the values, for messages: of the first Buffer
+  bool is_watched = false;               ///< the host's values may be written without notice
+  std::optional<std::uint64_t> witness;  ///< checksum of the host's values since a device took them
+  std::uint32_t n_reads = 0;  ///< by the host, of values with a witness, since the last use on a
+                              ///< device
 };
 
 /// @brief The copy on a device, valid or not; null if there is none.
 [[nodiscard]] DeviceCopy* find_copy(Memory& memory, const Device& device);
 [[nodiscard]] bool is_valid_on(Memory& memory, const Device& device);
 
-/// @brief The range among this one and those that overlap it whose values are on a device only.
+/// @brief The range, @p memory or an overlapping one, whose values are on a device only.
 [[nodiscard]] Memory* newer_on_device(Memory& memory);
 
 /// @brief Whether a use on the host, or on a device, copies something first.
@@ -79,37 +80,37 @@ struct Memory {
 /// @brief Whether overlapping values that are newer on a device reach beyond this range.
 [[nodiscard]] bool overwrite_needs_copy(const Memory& memory);
 
-/// @brief From now on the values are valid there only; those that overlap are none the newer.
+/// @brief Mark the values valid on @p device only; overlapping ranges are not made newer.
 /// @pre Not overwrite_needs_copy(memory); a copy on the device exists.
 void mark_written_on_device(Memory& memory, const Device& device);
 void mark_written_on_host(Memory& memory);
 
-/// @brief Remember what the host's values are, if they are watched and a device has taken them:
-/// who still has an array of them writes in vain from now on.
+/// @brief Store a checksum of the host values, if they are watched and a device has taken them. The
+/// checksum differs after a later host write through an old array, so the write is detected.
 void take_witness(Memory& memory);
 
-/// @brief Whether the host's values, which have a witness, have been read since somebody looked.
+/// @brief Whether the host's values have a witness, and were read since the last comparison.
 ///
-/// Who reads one value after the other must not pay a pass over all for each: the host looks when
-/// it reads them the 1st, 2nd, 4th, 8th ... time after a device has used them, and a device looks
-/// before it uses them if the host has not looked since it read last.
+/// A pass over all values for each single read would be too slow. So the host compares at the 1st,
+/// 2nd, 4th, 8th ... read after a use on a device, and a device compares before a use if the host's
+/// last read was without a comparison.
 [[nodiscard]] bool has_unseen_reads(const Memory& memory);
 
-/// @brief Whether somebody has written to the host's values since.
+/// @brief Whether the host's values have been written since take_witness().
 [[nodiscard]] bool is_written_in_vain(const Memory& memory);
 
-/// @brief The copy on a device, allocated but not valid if there was none.
-/// @param[in] what Whose memory it is, for the message of a full device.
+/// @brief The copy on a device; a missing copy is allocated, not valid.
+/// @param[in] what Owner of the memory, for the message of a full device.
 DeviceCopy& ensure_copy(Memory& memory, const std::shared_ptr<Device>& device,
                         std::string_view what);
 
-/// @brief Keeps the Buffers of one program coherent: between host and devices, and with each other
-/// where their host memory overlaps. One mutex guards it, so any thread may call.
+/// @brief Keeps the Buffers of a program coherent: between host and devices, and with each other
+/// where their host memory overlaps. A single mutex guards all, so any thread may call.
 ///
-/// As long as nothing was ever put on a device, is_active() is false and nobody need ask more.
+/// Until values are put on a device, is_active() is false and nobody need ask more.
 class Coherence {
  public:
-  /// @param[in] trace What copies are noted in while somebody profiles.
+  /// @param[in] trace Notes copies while a profile runs.
   explicit Coherence(std::shared_ptr<Trace> trace = std::make_shared<Trace>())
       : trace_(std::move(trace)) {}
 
@@ -117,36 +118,37 @@ class Coherence {
 
   [[nodiscard]] bool is_active() const { return is_active_.load(std::memory_order_relaxed); }
 
-  /// @brief Make the arguments of a loop valid on a device, then mark what it writes.
+  /// @brief Make the arguments of a loop valid on a device, then mark the writes.
   ///
-  /// Refused copies change nothing, and a device that is full leaves all values valid where they
-  /// were.
-  /// @param[out] handles One for each use: the memory on the device; null for no bytes.
+  /// Refused copies change nothing, and a full device leaves the place of all valid values
+  /// unchanged.
+  /// @param[out] handles For each use the memory on the device; null for no bytes.
   /// @return Whether anything was copied, and so recorded in transfers().
-  /// @throws UsageError if somebody wrote to watched values in vain; what was written is gone.
+  /// @throws UsageError after a host write in vain to watched values; the write is lost.
   /// @throws TransferError under is_strict, if something would be copied.
-  /// @throws UnsupportedError if a use writes memory that overlaps another use's in part: each has
-  /// a copy of its own on the device.
+  /// @throws UnsupportedError if a use writes memory that partly overlaps another use's: each has a
+  /// separate copy on the device.
   /// @throws ExecutionError if the device is full.
   bool to_device(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
                  std::span<void*> handles, const TransferCause& cause);
 
-  /// @brief Make values valid on the host, waiting for the device, then mark what is written.
-  /// @return, @throws As for to_device; ExecutionError if a loop that wrote them has failed.
+  /// @brief Make values valid on the host, after waiting for the device, then mark the writes.
+  /// @return, @throws As for to_device; ExecutionError if a loop that wrote the values has failed.
   bool to_host(std::span<const BufferUse> uses, const TransferCause& cause);
 
   /// @brief Whether implicit copies are refused; see to_device.
   std::atomic<bool> is_strict = false;
 
-  /// @brief Watch all values from now on, and look at them before each use on a device, too.
+  /// @brief Watch all values from now on, and compare before each use on a device, too.
   void watch_all(bool is_on);
   [[nodiscard]] bool watches_all() const { return watches_all_.load(std::memory_order_relaxed); }
 
-  /// @brief How often values were compared with their witness, a pass over all of them each.
+  /// @brief How often values were compared with their witness, each time by a pass over all of
+  /// them.
   [[nodiscard]] std::int64_t n_looks() const { return n_looks_.load(std::memory_order_relaxed); }
 
-  /// @brief Whose values were written on the host since a device has taken them, of all that are
-  /// watched. The next call names none of them again.
+  /// @brief Names of all watched values written on the host since a device has taken them. The next
+  /// call names none of them again.
   [[nodiscard]] std::vector<std::string> written_in_vain();
 
   /// @brief Threads that rearrange rows into columns.
@@ -154,11 +156,11 @@ class Coherence {
 
   [[nodiscard]] Transfers& transfers() { return transfers_; }
 
-  /// @brief For others who copy to devices: record the copy of what is no Buffer, such as a Map.
+  /// @brief For other copies to devices, not of a Buffer but of a Map, say: record the copy.
   void record(const Device& device, Direction direction, std::string_view what,
               std::int64_t n_bytes, std::int64_t nanoseconds, const TransferCause& cause);
 
-  /// @brief Refuse that copy.
+  /// @brief Refuse such a copy.
   /// @throws TransferError under is_strict, unless the cause is explicit.
   void check_allowed(const Device& device, Direction direction, std::string_view what,
                      std::int64_t n_bytes, const TransferCause& cause) const;

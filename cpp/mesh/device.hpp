@@ -10,18 +10,18 @@
 
 namespace op2::mesh {
 
-/// @brief How other libraries in this process reach a device's memory: where it is, in DLPack's
-/// words, and the stream in which everything is enqueued.
+/// @brief The way of other libraries in the process to a device's memory: the place, in DLPack's
+/// words, and the stream of all commands.
 struct ExchangePlace {
   int device_type = 0;  ///< 2: CUDA; 0: they cannot
   int device_id = 0;
   std::uintptr_t stream = 0;  ///< the vendor's handle
 };
 
-/// @brief A device as those see it who keep copies of data there; implemented in runtime/<vendor>.
+/// @brief A device as seen by owners of copies there; implemented in runtime/<vendor>.
 ///
-/// Everything is enqueued in one order: an upload, a launch and a download that follow each other
-/// need no wait in between.
+/// Everything is enqueued in order: an upload, a launch and a download in sequence need no wait
+/// between them.
 class Device {
  public:
   Device() = default;
@@ -29,20 +29,20 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
-  /// @brief What messages call it.
+  /// @brief The name in messages.
   [[nodiscard]] virtual std::string name() const = 0;
 
-  /// @brief Where other libraries find its memory, whose handles are then addresses.
+  /// @brief Where other libraries find the memory; handles are then addresses.
   [[nodiscard]] virtual ExchangePlace exchange_place() const { return {}; }
 
-  /// @brief Let what is enqueued from now on wait for what another library has enqueued in a stream
-  /// of its own.
+  /// @brief Let later commands wait for the work that another library has enqueued in a separate
+  /// stream.
   virtual void wait_for_stream(std::uintptr_t /*stream*/) {}
 
-  /// @brief Memory of at least one byte, contents undefined. get() is the handle that launches
-  /// take; dropping it frees the memory once the work enqueued so far is done.
-  /// @param[in] what Whose memory it is, for the message: "Dat 'q'".
-  /// @throws ExecutionError naming @p what, its size and what is free if the device is full.
+  /// @brief Memory of at least one byte, contents undefined. get() is the handle for launches;
+  /// dropping the pointer frees the memory after the work enqueued so far.
+  /// @param[in] what Owner of the memory, for the message: "Dat 'q'".
+  /// @throws ExecutionError with @p what, the size and the free memory, if the device is full.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                        std::string_view what) = 0;
 
@@ -50,7 +50,7 @@ class Device {
   virtual void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) = 0;
 
   /// @brief Copy @p n_bytes to the host, after waiting for the work enqueued so far.
-  /// @throws ExecutionError if a loop enqueued before has failed, naming it.
+  /// @throws ExecutionError if an earlier loop has failed, with the name of the loop.
   virtual void download(void* to, const void* from, std::int64_t from_offset,
                         std::int64_t n_bytes) = 0;
 
@@ -61,7 +61,7 @@ class Device {
   /// @brief Set every byte to zero.
   virtual void zero(void* memory, std::int64_t offset, std::int64_t n_bytes) = 0;
 
-  /// @brief Set memory to a few numbers that the host knows: they travel with commands, not as a
+  /// @brief Set memory to a few numbers known to the host: they travel with commands, not as a
   /// copy.
   /// @param[in] value A multiple of 4 bytes.
   virtual void set(void* memory, std::span<const std::byte> value) {
@@ -69,7 +69,7 @@ class Device {
   }
 
   /// @brief Wait for all work.
-  /// @throws ExecutionError if a loop has failed, naming it.
+  /// @throws ExecutionError if a loop has failed, with the name of the loop.
   virtual void finish() = 0;
 };
 

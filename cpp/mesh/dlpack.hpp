@@ -9,8 +9,8 @@
 
 namespace op2::mesh {
 
-/// @brief The structures of DLPack 1.0 through which array libraries pass memory on: an ABI, so
-/// that order and width of the members are not ours to choose.
+/// @brief The structures of DLPack 1.0 through which array libraries pass memory on. They are an
+/// ABI, so order and width of the members are not ours to choose.
 namespace dlpack {
 
 struct Device {
@@ -55,9 +55,9 @@ struct Versioned {
 
 }  // namespace dlpack
 
-/// @brief Memory that two libraries share.
+/// @brief Memory shared by two libraries.
 struct SharedArray {
-  std::shared_ptr<void> owner;  ///< keeps it alive
+  std::shared_ptr<void> owner;  ///< keeps the memory alive
   void* data = nullptr;
   int device_type = 0;  ///< DLPack's
   int device_id = 0;
@@ -67,16 +67,16 @@ struct SharedArray {
   bool is_read_only = false;
 };
 
-/// @brief Hand memory out. Whoever receives it calls its deleter once.
+/// @brief Hand memory out. The receiver calls the deleter once.
 [[nodiscard]] dlpack::Managed* share(SharedArray array);
 [[nodiscard]] dlpack::Versioned* share_versioned(SharedArray array);
 
-/// @brief Take memory over; its deleter is called when the last owner has gone.
-/// @throws UsageError if its dtype is none of ours, or its version one that we cannot read.
+/// @brief Take memory over; the deleter is called when the last owner has gone.
+/// @throws UsageError for a dtype other than ours, or a version that we cannot read.
 [[nodiscard]] SharedArray take(dlpack::Managed* tensor);
 [[nodiscard]] SharedArray take(dlpack::Versioned* tensor);
 
-/// @brief Whether the items lie one after the other in C order.
+/// @brief Whether the items lie side by side in C order.
 [[nodiscard]] bool is_contiguous(const SharedArray& array);
 
 }  // namespace op2::mesh

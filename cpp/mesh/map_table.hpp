@@ -7,7 +7,8 @@ namespace op2::mesh {
 
 /// @brief The values of a Map: shape (n_rows, arity), row-major, entries in [0, n_targets).
 ///
-/// Like Buffer it does not own the memory. Indices are int32 unless a target set is too large.
+/// The memory belongs to others, as for a Buffer. Indices are int32 unless a target set is too
+/// large.
 class MapTable {
  public:
   MapTable(const void* values, int index_bytes, std::int64_t n_rows, int arity,
@@ -24,7 +25,8 @@ class MapTable {
   [[nodiscard]] int arity() const { return arity_; }
   [[nodiscard]] std::int64_t n_targets() const { return n_targets_; }
 
-  /// @brief The target of slot @p slot of element @p row.
+  /// @brief The target (a node, or a degree of freedom) of slot @p slot (the local index) of
+  /// element @p row.
   [[nodiscard]] std::int64_t at(std::int64_t row, int slot) const {
     const std::int64_t entry = row * arity_ + slot;
     return index_bytes_ == 4 ? static_cast<const std::int32_t*>(values_)[entry]
@@ -35,7 +37,8 @@ class MapTable {
   [[nodiscard]] std::int64_t version() const { return version_; }
   void increment_version() { ++version_; }
 
-  /// @brief Read the same values at another place from now on: what was built from them holds.
+  /// @brief Read the same values at another place from now on: plans built from the values still
+  /// hold.
   void move_to(const void* values) { values_ = values; }
 
  private:

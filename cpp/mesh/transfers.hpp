@@ -10,7 +10,7 @@
 
 namespace op2::mesh {
 
-/// @brief Who wants the values; read only if something is copied or refused.
+/// @brief The origin of a use of values; read only for a copy or a refusal.
 struct TransferCause {
   std::string_view where;    ///< "par_loop 'res'", "Dat.data_ro"
   int argument = -1;         ///< of the loop; -1: none
@@ -19,28 +19,27 @@ struct TransferCause {
 
 enum class Direction { to_device, to_host };
 
-/// @brief Copies of one cause: those that differ in none of the texts are counted together.
+/// @brief Copies of one cause: copies with equal texts are counted together.
 struct Transfer {
   Direction direction = Direction::to_device;
   bool is_explicit = false;
   int argument = -1;
   std::string what;    ///< "Dat 'q' on Set 'cells'"
   std::string cause;   ///< TransferCause::where
-  std::string device;  ///< its name
+  std::string device;  ///< name of the device
   std::string line;    ///< the user's "file:line"; empty while unknown
   std::int64_t n_copies = 1;
   std::int64_t n_bytes = 0;
   std::int64_t nanoseconds = 0;
 
-  /// @brief Whether the two differ in what they count only.
+  /// @brief Whether the two differ in counts only.
   [[nodiscard]] bool is_same_kind(const Transfer& other) const;
 };
 
-/// @brief The ledger of all copies between host and devices. Its memory is bounded.
+/// @brief The ledger of all copies between host and devices. The memory is bounded.
 ///
-/// A copy is recorded where it happens, deep in C++, without the user's line. Whoever called from
-/// Python adds that afterwards by attribute(), and only if it is told that something was copied, so
-/// that what copies nothing pays nothing.
+/// A copy is recorded deep in C++, without the user's line. The caller from Python adds the line
+/// afterwards by attribute(), and only after a copy, so a call without copies pays nothing.
 class Transfers {
  public:
   /// @brief Kinds told apart at most; further ones are counted together, by direction.
@@ -48,7 +47,7 @@ class Transfers {
 
   void record(Transfer transfer);
 
-  /// @brief Say which line caused what the calling thread has recorded and not attributed yet.
+  /// @brief Name the line behind all records of the calling thread that have no line yet.
   void attribute(std::string_view line);
 
   /// @brief All so far, in order of first occurrence.

@@ -5,7 +5,7 @@
 
 namespace op2::mesh {
 
-/// @brief How the values of a Dat lie in memory: rows of `dim` items, or one column for each item.
+/// @brief The order of a Dat's values in memory: rows of `dim` items, or a column for each item.
 struct Layout {
   bool is_soa = false;
   int dim = 1;

@@ -27,18 +27,18 @@ struct Binding {
   std::int64_t n_elements = 0;     ///< work items
   std::vector<MapRef> paths = {};  ///< of each Map: the entries used; empty: all, in order
   Iteration iteration = {};
-  /// Lists that say which elements the items are: lower::item_locals.
+  /// Lists of the elements behind the items: lower::item_locals.
   std::vector<std::shared_ptr<mesh::MapTable>> items = {};
   std::vector<plan::PositionSpec> matrices;  ///< one for each matrix among the arguments
   /// Of each matrix the paths to rows and to columns, as numbers of Maps.
   std::vector<std::pair<int, int>> matrix_paths = {};
-  /// For messages: the first argument by each Map, and that of each matrix; empty: unknown.
+  /// For messages: the first argument by each Map, and the argument of each matrix; empty: unknown.
   std::vector<int> map_users = {};
   std::vector<int> matrix_users = {};
   std::int64_t n_boundary = 0;  ///< of the work items, the last ones: plan::Elements
 };
 
-/// @brief Do what is done for one of a loop's arguments; what is wrong there names the argument.
+/// @brief Run an action for an argument of a loop; errors name the argument.
 /// @param[in] users Binding::map_users or matrix_users.
 template <class Action>
 auto for_user(const std::vector<int>& users, std::size_t i, const Action& action)
@@ -51,7 +51,7 @@ auto for_user(const std::vector<int>& users, std::size_t i, const Action& action
   }
 }
 
-/// @brief Do what is done for a loop; what is wrong there names the loop.
+/// @brief Run an action for a loop; errors name the loop.
 template <class Action>
 auto for_loop(const std::string& name, const Action& action) -> decltype(action()) {
   try {
@@ -61,28 +61,29 @@ auto for_loop(const std::string& name, const Action& action) -> decltype(action(
   }
 }
 
-/// @brief The elements that the items of a loop are, for plans.
+/// @brief The elements behind the items of a loop, for plans.
 [[nodiscard]] plan::Elements elements_of(const Binding& binding);
 
-/// @brief What a path leads to: the Map itself, or the plan's table where its rows are others.
+/// @brief The targets of a path: the Map itself, or the plan's table where the rows differ from the
+/// Map's.
 [[nodiscard]] plan::MapPointer targets_of(const Binding& binding, int map, plan::PlanCache& plans,
                                           int n_threads);
 
-/// @brief Where the rows of an argument that goes through a Map are written down, in their order.
+/// @brief The places of the rows of an argument through a Map, in order.
 [[nodiscard]] std::vector<plan::Occurrence> occurrences_of(const Binding& binding, int map,
                                                            plan::PlanCache& plans, int n_threads);
 
-/// @brief The inverse of some Maps of a loop, one slot after the other, by position.
+/// @brief The inverse of some Maps of a loop, slot after slot, by position.
 ///
-/// Only for targets that are touched, where the loop cannot touch all of them.
-/// @param[in] all_targets For all of them whatever is touched, in their order whatever boundary
-/// there is.
+/// Only for touched targets, where the loop cannot touch all of them.
+/// @param[in] all_targets For all targets whether touched or not, in their order whatever the
+/// boundary.
 [[nodiscard]] plan::InverseSpec inverse_of(const Binding& binding, const std::vector<int>& maps,
                                            plan::IncidenceOrder order, plan::PlanCache& plans,
                                            int n_threads, bool all_targets = false);
 
-/// @brief The inverse of some Maps for all of their elements, which are others than the items of
-/// the loop, and for all targets.
+/// @brief The inverse of some Maps for all of their elements, which differ from the items of the
+/// loop, and for all targets.
 [[nodiscard]] plan::InverseSpec whole_inverse_of(const Binding& binding,
                                                  const std::vector<int>& maps,
                                                  plan::IncidenceOrder order, plan::PlanCache& plans,

@@ -7,10 +7,11 @@
 
 namespace op2::runtime {
 
-/// @brief What a device's memory can do: bytes per second, read and written, of copies within it.
+/// @brief Memory speed of a device: bytes per second, read and written, of copies within the
+/// device.
 /// @param[in] n_bytes Of each of the two arrays; many times the device's cache.
 /// @param[in] n_copies Timed together, the best of three times.
-/// @throws ExecutionError if the device is full or a loop enqueued before has failed.
+/// @throws ExecutionError if the device is full or an earlier loop has failed.
 [[nodiscard]] double measure_copy_rate(mesh::Device& device, std::int64_t n_bytes, int n_copies);
 
 }  // namespace op2::runtime

@@ -16,9 +16,9 @@
 
 namespace op2::runtime {
 
-/// @brief What a device says of itself.
+/// @brief Facts that a device reports.
 struct DeviceInfo {
-  std::string backend;   ///< that reaches it: "opencl", "cuda"
+  std::string backend;   ///< the backend for the device: "opencl", "cuda"
   std::string platform;  ///< OpenCL's platform; "CUDA"
   std::string name;
   std::string driver;      ///< version
@@ -28,7 +28,7 @@ struct DeviceInfo {
   std::int64_t shared_bytes = 0;   ///< of one block
   int n_units = 0;                 ///< multiprocessors, compute units
   int max_lanes = 0;               ///< of one block
-  int warp = 0;                    ///< lanes that can exchange registers; 0: none
+  int warp = 0;                    ///< lanes able to exchange registers; 0: none
   bool float64 = false;
   bool is_cpu = false;
 };
@@ -38,7 +38,7 @@ using exec::Grid;
 using exec::LaunchArgument;
 using exec::Program;
 
-/// @brief Launches whose time a device measures by its own clock.
+/// @brief Launches timed by a device's own clock.
 class DeviceSpan {
  public:
   struct Interval {
@@ -51,11 +51,12 @@ class DeviceSpan {
   DeviceSpan& operator=(const DeviceSpan&) = delete;
   virtual ~DeviceSpan() = default;
 
-  /// @brief What it took; nothing while it is under way, or if it failed. Waits for nothing.
+  /// @brief The measured time; nothing while the work is under way, or after a failure. Waits for
+  /// nothing.
   [[nodiscard]] virtual std::optional<Interval> measured() = 0;
 };
 
-/// @brief Launches that a device keeps to enqueue them again, all as one.
+/// @brief Launches kept by a device, to be enqueued again as a unit.
 class Recording {
  public:
   Recording() = default;
@@ -67,15 +68,15 @@ class Recording {
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
 };
 
-/// @brief A side of a comparison: a number in the memory of a device, or one that is known.
+/// @brief A side of a comparison: a number in the memory of a device, or a known number.
 struct ComparedNumber {
-  void* memory = nullptr;  ///< null: it is known
+  void* memory = nullptr;  ///< null: known
   DType dtype = DType::float64;
   double value = 0;
 };
 
-/// @brief How long a device repeats what was recorded: as long as the left number is greater, and
-/// so many times at most.
+/// @brief How long a device repeats a recording: while the left number is greater, and up to a
+/// number of times.
 struct RepeatCondition {
   ComparedNumber left;
   ComparedNumber right;
@@ -83,26 +84,28 @@ struct RepeatCondition {
   std::int64_t most = 0;
 };
 
-/// @brief What a recording has become.
+/// @brief The result of a recording.
 struct Repeated {
   std::unique_ptr<Recording> recording;  ///< null: nothing
-  std::string why_not;                   ///< then: what the device lacks, or its driver refused
+  std::string why_not;                   ///< then: the device lacks something, or its driver
+                                         ///< refused
 };
 
-/// @brief What enqueues into a queue, given the vendor's handle of it.
+/// @brief A function that enqueues into a queue, called with the vendor's handle.
 using QueueUser = std::function<void(std::uintptr_t queue)>;
 
-/// @brief A device that runs kernels, in the order in which they are launched.
+/// @brief A device that runs kernels, in the order of their launches.
 class Device : public mesh::Device {
  public:
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
 
-  /// @brief Load what the backend's compiler made for this device.
+  /// @brief Load the compiled output of the backend's compiler for this device.
   [[nodiscard]] virtual std::shared_ptr<Program> load(const std::string& binary) = 0;
 
   /// @brief Enqueue a kernel; waits for nothing.
-  /// @param[in] loop Named in the error that a fault raises at the next wait; must outlive it.
-  /// @param[in] span What it is measured with, open; null: it is not measured.
+  /// @param[in] loop Named in the error that a fault raises at the next wait; must outlive the
+  /// wait.
+  /// @param[in] span The measurement, open; null: not measured.
   virtual void launch(DeviceKernel& kernel, const Grid& grid,
                       std::span<const LaunchArgument> arguments, const std::string& loop,
                       DeviceSpan* span) = 0;
@@ -111,43 +114,43 @@ class Device : public mesh::Device {
     launch(kernel, grid, arguments, loop, nullptr);
   }
 
-  /// @brief Where commands of the calling thread go that are no launches, such as those of another
-  /// library: the vendor's stream, which is that of the recording while the thread records, so that
-  /// they become nodes of it. Asked for each command. 0: the device has no such thing.
+  /// @brief The queue for commands of the calling thread other than launches, such as those of
+  /// another library: the vendor's stream. While the thread records, the stream is the recording's,
+  /// so commands become nodes there. Asked for each command. 0: the device has no such queue.
   [[nodiscard]] virtual std::uintptr_t command_stream() { return 0; }
 
   /// @brief Let a vendor's library enqueue work in the order of launches. Meanwhile the device is
-  /// the calling thread's, as the vendor's functions want it.
-  /// @param[in] what Named in the error that a fault raises; must outlive it.
+  /// current on the calling thread, as the vendor's functions need.
+  /// @param[in] what Named in the error that a fault raises; must outlive the work.
   /// @param[in] use Takes the vendor's handle of the queue; waits for nothing.
   /// @return Whether there are such libraries; if not, @p use was not called.
   virtual bool lend_queue(const std::string& /*what*/, const QueueUser& /*use*/) { return false; }
 
   /// @brief Whether launches can be recorded at all.
   [[nodiscard]] virtual bool can_record() const { return false; }
-  /// @brief From now on the calling thread's launches are kept and not run, until stop_recording().
-  /// @return Whether they are; one thread at a time can record.
+  /// @brief Keep later launches of the calling thread without running them, until stop_recording().
+  /// @return Whether launches are kept; a single thread at a time can record.
   [[nodiscard]] virtual bool start_recording() { return false; }
-  /// @brief What the recording thread launches from now on, until the next call, is a group that
-  /// waits for some of those before it only, by their numbers. Without a call all is in one order.
-  /// @return Whether the device can do that; if not, the recording is of no use.
+  /// @brief Begin a group: launches of the recording thread until the next call wait only for some
+  /// earlier groups, by number. Without a call all launches are in order.
+  /// @return Whether the device has groups; if not, the recording is of no use.
   [[nodiscard]] virtual bool start_group(std::span<const std::size_t> /*after*/) { return false; }
-  /// @brief What was launched since then; null if it cannot be enqueued as one.
+  /// @brief The launches since start_recording(); null if the device cannot enqueue them as a unit.
   [[nodiscard]] virtual std::unique_ptr<Recording> stop_recording() { return nullptr; }
-  /// @brief Enqueue everything of a recording of this device; waits for nothing.
+  /// @brief Enqueue all launches of a recording of this device; waits for nothing.
   virtual void replay(Recording& /*recording*/) {}
 
-  /// @brief As start_recording(), of what is repeated by the device itself, which asks the
-  /// condition before each time; stop_repeating() ends it.
-  /// @return Empty, or why the device cannot do that.
+  /// @brief As start_recording(), for launches repeated by the device: the device checks the
+  /// condition before each pass; stop_repeating() ends the recording.
+  /// @return Empty, or why the device cannot repeat.
   [[nodiscard]] virtual std::string start_repeating(const RepeatCondition& /*condition*/) {
     return "this device cannot repeat launches by itself";
   }
   [[nodiscard]] virtual Repeated stop_repeating() { return {}; }
-  /// @brief As replay(), of what stop_repeating() returned.
-  /// @param[in] n_done So many times of the most are over.
+  /// @brief As replay(), for the result of stop_repeating().
+  /// @param[in] n_done Passes already done, of the condition's largest number.
   virtual void repeat(Recording& /*recording*/, std::int64_t /*n_done*/) {}
-  /// @brief How often the last repeat() has done it, and what was said to be over. Waits.
+  /// @brief The passes of the last repeat(), with the passes given as done. Waits.
   [[nodiscard]] virtual std::int64_t n_repeated(Recording& /*recording*/) { return 0; }
 
   /// @brief From now on spans can be opened; calls may nest. May wait, and make launches slower.
@@ -155,7 +158,7 @@ class Device : public mesh::Device {
   virtual void stop_clock() {}
   /// @brief Begin to measure launches; null while the clock is stopped, or if the device has none.
   [[nodiscard]] virtual std::unique_ptr<DeviceSpan> open_span() { return nullptr; }
-  /// @brief Nothing more is launched with it.
+  /// @brief End the span: no more launches belong to @p span.
   virtual void close_span(DeviceSpan& /*span*/) {}
 };
 

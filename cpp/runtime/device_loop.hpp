@@ -16,22 +16,22 @@
 
 namespace op2::runtime {
 
-/// @brief The plan of a loop as a device needs it.
+/// @brief The plan of a loop in the form for a device.
 struct DevicePlan {
   plan::Arrays arrays;
   std::int64_t n_items = 0;
   std::int64_t n_lanes = 0;                    ///< of a block, wanted by the user; 0: by the device
   std::vector<std::int64_t> strides = {};      ///< of each argument: rows of its Dat, in layout SoA
   std::vector<plan::HostArray> matrices = {};  ///< by Parameter::index of role matrix
-  std::int64_t item_bytes = 0;                 ///< that an item moves; 0: unknown
+  std::int64_t item_bytes = 0;                 ///< moved by an item; 0: unknown
   Tuning tuning = {};                          ///< for the device's class
   std::int64_t begin = 0;                      ///< the first item
 };
 
-/// @brief A loop's launches on one device, ready but for the addresses of its Buffers.
+/// @brief A loop's launches on a device, ready but for the addresses of its Buffers.
 ///
-/// Everything that depends on the plan is done in the constructor, so that run() only puts
-/// addresses in their places and enqueues: under a microsecond beside the vendor's own cost.
+/// The constructor does everything that depends on the plan, so run() only fills in addresses and
+/// enqueues: under a microsecond beside the vendor's own cost.
 class DeviceLoop {
  public:
   /// @param[in] maps Unique Maps, by Parameter::index of role map.
@@ -40,16 +40,16 @@ class DeviceLoop {
 
   /// @brief Enqueue all launches.
   /// @param[in] addresses On the device: of the arguments that are data or constants, in the order
-  /// in which Executable::arguments has them.
+  /// of Executable::arguments.
   /// @param[in] loop For messages; must live as long as this object.
   /// @param[in] span As for Device::launch.
   void run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span = nullptr);
 
   [[nodiscard]] std::size_t n_launches() const { return launches_.size(); }
-  /// @brief Whether run() would enqueue the same again for the same addresses: it has no scratch
-  /// memory that is allocated anew for every run.
+  /// @brief Whether run() would enqueue the same launches again for the same addresses: no scratch
+  /// memory is allocated anew for every run.
   [[nodiscard]] bool is_repeatable() const { return scratch_.empty(); }
-  /// @brief Bytes of the largest such memory.
+  /// @brief Bytes of the largest scratch memory allocated for every run.
   [[nodiscard]] std::int64_t changing_bytes() const;
 
  private:
@@ -68,8 +68,8 @@ class DeviceLoop {
   void place_fixed(const exec::Executable& executable,
                    std::span<const std::shared_ptr<const mesh::MapTable>> maps,
                    const DevicePlan& plan);
-  /// Scratch memory of more than so many bytes is given back between runs, so that loops can share
-  /// it: all work is enqueued in one order.
+  /// Give scratch memory above this size back between runs, so loops can share the memory: all work
+  /// is enqueued in order.
   void place_scratch(std::int64_t kept_scratch_bytes);
 
   std::shared_ptr<DeviceMirror> mirror_;

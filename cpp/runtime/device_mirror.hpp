@@ -15,12 +15,11 @@
 
 namespace op2::runtime {
 
-/// @brief What never changes on a device once it is there: Maps and the arrays of plans. Each is
-/// uploaded once for all loops that use it, and goes when its owner and the last such loop are
-/// gone.
+/// @brief Constant data on a device: Maps and the arrays of plans. Each array is uploaded once for
+/// all its loops, and freed when the owner and the last such loop are gone.
 class DeviceMirror {
  public:
-  /// @param[in] coherence Whose ledger records the copies, and who keeps Buffers.
+  /// @param[in] coherence The ledger of the copies, and the keeper of Buffers.
   DeviceMirror(std::shared_ptr<Device> device, std::shared_ptr<mesh::Coherence> coherence);
 
   [[nodiscard]] const std::shared_ptr<Device>& device() const { return device_; }
@@ -33,12 +32,12 @@ class DeviceMirror {
   [[nodiscard]] std::shared_ptr<void> map(const std::shared_ptr<const mesh::MapTable>& map,
                                           const mesh::TransferCause& cause);
 
-  /// @brief @p n_bytes at @p data, which do not change while @p owner lives. Null for no bytes.
+  /// @brief @p n_bytes at @p data, constant while @p owner lives. Null for no bytes.
   [[nodiscard]] std::shared_ptr<void> array(const std::shared_ptr<const void>& owner,
                                             const void* data, std::int64_t n_bytes,
                                             const mesh::TransferCause& cause);
 
-  /// @brief Copies that are held, for tests.
+  /// @brief The number of held copies, for tests.
   [[nodiscard]] std::size_t n_arrays() const;
 
  private:

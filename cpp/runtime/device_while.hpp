@@ -19,33 +19,34 @@
 
 namespace op2::runtime {
 
-/// @brief A side of a condition: the only number of a Buffer, or one that is known.
+/// @brief A side of a condition: the only number of a Buffer, or a known number.
 struct ConditionSide {
-  std::shared_ptr<mesh::Buffer> buffer;  ///< null: it is known
+  std::shared_ptr<mesh::Buffer> buffer;  ///< null: known
   DType dtype = DType::float64;          ///< of the Buffer
   double value = 0;
 };
 
-/// @brief As long as the left one is greater, or equal too.
+/// @brief True while the left side is greater, or also equal.
 struct WhileCondition {
   ConditionSide left;
   ConditionSide right;
   bool or_equal = false;
 };
 
-/// @brief Who repeats: the arms of a trial of nanoseconds a pass. Of equals, and where there was
-/// nothing to measure, the device.
+/// @brief The repeater: the arms of a trial of nanoseconds a pass. For equal times, and without a
+/// measurement, the device wins.
 struct WhileArm {
   static constexpr std::size_t by_device = 0;
   static constexpr std::size_t by_host = 1;
-  /// @brief Submits by which each is measured.
+  /// @brief Submits measured for each arm.
   static constexpr int n_each = 2;
 };
 
-/// @brief Tasks that the device itself repeats as long as a condition holds, where it can.
+/// @brief Tasks repeated by the device while a condition holds, where possible.
 ///
-/// The program repeats them by the host's loop as well, whose first pass makes plans and brings
-/// values there. Whatever the device or its driver refuses ends this for good, with the reason.
+/// The program can repeat the tasks by the host's loop as well; the first pass of the host makes
+/// plans and brings values to the device. A refusal of the device or its driver is final, with the
+/// reason.
 class DeviceWhile {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
@@ -57,20 +58,20 @@ class DeviceWhile {
   /// @brief Whether the next submit should try run(), after a first pass by the host.
   [[nodiscard]] bool is_next() const;
 
-  /// @brief Enqueue all passes that are left; waits for them while it is measured.
-  /// @param[in] n_done So many of @p most are over.
-  /// @return Nothing if no pass ran, so that the host has to do it; otherwise whether values were
+  /// @brief Enqueue all remaining passes; waits for them during measurements.
+  /// @param[in] n_done Passes already done, of @p most.
+  /// @return Nothing if no pass ran, and the host has to run them; otherwise whether values were
   /// copied between host and devices.
   [[nodiscard]] std::optional<bool> run(std::int64_t n_done, std::int64_t most);
 
-  /// @brief What the host's loop took, the device being waited for before and after.
+  /// @brief Note the time of the host's loop, with waits for the device before and after.
   void note_host(std::int64_t nanoseconds, std::int64_t n_passes);
 
-  /// @brief What was measured, see WhileArm.
+  /// @brief The measurements so far, see WhileArm.
   [[nodiscard]] Trial trial() const;
-  /// @brief Why the device does not do it; empty as long as it may.
+  /// @brief Why the device does not repeat; empty while the device may.
   [[nodiscard]] std::string why_not() const;
-  /// @brief The vendor's object that was enqueued last; 0: none.
+  /// @brief The vendor's object of the last submit; 0: none.
   [[nodiscard]] std::uintptr_t native() const;
 
  private:
@@ -87,13 +88,13 @@ class DeviceWhile {
   WhileCondition condition_;
   Clock clock_;
   std::shared_ptr<Device> device_;
-  std::mutex mutex_;  // one run at a time
+  std::mutex mutex_;  // a single run at a time
   int n_recordings_ = 0;
-  std::vector<std::uintptr_t> state_;  // that the recording was made in
+  std::vector<std::uintptr_t> state_;  // the state of the recording
   void* left_ = nullptr;               // on the device
   void* right_ = nullptr;
   std::unique_ptr<Recording> recording_;
-  // What is told to others during a run, too: functions of the program that it calls may ask.
+  // Guards the answers to others during a run, too: functions of the program may ask within a run.
   mutable std::mutex told_mutex_;
   std::string why_not_;
   Trial trial_{2, {.n_each = WhileArm::n_each, .preferred = WhileArm::by_device}};

@@ -17,27 +17,26 @@
 
 namespace op2::runtime {
 
-/// @brief What a graph on the host put into parallel regions that several loops share.
+/// @brief How a graph on the host used parallel regions shared by several loops.
 struct TeamReport {
-  int n_regions = 0;  ///< that a run opens
-  int n_shared = 0;   ///< loops in them that their teams carried out
-  int n_alone = 0;    ///< what one thread did in them while the others waited
+  int n_regions = 0;  ///< opened by a run
+  int n_shared = 0;   ///< loops inside, run by teams
+  int n_alone = 0;    ///< tasks inside, run by a single thread while the others waited
   std::string why;    ///< why there are none; empty: there are some, none was tried, or no loop
                       ///< opens a team
 };
 
-/// @brief Tasks that run on the host one after the other.
+/// @brief Tasks on the host, run in sequence.
 ///
-/// Those that stand behind each other can be in one parallel region, where threads wait for each
-/// other at barriers: a team of threads need not be woken for each loop. In such a region
+/// Tasks behind each other can share a parallel region. Threads wait for each other at barriers
+/// there, so a team of threads need not be woken for each loop. In a shared region
 ///
-/// - a loop that a team carries out is shared out as it is in a region of its own, so that results
-///   have the same bits;
-/// - a loop that is one thread's, a fill or a copy are done by the first thread.
+/// - a team's loop is shared out as in a separate region, so results have the same bits;
+/// - a single thread's loop, a fill or a copy are done by the first thread.
 ///
-/// A region begins and ends with loops that a team carries out. Whether it pays is measured: after
-/// the first run, loops go by turns each in a region of its own and in shared ones, and the faster
-/// way is kept. Without a team_opener() there is no shared region.
+/// A region begins and ends with a team's loop. The gain is measured: after the first run, loops go
+/// by turns in separate regions and in shared regions, and the faster way is kept. Without a
+/// team_opener() there is no shared region.
 class HostSequence {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
@@ -46,27 +45,27 @@ class HostSequence {
 
   /// @brief Run all tasks, @p n_times.
   /// @return Whether values were copied between host and devices; see GraphTask::run().
-  /// @throws As GraphTask::run(): what comes behind has not run then. Behind a loop that failed in
-  /// a shared region one more may have run.
+  /// @throws As GraphTask::run(): later tasks have not run then. Behind a failed loop in a shared
+  /// region one more task may have run.
   bool run(std::int64_t n_times);
 
   [[nodiscard]] ReplayTrial trial() const;
   [[nodiscard]] TeamReport report() const;
 
  private:
-  /// A task, and how it takes part in a region.
+  /// A task, and its part in a region.
   struct Step {
     GraphTask* task = nullptr;
-    TeamLoop* loop = nullptr;  // null: one thread's
-    op2_context_v1 context{};  // to launch it with by itself; a loop may be several steps
+    TeamLoop* loop = nullptr;  // null: a single thread's
+    op2_context_v1 context{};  // to launch the loop alone; a loop may be several steps
 
-    /// Whether a team carries it out now; known when it is ready.
+    /// Whether a team runs the loop now; known when the loop is ready.
     [[nodiscard]] bool is_shared() const { return loop != nullptr && context.flags == 0; }
   };
-  /// Tasks that can be in one region.
+  /// Tasks for a common region.
   struct Stretch {
     std::vector<Step> steps;
-    std::vector<TeamLoop*> loops;  // each once, in the order in which they are locked
+    std::vector<TeamLoop*> loops;  // each once, in the order of locking
   };
   class Region;
 
@@ -82,9 +81,9 @@ class HostSequence {
   bool has_teams_ = false;          // a loop may be a team's
   bool may_share_ = false;          // a stretch has several of them
   Clock clock_;
-  std::mutex mutex_;  // one run at a time
+  std::mutex mutex_;  // a single run at a time
   bool has_run_ = false;
-  // What is told to others during a run, too: only the run changes it.
+  // Guards the answers to others during a run, too: only the run changes them.
   mutable std::mutex told_mutex_;
   ReplayTrial trial_;
   TeamReport report_;

@@ -10,8 +10,8 @@ namespace op2::runtime {
 
 /// @brief The loops enqueued since the host last waited: one of them is to blame for a fault.
 ///
-/// Bounded, so that a program that never waits does not grow; forgets the oldest first. Not safe
-/// to share between threads.
+/// Bounded, so a program that never waits does not grow; forgets the oldest first. Not safe to
+/// share between threads.
 class InFlight {
  public:
   /// @brief Note a launch. Allocates nothing once the names have been seen for a while.
@@ -20,10 +20,10 @@ class InFlight {
   void clear();
   [[nodiscard]] bool is_empty() const { return n_added_ == 0; }
 
-  /// @brief Whom to blame: "par_loop 'res'", or "one of the par_loops 'adt', 'res'", each once, in
-  /// the order in which they were enqueued.
+  /// @brief The loops to blame: "par_loop 'res'", or "one of the par_loops 'adt', 'res'", each
+  /// once, in the order of enqueueing.
   [[nodiscard]] std::string blame() const;
-  /// @brief Whether blame() names one loop only.
+  /// @brief Whether blame() names a single loop.
   [[nodiscard]] bool is_certain() const;
 
  private:

@@ -22,22 +22,22 @@ struct GridRule {
   bool operator==(const GridRule&) const = default;
 };
 
-/// @brief What lanes are handed out for.
+/// @brief Facts of a loop for the number of lanes.
 struct LoopTraits {
   std::int64_t n_lanes_wanted = 0;  ///< of a block, by the user; 0: by the device
-  bool is_direct = false;           ///< it needs no Maps: it streams
-  bool has_partials = false;        ///< it keeps something for each block, which is added up
-  std::int64_t item_bytes = 0;      ///< that an item moves; 0: unknown
+  bool is_direct = false;           ///< no Maps: a stream
+  bool has_partials = false;        ///< partial results of each block, summed up later
+  std::int64_t item_bytes = 0;      ///< moved by an item; 0: unknown
 };
 
-/// @brief The rule for a device; what the user wants is rounded down to a power of two.
+/// @brief The rule for a device; the user's request is rounded down to a power of two.
 /// @param[in] tuning For the device's class.
 [[nodiscard]] GridRule grid_rule(const DeviceInfo& device, const LoopTraits& loop,
                                  const Tuning& tuning);
 
 using LaunchSlot = exec::MemorySlot;
 
-/// @brief One launch, but for addresses.
+/// @brief A launch, but for addresses.
 struct FlatLaunch {
   std::string function;
   Grid grid;
@@ -58,17 +58,17 @@ struct LaunchList {
   std::vector<LaunchScratch> scratch;
 };
 
-/// @brief What a LaunchProgram is evaluated for.
+/// @brief The input of an evaluation of a LaunchProgram.
 struct LaunchInput {
   std::vector<plan::HostArray> arrays =
       {};                                  ///< [Executable::arguments] of the plan; others: absent
   std::int64_t n_items = 0;                ///< from `begin` to `end`
-  std::vector<std::int64_t> strides = {};  ///< of each of the loop's arguments the rows of its Dat
+  std::vector<std::int64_t> strides = {};  ///< for each argument of the loop the rows of its Dat
   std::int64_t begin = 0;                  ///< the first item
 };
 
-/// @brief Evaluate what a loop launches for one plan. The plan's arrays are read on the host.
-/// @throws InternalError if the program reads what is not there.
+/// @brief Evaluate the launches of a loop for a plan. The plan's arrays are read on the host.
+/// @throws InternalError if the program reads missing values.
 [[nodiscard]] LaunchList flatten(const exec::LaunchProgram& program, const LaunchInput& input,
                                  const GridRule& rule);
 

@@ -14,12 +14,12 @@
 #include "runtime/loop_nodes.hpp"
 #include "runtime/sequence.hpp"
 
-/// Graphs of loops on the backends: what models graph::GraphBackend.
+/// Graphs of loops on the backends: models of graph::GraphBackend.
 namespace op2::runtime {
 
 using LoopStep = graph::Step<LoopKernel>;
 
-/// @brief What a backend's graph does, whichever it is.
+/// @brief The interface of a backend's graph, for any backend.
 class ReadyGraph {
  public:
   ReadyGraph() = default;
@@ -27,22 +27,23 @@ class ReadyGraph {
   ReadyGraph& operator=(const ReadyGraph&) = delete;
   virtual ~ReadyGraph() = default;
 
-  /// @brief Run everything, @p n times. Enqueues it where loops run on a device.
+  /// @brief Run everything, @p n times. Loops on a device are enqueued.
   /// @return Whether values were copied between host and devices; see GraphTask::run().
-  /// @throws As GraphTask::run(): what comes behind has not run then.
+  /// @throws As GraphTask::run(): later tasks have not run then.
   virtual bool submit(std::int64_t n) = 0;
-  /// @brief The vendor's object that the last submit enqueued; 0 if loops ran one by one.
+  /// @brief The vendor's object enqueued by the last submit; 0 if loops ran one by one.
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
-  /// @brief Whether it pays to enqueue it as one; all zero where that cannot be done.
+  /// @brief Whether enqueueing as a unit pays; all zero where impossible.
   [[nodiscard]] virtual ReplayTrial trial() const = 0;
-  /// @brief Why the last submit enqueued nothing as one, and what to do; see Sequence::why_not().
+  /// @brief Why the last submit enqueued nothing as a unit, and the remedy; see
+  /// Sequence::why_not().
   [[nodiscard]] virtual std::string why_not() const { return {}; }
-  /// @brief What shares parallel regions; on the host.
+  /// @brief The shared parallel regions; on the host.
   [[nodiscard]] virtual TeamReport report() const { return {}; }
 };
 
-/// @brief What graphs of loops have in common on all backends: nodes that run in the order in which
-/// they were added, or side by side where that orders none.
+/// @brief The common part of graphs of loops on all backends: nodes run in the order of adding, or
+/// side by side where no order is given.
 template <class Backend, class Where>
 class LoopGraph : public ReadyGraph {
  public:
@@ -73,11 +74,11 @@ class LoopGraph : public ReadyGraph {
   LoopNodes nodes_;
 };
 
-/// @brief The threads of this process: loops are done when submit() returns.
+/// @brief The threads of the process: loops are done when submit() returns.
 struct HostSpace {};
 
-/// @brief Loops on the host, one after the other, each with its team of threads or several with
-/// one.
+/// @brief Loops on the host, in sequence, each with its team of threads or several with a common
+/// team.
 class HostGraph final : public LoopGraph<HostGraph, HostSpace> {
  public:
   using LoopGraph::LoopGraph;
@@ -91,7 +92,7 @@ class HostGraph final : public LoopGraph<HostGraph, HostSpace> {
   std::unique_ptr<HostSequence> sequence_;  // null before instantiate()
 };
 
-/// @brief Loops on a device, enqueued one after the other, or as one where it can record them.
+/// @brief Loops on a device, enqueued in sequence, or as a unit where the device can record them.
 class DeviceGraph final : public LoopGraph<DeviceGraph, std::shared_ptr<Device>> {
  public:
   using LoopGraph::LoopGraph;
@@ -106,8 +107,8 @@ class DeviceGraph final : public LoopGraph<DeviceGraph, std::shared_ptr<Device>>
   std::unique_ptr<Sequence> sequence_;  // null before instantiate()
 };
 
-/// @brief The graph of some steps where their loops run.
-/// @throws UsageError if a step waits for one that is not before it.
+/// @brief The graph of some steps on the device or host of their loops.
+/// @throws UsageError if a step waits for a later step.
 [[nodiscard]] std::unique_ptr<ReadyGraph> ready_graph(const std::vector<LoopStep>& steps);
 
 }  // namespace op2::runtime

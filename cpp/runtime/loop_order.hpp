@@ -8,15 +8,13 @@
 
 namespace op2::runtime {
 
-/// @brief Of each loop those before it that it must wait for where loops may run side by side.
+/// @brief For each loop the earlier loops to wait for, where loops may run side by side.
 ///
-/// That are those that the graph says, and those that use the same values where one of the two
-/// writes them: sums into the same values may change places, but not run at once. A loop that is
-/// there twice has one scratch memory, so it waits for itself. What follows from other waits is
-/// left out.
-/// @param[in] after Of each loop those that the graph says.
-/// @return Nothing at all if no two loops can run side by side, or if there are too many loops to
-/// look at.
+/// These are the waits of the graph, and loops with common values written by one of the two: sums
+/// into the same values may change places, but not run at once. A loop in the list twice has a
+/// single scratch memory, so it waits for itself. Waits that follow from others are left out.
+/// @param[in] after For each loop the waits of the graph.
+/// @return Nothing at all if no two loops can run side by side, or if there are too many loops.
 [[nodiscard]] std::vector<std::vector<std::size_t>> order_of(
     const std::vector<LoopKernel>& loops, const std::vector<std::vector<std::size_t>>& after);
 

@@ -4,8 +4,8 @@
 namespace op2::runtime {
 
 /// @brief Names a stretch of the calling thread's work for NVIDIA's tools, from here to the end of
-/// the scope; nothing where none of them watches the process. Their protocol, NVTX 3, needs no
-/// library: a tool names its own in NVTX_INJECTION64_PATH, and that is asked for its functions.
+/// the scope; no effect without a tool. The protocol, NVTX 3, needs no library: a tool names its
+/// library in NVTX_INJECTION64_PATH, and the functions are taken from there.
 class NamedRange {
  public:
   /// @param[in] name Read here only.

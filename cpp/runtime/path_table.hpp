@@ -11,15 +11,15 @@
 
 namespace op2::runtime {
 
-/// @brief What the cells of an extruded Set lead to by a path: ask the plan for this table.
-/// @param[in] items The lists that say which cells there are: lower::item_locals.
-/// @param[in] n How many cells there are.
+/// @brief The targets of the cells of an extruded Set by a path: ask the plan for the table.
+/// @param[in] items The lists of the cells: lower::item_locals.
+/// @param[in] n The number of cells.
 [[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const MapRef& path,
                                          const Iteration& iteration,
                                          const std::vector<std::shared_ptr<mesh::MapTable>>& items,
                                          std::int64_t n);
 
-/// @brief What the elements of a Set lead to by a path that names entries of the Map.
+/// @brief The targets of the elements of a Set by a path that names entries of the Map.
 [[nodiscard]] plan::TableSpec path_table(const plan::MapPointer& map, const MapRef& path);
 
 }  // namespace op2::runtime

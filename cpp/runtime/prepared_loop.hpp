@@ -34,14 +34,14 @@ struct LaunchOptions {
   std::int64_t block_size = 0;    ///< 0: chosen from the number of elements and threads
   std::int64_t useful_bytes = 0;  ///< a call must move if caches were perfect
   Tuning tuning = {};             ///< for the device's class
-  /// A run is the core and then the boundary: it leaves what the two phases leave, to the bit.
+  /// A run is the core and then the boundary, with the results of the two phases, to the bit.
   bool is_deterministic = false;
 };
 
-/// @brief What of a loop a run carries out.
+/// @brief The part of a loop that a run executes.
 enum class Phase : std::uint8_t {
   all,
-  core,      ///< work items that use no element at the boundary of the Set: LoopPlan::n_core_items
+  core,      ///< work items without an element at the boundary of the Set: LoopPlan::n_core_items
   boundary,  ///< the others
 };
 
@@ -58,24 +58,24 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
                std::shared_ptr<plan::PlanCache> plans, std::shared_ptr<Timing> timing,
                std::shared_ptr<DeviceMirror> mirror = nullptr);
 
-  /// @brief Carry the loop out once and count the writes to its Buffers.
-  /// @return Whether values were copied between host and devices for it; see mesh::Coherence.
-  /// @throws TransferError where that would be needed but is forbidden.
-  /// @throws ExecutionError if a check of the generated code fails, or after a fork that lost the
-  /// threads this loop needs.
+  /// @brief Run the loop once and count the writes to its Buffers.
+  /// @return Whether the run copied values between host and devices; see mesh::Coherence.
+  /// @throws TransferError where a copy is needed but forbidden.
+  /// @throws ExecutionError if a check of the generated code fails, or after a fork without the
+  /// threads of the loop.
   bool run() override;
 
-  /// @brief Carry a part of the loop out; `core` and then `boundary` are a run.
+  /// @brief Run a part of the loop; `core` and then `boundary` are a run.
   ///
-  /// As that, the two are counted once, and so are the writes, with the boundary.
+  /// Like a run, the two are counted once, and so are the writes, with the boundary.
   bool run(Phase phase);
 
-  /// @brief run() with other arguments, this once: of the same rows, types and layouts, which share
-  /// memory with each other where the loop's own do, and nowhere else.
+  /// @brief run() with other arguments, only once: of the same rows, types and layouts, and with
+  /// shared memory exactly where the loop's own arguments share memory.
   /// @param[in] arguments As Binding::arguments.
   bool run_with(std::vector<std::shared_ptr<mesh::Buffer>> arguments);
 
-  /// @brief The same loop for other arguments, of which the same holds as for those of run_with().
+  /// @brief The same loop for other arguments, under the conditions of run_with().
   [[nodiscard]] std::shared_ptr<PreparedLoop> rebound(
       std::vector<std::shared_ptr<mesh::Buffer>> arguments);
 
@@ -98,15 +98,16 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   void count_replays(std::int64_t n) override;
   [[nodiscard]] TeamLoop* team_loop() override { return mirror_ ? nullptr : this; }
 
-  /// @brief run(), and keep what the arguments held before, for restore().
-  /// @param[in] also Arguments that are only read, but may be written against their access.
+  /// @brief run(), and keep the former values of the arguments, for restore().
+  /// @param[in] also Read-only arguments that may be written against their access.
   bool run_saving(const std::vector<int>& also);
 
-  /// @brief Give the arguments the values that they had before the last run_saving(), on the host
-  /// or on the device, wherever it ran.
+  /// @brief Give the arguments their values before the last run_saving(), on the host or on the
+  /// device of the run.
   void restore();
 
-  /// @brief Forget what run_saving() kept; the host's memory for it stays, for the next time.
+  /// @brief Forget the values kept by run_saving(); the host's memory for them stays, for the next
+  /// time.
   void forget_saved();
 
   [[nodiscard]] std::int64_t n_colours() const { return plan_.n_colours; }
@@ -151,7 +152,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   bool run_on_host();
   bool make_ready_on_host();
   void count_run();
-  // as one of several in a region
+  // as a member of a shared region
   [[nodiscard]] bool opens_team() const override { return executable_->is_parallel; }
   [[nodiscard]] std::unique_lock<std::mutex> lock() override { return std::unique_lock(mutex_); }
   bool make_ready_for_team() override;
@@ -180,13 +181,14 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   std::shared_ptr<plan::PlanCache> plans_;
 
   std::mutex mutex_;          // held while running
-  Phase phase_ = Phase::all;  // that runs
+  Phase phase_ = Phase::all;  // of the current run
   bool has_plan_ = false;
   plan::LoopPlan plan_;
-  std::vector<plan::MapPointer> matrix_maps_;   // that positions were found by, if not the Maps
+  std::vector<plan::MapPointer> matrix_maps_;   // behind the positions, where these are not the
+                                                // Maps
   std::vector<plan::PositionSpec> positions_;   // [matrices] as find_positions() found them
   std::vector<plan::HostArray> matrix_arrays_;  // [2 * matrices] row starts, positions
-  std::vector<std::int64_t> map_versions_;      // [maps] that the plan was built from
+  std::vector<std::int64_t> map_versions_;      // [maps] at the making of the plan
   std::vector<void*> argv_;
   std::unique_ptr<std::byte[]> scratch_;  // not initialised: lanes touch their part first
   op2_context_v1 context_{};
@@ -195,24 +197,24 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
 
   std::shared_ptr<DeviceMirror> mirror_;                     // null on the host
   std::array<std::unique_ptr<DeviceLoop>, 3> device_loops_;  // by Phase, made when first asked for
-  std::vector<DeviceLoop*> whole_;                           // those that are a run
+  std::vector<DeviceLoop*> whole_;                           // the loops of a whole run
   std::uintptr_t n_device_loops_ = 0;                        // made so far for runs
   std::vector<void*> handles_;                               // [uses_] on the device
 
-  /// What an argument held, on the host or on the device.
+  /// The former values of an argument, on the host or on the device.
   struct Saved {
     std::size_t use;
     std::int64_t n_bytes;
     std::unique_ptr<std::byte[]> on_host;
     std::shared_ptr<void> on_device;
   };
-  std::vector<int> save_also_;  // arguments besides those that are written
+  std::vector<int> save_also_;  // further arguments, besides the written ones
   bool is_saving_ = false;
   std::vector<Saved> saved_;
-  std::vector<Saved> spares_;  // what they were kept in the last time, on the host
+  std::vector<Saved> spares_;  // the memory of the last time, on the host
 
   std::shared_ptr<Timing> timing_;
-  std::int64_t trace_number_ = 0;  // of the profile that the next two are of
+  std::int64_t trace_number_ = 0;  // of the profile of the next two
   std::int64_t n_profiled_ = 0;    // calls
   bool has_run_ = false;
 };

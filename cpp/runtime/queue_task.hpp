@@ -15,20 +15,20 @@
 
 namespace op2::runtime {
 
-/// @brief Values that a call of a library uses, and whether it writes them.
+/// @brief Values used by a call of a library, and whether the call writes them.
 using QueueUses = std::vector<std::pair<std::shared_ptr<mesh::Buffer>, bool>>;
 
-/// @brief A call of a vendor's library, such as cuBLAS, by a function of the program. It enqueues
-/// its work on the queue that it is given; while launches are recorded that is the recording's, so
-/// that the work becomes nodes of it and the function is not called again.
+/// @brief A call of a vendor's library, such as cuBLAS, by a function of the program. The function
+/// enqueues its work on the given queue. While launches are recorded the queue is the recording's:
+/// the work becomes nodes, and the function is not called again.
 class QueueTask final : public ValueTask {
  public:
   /// @brief Takes the vendor's handle of the queue, none on the host, and addresses in the order of
-  /// the values. On a device it must wait for nothing.
+  /// the values. On a device the function must wait for nothing.
   using Function = std::function<void(std::optional<std::uintptr_t> queue,
                                       const std::vector<std::uintptr_t>& addresses)>;
 
-  /// @brief Whether a device has queues that libraries know.
+  /// @brief Whether a device has queues known to libraries.
   [[nodiscard]] static bool is_possible(DeviceMirror& mirror);
 
   /// @param[in] mirror Where loops run; null: on the host, where the work is done when the function

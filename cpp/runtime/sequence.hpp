@@ -17,17 +17,18 @@
 
 namespace op2::runtime {
 
-/// @brief What changes more often than that is not worth another recording.
+/// @brief Maximum number of recordings of a graph: a graph that changes more often is no longer
+/// recorded.
 inline constexpr int most_recordings = 8;
 
-/// @brief How launches that were recorded can be enqueued.
+/// @brief The ways to enqueue recorded launches.
 enum class Way { undecided, alone, as_one, side_by_side, several };
 
-/// @brief What each way takes, as measured.
+/// @brief The measured time of each way.
 ///
-/// Single runs take turns: all as one in one order; side by side, where nothing orders them, if
-/// that is possible; and loop by loop. n_several runs that are one are measured apart, when so many
-/// are asked for.
+/// Single runs take turns: all as a unit in order; side by side where possible, if no order is
+/// given; and loop by loop. A unit of n_several runs is measured separately, when the program asks
+/// for enough runs.
 class ReplayTrial {
  public:
   /// @brief How often each is measured on a device.
@@ -42,19 +43,19 @@ class ReplayTrial {
   void set_branches(bool has_branches) { turns_.allow(arm_of(Way::side_by_side), has_branches); }
   [[nodiscard]] bool has_branches() const { return arm(Way::side_by_side).is_possible; }
 
-  /// @brief The one that was measured least, of a single run.
+  /// @brief The way measured least, of a single run.
   [[nodiscard]] Way next() const { return way_of(turns_.next()); }
-  /// @brief How many runs of it to measure at once, if @p n_left come: a device that works on the
-  /// next one already does not wait for the host in between.
+  /// @brief How many runs of the way to measure at once, with @p n_left to come: a device with the
+  /// next run already enqueued does not wait for the host in between.
   [[nodiscard]] std::int64_t n_at_once(std::int64_t n_left) const;
-  /// @param[in] nanoseconds Of one run.
+  /// @param[in] nanoseconds Of a run.
   void note(Way way, std::int64_t nanoseconds);
-  /// @brief What was measured of a way, in nanoseconds of a run.
+  /// @brief The measurements of a way, in nanoseconds of a run.
   [[nodiscard]] const Trial::Arm& arm(Way way) const;
-  /// @brief What a single run does from now on: the fastest; of equals one that enqueues all as
-  /// one.
+  /// @brief The way of single runs from now on: the fastest; of equals a way that enqueues all as a
+  /// unit.
   [[nodiscard]] Way single() const;
-  /// @brief The same, or several where that is faster.
+  /// @brief The same, or several where faster.
   [[nodiscard]] Way kept() const;
   [[nodiscard]] bool is_several_decided() const { return several_.is_decided(); }
 
@@ -66,43 +67,43 @@ class ReplayTrial {
   Trial several_;
 };
 
-/// @brief Loops that are ready, run one after the other without anybody between them.
+/// @brief Loops that are ready, run in sequence without anything between them.
 ///
-/// Where the device can record launches, the second run records them. The next runs go by turns
-/// loop by loop, all as one, and as one with branches side by side, and the device is waited for,
-/// to measure what is faster; from then on that is done. Where that is a recording, one of several
-/// runs is tried, too, as soon as so many are asked for at once. As one they are enqueued as long
-/// as nothing that they depend on changes: addresses, plans, Maps. What a run does besides, copies
-/// and counting writes, it does for every loop in all cases.
+/// Where the device can record launches, the second run records them. The next runs go by turns:
+/// loop by loop, all as a unit, and as a unit with branches side by side. Each turn waits for the
+/// device, to measure the fastest way, and the fastest way is kept. For a recording, a unit of
+/// several runs is tried, too, as soon as the program asks for enough runs at once. Recordings hold
+/// while everything behind the launches is unchanged: addresses, plans, Maps. The rest of a run,
+/// copies and counting writes, happens for every loop in all cases.
 ///
-/// Where a run leaves two Buffers in each other's places, the next one finds other addresses, and
-/// the one after it the first ones again: there are two recordings then, used by turns.
+/// Where a run leaves two Buffers in each other's places, the next run finds other addresses, and
+/// the run after next the first addresses again: then there are two recordings, used by turns.
 class Sequence {
  public:
   using Clock = std::function<std::int64_t()>;  // nanoseconds
-  /// @brief Runs that are recorded as one where many are asked for.
+  /// @brief Runs in a unit, where the program asks for many.
   static constexpr std::int64_t n_several = 8;
 
-  /// @param[in] order Of each loop those before it that it waits for; none at all: one order.
+  /// @param[in] order For each loop the earlier loops to wait for; empty: in sequence.
   explicit Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
                     std::vector<std::vector<std::size_t>> order = {}, Clock clock = trace_clock);
 
-  /// @brief Run all loops, @p n_times. Enqueues them where loops run on a device.
+  /// @brief Run all loops, @p n_times. Loops on a device are enqueued.
   /// @return Whether values were copied between host and devices; see GraphTask::run().
-  /// @throws As GraphTask::run(): what comes behind has not run then.
+  /// @throws As GraphTask::run(): later tasks have not run then.
   bool run(std::int64_t n_times);
 
   [[nodiscard]] std::size_t size() const { return loops_.size(); }
-  /// @brief The vendor's object that the last run enqueued; 0 if loops were enqueued one by one.
+  /// @brief The vendor's object enqueued by the last run; 0 if loops were enqueued one by one.
   [[nodiscard]] std::uintptr_t native() const;
-  /// @brief What was measured so far.
+  /// @brief The measurements so far.
   [[nodiscard]] ReplayTrial trial() const;
-  /// @brief Why the last run was not recorded, and what to do; empty: it was, or there was only the
-  /// first one, or single launches were measured to be faster.
+  /// @brief Why the last run was not recorded, and the remedy; empty: recorded, only the first run
+  /// so far, or single launches were measured to be faster.
   [[nodiscard]] std::string why_not() const;
 
  private:
-  /// What was recorded for one state.
+  /// The recording of a state.
   struct Recorded {
     std::vector<std::uintptr_t> state;
     std::unique_ptr<Recording> as_one;
@@ -117,13 +118,13 @@ class Sequence {
   /// Let others know how things stand.
   void tell();
   [[nodiscard]] bool is_profiled() const;
-  /// @brief The device that can record all loops; null: none, and why_not_ says why.
+  /// @brief The device able to record all loops; null: none, and why_not_ has the reason.
   [[nodiscard]] Device* recorder();
   [[nodiscard]] Device* not_recorded(std::string why);
   bool make_ready(Device& device);
   bool replay(Device& device, std::int64_t n_times);
   void record(Device& device);
-  /// @param[in] n_times More than once in one order only.
+  /// @param[in] n_times More than once only without branches side by side.
   [[nodiscard]] std::unique_ptr<Recording> recorded(Device& device, bool is_side_by_side,
                                                     std::int64_t n_times);
   void forget_recordings();
@@ -135,11 +136,11 @@ class Sequence {
 
   std::vector<std::shared_ptr<GraphTask>> loops_;
   std::vector<std::vector<std::size_t>> order_;
-  std::mutex mutex_;  // one run at a time
+  std::mutex mutex_;  // a single run at a time
   bool has_run_ = false;
   int n_recordings_ = 0;
   std::array<Recorded, 2> recorded_;
-  std::size_t now_ = 0;        // which of them
+  std::size_t now_ = 0;        // the current recording's number
   bool is_in_place_ = true;    // another run finds the same addresses
   bool has_exchange_ = false;  // addresses may change between loops
   bool is_repeating_ = false;  // a loop is there twice
@@ -149,7 +150,7 @@ class Sequence {
   Clock clock_;
   ReplayTrial trial_;
   std::string why_not_;
-  // What is told to others during a run, too: how things stood behind the last one.
+  // Guards the answers to others during a run, too: the state after the last run.
   mutable std::mutex told_mutex_;
   ReplayTrial told_trial_;
   std::string told_why_not_;

@@ -9,17 +9,17 @@
 
 namespace op2::runtime {
 
-/// @brief Tasks that are run one after the other in one call, so that nothing is to be done between
-/// them: what a chain does again and again. On a device all are enqueued.
+/// @brief Tasks run in sequence by a single call, with nothing to do between them: the repeated
+/// work of a chain. On a device all are enqueued.
 ///
-/// Unlike a Sequence it never waits, and tasks may be such as cannot be recorded.
+/// Unlike a Sequence a row never waits, and tasks need not be recordable.
 class TaskRow {
  public:
-  /// @throws UsageError if one of them is null.
+  /// @throws UsageError if a task is null.
   explicit TaskRow(std::vector<std::shared_ptr<GraphTask>> tasks);
 
   /// @return Whether values were copied between host and devices; see GraphTask::run().
-  /// @throws As GraphTask::run(): what comes behind has not run then.
+  /// @throws As GraphTask::run(): later tasks have not run then.
   bool run();
 
   [[nodiscard]] std::size_t size() const { return tasks_.size(); }

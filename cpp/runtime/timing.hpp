@@ -13,25 +13,26 @@
 
 namespace op2::runtime {
 
-/// @brief What loops of one name have cost so far; shared by all PreparedLoops of that name.
+/// @brief The cost of all loops of a name so far; shared by all PreparedLoops of the name.
 struct Timing {
   explicit Timing(std::shared_ptr<Trace> noted = std::make_shared<Trace>())
       : trace(std::move(noted)) {}
 
   std::atomic<std::int64_t> n_calls = 0;
-  std::atomic<std::int64_t> nanoseconds = 0;  ///< in run(), plans apart; on a device to enqueue it
+  std::atomic<std::int64_t> nanoseconds = 0;  ///< in run(), without plans; on a device the time to
+                                              ///< enqueue
   std::atomic<std::int64_t> plan_nanoseconds = 0;  ///< building plans
   std::atomic<std::int64_t> useful_bytes = 0;      ///< of all calls
 
-  // Of the calls that a device measured by its own clock, while somebody profiled.
+  // Of the calls timed by a device's own clock, during a profile.
   std::atomic<std::int64_t> n_measured = 0;
   std::atomic<std::int64_t> measured_nanoseconds = 0;
   std::atomic<std::int64_t> measured_bytes = 0;
 
   std::shared_ptr<Trace> trace;  ///< never null
 
-  /// @brief What loops of this name over so many elements know of threads. Loops are prepared anew
-  /// when options change, and would have to find it out again.
+  /// @brief Facts about threads for loops of this name over @p n_elements. Loops are prepared anew
+  /// when options change, and would have to measure again.
   [[nodiscard]] std::shared_ptr<TeamChoice> team_choice(std::int64_t n_elements,
                                                         const TeamRules& rules) {
     const std::lock_guard lock(mutex_);
@@ -41,7 +42,7 @@ struct Timing {
   }
 
  private:
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::map<std::pair<std::int64_t, TeamRules>, std::shared_ptr<TeamChoice>> choices_;
 };
 

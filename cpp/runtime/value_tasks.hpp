@@ -14,8 +14,8 @@
 
 namespace op2::runtime {
 
-/// @brief What is done to values where loops run, by one command of a device or one call on the
-/// host. A graph of CUDA has what it enqueues as nodes.
+/// @brief An action on values where loops run, by a command of a device or a call on the host. In a
+/// graph of CUDA the commands are nodes.
 class ValueTask : public GraphTask {
  public:
   [[nodiscard]] std::shared_ptr<Device> device() const override {
@@ -35,12 +35,12 @@ class ValueTask : public GraphTask {
   /// @param[in] mirror Where loops run; null: on the host.
   ValueTask(std::shared_ptr<DeviceMirror> mirror, std::string what,
             std::vector<std::shared_ptr<mesh::Buffer>> buffers, std::vector<mesh::BufferUse> uses);
-  /// @brief What errors call it; lives as long as the task.
+  /// @brief The name in errors; lives as long as the task.
   [[nodiscard]] const std::string& what() const { return what_; }
 
  private:
   virtual void run_on_host() = 0;
-  /// @param[in] handles One for each use; none is null, but those of no bytes.
+  /// @param[in] handles One for each use; null only for no bytes.
   virtual void enqueue(Device& device, const std::vector<void*>& handles) = 0;
   void count_writes();
 
@@ -55,7 +55,7 @@ class ValueTask : public GraphTask {
 class FillTask final : public ValueTask {
  public:
   /// @param[in] value All bytes of the Buffer; none: zeros.
-  /// @throws UsageError if these are more or fewer bytes, or more than Buffer::most_set_bytes.
+  /// @throws UsageError for more or fewer bytes, or more than Buffer::most_set_bytes.
   FillTask(std::shared_ptr<DeviceMirror> mirror, std::shared_ptr<mesh::Buffer> target,
            std::vector<std::byte> value);
 
@@ -70,7 +70,7 @@ class FillTask final : public ValueTask {
 /// @brief Copies all bytes into a Buffer of as many, laid out alike.
 class CopyTask final : public ValueTask {
  public:
-  /// @throws UsageError if they differ in that, or are the same.
+  /// @throws UsageError if the two differ in size or layout, or are the same.
   CopyTask(std::shared_ptr<DeviceMirror> mirror, std::shared_ptr<mesh::Buffer> target,
            std::shared_ptr<mesh::Buffer> source);
 
@@ -82,9 +82,9 @@ class CopyTask final : public ValueTask {
   mesh::Buffer* source_;
 };
 
-/// @brief Gives a Buffer the values that another one has on the device alone, and that one
-/// something: they change memory, which takes no command. Where somebody else holds the memory,
-/// the values are copied.
+/// @brief Gives a Buffer the values that another Buffer has on the device alone, and the other
+/// Buffer undefined values: the two exchange memory, without a command. Where other code holds the
+/// memory, the values are copied.
 class ExchangeTask final : public GraphTask {
  public:
   /// @throws UsageError if they differ in bytes or layout, or are the same.

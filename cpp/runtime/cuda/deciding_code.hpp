@@ -3,8 +3,8 @@
 
 namespace op2::runtime::cuda {
 
-/// @brief PTX of the kernel that asks a condition and tells the graph, for any GPU. The driver
-/// knows the function that it calls.
+/// @brief PTX of the kernel that evaluates a condition and tells the graph, for any GPU. The driver
+/// has the called function.
 [[nodiscard]] const char* deciding_code();
 
 }  // namespace op2::runtime::cuda

@@ -8,11 +8,11 @@
 
 namespace op2::runtime::cuda {
 
-/// @brief Which of some machine code for NVIDIA's GPUs one of them runs best: of its own generation
-/// and not newer than it.
+/// @brief The best of some machine code for a GPU of NVIDIA: of the GPU's own generation and not
+/// newer than the GPU.
 /// @param[in] capability Of the GPU: "sm_86".
-/// @param[in] targets What there is code for: "sm_80".
-/// @return Its place among @p targets; nothing if none fits.
+/// @param[in] targets The targets with code: "sm_80".
+/// @return The place among @p targets; nothing if none fits.
 [[nodiscard]] std::optional<std::size_t> fitting_image(const std::string& capability,
                                                        const std::vector<std::string>& targets);
 

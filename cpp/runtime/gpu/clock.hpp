@@ -25,15 +25,15 @@ class Clock : public std::enable_shared_from_this<Clock> {
   Clock& operator=(const Clock&) = delete;
   ~Clock();
 
-  /// @brief Mark now on the stream and on the host, so that times of the two can be compared; waits
-  /// for the stream. Calls may nest.
-  /// @return What the wait ended with.
+  /// @brief Mark now on the stream and on the host, so times of the two can be compared; waits for
+  /// the stream. Calls may nest.
+  /// @return The result of the wait.
   Result start();
   void stop();
 
-  /// @brief A span that begins now; null while the clock is stopped, or without free events.
+  /// @brief A span from now on; null while the clock is stopped, or without free events.
   [[nodiscard]] std::unique_ptr<DeviceSpan> open();
-  /// @brief Mark the end of @p span, which open() gave.
+  /// @brief Mark the end of @p span, a result of open().
   void close(DeviceSpan& span) const;
 
  private:
@@ -44,7 +44,7 @@ class Clock : public std::enable_shared_from_this<Clock> {
   [[nodiscard]] std::int64_t begin_of(EventHandle event) const;
 
   std::shared_ptr<Context> context_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<EventHandle> free_;
   std::size_t n_events_ = 0;
   int n_starts_ = 0;

@@ -10,11 +10,11 @@
 
 namespace op2::runtime::gpu {
 
-/// @brief A GPU's primary context and the one stream in which everything is enqueued.
+/// @brief A GPU's primary context and the only stream of all commands.
 ///
-/// The primary context is the one that CuPy and PyTorch use, so that addresses can be exchanged.
-/// The stream waits for the legacy default stream and the other way round: what those libraries
-/// enqueue there is ordered with loops without anybody's help.
+/// CuPy and PyTorch use the primary context, too, so addresses can be exchanged. The stream waits
+/// for the legacy default stream and the other way round: work of those libraries is ordered with
+/// loops without further calls.
 class Context {
  public:
   /// @param[in] index Of the GPU, as the driver counts.
@@ -28,12 +28,13 @@ class Context {
   [[nodiscard]] const Driver& driver() const { return *driver_; }
   [[nodiscard]] StreamHandle stream() const { return stream_; }
   [[nodiscard]] DeviceOrdinal ordinal() const { return ordinal_; }
-  /// @brief What messages call the GPU: "cuda device 0 (NVIDIA H200)".
+  /// @brief The GPU's name in messages: "cuda device 0 (NVIDIA H200)".
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// @brief Whether this process inherited the context from its parent, where alone it works.
+  /// @brief Whether this process inherited the context from its parent: a context works in the
+  /// parent only.
   [[nodiscard]] bool is_inherited() const;
-  /// @throws ExecutionError in a child process, saying what to do.
+  /// @throws ExecutionError in a child process, with the remedy.
   void check_process() const;
   /// @throws ExecutionError if @p result is not success: "cannot <doing> on <name>: <words>".
   void check(Result result, std::string_view doing) const;
@@ -49,7 +50,8 @@ class Context {
   friend class Current;
 };
 
-/// @brief Makes a Context the calling thread's for a scope, and leaves the thread as it was.
+/// @brief Makes a Context current on the calling thread for a scope, and restores the thread
+/// afterwards.
 class Current {
  public:
   explicit Current(const Context& context);

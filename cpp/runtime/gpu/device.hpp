@@ -21,10 +21,10 @@
 
 namespace op2::runtime::gpu {
 
-/// @brief One GPU behind the driver's table. Safe to use from several threads.
+/// @brief A GPU behind the driver's table. Safe to use from several threads.
 ///
-/// A kernel that touches memory it must not takes the whole context with it: the error names the
-/// loop, and every later call repeats it, because only a new process gets a new context.
+/// A kernel with a forbidden access to memory ends the whole context: the error names the loop, and
+/// every later call repeats the error, because only a new process gets a new context.
 class Gpu final : public Device {
  public:
   /// @param[in] index Of the GPU, as list_devices() counts.
@@ -33,7 +33,7 @@ class Gpu final : public Device {
 
   [[nodiscard]] std::string name() const override { return context_->name(); }
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  /// @brief The stream, as other libraries take it.
+  /// @brief The stream, in the form for other libraries.
   [[nodiscard]] StreamHandle stream() const { return context_->stream(); }
 
   [[nodiscard]] mesh::ExchangePlace exchange_place() const override;
@@ -76,7 +76,7 @@ class Gpu final : public Device {
   void check(Result result, std::string_view doing);
   void wait();
   [[noreturn]] void lose(Result result);
-  /// @brief Where a launch goes, and whether it may start while the one before it ends.
+  /// @brief The target of a launch, and whether the launch may start while the launch before ends.
   struct Place {
     StreamHandle stream;
     bool may_be_early;
@@ -84,7 +84,7 @@ class Gpu final : public Device {
   /// @brief Note a launch of the calling thread.
   Place note_launch(const std::string& loop);
   [[nodiscard]] StreamHandle stream_of_commands();
-  /// @brief The calling thread's capture, which ends; null if it has none.
+  /// @brief The calling thread's capture, which ends; null if there is none.
   [[nodiscard]] std::unique_ptr<Capture> take_capture();
   Result enqueue(const Kernel& kernel, const Grid& grid, void** values, Place place) const;
 
@@ -98,7 +98,7 @@ class Gpu final : public Device {
   std::size_t n_launches_ = 0;
   std::unique_ptr<Capture> capture_;  // of the thread below
   std::thread::id capturing_;
-  std::string loss_;  // what the first fault said; empty while the context lives
+  std::string loss_;  // text of the first fault; empty while the context lives
 };
 
 }  // namespace op2::runtime::gpu

@@ -8,9 +8,8 @@
 
 namespace op2::runtime::gpu {
 
-// What is used of a GPU's driver: the ABI of CUDA's, whose functions HIP has by other names. Names
-// and values are CUDA's; no vendor's header is needed to build. Vendors fill the table, each in its
-// own folder.
+// The used part of a GPU's driver: the ABI of CUDA's, with other names in HIP. Names and values are
+// CUDA's; no vendor's header is needed to build. Each vendor fills the table in a separate folder.
 
 using Result = int;  // CUresult
 inline constexpr Result success = 0;
@@ -59,7 +58,7 @@ enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
 /// @brief Of a launch: CUlaunchAttribute.
 struct LaunchAttribute {
-  /// The kernel may start while the one before it in the stream ends, and waits by itself.
+  /// The kernel may start while the kernel before in the stream ends, and waits by itself.
   static constexpr int programmatic_stream_serialization = 6;
 
   int id = 0;
@@ -79,7 +78,7 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56);
 
-/// @brief Of a node that repeats a graph: CUgraphNodeParams with CUDA_CONDITIONAL_NODE_PARAMS.
+/// @brief A node that repeats a graph: CUgraphNodeParams with CUDA_CONDITIONAL_NODE_PARAMS.
 struct ConditionalNode {
   static constexpr int conditional = 13;  // CU_GRAPH_NODE_TYPE_CONDITIONAL
   static constexpr int repeats = 1;       // CU_GRAPH_COND_TYPE_WHILE
@@ -96,25 +95,25 @@ struct ConditionalNode {
 };
 static_assert(sizeof(ConditionalNode) == 256);
 
-/// @brief What people know a driver by, and what it wants of code.
+/// @brief The names around a driver, and its needs of code.
 struct Vendor {
   std::string_view backend;
-  std::string_view platform;     ///< of whose version messages speak: "CUDA"
+  std::string_view platform;     ///< platform whose version messages give: "CUDA"
   std::string_view driver;       ///< "NVIDIA's driver"
-  std::string_view look;         ///< what to look at if there is no GPU
-  std::string_view blocking;     ///< the variable that lets launches wait
-  std::string_view own_version;  ///< the file that tells the kernel driver's
-  int dlpack = 0;                ///< DLPack's number of such devices
-  /// The version of the driver's functions as people write it.
+  std::string_view look;         ///< the command to try if there is no GPU
+  std::string_view blocking;     ///< the variable that makes launches wait
+  std::string_view own_version;  ///< the file with the kernel driver's version
+  int dlpack = 0;                ///< DLPack's number for the vendor's devices
+  /// The version of the driver's functions in the usual form.
   std::string (*version)(int version) = nullptr;
-  /// The name of code for a GPU, as compilers want it: "sm_90".
+  /// The compilers' name of code for a GPU: "sm_90".
   std::string (*architecture)(DeviceOrdinal device, int major, int minor) = nullptr;
-  /// Why a driver of this version may refuse code, and what to do.
+  /// Why a driver of @p version may refuse code, and the remedy.
   std::string (*advice_on_code)(int version) = nullptr;
-  /// Code for any GPU with the kernel that decides whether a graph repeats itself; null if none
+  /// Code for any GPU with the kernel that decides whether a graph repeats itself; null if no GPU
   /// can.
   const char* deciding_code = nullptr;
-  int repeats_from = 0;  ///< the first version whose driver takes it
+  int repeats_from = 0;  ///< the first version whose driver takes the code
 };
 
 /// @brief The driver's functions, named after CUDA's without the prefix `cu`.
@@ -149,7 +148,7 @@ struct Driver {
   // the next six are null before CUDA 12.0
   Result (*stream_begin_capture)(StreamHandle stream, CaptureMode mode) = nullptr;
   Result (*stream_end_capture)(StreamHandle stream, GraphHandle* graph) = nullptr;
-  /// What the next launch will wait for is the driver's, until the next call.
+  /// The dependencies of the next launch belong to the driver, until the next call.
   Result (*stream_get_capture_info)(StreamHandle stream, int* status, std::uint64_t* id,
                                     GraphHandle* graph, const GraphNodeHandle** dependencies,
                                     std::size_t* n_dependencies) = nullptr;
@@ -228,7 +227,7 @@ struct Driver {
                              void** extra) = nullptr;  // null before CUDA 11.8
 };
 
-/// @brief Start a driver whose functions are known. @throws ToolchainError if it does not.
+/// @brief Start a driver with known functions. @throws ToolchainError if the driver does not start.
 void start(const Driver& driver);
 
 /// @brief The driver's name and words for @p result: "CUDA_ERROR_NO_DEVICE: no CUDA-capable ...".

@@ -18,7 +18,7 @@ class Kernel final : public DeviceKernel {
       : function_(function), max_lanes_(max_lanes), waits_by_itself_(waits_by_itself) {}
   [[nodiscard]] int max_lanes() const override { return max_lanes_; }
   [[nodiscard]] FunctionHandle function() const { return function_; }
-  /// @brief Whether it may be launched while the kernel before it ends: see LoadedProgram.
+  /// @brief Whether the kernel may be launched while the kernel before ends: see LoadedProgram.
   [[nodiscard]] bool waits_by_itself() const { return waits_by_itself_; }
 
  private:
@@ -29,13 +29,13 @@ class Kernel final : public DeviceKernel {
 
 /// @brief A module of machine code, unloaded with its last owner. Safe to use from several threads.
 ///
-/// Its kernels wait by themselves for the kernel before them if it defines `op2_waits`, as
+/// The kernels wait by themselves for the kernel before if the module defines `op2_waits`, as
 /// templates/cuda/program.j2 does where the compiler's target has the instruction. The target may
 /// be older than the GPU, so neither the GPU nor the source can tell.
 class LoadedProgram final : public Program {
  public:
-  /// @param[in] binary A cubin, or PTX that the driver compiles.
-  /// @throws ToolchainError if this GPU or driver cannot run it.
+  /// @param[in] binary A cubin, or PTX for the driver to compile.
+  /// @throws ToolchainError if the GPU or the driver cannot run the binary.
   LoadedProgram(std::shared_ptr<Context> context, const std::string& binary);
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;

@@ -17,8 +17,8 @@ namespace op2::runtime::gpu {
 /// @brief An instantiated graph of the driver.
 class GraphRecording : public Recording {
  public:
-  /// @param[in] loops Whose launches it is made of, each once.
-  /// @param[in] origin The graph that was instantiated, if it has to live as long; it is owned.
+  /// @param[in] loops The loops of the launches, each once.
+  /// @param[in] origin The instantiated graph, if needed as long; owned.
   GraphRecording(std::shared_ptr<const Context> context, GraphExecHandle handle,
                  std::vector<std::string> loops, GraphHandle origin = nullptr)
       : context_(std::move(context)), handle_(handle), origin_(origin), loops_(std::move(loops)) {}
@@ -27,11 +27,11 @@ class GraphRecording : public Recording {
 
   [[nodiscard]] std::uintptr_t native() const override;
   [[nodiscard]] GraphExecHandle handle() const { return handle_; }
-  /// @brief Whose launches it is made of, each once.
+  /// @brief The loops of the launches, each once.
   [[nodiscard]] const std::vector<std::string>& loops() const { return loops_; }
 
  protected:
-  /// @brief Give the driver's objects back, before what they use goes.
+  /// @brief Give the driver's objects back, before the objects they use go.
   void destroy();
 
  private:
@@ -41,7 +41,7 @@ class GraphRecording : public Recording {
   std::vector<std::string> loops_;
 };
 
-/// @brief A stream of its own that keeps what is launched there.
+/// @brief A separate stream that keeps its launches.
 ///
 /// The context must be current in all calls, and in the destructor.
 class Capture {
@@ -56,15 +56,15 @@ class Capture {
   [[nodiscard]] virtual bool begin();
   [[nodiscard]] StreamHandle stream() const { return stream_; }
   void note(const std::string& loop);
-  /// @brief What is launched from now on waits for some of the groups before it only.
-  /// @return Whether the driver can do that.
+  /// @brief Let later launches wait for some of the groups before only.
+  /// @return Whether the driver supports groups.
   [[nodiscard]] virtual bool start_group(std::span<const std::size_t> after);
-  /// @brief What comes next waits for a command that is no launch.
+  /// @brief Let the next launch wait for a command other than a launch.
   void note_command() { next_waits_ = true; }
-  /// @brief Whether the next launch comes behind the one before it and nothing else, so that it may
-  /// start while that ends. Asked once a launch.
+  /// @brief Whether the next launch only follows the launch before, and so may start while that
+  /// launch ends. Asked once a launch.
   [[nodiscard]] virtual bool is_next_in_order() { return !std::exchange(next_waits_, false); }
-  /// @return Null if the driver refuses something of it.
+  /// @return Null if the driver refuses a part.
   [[nodiscard]] virtual std::unique_ptr<GraphRecording> end();
 
  protected:
@@ -77,9 +77,9 @@ class Capture {
   std::shared_ptr<const Context> context_;
   StreamHandle stream_ = nullptr;
   std::vector<std::string> loops_;
-  std::vector<std::vector<GraphNodeHandle>> ends_;  // of each group, what waits for it waits for
-  bool has_group_ = false;                          // one that has not ended
-  bool next_waits_ = false;                         // for more than the launch before it
+  std::vector<std::vector<GraphNodeHandle>> ends_;  // for each group, the nodes to wait for
+  bool has_group_ = false;                          // a group has not ended
+  bool next_waits_ = false;                         // for more than the launch before
 };
 
 }  // namespace op2::runtime::gpu

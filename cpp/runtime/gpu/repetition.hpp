@@ -11,7 +11,7 @@
 
 namespace op2::runtime::gpu {
 
-/// @brief What a graph that repeats itself uses besides the loops' own.
+/// @brief Resources of a graph that repeats itself, besides the loops' own.
 struct Decider {
   std::shared_ptr<Program> program;  ///< of Vendor::deciding_code
   std::shared_ptr<void> n_done;      ///< on the GPU: a 32-bit number
@@ -31,15 +31,14 @@ class RepeatedRecording final : public GraphRecording {
   Decider decider_;
 };
 
-/// @brief A Capture of what a conditional node repeats.
+/// @brief A Capture of the part repeated by a conditional node.
 ///
-/// The graph around it is [decide] -> while { launches -> decide }. Its parts are captured one
-/// after the other, because nothing can be added to a graph whose capture is under way. Kernels in
-/// there do not start early: no documentation says whether such edges are allowed in a repeated
-/// graph.
+/// The graph around is [decide] -> while { launches -> decide }. The parts are captured in
+/// sequence, because nothing can be added to a graph whose capture is under way. Kernels inside do
+/// not start early: no documentation says whether such edges are allowed in a repeated graph.
 class Repetition final : public Capture {
  public:
-  /// @return Empty, or what this driver lacks.
+  /// @return Empty, or the missing ability of the driver.
   [[nodiscard]] static std::string why_not(const Driver& driver);
 
   Repetition(std::shared_ptr<const Context> context, Decider decider, RepeatCondition condition)
@@ -50,7 +49,7 @@ class Repetition final : public Capture {
   [[nodiscard]] bool start_group(std::span<const std::size_t> /*after*/) override { return false; }
   [[nodiscard]] bool is_next_in_order() override { return false; }
   [[nodiscard]] std::unique_ptr<GraphRecording> end() override;
-  /// @brief What begin() or end() has failed of.
+  /// @brief Why begin() or end() has failed.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:

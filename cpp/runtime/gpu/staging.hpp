@@ -12,9 +12,9 @@ namespace op2::runtime::gpu {
 
 /// @brief Large copies between the GPU and ordinary memory, through page-locked memory of our own.
 ///
-/// The driver's copies of ordinary memory go through one buffer on one core, at a fraction of what
-/// the bus carries. Here several threads fill one chunk while the GPU reads the other. Safe to use
-/// from several threads, which take turns.
+/// The driver's copies of ordinary memory go through one buffer on one core, at a fraction of the
+/// bus's speed. Here several threads fill a chunk while the GPU reads the other. Safe to use from
+/// several threads, which take turns.
 class Staging {
  public:
   explicit Staging(std::shared_ptr<Context> context);
@@ -22,7 +22,7 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
   ~Staging();
 
-  /// @brief Below, it is not worth it.
+  /// @brief Below, staging does not pay.
   static constexpr std::size_t least_bytes = std::size_t{64} << 20;
 
   /// @brief Copy to the GPU in the order of the stream; `from` may be changed on return.

@@ -8,29 +8,30 @@
 
 namespace op2::runtime {
 
-/// @brief What the threads of a process had of its processors.
+/// @brief The share of the processors that the threads of a process got.
 struct Usage {
-  std::int64_t stops = 0;        // times that one had to leave its processor to another program
-  std::int64_t nanoseconds = 0;  // that they ran, together
+  std::int64_t stops = 0;        // times that a thread had to leave its processor to another
+                                 // program
+  std::int64_t nanoseconds = 0;  // run time of all threads, together
 };
 
-/// @brief That of this process since it began.
+/// @brief The usage of this process since its start.
 [[nodiscard]] Usage usage_of_this_process();
 
 /// @brief Nanoseconds that the threads of this process have waited for a processor, together;
 /// nothing if the kernel does not tell. Reads a file for each thread, some 8 microseconds each.
 ///
-/// Threads that are there count: the number falls when one ends, with what that one had waited.
+/// Only living threads count: the number falls when a thread ends, by the waits of the thread.
 [[nodiscard]] std::optional<std::int64_t> waits_of_this_process();
 
 /// @brief Whether other programs stop the threads of this process so often that teams wait for
-/// them: every thread of a team waits for the last one, and that may be stopped for milliseconds.
+/// them: every thread of a team waits for the last thread, possibly stopped for milliseconds.
 ///
 /// Stops raise the suspicion, for they cost little to count. But the kernel's own short tasks stop
-/// threads as often as one other program does, for microseconds; so threads must also have waited
-/// for a tenth of the time that they ran.
+/// threads as often as another program does, for microseconds; so threads must also have waited for
+/// a tenth of their run time.
 ///
-/// Says nothing of what to do. Loops compare one thread with a team while there is contention, once
+/// The class decides nothing. Loops compare one thread with a team while there is contention, once
 /// in each round; see TeamChoice. Safe to use from several threads.
 class Contention {
  public:
@@ -42,9 +43,10 @@ class Contention {
   /// @param[in] waits Asked when there were many stops.
   Contention(Counter usage, Waits waits) : usage_(usage), waits_(waits) {}
 
-  /// @brief Number of the round at @p now, in nanoseconds of one clock: 0 without contention.
+  /// @brief Number of the round at @p now, in nanoseconds of a fixed clock: 0 without contention.
   ///
-  /// A round lasts a quarter of a second, and each that follows twice as long, up to two seconds.
+  /// A round lasts a quarter of a second, and each following round twice as long, up to two
+  /// seconds.
   [[nodiscard]] std::int64_t round(std::int64_t now) {
     if (now < next_look_.load(std::memory_order_relaxed)) {
       return round_.load(std::memory_order_relaxed);
@@ -61,16 +63,16 @@ class Contention {
   Waits waits_;
   std::atomic<std::int64_t> next_look_ = 0;
   std::atomic<std::int64_t> round_ = 0;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   bool has_looked_ = false;
-  Usage last_;                          // when it last was enough to judge by
+  Usage last_;                          // of the last judgement
   std::optional<std::int64_t> waited_;  // by then, if there had been many stops
-  std::int64_t last_round_ = 0;         // that there was
-  std::int64_t last_trouble_ = 0;       // end of that round
-  std::int64_t length_ = 0;             // of it
+  std::int64_t last_round_ = 0;         // the last round
+  std::int64_t last_trouble_ = 0;       // end of the last round
+  std::int64_t length_ = 0;             // of the last round
 };
 
-/// @brief That of this process.
+/// @brief The contention of this process.
 [[nodiscard]] Contention& contention();
 
 }  // namespace op2::runtime

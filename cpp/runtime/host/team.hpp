@@ -5,10 +5,10 @@
 
 namespace op2::runtime {
 
-/// @brief Says what opens the teams that several loops share. The last one that was told stays.
+/// @brief Set the function that opens shared teams. The last call wins.
 void open_teams_by(op2_open_team_v1 open);
 
-/// @brief What opens them; null: nothing does, and each loop opens one of its own.
+/// @brief The function that opens shared teams; null: each loop opens a separate team.
 [[nodiscard]] op2_open_team_v1 team_opener();
 
 }  // namespace op2::runtime

@@ -5,7 +5,7 @@
 
 namespace op2::runtime::opencl {
 
-/// @brief These devices, in the loader's order. Code that was compiled ahead of time is a text.
+/// @brief OpenCL's devices, in the loader's order. Code compiled ahead of time is a text.
 extern const DeviceVendor device_vendor;
 
 }  // namespace op2::runtime::opencl

@@ -9,8 +9,8 @@
 
 namespace op2::runtime::opencl {
 
-/// The part of OpenCL 1.2 that is used, declared here: building needs no vendor's header, and
-/// running needs the library only once a device is asked for.
+/// The used part of OpenCL 1.2, declared here: building needs no vendor's header, and running needs
+/// the library only once a device is asked for.
 
 struct PlatformHandle;
 struct DeviceHandle;
@@ -76,8 +76,8 @@ constexpr Flags gpu_device_type = 1U << 2;
 constexpr Flags read_write_memory = 1U << 0;
 constexpr Flags profiling_queue = 1U << 1;
 
-/// @brief The entry points, found in the ICD loader. Never unloaded: vendors' libraries keep
-/// threads that would wake in unmapped memory.
+/// @brief The entry points of the ICD loader. Never unloaded: threads of vendors' libraries would
+/// wake in unmapped memory.
 struct Api {
   Status (*get_platforms)(Count, Platform*, Count*);
   Status (*platform_info)(Platform, Count, std::size_t, void*, std::size_t*);
@@ -122,10 +122,10 @@ struct Api {
 };
 
 /// @brief Find the ICD loader, libOpenCL.so.1.
-/// @throws ToolchainError saying what was looked for and what to install.
+/// @throws ToolchainError with the searched names and the package to install.
 [[nodiscard]] std::shared_ptr<const Api> load_api();
 
-/// @brief A device and the platform that brings it.
+/// @brief A device and its platform.
 struct FoundDevice {
   Platform platform;
   DeviceId id;
@@ -136,23 +136,23 @@ struct FoundDevice {
 [[nodiscard]] std::vector<FoundDevice> find_devices(const Api& api);
 
 /// @brief Number @p index of find_devices().
-/// @throws ToolchainError as it does. @throws UsageError if there are fewer.
+/// @throws ToolchainError as find_devices() does. @throws UsageError if there are fewer.
 [[nodiscard]] FoundDevice device_number(const Api& api, int index);
 
 /// @brief The log of the last build of @p program.
 [[nodiscard]] std::string build_log(const Api& api, ProgramId program, DeviceId device);
 
-/// @brief What the driver has made of @p program for its one device.
+/// @brief The driver's output for @p program on its only device.
 [[nodiscard]] std::string binary_of(const Api& api, ProgramId program);
 
-/// @brief A property that is text.
+/// @brief A property in text form.
 [[nodiscard]] std::string text_of(const Api& api, DeviceId device, Count property);
 [[nodiscard]] std::string text_of(const Api& api, Platform platform, Count property);
 
-/// @brief The name of a status: "CL_OUT_OF_RESOURCES"; its number if it has none here.
+/// @brief The name of a status: "CL_OUT_OF_RESOURCES"; the number of an unknown status.
 [[nodiscard]] std::string status_name(Status status);
 
-/// @brief Throw ExecutionError saying which @p call failed how, unless @p status is success.
+/// @brief Throw ExecutionError with the @p call and the failure, unless @p status is success.
 void check(Status status, const char* call);
 
 /// @brief Owner of one OpenCL object.

@@ -11,9 +11,9 @@
 
 namespace op2::runtime::opencl {
 
-/// @brief A context of one device, in which programs are compiled and run.
+/// @brief A context of one device, for compiling and running programs.
 ///
-/// Programs that were built from their texts to see whether the driver accepts them need not be
+/// Programs already built from their texts, to see whether the driver accepts them, need not be
 /// built once more to run. Safe to use from several threads at the same time.
 class DeviceContext {
  public:
@@ -22,11 +22,11 @@ class DeviceContext {
 
   [[nodiscard]] Context get() const { return context_.get(); }
 
-  /// @brief Keep a program that was built for who loads @p bytes next; of those that nobody loads,
-  /// as after `pyop2cxx generate`, only the last few.
+  /// @brief Keep a program for the next load of @p bytes; of programs that nobody loads, as after
+  /// `pyop2cxx generate`, only the last few.
   void keep(std::string bytes, Owned<ProgramId> program);
 
-  /// @brief The program that was kept for @p bytes, from now on the caller's; empty if none was.
+  /// @brief The program kept for @p bytes, moved to the caller; empty if there is none.
   [[nodiscard]] Owned<ProgramId> take(const std::string& bytes);
 
  private:
@@ -36,7 +36,7 @@ class DeviceContext {
   std::deque<std::pair<std::string, Owned<ProgramId>>> built_;
 };
 
-/// @brief The context of a device: one for all who have it at the same time.
+/// @brief The context of a device: shared by all simultaneous users.
 /// @throws ExecutionError
 [[nodiscard]] std::shared_ptr<DeviceContext> context_of(const std::shared_ptr<const Api>& api,
                                                         const FoundDevice& device);

@@ -8,9 +8,9 @@
 
 namespace op2::runtime::opencl {
 
-/// @brief What each OpenCL device of this machine says of itself, in the loader's order.
-/// @throws ToolchainError if there is no loader, no platform or no device: what was looked for and
-/// what to install.
+/// @brief The facts reported by each OpenCL device of the machine, in the loader's order.
+/// @throws ToolchainError if there is no loader, no platform or no device: the searched names and
+/// the package to install.
 [[nodiscard]] std::vector<DeviceInfo> list_devices();
 
 /// @brief Open device number @p index of list_devices().

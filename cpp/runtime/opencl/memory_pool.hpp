@@ -14,16 +14,16 @@
 
 namespace op2::runtime::opencl {
 
-/// @brief What a device says of its memory.
+/// @brief A device's facts about its memory.
 struct MemoryLimits {
   std::int64_t n_bytes = 0;         ///< in all
   std::int64_t n_bytes_buffer = 0;  ///< of a single buffer
 };
 
-/// @brief Memory of one device, kept for the next who needs as much: the driver takes up to
-/// milliseconds to give some.
+/// @brief Memory of a device, kept for the next request of as much: the driver takes up to
+/// milliseconds for an allocation.
 ///
-/// Reuse needs no wait: everything is enqueued in one order. Shared with each piece handed out, so
+/// Reuse needs no wait: everything is enqueued in order. Shared with each piece handed out, so
 /// pieces may outlive the device.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
@@ -34,7 +34,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   ~MemoryPool();
 
   /// @brief At least @p n_bytes, contents undefined; returned to the pool when dropped.
-  /// @throws ExecutionError naming @p what, its size and the limit that it hits.
+  /// @throws ExecutionError with @p what, the size and the exceeded limit.
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
 
   [[nodiscard]] DeviceContext& context() const { return *context_; }
