@@ -7,11 +7,11 @@
 
 namespace op2::chain {
 
-/// @brief A line of a program that opens blocks.
+/// @brief A line of a program with an opening of blocks.
 struct Line {
-  const void* code = nullptr;  ///< The function in which it stands; not looked into.
-  int at = 0;                  ///< Its place there.
-  int passes = 0;              ///< Those of its blocks, as whoever asks numbers them.
+  const void* code = nullptr;  ///< The function around the line; not looked into.
+  int at = 0;                  ///< The place in the function.
+  int passes = 0;              ///< The passes of the blocks, as numbered by the caller.
 
   [[nodiscard]] bool operator==(const Line&) const = default;
 };
@@ -24,11 +24,11 @@ class AtOnce {
   /// @param[in] epoch Of the options; with others they do not.
   void set(const Line& line, std::int64_t n_blocks, std::int64_t epoch);
 
-  /// @brief How many of the next blocks run at once, with the options of whatever epoch it was.
+  /// @brief The number of next blocks that run at once, whatever the epoch of the options.
   [[nodiscard]] std::int64_t left(const Line& line) const;
 
-  /// @brief Whether the block that begins runs at once, which is one less then.
-  /// @param[in] epoch Of the options now.
+  /// @brief Whether the next block runs at once; if so, one less remains.
+  /// @param[in] epoch The current epoch of the options.
   [[nodiscard]] bool take(const Line& line, std::int64_t epoch);
 
   /// @brief Let all blocks ask again.

@@ -10,8 +10,8 @@
 
 namespace op2::chain {
 
-/// Which loops of a chain must come before which, and what follows for groups of them. Sets of
-/// loops are bits, so that all questions about a chain of some hundred loops cost a few words each.
+/// The order between loops of a chain, and the consequences for groups of loops. Sets of loops are
+/// bits, so all questions about a chain of some hundred loops cost a few words each.
 
 /// @brief Loops of a chain, by their numbers.
 class LoopSet {
@@ -25,9 +25,9 @@ class LoopSet {
     return (words_[loop / bits] >> (loop % bits) & 1) != 0;
   }
 
-  void insert_all(const LoopSet& other);                     ///< those of @p other, too
-  void erase_all(const LoopSet& other);                      ///< none of those of @p other
-  [[nodiscard]] bool meets(const LoopSet& other) const;      ///< Is one in both?
+  void insert_all(const LoopSet& other);                     ///< and the loops of @p other
+  void erase_all(const LoopSet& other);                      ///< no loop of @p other remains
+  [[nodiscard]] bool meets(const LoopSet& other) const;      ///< Is a loop in both?
   [[nodiscard]] bool is_within(const LoopSet& other) const;  ///< Are all in @p other?
   [[nodiscard]] bool operator==(const LoopSet& other) const = default;
 
@@ -36,15 +36,15 @@ class LoopSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// @brief Whether @p later must come after @p earlier: one writes what the other one uses. Sums
-/// into the same Dat may change places, and so may minima and maxima.
+/// @brief Whether @p later must come after @p earlier: a value used by either is written by the
+/// other. Sums into the same Dat may change places, and so may minima and maxima.
 [[nodiscard]] bool depends(const ir::Loop& earlier, const ir::Loop& later);
 
-/// @brief Of each loop of a chain the earlier ones for which depends() holds, found in a time that
-/// grows with the number of arguments.
+/// @brief For each loop of a chain the earlier loops with depends(), found in a time that grows
+/// with the number of arguments.
 [[nodiscard]] std::vector<LoopSet> all_dependences(const std::vector<const ir::Loop*>& chain);
 
-/// @brief Groups of loops, and which of them must come before which.
+/// @brief Groups of loops, and the order between groups.
 class Groups {
  public:
   /// @param[in] needs As all_dependences().
@@ -52,36 +52,37 @@ class Groups {
 
   [[nodiscard]] std::size_t size() const { return groups_.size(); }
 
-  void add(const std::vector<std::size_t>& loops);                     ///< one more group, the last
+  void add(const std::vector<std::size_t>& loops);                     ///< a new group, the last
   void put(std::size_t group, const std::vector<std::size_t>& loops);  ///< other loops for a group
-  void erase(std::size_t group);  ///< those behind it get the number before theirs
+  void erase(std::size_t group);  ///< later groups get the number before theirs
 
   /// @brief Must something in @p later come after something in another group?
   [[nodiscard]] bool depends(std::size_t earlier, std::size_t later) const {
     return groups_[later].needs.meets(groups_[earlier].loops);
   }
 
-  /// @brief Of each group whether something that must come after it, in another group, must come
-  /// before a loop that is in none.
+  /// @brief For each group whether another group must come between the group and a loop without a
+  /// group.
   [[nodiscard]] std::vector<bool> lead_around_to_loop(std::size_t loop) const {
     return lead_around_to(needs_[loop]);
   }
 
-  /// @brief Does a path of dependences lead from one group to another over a third?
+  /// @brief Does a path of dependences lead from group to group over a third group?
   [[nodiscard]] bool leads_around(std::size_t from, std::size_t to) const {
     return lead_around_to(groups_[to].needs)[from];
   }
 
-  /// @brief Can the groups run one after the other?
+  /// @brief Can the groups run in sequence?
   [[nodiscard]] bool has_order() const;
 
-  /// @brief All groups in an order that dependences allow, of several that may come next the first.
+  /// @brief All groups in an order allowed by dependences; of several candidates for the next place
+  /// the first.
   [[nodiscard]] std::vector<std::size_t> in_order() const;
 
  private:
   struct Group {
     LoopSet loops;
-    LoopSet needs;  // that must come before one of them, and are none of them
+    LoopSet needs;  // loops that must come before a member, and are no members
   };
 
   Group made_of(const std::vector<std::size_t>& loops) const;

@@ -10,7 +10,7 @@
 
 namespace op2::chain {
 
-/// Passes that decide which loops of a chain become one function.
+/// Passes that decide on the loops of each function.
 
 /// @brief The groups so far, their order, and the decisions made.
 ///
@@ -29,19 +29,20 @@ class Grouping {
   void add(std::size_t loop);
   void put(std::size_t group, Candidate found);
   void erase(std::size_t group);
-  /// @brief Record that a pass was applied to some loops and one more, or why it was not.
+  /// @brief Record the application of a pass to some loops and a further loop, or the reason
+  /// against the pass.
   void note(std::string pass, std::vector<std::size_t> loops, std::size_t loop, std::string why);
-  /// @brief Record that a loop joined loops of an earlier repetition, if it did.
+  /// @brief Record a loop among loops of an earlier repetition; other loops are not recorded.
   void note_rotated(const std::vector<std::size_t>& loops, std::size_t loop);
-  /// @brief True if one of the loops belongs to another repetition than this one.
+  /// @brief True if any of @p loops belongs to another repetition than @p loop.
   [[nodiscard]] bool is_of_other_repetition(const std::vector<std::size_t>& loops,
                                             std::size_t loop) const;
-  /// @brief The first of the last groups that are asked. A loop asks a bounded number of groups,
-  /// so that the work grows with the length of the chain; older data has left the caches.
+  /// @brief The first of the last groups to ask. A loop asks a bounded number of groups, so the
+  /// work grows with the length of the chain only; older data has left the caches.
   [[nodiscard]] std::size_t oldest_asked() const;
 };
 
-/// @brief Number of groups before a loop that it may join.
+/// @brief Number of earlier groups open to a loop.
 inline constexpr std::size_t most_groups_asked = 16;
 
 /// @brief Pass `fuse` and `invert`: each loop joins the allowed group that moves most bytes.

@@ -11,7 +11,7 @@
 
 namespace op2::chain {
 
-/// @brief The entries of a chain, and facts about them that several passes ask for.
+/// @brief The entries of a chain, and facts about them for several passes.
 ///
 /// Loops are named by their number in the chain, arguments by their place in the loop. The chain
 /// must outlive this object.
@@ -24,7 +24,7 @@ class Known {
   const std::vector<Entry>& entries;
   const std::set<int> pinned;           ///< Dats without a second buffer
   int n_aliases = 0;                    ///< upper bound of all numbers of Dats and memory
-  std::map<int, std::set<int>> shapes;  ///< [memory] Dats in it
+  std::map<int, std::set<int>> shapes;  ///< [memory] Dats inside
 
   [[nodiscard]] const std::vector<ir::Operand>& args_of(std::size_t loop) const {
     return entries[loop].loop.args;
@@ -33,26 +33,27 @@ class Known {
   [[nodiscard]] bool is_action(std::size_t loop) const {
     return entries[loop].loop.members.empty();
   }
-  /// @brief True if one argument of the loop, and one Dat of the chain, lies in this memory.
+  /// @brief True if a single argument of the loop, and a single Dat of the chain, lies in the
+  /// memory.
   [[nodiscard]] bool is_alone(std::size_t loop, const ir::Alias& alias) const;
-  /// @brief True if all of the Dat is written, and by this argument alone.
+  /// @brief True if all of the Dat is written, and by the argument alone.
   [[nodiscard]] bool is_own(std::size_t loop, std::size_t arg) const;
-  /// @brief True if this argument alone may change all of the Dat, and reads the old values.
+  /// @brief True if the argument alone may change all of the Dat, and reads the old values.
   [[nodiscard]] bool is_changed(std::size_t loop, std::size_t arg) const;
-  /// @brief True if the loop visits another Set and adds through a Map to this one.
+  /// @brief True if the loop visits another Set and adds through a Map to @p set.
   [[nodiscard]] bool adds_to(std::size_t loop, int set) const;
-  /// @brief True if the loop writes this Dat.
+  /// @brief True if the loop writes the Dat.
   [[nodiscard]] bool writes_to(std::size_t loop, int data) const;
-  /// @brief The Set whose items the loop visits when it is inverted.
+  /// @brief The Set whose items the loop visits when inverted.
   [[nodiscard]] int target_set(std::size_t loop) const;
 
  private:
-  // Answers that look at the kernel, which takes long.
+  // Slow answers, from the kernel.
   mutable std::vector<std::vector<std::optional<bool>>> defines_;  // [loop][arg]
   mutable std::vector<std::optional<int>> target_sets_;            // [loop]
 };
 
-/// @brief The values that an argument refers to.
+/// @brief The values behind an argument.
 [[nodiscard]] ir::Alias& alias_in(ir::Arg& arg);
 
 }  // namespace op2::chain

@@ -8,9 +8,9 @@
 
 namespace op2::chain {
 
-/// Passes over the steps of a schedule that save reading and writing memory.
+/// Passes over the steps of a schedule, to save reads and writes of memory.
 
-/// @brief What all of them need.
+/// @brief The common input of these passes.
 struct StorePass {
   const Known& known;
   const Rules& rules;
@@ -18,15 +18,15 @@ struct StorePass {
   Schedule& schedule;
 };
 
-/// @brief Pass `zero`: sums that start where memory holds 0 do not read it.
+/// @brief Pass `zero`: sums do not read a 0 in memory.
 void find_zeros(const StorePass& pass);
 
 /// @brief Pass `copy`: copies are not made if their readers can read the source.
-/// @return The Dats that are read in place of a copy.
+/// @return The Dats read in place of a copy.
 std::set<int> find_copies(const StorePass& pass);
 
-/// @brief Pass `drop`: values that are overwritten before they are seen are not stored.
-/// @param[in] kept Dats that must be stored.
+/// @brief Pass `drop`: values overwritten before any read are not stored.
+/// @param[in] kept Dats with a necessary store.
 void drop(const StorePass& pass, const std::set<int>& kept);
 
 /// @brief True if the step does nothing with a Global but sum over all items.

@@ -25,7 +25,7 @@ struct BlockRows {
 };
 
 /// @brief Check that the arrays of a matrix fit each other.
-/// @throws UsageError if they do not, or if a column is out of range.
+/// @throws UsageError if the arrays do not fit, or if a column is out of range.
 template <class Index>
 void check_rows(const BlockRows<Index>& matrix);
 

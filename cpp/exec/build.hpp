@@ -11,11 +11,11 @@
 
 namespace op2::exec {
 
-/// @brief What a device launches for a module whose functions are kernels.
-/// @throws InternalError if the module's launch is not made of what kir::Module::launch may hold.
+/// @brief The launches of a device for a module whose functions are kernels.
+/// @throws InternalError if the module's launch has nodes not allowed in kir::Module::launch.
 [[nodiscard]] LaunchProgram launch_program(const kir::Module& module);
 
-/// @brief What a loop does with each of its arguments.
+/// @brief A loop's use of each of its arguments.
 [[nodiscard]] std::vector<DataUse> data_uses(const ir::Loop& loop);
 
 /// @brief The Executable of a loop on the host, without its code.

@@ -12,12 +12,12 @@ namespace op2::exec {
 
 /// Algebra of Dats and Globals, ready for all dtypes: nothing is compiled for an expression.
 
-/// @brief Values in memory: contiguous, a component of rows, or one value that stands for all.
+/// @brief Values in memory: contiguous, a component of rows, or a single value for all.
 struct Column {
   DType dtype = DType::float64;
   void* data = nullptr;
   std::int64_t n = 0;
-  std::int64_t stride = 1;  ///< scalars from a value to the next; 0: the one value for all
+  std::int64_t stride = 1;  ///< scalars from a value to the next; 0: a single value for all
 };
 
 enum class Elementwise : std::uint8_t { add, subtract, multiply, divide };
@@ -25,13 +25,14 @@ enum class Elementwise : std::uint8_t { add, subtract, multiply, divide };
 /// @brief The operation written as @p symbol: + - * /. @throws UsageError
 [[nodiscard]] Elementwise elementwise_from(std::string_view symbol);
 
-/// @brief The dtype in which two are combined: C's, but all narrow integers count as int64.
+/// @brief The dtype in which two dtypes are combined: C's, but all narrow integers count as int64.
 [[nodiscard]] DType common(DType left, DType right);
 
-/// @brief `out[i] = left[i] op right[i]`, in C's common type of both, converted to that of @p out.
+/// @brief `out[i] = left[i] op right[i]`, in C's common type of both, converted to the type of @p
+/// out.
 ///
-/// Integers that are divided are truncated towards zero. Operands may be @p out itself.
-/// @throws UsageError if an integer would be divided by 0, or columns differ in length; nothing is
+/// Quotients of integers are truncated towards zero. Operands may be @p out itself.
+/// @throws UsageError for a division of an integer by 0, or columns of different length; nothing is
 /// changed then.
 void combine(Elementwise op, const Column& out, const Column& left, const Column& right,
              int n_threads);
@@ -39,15 +40,15 @@ void combine(Elementwise op, const Column& out, const Column& left, const Column
 /// @brief `y[i] += alpha * x[i]`; @p alpha of stride 0. @throws UsageError if lengths differ.
 void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads);
 
-/// @brief Copy @p n_bytes, which do not overlap, by several threads.
+/// @brief Copy @p n_bytes without overlap, by several threads.
 void copy(void* to, const void* from, std::int64_t n_bytes, int n_threads);
 
 using Scalar = std::variant<std::int64_t, std::uint64_t, double, std::complex<double>>;
 
 /// @brief The sum of `x[i] * y[i]`, or of `x[i] * conj(y[i])`.
 ///
-/// Partial sums belong to pieces of fixed length and are added in their order, so that the bits do
-/// not depend on @p n_threads. float32 is summed in float64.
+/// Partial sums belong to pieces of fixed length and are added in order, so the bits do not depend
+/// on @p n_threads. float32 is summed in float64.
 /// @throws UsageError if lengths differ.
 [[nodiscard]] Scalar dot(const Column& x, const Column& y, bool conjugate, int n_threads);
 

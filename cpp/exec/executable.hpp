@@ -14,25 +14,25 @@
 
 namespace op2::exec {
 
-/// @brief What runs on a device instead of a launch function: kernels, and what says which of them
-/// run with what.
+/// @brief The code of a loop on a device, in place of a launch function: kernels, and a program
+/// with their launches and arguments.
 struct DeviceCode {
   std::shared_ptr<Program> program;
   LaunchProgram launch;
 };
 
-/// @brief What a loop does with one of its arguments.
+/// @brief A loop's use of an argument.
 struct DataUse {
   Access access = Access::read;
   DType storage = DType::float64;  ///< in memory
   DType seen = DType::float64;     ///< by the kernel
-  bool is_overwritten = false;     ///< whatever was there for an element: no path leaves any of it
+  bool is_overwritten = false;     ///< every path overwrites all old values of an element
   bool operator==(const DataUse&) const = default;
 };
 
-/// @brief Something that runs a loop: what every provider returns and every backend launches.
+/// @brief A runnable loop: returned by every provider and launched by every backend.
 ///
-/// Holds no mesh data: addresses arrive with each launch, as `arguments` describes.
+/// Holds no mesh data: addresses arrive with each launch, as described by `arguments`.
 struct Executable {
   op2_launch_v1 launch = nullptr;         ///< null: on a device
   std::shared_ptr<const void> owner;      ///< keeps the code loaded
@@ -47,7 +47,7 @@ struct Executable {
   std::shared_ptr<const DeviceCode> device = nullptr;  ///< null: on the host
 };
 
-/// @brief Bytes of the places in matrices that a launch function reads; 0: it reads none.
+/// @brief Bytes of the places in matrices read by a launch function; 0: none are read.
 [[nodiscard]] inline int position_bytes(const Executable& executable) {
   for (const abi::Parameter& one : executable.arguments) {
     if (one.role != abi::Role::matrix || one.index % 2 == 0) continue;

@@ -18,8 +18,8 @@ namespace op2::exec {
 class IncompleteLu {
  public:
   /// @brief Factorise a matrix.
-  /// @throws UsageError if its arrays do not fit each other.
-  /// @throws ExecutionError if a pivot is missing, zero or not finite, naming its row.
+  /// @throws UsageError if the arrays of the matrix do not fit each other.
+  /// @throws ExecutionError if a pivot is missing, zero or not finite, with the row.
   template <class Index>
   explicit IncompleteLu(const BlockRows<Index>& matrix);
 

@@ -18,13 +18,13 @@ struct KrylovOptions {
   KrylovMethod method = KrylovMethod::cg;
   double rtol = 1e-7;   ///< of the norm of the right-hand side
   double atol = 0;      ///< absolute
-  double divtol = 1e4;  ///< of the larger one of the norms of right-hand side and first residual
+  double divtol = 1e4;  ///< of the larger of the norms of right-hand side and first residual
   std::int64_t max_it = 10000;
-  std::int64_t restart = 30;  ///< directions that gmres keeps
+  std::int64_t restart = 30;  ///< directions kept by gmres
   bool is_jacobi = true;      ///< precondition by the diagonal; entries of zero count as one
-  const IncompleteLu* ilu = nullptr;  ///< what preconditions instead, if anything
+  const IncompleteLu* ilu = nullptr;  ///< preconditioner in place of the diagonal; null: none
   int n_threads = 1;
-  std::function<void()> between;  ///< called now and then; what it throws ends the solve
+  std::function<void()> between;  ///< called now and then; an exception ends the solve
 };
 
 /// @brief Why a solve ended. Breakdown: the residual stopped falling above the tolerance.
@@ -32,7 +32,7 @@ enum class KrylovEnd { converged, max_it, diverged, not_a_number, breakdown, ind
 
 struct KrylovResult {
   KrylovEnd end = KrylovEnd::converged;
-  std::vector<double> history;  ///< norms of the residual: the first one before the first step
+  std::vector<double> history;  ///< norms of the residual; the first is from before the first step
 };
 
 /// @brief Solve A x = b by a Krylov method.
@@ -42,11 +42,12 @@ struct KrylovResult {
 /// Comput. 7 (1986), orthogonalised twice. The latter two are preconditioned from the right.
 /// Between the first and the last, norms in the history are those of updated residuals. Where such
 /// a norm falls below the tolerance, the residual is computed from x, and the method starts anew if
-/// that one is too large. The last norm is that of b - A x.
+/// the computed norm is too large. The last norm is the norm of b - A x.
 /// Threads are started once for all steps. Sums over rows are added by fixed chunks, so results do
 /// not depend on the number of threads.
+/// not depend on the number of threads.
 /// @param[in] b [n_rows * dim]
-/// @param[in,out] x [n_rows * dim] The first guess, then what was found.
+/// @param[in,out] x [n_rows * dim] The first guess, then the solution.
 /// @throws UsageError if sizes do not fit or a column is out of range.
 template <class Index>
 [[nodiscard]] KrylovResult solve_krylov(const BlockRows<Index>& matrix, std::span<const double> b,

@@ -12,9 +12,9 @@
 
 namespace op2::exec {
 
-/// What a device launches for a loop, as a value that can be written to a file: which kernels with
-/// what, computed once a plan from its arrays and sizes. Arguments are numbers in
-/// Executable::arguments; `begin` and `end` are variables that are there from the start.
+/// The launches of a device for a loop, as a value that can be written to a file: kernels and
+/// arguments, computed once a plan from the plan's arrays and sizes. Arguments are numbers in
+/// Executable::arguments; the variables `begin` and `end` exist from the start.
 
 // ---------------------------------------------------------------------------------- expressions
 
@@ -30,7 +30,7 @@ struct Variable {
   bool operator==(const Variable&) const = default;
 };
 
-/// @brief An entry of a plan's array, which the host reads: `at` holds one expression.
+/// @brief An entry of a plan's array, read by the host: `at` holds a single expression.
 struct Entry {
   int argument = 0;
   int n_bytes = 8;  ///< of an entry: 4 or 8
@@ -38,7 +38,7 @@ struct Entry {
   bool operator==(const Entry&) const = default;
 };
 
-/// @brief 1 if the plan has that array, else 0.
+/// @brief 1 if the plan has the array, else 0.
 struct IsThere {
   int argument = 0;
   bool operator==(const IsThere&) const = default;
@@ -64,7 +64,7 @@ struct BlocksOf {
   bool operator==(const BlocksOf&) const = default;
 };
 
-/// @brief Scalars from one component to the next of the Dat of the loop's argument `data`.
+/// @brief Scalars from a component to the next of the Dat of the loop's argument `data`.
 struct StrideOf {
   int data = 0;
   bool operator==(const StrideOf&) const = default;
@@ -101,17 +101,17 @@ struct When {
   bool operator==(const When&) const = default;
 };
 
-/// @brief Memory of the device until the last launch; `is_zero`: at first, and what launches leave
-/// there is there the next time.
+/// @brief Memory of the device until the last launch; `is_zero`: zero at first, and later with the
+/// values left by earlier launches.
 struct Allocate {
-  int scratch = 0;  ///< its number
+  int scratch = 0;  ///< number of the scratch memory
   int item_bytes = 8;
   Value extent;
   bool is_zero = false;
   bool operator==(const Allocate&) const = default;
 };
 
-/// @brief Memory that a kernel takes: argument `index`, or scratch number `index`.
+/// @brief Memory taken by a kernel: argument `index`, or scratch number `index`.
 struct MemorySlot {
   bool is_scratch = false;
   int index = 0;
@@ -119,9 +119,9 @@ struct MemorySlot {
 };
 
 enum class GridKind : std::uint8_t {
-  items,   ///< enough lanes for the items, or fewer that stride
+  items,   ///< enough lanes for the items, or fewer with a stride
   blocks,  ///< as many blocks as there are items
-  single,  ///< one block
+  single,  ///< a single block
 };
 
 /// @brief Nothing is launched for no items.
@@ -156,15 +156,15 @@ struct LaunchProgram {
 /// @brief The program as canonical text: equal programs, and only these, have equal texts.
 [[nodiscard]] std::string canonical(const LaunchProgram& program);
 
-/// @brief How much of that is there which a program names by numbers.
+/// @brief The sizes of everything that a program names by number.
 struct LaunchScope {
   std::size_t n_arguments = 0;  ///< of Executable::arguments
   std::size_t n_data = 0;       ///< of the loop
 };
 
-/// @brief The program that canonical() wrote: it uses nothing that @p scope does not have, and no
-/// scratch memory or variable before it is there.
-/// @throws UsageError saying what is wrong, and where.
+/// @brief The program behind a text of canonical(). The program uses nothing outside @p scope, and
+/// no scratch memory or variable before its definition.
+/// @throws UsageError with the error and its place.
 [[nodiscard]] LaunchProgram read_launch_program(std::string_view text, const LaunchScope& scope);
 
 }  // namespace op2::exec

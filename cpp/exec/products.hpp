@@ -9,7 +9,7 @@
 
 namespace op2::exec {
 
-/// @brief A matrix in memory: compressed rows of dense blocks, row-major, one at each place.
+/// @brief A matrix in memory: compressed rows of dense blocks, row-major, a block at each place.
 struct BlockTable {
   DType dtype = DType::float64;
   int row_dim = 1;                           ///< rows of a block
@@ -24,11 +24,12 @@ struct BlockTable {
 
 /// @brief `y = A x`, or `y += A x`.
 ///
-/// Each row is summed in the order of its places, so that the bits do not depend on @p n_threads.
-/// Sums of int64 wrap around.
-/// @param[in] x [n_x] of the matrix's dtype; columns lead nowhere beyond it.
-/// @param[in,out] y [rows of blocks * row_dim] of that dtype; it overlaps nothing else.
-/// @param[in] is_added Whether the product is added to what @p y has.
+/// Each row is summed in the order of its places, so the bits do not depend on @p n_threads. Sums
+/// of int64 wrap around.
+/// @param[in] x [n_x] of the matrix's dtype; columns stay below n_x.
+/// @param[in,out] y [rows of blocks * row_dim] of the same dtype, without overlap with the other
+/// arrays.
+/// @param[in] is_added Whether the product is added to the values of @p y.
 /// @throws UnsupportedError if there is no code for the dtype.
 void multiply(const BlockTable& matrix, const void* x, void* y, bool is_added, int n_threads);
 

@@ -18,7 +18,7 @@ struct Grid {
 /// long).
 using LaunchArgument = std::variant<void*, std::int64_t>;
 
-/// @brief A function of a Program that the host can launch.
+/// @brief A function of a Program, launched by the host.
 class DeviceKernel {
  public:
   DeviceKernel() = default;
@@ -42,8 +42,8 @@ class Program {
   /// @throws InternalError if there is none.
   [[nodiscard]] virtual DeviceKernel& kernel(const std::string& name) = 0;
 
-  /// @brief Blocks of @p n_lanes of a kernel that one multiprocessor holds at a time, as registers
-  /// and shared memory allow; 0: nobody knows.
+  /// @brief Blocks of @p n_lanes of a kernel held by a multiprocessor at a time, as registers and
+  /// shared memory allow; 0: unknown.
   [[nodiscard]] virtual int resident_blocks(const std::string& /*name*/, int /*n_lanes*/) {
     return 0;
   }

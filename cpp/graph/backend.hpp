@@ -13,24 +13,25 @@
 
 #include "base/error.hpp"
 
-/// What a backend implements so that graphs run on it, and how graphs are given to it.
+/// The interface that a backend implements for graphs, and the construction of graphs through the
+/// interface.
 ///
 /// The customisation points are those of source document 001: a graph is constructed with an
 /// instance of its execution space; add_node() is called for every node, the root and aggregates
-/// too, before any add_predecessor() that names it.
+/// too, before any add_predecessor() with the node.
 namespace op2::graph {
 
-/// @brief Says that a node is the root, before all others.
+/// @brief Marks a node as the root, before all others.
 struct IsRoot {};
-/// @brief Says that a node only joins others.
+/// @brief Marks a node as a mere join of others.
 struct IsAggregate {};
 
-/// @brief What a backend keeps with each node.
+/// @brief A backend's data in each node.
 template <class D>
 concept NodeDetails = std::default_initializable<D> && std::constructible_from<D, IsRoot>;
 
-/// @brief A node: what it runs, and what the backend keeps with it. It never moves, so that both
-/// can be pointed to.
+/// @brief A node: its kernel, and the backend's data. A node never moves, so both can be pointed
+/// to.
 template <class Kernel, NodeDetails Details>
 class KernelNode {
  public:
@@ -41,7 +42,7 @@ class KernelNode {
   KernelNode& operator=(const KernelNode&) = delete;
   ~KernelNode() = default;
 
-  /// @brief What is executed at each submit; null for the root and for aggregates.
+  /// @brief The work of each submit; null for the root and for aggregates.
   [[nodiscard]] const Kernel* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
   [[nodiscard]] Details& details() { return details_; }
   [[nodiscard]] const Details& details() const { return details_; }
@@ -54,7 +55,7 @@ class KernelNode {
 template <class G>
 using NodeOf = KernelNode<typename G::Kernel, typename G::Details>;
 
-/// @brief A node of a graph that is being built. Copies are the same node.
+/// @brief A node of a graph under construction. Copies are the same node.
 template <class G>
 class NodeRef {
  public:
@@ -65,7 +66,7 @@ class NodeRef {
   std::shared_ptr<NodeOf<G>> node_;
 };
 
-/// @brief A backend's graph. What it is told before instantiate() is what each submit() does.
+/// @brief A backend's graph. All nodes and edges before instantiate() make up each submit().
 template <class G>
 concept GraphBackend = NodeDetails<typename G::Details> &&
     std::constructible_from<G, typename G::Space> &&
@@ -80,8 +81,8 @@ concept GraphBackend = NodeDetails<typename G::Details> &&
   { ready.get_execution_space() } -> std::convertible_to<typename G::Space>;
 };
 
-/// @brief A graph while nodes can be added. It cannot be submitted; what it makes cannot be
-/// changed.
+/// @brief A graph while nodes can be added. The construction cannot be submitted, and the finished
+/// graph cannot be changed.
 template <GraphBackend G>
 class Construction {
  public:
@@ -89,7 +90,7 @@ class Construction {
       : graph_(std::make_unique<G>(std::move(space))),
         root_(added(graph_->create_root_node_ptr())) {}
 
-  /// @brief What comes before all nodes.
+  /// @brief The node before all nodes.
   [[nodiscard]] const NodeRef<G>& root() const { return root_; }
 
   [[nodiscard]] NodeRef<G> then(const NodeRef<G>& before, typename G::Kernel kernel) {
@@ -122,10 +123,10 @@ class Construction {
   NodeRef<G> root_;
 };
 
-/// @brief A node as it was written.
+/// @brief A node in written form.
 template <class Kernel>
 struct Step {
-  std::vector<std::size_t> after;                  ///< steps before it in the list; none: the start
+  std::vector<std::size_t> after;                  ///< earlier steps in the list; none: the start
   std::variant<Kernel, std::vector<Step>> what{};  ///< a kernel, or the steps of another graph
 };
 
@@ -138,7 +139,7 @@ NodeRef<G> joined(Construction<G>& construction, const std::vector<NodeRef<G>>& 
   return several.size() == 1 ? several.front() : construction.when_all(several);
 }
 
-/// Add steps behind a node, and return those that no other of them waits for.
+/// Add steps behind a node, and return the last ones, without a successor among them.
 template <GraphBackend G>
 std::vector<NodeRef<G>> add(Construction<G>& construction, const NodeRef<G>& start,
                             const std::vector<Step<typename G::Kernel>>& steps) {
@@ -169,7 +170,7 @@ std::vector<NodeRef<G>> add(Construction<G>& construction, const NodeRef<G>& sta
 }  // namespace inside
 
 /// @brief The graph of some steps on a backend, ready to be submitted.
-/// @throws UsageError if a step waits for one that is not before it.
+/// @throws UsageError if a step waits for a later step.
 template <GraphBackend G>
 [[nodiscard]] std::unique_ptr<G> lowered(typename G::Space space,
                                          const std::vector<Step<typename G::Kernel>>& steps) {

@@ -8,10 +8,9 @@
 
 namespace op2::graph {
 
-/// Nodes in an order in which each comes behind those that it waits for, and what they do to
-/// memory.
+/// Nodes in an order where each node stands behind the nodes to wait for, and their uses of memory.
 
-/// @brief What a node does to memory. Two numbers are equal if the memory may overlap.
+/// @brief A node's use of memory. Two numbers are equal if the memory may overlap.
 struct Use {
   int memory = 0;
   Access access = Access::read;
@@ -19,11 +18,11 @@ struct Use {
 };
 
 struct Node {
-  std::vector<std::size_t> after;  ///< nodes before it in the list that it waits for
+  std::vector<std::size_t> after;  ///< earlier nodes in the list to wait for
   std::vector<Use> uses;
 };
 
-/// @brief Two nodes that nothing orders, although one writes what the other one uses.
+/// @brief Two nodes without an order, although one writes memory used by the other.
 struct Conflict {
   std::size_t earlier;
   std::size_t later;
@@ -31,21 +30,21 @@ struct Conflict {
   bool operator==(const Conflict&) const = default;
 };
 
-/// @brief Whether the results depend on which one is first. Sums into the same values may change
+/// @brief Whether the results depend on the order of the two. Sums into the same values may change
 /// places, and so may minima and maxima.
 [[nodiscard]] bool conflicts(Access left, Access right);
 
-/// @brief All pairs that conflict and that no path orders, by `later`, then `earlier`; a pair that
-/// meets in several places is there once, with the first of them.
-/// @throws UsageError if a node waits for one that does not come before it.
+/// @brief All pairs in conflict without a path between them, by `later`, then `earlier`; a pair
+/// with several common places is listed once, with the first place.
+/// @throws UsageError if a node waits for a later node.
 [[nodiscard]] std::vector<Conflict> races(const std::vector<Node>& nodes);
 
-/// @brief The edges that make the nodes do the same as one after the other: [nodes] those that each
-/// must wait for, ascending. Of who used the same memory only the last ones are among them, and
-/// what is in `after` already.
+/// @brief The edges that give all nodes the effect of running in sequence: for each of [nodes] the
+/// nodes to wait for, ascending. Of the users of the same memory only the last ones are listed,
+/// besides the nodes in `after`.
 [[nodiscard]] std::vector<std::vector<std::size_t>> dependences(const std::vector<Node>& nodes);
 
-/// @brief [nodes] the length of the longest path that leads to each.
+/// @brief [nodes] the length of the longest path to each.
 /// @throws UsageError as races().
 [[nodiscard]] std::vector<std::size_t> levels(const std::vector<Node>& nodes);
 

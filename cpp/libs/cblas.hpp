@@ -9,28 +9,28 @@
 
 namespace op2::libs {
 
-/// @brief Sums of products and multiples of vectors by a library that speaks C's interface to BLAS:
+/// @brief Sums of products and multiples of vectors by a library with C's interface to BLAS:
 /// OpenBLAS, MKL, the reference BLAS.
 ///
-/// Integers are those of the library: 32 bits, or 64 in those whose functions end with `64_`.
+/// Integers are the library's: 32 bits, or 64 if the functions end with `64_`.
 class Cblas {
  public:
-  /// @brief Load the first of @p candidates that has the functions.
-  /// @throws ToolchainError saying what was looked for, if there is none.
+  /// @brief Load the first of @p candidates with the functions.
+  /// @throws ToolchainError with the searched names, if there is none.
   explicit Cblas(const std::vector<std::string>& candidates);
 
   [[nodiscard]] const std::string& path() const { return library_.path(); }
 
-  /// @brief Why exec::dot() of these cannot be the library's; empty: it can.
+  /// @brief Why the library cannot compute exec::dot() of these columns; empty: possible.
   [[nodiscard]] std::string veto_dot(const exec::Column& x, const exec::Column& y) const;
-  /// @brief As exec::dot(), with bits of the library's own. @pre Nothing vetoes it.
+  /// @brief As exec::dot(), with the library's bits. @pre Nothing vetoes the call.
   [[nodiscard]] exec::Scalar dot(const exec::Column& x, const exec::Column& y,
                                  bool conjugate) const;
 
-  /// @brief Why exec::axpy() of these cannot be the library's; empty: it can.
+  /// @brief Why the library cannot compute exec::axpy() of these columns; empty: possible.
   [[nodiscard]] std::string veto_axpy(const exec::Column& alpha, const exec::Column& x,
                                       const exec::Column& y) const;
-  /// @brief As exec::axpy(), with bits of the library's own. @pre Nothing vetoes it.
+  /// @brief As exec::axpy(), with the library's bits. @pre Nothing vetoes the call.
   void axpy(const exec::Column& alpha, const exec::Column& x, const exec::Column& y) const;
 
  private:
@@ -38,7 +38,7 @@ class Cblas {
   [[nodiscard]] void* address(const char* name) const;
 
   VendorLibrary library_;
-  bool is_wide_ = false;   // its integers have 64 bits
+  bool is_wide_ = false;   // integers of the library have 64 bits
   void* ddot_ = nullptr;   // double(n, x, stride, y, stride)
   void* dsdot_ = nullptr;  // the same of floats
   void* zdotu_ = nullptr;  // void(n, x, stride, y, stride, sum)
@@ -47,7 +47,7 @@ class Cblas {
   void* zaxpy_ = nullptr;  // the same, with the address of alpha
 };
 
-/// @brief Names under which systems install such libraries, the faster ones first.
+/// @brief Names of such libraries on common systems, the faster first.
 [[nodiscard]] std::vector<std::string> cblas_names();
 
 }  // namespace op2::libs

@@ -12,11 +12,11 @@
 
 namespace op2::libs {
 
-/// @brief The part of cuBLAS's ABI that is used here, named after its own without the prefix. Names
-/// and values are the vendor's; its header is not needed to build.
+/// @brief The used part of cuBLAS's ABI, with cuBLAS's names without the prefix. Names and values
+/// are the vendor's; the vendor's header is not needed to build.
 ///
-/// Each operation by the dtype: double, complex. The wide ones take lengths of 64 bits and are null
-/// before CUDA 12.
+/// Each operation by the dtype: double, complex. The wide functions take lengths of 64 bits and are
+/// null before CUDA 12.
 struct CublasApi {
   using Handle = void*;
   using Status = int;
@@ -32,7 +32,7 @@ struct CublasApi {
     Axpy* zaxpy = nullptr;
   };
 
-  std::string path;  // of the library; empty for one that tests make
+  std::string path;  // of the library; empty in a test
   Status (*create)(Handle* handle) = nullptr;
   Status (*destroy)(Handle handle) = nullptr;
   Status (*set_stream)(Handle handle, void* stream) = nullptr;
@@ -42,13 +42,13 @@ struct CublasApi {
   Operations<std::int64_t> wide;
 };
 
-/// @brief Find cuBLAS. @throws ToolchainError if there is none, or it is too old.
+/// @brief Find cuBLAS. @throws ToolchainError if there is none, or the version is too old.
 [[nodiscard]] CublasApi load_cublas(const std::vector<std::string>& candidates);
 
-/// @brief File names under which it is installed, the newest first.
+/// @brief File names of installed libraries, the newest first.
 [[nodiscard]] std::vector<std::string> cublas_names();
 
-/// @brief Sums of products and multiples of vectors on one GPU, by cuBLAS. Safe to use from several
+/// @brief Sums of products and multiples of vectors on a GPU, by cuBLAS. Safe to use from several
 /// threads.
 ///
 /// Everything is enqueued in the order of loops; numbers are on the device, so nothing waits.
@@ -62,17 +62,17 @@ class Cublas {
 
   [[nodiscard]] const std::string& path() const { return api_.path; }
 
-  /// @brief Why the sum of products of these cannot be the library's; empty: it can. Columns have
-  /// the addresses on the host.
+  /// @brief Why the library cannot compute the sum of products of these columns; empty: possible.
+  /// Columns have the addresses on the host.
   [[nodiscard]] std::string veto_dot(const exec::Column& x, const exec::Column& y) const;
   /// @brief Enqueue `*sum = x . y`, of `x . conj(y)`. Addresses are the device's.
-  /// @pre Nothing vetoes it. @throws ExecutionError naming cuBLAS's status.
+  /// @pre Nothing vetoes the call. @throws ExecutionError with cuBLAS's status.
   void dot(DType dtype, std::int64_t n, const void* x, const void* y, bool conjugate, void* sum);
 
   /// @brief As veto_dot(), of `y += alpha * x`, with a factor of some dtype.
   [[nodiscard]] std::string veto_axpy(DType factor, const exec::Column& x,
                                       const exec::Column& y) const;
-  /// @brief Enqueue that; as dot().
+  /// @brief Enqueue `y += alpha x`; as dot().
   void axpy(DType dtype, std::int64_t n, const void* alpha, const void* x, void* y);
 
  private:
@@ -84,9 +84,9 @@ class Cublas {
 
   const CublasApi api_;
   const std::shared_ptr<runtime::Device> device_;
-  std::mutex mutex_;                    // guards what follows, and the handle while it is used
+  std::mutex mutex_;                    // guards the members below, and the handle in use
   CublasApi::Handle handle_ = nullptr;  // null before the first call
-  std::uintptr_t queue_ = 0;            // that it has; 0: none yet
+  std::uintptr_t queue_ = 0;            // the queue of the handle; 0: none yet
 };
 
 }  // namespace op2::libs

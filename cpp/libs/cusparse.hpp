@@ -14,14 +14,14 @@
 
 namespace op2::libs {
 
-/// @brief The part of cuSPARSE's ABI that is used here, as CublasApi.
+/// @brief The used part of cuSPARSE's ABI, as CublasApi.
 struct CusparseApi {
   using Handle = void*;
   using Matrix = void*;  // cusparseSpMatDescr_t
   using Vector = void*;  // cusparseDnVecDescr_t
   using Status = int;
 
-  std::string path;  // of the library; empty for one that tests make
+  std::string path;  // of the library; empty in a test
   Status (*create)(Handle* handle) = nullptr;
   Status (*destroy)(Handle handle) = nullptr;
   Status (*set_stream)(Handle handle, void* stream) = nullptr;
@@ -42,13 +42,13 @@ struct CusparseApi {
                      void* buffer) = nullptr;
 };
 
-/// @brief Find cuSPARSE. @throws ToolchainError if there is none, or it is too old.
+/// @brief Find cuSPARSE. @throws ToolchainError if there is none, or the version is too old.
 [[nodiscard]] CusparseApi load_cusparse(const std::vector<std::string>& candidates);
 
-/// @brief File names under which it is installed, the newest first.
+/// @brief File names of installed libraries, the newest first.
 [[nodiscard]] std::vector<std::string> cusparse_names();
 
-/// @brief A matrix as the questions about it are asked.
+/// @brief A matrix in the form of the questions about the library.
 struct SparseShape {
   DType dtype = DType::float64;
   std::int64_t n_rows = 0;
@@ -57,7 +57,7 @@ struct SparseShape {
   int values_of_place = 1;
 };
 
-/// @brief cuSPARSE on one GPU. Safe to use from several threads.
+/// @brief cuSPARSE on a GPU. Safe to use from several threads.
 class Cusparse {
  public:
   Cusparse(CusparseApi api, std::shared_ptr<runtime::Device> device);
@@ -70,11 +70,11 @@ class Cusparse {
   [[nodiscard]] const CusparseApi& api() const { return api_; }
   [[nodiscard]] const std::shared_ptr<runtime::Device>& device() const { return device_; }
 
-  /// @brief Why a product cannot be the library's, with vectors of these dtypes; empty: it can.
+  /// @brief Why the library cannot compute a product with vectors of these dtypes; empty: possible.
   [[nodiscard]] static std::string veto(const SparseShape& matrix, DType x, DType y);
 
-  /// @brief Call @p use(handle) with the queue that commands of the thread go to, which makes what
-  /// is enqueued come in the order of loops.
+  /// @brief Call @p use(handle) with the queue for commands of the thread, so enqueued work comes
+  /// in the order of loops.
   template <class Use>
   void with_handle(const Use& use) {
     lend([&](std::uintptr_t queue) { use(handle_of(queue)); });
@@ -89,13 +89,13 @@ class Cusparse {
 
   const CusparseApi api_;
   const std::shared_ptr<runtime::Device> device_;
-  std::mutex mutex_;                      // guards what follows, and the handle while it is used
+  std::mutex mutex_;                      // guards the members below, and the handle in use
   CusparseApi::Handle handle_ = nullptr;  // null before the first call
-  std::uintptr_t queue_ = 0;              // that it has; 0: none yet
+  std::uintptr_t queue_ = 0;              // the queue of the handle; 0: none yet
 };
 
-/// @brief The products of one matrix: its descriptor, its index on the device and the memory that
-/// the library wants, kept until the matrix goes.
+/// @brief The products of a matrix: the descriptor, the index on the device and the memory for the
+/// library, kept until the matrix goes.
 class SparseProduct {
  public:
   /// @param[in] row_offset [n_rows + 1], @param[in] columns [n_places]; both are copied.
@@ -121,11 +121,11 @@ class SparseProduct {
   std::int64_t n_index_bytes_ = 0;
   std::shared_ptr<void> offsets_;
   std::shared_ptr<void> columns_;
-  std::mutex mutex_;  // guards the descriptors, which a call changes
+  std::mutex mutex_;  // guards the descriptors, changed by calls
   CusparseApi::Matrix matrix_ = nullptr;
   CusparseApi::Vector x_ = nullptr;
   CusparseApi::Vector y_ = nullptr;
-  std::shared_ptr<void> buffer_;  // what the library wants for a product; null before the first
+  std::shared_ptr<void> buffer_;  // memory for the library's product; null before the first
 };
 
 }  // namespace op2::libs

@@ -11,17 +11,17 @@
 
 namespace op2::libs {
 
-/// @brief Algebra of vectors on the host: the core's own, or a library's where that can do it and
+/// @brief Algebra of vectors on the host: by the core, or by a library that can serve the call and
 /// was measured to cost less. Safe to use from several threads.
 class Vectors {
  public:
-  /// @param[in] operations Decides, and counts what was done.
+  /// @param[in] operations Decides, and counts the calls.
   Vectors(std::unique_ptr<Cblas> library, std::shared_ptr<dispatch::Operations> operations);
 
   /// @brief The file of the library.
   [[nodiscard]] const std::string& path() const { return library_->path(); }
 
-  /// @brief As exec::dot(); sums of the library's have bits of its own.
+  /// @brief As exec::dot(); a library's sums have other bits.
   [[nodiscard]] exec::Scalar dot(const exec::Column& x, const exec::Column& y, bool conjugate,
                                  int n_threads);
   /// @brief As exec::axpy().
