@@ -12,30 +12,30 @@
 
 namespace op2::api {
 
-/// @brief What a loop is to run on.
+/// @brief The backend and device of a loop.
 struct Target {
   std::string backend;
   const runtime::DeviceInfo* info = nullptr;  ///< null: the host
 };
 
-/// @brief Code for a loop, and what runs it, without its launch on a device.
+/// @brief Code for a loop, with its runner, without the launch on a device.
 struct Chosen {
   const CompiledLoop* compiled;
   std::shared_ptr<exec::Executable> executable;
 };
 
-/// @brief The first code that suits the mesh; if none does, the last, which knows least of it.
+/// @brief The first code that suits the mesh; if none does, the last, with the fewest assumptions.
 /// @throws UnsupportedError if there is none for the backend or the device.
 [[nodiscard]] Chosen chosen(const LoopText& text, const Target& target, const Arguments& objects,
                             const Visited& visited);
 
-/// @brief Whether no two entries of a Map, as it is now, are the same.
+/// @brief Whether all current entries of a Map differ.
 [[nodiscard]] bool leads_nowhere_twice(const MapState& map);
 
 /// @brief The numbers that steer a loop's launches.
 [[nodiscard]] Tuning tuning_of(const CompiledLoop& compiled);
 
-/// @brief Bytes that one call must move: each Dat and Map entry once, what is added to both ways.
+/// @brief Bytes that a call must move: each Dat and Map entry once, values added to both ways.
 [[nodiscard]] std::int64_t useful_bytes(const Arguments& objects, const Visited& visited,
                                         const exec::Executable& executable);
 

@@ -10,7 +10,7 @@
 #include "base/paths.hpp"
 #include "mesh/map_table.hpp"
 
-/// Columns of cells over the entities of a Set, and the cells of them that a loop visits.
+/// Columns of cells over the entities of a Set, and the cells visited by a loop.
 namespace op2 {
 
 class Set;
@@ -18,15 +18,15 @@ class Subset;
 
 namespace api {
 
-/// @brief What an extruded Set has besides its columns.
+/// @brief The data of an extruded Set besides its columns.
 struct Extrusion {
   SetPointer base;
   bool is_constant;                  ///< all columns have as many layers, and start at 0
   bool is_periodic;                  ///< the top of a column is its bottom
-  std::vector<std::int64_t> layers;  ///< [2] or [2 * n_columns]: the lowest, one past the highest
+  std::vector<std::int64_t> layers;  ///< [2] or [2 * n_columns]: the lowest, the highest plus one
 };
 
-/// @brief The cells that a loop visits, as the lists from which generated code and plans look them
+/// @brief The cells visited by a loop, as the lists from which generated code and plans look them
 /// up (in the order of lower::item_locals), and the memory of the lists.
 struct Cells {
   std::int64_t n = 0;
@@ -35,18 +35,18 @@ struct Cells {
   std::vector<std::vector<std::int32_t>> narrow;
 };
 
-/// @brief What a loop visits: a whole Set, or some of its entities; of columns, which cells.
+/// @brief The visited entities: a whole Set, or a part; for columns, also the cells.
 struct Visited {
   Visited(const Set& set, Region cells = Region::all);
   Visited(const Subset& subset, Region cells = Region::all);
   Visited(SetPointer set, Region cells);
 
   SetPointer whole;
-  SubsetPointer part{};  ///< null: all of it
+  SubsetPointer part{};  ///< null: all of the Set
   Region region;
 
   [[nodiscard]] bool is_extruded() const;
-  /// @brief The Set that values without a Map are on.
+  /// @brief The Set of values without a Map.
   [[nodiscard]] const SetPointer& base() const;
   /// @brief Entities, or columns.
   [[nodiscard]] std::int64_t n_entities() const;
@@ -56,27 +56,27 @@ struct Visited {
 
 /// @brief The cells of an extruded Set, listed once for each kind of loop.
 /// @param[in] index_bytes Of the lists of columns and levels, if columns differ.
-/// @throws UsageError if they are more than that counts.
+/// @throws UsageError if @p index_bytes are too few for the cells.
 [[nodiscard]] std::shared_ptr<const Cells> cells_of(const Visited& visited, int index_bytes);
 
-/// @brief The Map from each column to the entity that it stands on.
-/// @param[in] index_bytes Of its values: 4 or 8.
-/// @throws UsageError if there are more columns than that counts.
+/// @brief The Map from each column to the entity below.
+/// @param[in] index_bytes Of the values: 4 or 8.
+/// @throws UsageError if @p index_bytes are too few for the columns.
 [[nodiscard]] MapPointer own_columns(const Visited& visited, int index_bytes);
 
-/// @brief Check that a region of something is one of columns.
-/// @throws UsageError if it is not.
+/// @brief Check that an object with a region is over columns.
+/// @throws UsageError if not.
 void check_region(const std::string& what, const Visited& visited);
 
-/// @brief Check that a Map was given the offsets that code was generated for.
-/// @throws UsageError if it was not.
+/// @brief Check that a Map has the offsets of the generated code.
+/// @throws UsageError if not.
 void check_offsets(const std::string& what, const MapState& map, const MapRef& path);
 
-/// @brief Check that a Map leads to its target Set from every cell of the visited columns.
-/// @throws UsageError naming the column, if it does not.
+/// @brief Check that every cell of the visited columns leads to an entity of the Map's target Set.
+/// @throws UsageError with the column, if not.
 void check_reach(const std::string& what, const MapState& map, const Visited& visited);
 
-/// @brief How a Map leads from cells, or pairs of them, by its own offsets.
+/// @brief The path of a Map from cells, or pairs of cells, by the Map's own offsets.
 [[nodiscard]] MapRef path_of(const MapState& map, bool facets);
 
 }  // namespace api

@@ -20,10 +20,10 @@
 #include "base/dtype.hpp"
 #include "base/error.hpp"
 
-/// What generated code hands over to make its graphs.
+/// The input from generated code for graphs.
 namespace op2::api {
 
-/// @brief The name of a scalar type, as NumPy has it.
+/// @brief NumPy's name of a scalar type.
 template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, float>) return DType::float32;
@@ -40,16 +40,16 @@ constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, std::uint64_t>) return DType::uint64;
 }
 
-/// @brief Values that a graph uses, as it knows them by their name.
+/// @brief Values used by a graph, known there by name.
 struct GraphValues {
   std::string name;
   DType dtype;
   DataPointer data;
-  bool is_input;   ///< a submit depends on what it holds before
-  bool is_output;  ///< a submit changes it
+  bool is_input;   ///< a submit depends on the values before
+  bool is_output;  ///< a submit changes the values
 };
 
-/// @brief What a submit does, one after the other.
+/// @brief The actions of a submit, in sequence.
 class GraphSteps {
  public:
   void loop(Loop loop);
@@ -59,15 +59,15 @@ class GraphSteps {
     steps_.emplace_back([target, value] { std::ranges::fill(target.values(), value); });
   }
 
-  /// @brief A copy of all values, converted to what holds them all.
-  /// @throws UsageError if there are not as many.
+  /// @brief A copy of all values, converted to the type of the target.
+  /// @throws UsageError for different numbers of values.
   template <class T, class S>
   void copy(const Held<S>& source, const Held<T>& target) {
     check_as_many("copy", source.read().size(), target.read().size());
     steps_.emplace_back([source, target] { convert(source.read(), target.values()); });
   }
 
-  /// @brief Exclusive sums: each entity gets those over all entities before it.
+  /// @brief Exclusive sums: each entity gets the sum over all entities before.
   /// @throws UsageError as copy().
   template <class T, int Dim>
   void scan(const Dat<T, Dim>& source, const Dat<T, Dim>& target) {
@@ -76,7 +76,7 @@ class GraphSteps {
         [source, target] { op2::scan(source.read(), target.values(), std::size_t{Dim}); });
   }
 
-  /// @brief Steps that are repeated as long as a condition holds, which is asked before each pass.
+  /// @brief Steps repeated while a condition holds, checked before each pass.
   void repeat(std::function<bool()> condition, std::int64_t most, GraphSteps steps);
 
   void run() const;
@@ -87,7 +87,7 @@ class GraphSteps {
   std::vector<std::function<void()>> steps_;
 };
 
-/// @brief The values of a graph that were read from its file, and what keeps them in memory.
+/// @brief The values of a graph read from its file, and the owner of their memory.
 class KeptValues {
  public:
   template <class T>
@@ -106,35 +106,35 @@ class KeptValues {
 
 namespace op2 {
 
-/// @brief Loops and what is between them, in an order that was checked when the graph was saved.
+/// @brief Loops and the actions between them, in an order checked when the graph was saved.
 ///
-/// Copies are the same graph. Its values are those of the objects that it was made of: they can be
-/// read and changed between two submits.
+/// Copies are the same graph. The values are those of the graph's objects, to be read and changed
+/// between two submits.
 class Graph {
  public:
   Graph(std::string name, api::GraphSteps steps, std::vector<api::GraphValues> values);
 
   /// @brief Run everything, @p n times.
   /// @throws UsageError if n is not positive.
-  /// @throws ExecutionError if a loop failed; what comes behind has not run then.
+  /// @throws ExecutionError if a loop failed; later steps have not run then.
   void submit(std::int64_t n = 1);
 
   [[nodiscard]] const std::string& name() const;
-  /// @brief Names of what a submit depends on.
+  /// @brief Names of the values that a submit depends on.
   [[nodiscard]] std::vector<std::string> inputs() const;
-  /// @brief Names of what a submit changes.
+  /// @brief Names of the values changed by a submit.
   [[nodiscard]] std::vector<std::string> outputs() const;
 
-  /// @brief The values of this name, where they are: a Dat's entity by entity, a Mat's block by
-  /// block. Those of a Const may be changed if the graph has read them from a file.
-  /// @throws UsageError if the graph uses nothing of that name, or values of another type.
+  /// @brief The values of a name, in place: a Dat's entity by entity, a Mat's block by block.
+  /// Values of a Const may be changed if the graph has read them from a file.
+  /// @throws UsageError if the graph has no values of the name, or values of another type.
   template <class T>
   [[nodiscard]] std::span<T> values(std::string_view name) const {
     const auto [begin, n_bytes] = found(name, api::dtype_of<T>());
     return {static_cast<T*>(begin), n_bytes / sizeof(T)};
   }
 
-  /// @brief Keep values that were read from a file for as long as the graph.
+  /// @brief Keep values read from a file for as long as the graph.
   void keep(api::KeptValues values);
 
  private:

@@ -12,12 +12,12 @@
 
 /// Conversions, gathers and sums of arrays, for programs in C++ and for graphs.
 ///
-/// In a generated project they are compiled into the run-time for the types that api/eti.json
-/// lists, and a program instantiates none of them; for others it instantiates its own. With
-/// OP2_ETI_ONLY these are refused. Whoever calls them is at the end of this file.
+/// In a generated project they are compiled into the run-time for the types listed in api/eti.json,
+/// and a program instantiates none of them; other types are instantiated in the program. With
+/// OP2_ETI_ONLY other types are refused. The functions for callers are at the end of this file.
 namespace op2::leaves {
 
-/// Whether a leaf is compiled for some types: eti/leaves_avail.hpp says of which it is.
+/// Whether a leaf is compiled for some types, by eti/leaves_avail.hpp.
 template <class To, class From>
 struct ConvertAvail : std::false_type {};
 template <class T, class Index>
@@ -29,14 +29,14 @@ struct ScanAvail : std::false_type {};
 
 }  // namespace op2::leaves
 
-// A project has the file, the core has not: its own units are few.
+// A project has the file, the core has not: the core's own units are few.
 #if __has_include(<eti/leaves_avail.hpp>)
 #include <eti/leaves_avail.hpp>
 #endif
 
 namespace op2::leaves {
 
-/// What values are summed as: wider than they are, where there is something wider.
+/// The type of a sum of values: wider than the values, where a wider type exists.
 template <class T>
 struct Widened {
   using type = std::conditional_t<std::is_integral_v<T>, std::int64_t,
@@ -49,8 +49,8 @@ struct Widened<std::complex<T>> {
 template <class T>
 using Wide = typename Widened<T>::type;
 
-/// Their definitions are in api/leaves_impl.hpp, which programs do not see: a compiler may expand
-/// what it sees, whatever is declared extern.
+/// Their definitions are in api/leaves_impl.hpp, unseen by programs: a compiler may expand visible
+/// definitions, in spite of extern declarations.
 template <class To, class From, bool Compiled = ConvertAvail<To, From>::value>
 struct Convert {
   static void run(std::span<const From> from, To* to);
@@ -78,7 +78,7 @@ namespace op2::leaves {
 template <class...>
 inline constexpr bool is_listed = false;
 
-// Of types that are not listed there is nothing to call.
+// For types outside the list there is nothing to call.
 template <class To, class From>
 struct Convert<To, From, false> {
   static_assert(is_listed<To, From>,
@@ -111,7 +111,7 @@ namespace op2 {
 
 namespace leaves {
 
-/// The scalar of a range: const or not, vector, array or span, it is one instantiation.
+/// The scalar of a range: const or not, vector, array or span lead to the same instantiation.
 template <class Range>
 using Scalar =
     std::remove_cv_t<typename decltype(std::span(std::declval<const Range&>()))::element_type>;
@@ -124,10 +124,10 @@ inline void check_as_many(const char* what, std::size_t expected, std::size_t go
 
 }  // namespace leaves
 
-/// @brief Convert each value of a range to the type of another one, as static_cast does.
+/// @brief Convert each value of a range to the type of another range, as static_cast does.
 ///
-/// Real numbers that an integer type does not hold become the nearest that it holds, NaN 0.
-/// @throws UsageError if they have not as many.
+/// Real numbers outside an integer type become the nearest number of the type, NaN 0.
+/// @throws UsageError for different lengths.
 template <class From, class To>
 void convert(const From& from, To&& to) {
   using Source = leaves::Scalar<From>;
@@ -151,8 +151,8 @@ void gather(const Values& values, const Rows& rows, To&& to, std::size_t dim = 1
 }
 
 /// @brief The sum of `left[i] * conj(right[i])`: float is summed as double, real or complex, and
-/// integers as std::int64_t. Its bits do not depend on anything but the values.
-/// @throws UsageError if they have not as many values.
+/// integers as std::int64_t. The bits depend on the values only.
+/// @throws UsageError for different numbers of values.
 template <class Left, class Right>
 auto inner(const Left& left, const Right& right) {
   using T = leaves::Scalar<Left>;
@@ -161,8 +161,8 @@ auto inner(const Left& left, const Right& right) {
   return leaves::Inner<T>::run(std::span<const T>(left), other.data());
 }
 
-/// @brief Exclusive sums over rows of `dim` values: each gets those of all rows before it.
-/// @throws UsageError if they have not as many values.
+/// @brief Exclusive sums over rows of `dim` values: each row gets the sum of all rows before.
+/// @throws UsageError for different numbers of values.
 template <class From, class To>
 void scan(const From& from, To&& to, std::size_t dim = 1) {
   using T = leaves::Scalar<From>;

@@ -9,7 +9,7 @@
 #include "api/leaves.hpp"
 #include "base/convert.hpp"
 
-/// How the leaves are done. Changing it changes no list of types, and no declaration.
+/// The definitions of the leaves. A change here changes no list of types, and no declaration.
 namespace op2::leaves {
 namespace implementation {
 

@@ -16,61 +16,61 @@
 #include "runtime/host/team.hpp"
 #include "runtime/vendors.hpp"
 
-/// What generated code hands over to make its loops.
+/// The input from generated code for loops.
 namespace op2::api {
 
-/// @brief Lets several loops share teams that the library of loops opens. As KnownBackends.
+/// @brief Lets several loops share teams opened by the library of loops. As KnownBackends.
 struct KnownTeams {
   explicit KnownTeams(op2_open_team_v1 open) { runtime::open_teams_by(open); }
 };
 
-/// @brief A backend that loops were compiled for.
+/// @brief A backend with compiled loops.
 struct KnownBackend {
   const char* name;
-  const runtime::DeviceVendor* vendor;  ///< of its devices; null: the host
+  const runtime::DeviceVendor* vendor;  ///< of the devices; null: the host
 };
 
-/// @brief Lets init() find backends by their names. A static object of what has loops for them.
+/// @brief Lets init() find backends by name. A static object of a library with loops for them.
 struct KnownBackends {
   KnownBackends(std::initializer_list<KnownBackend> backends);
 };
 
-/// @brief What a device loads.
+/// @brief Code for a device to load.
 struct Image {
-  const char* target;  ///< "sm_90"; of OpenCL C: the options of its compiler
+  const char* target;  ///< "sm_90"; for OpenCL C: the options of the compiler
   const unsigned char* bytes;
   std::size_t n_bytes;
 };
 
-/// @brief A loop as it was compiled for one backend.
+/// @brief A loop compiled for a backend.
 struct CompiledLoop {
-  const char* backend;          ///< its name
+  const char* backend;          ///< name of the backend
   op2_launch_v1 launch;         ///< null: on a device
-  const char* executable;       ///< exec::canonical of it
+  const char* executable;       ///< exec::canonical of the Executable
   std::int64_t block_size;      ///< 0: chosen from the size
-  std::vector<bool> injective;  ///< [maps] that the code needs to lead nowhere twice
-  /// Numbers that steer launches, where they are not the defaults.
+  std::vector<bool> injective;  ///< [maps] Maps whose entries must differ, by the code
+  /// Numbers that steer launches, where other than the defaults.
   std::vector<std::pair<const char*, std::variant<bool, std::int64_t, double>>> tuning;
-  std::vector<Image> images = {};  ///< of a device: one for each kind of them
-  bool for_processor = false;      ///< of a device that is a processor; else of a GPU
+  std::vector<Image> images = {};  ///< of a device: one for each kind of device
+  bool for_processor = false;      ///< of a device: a processor; else a GPU
   bool padded = false;             ///< pays where targets have similar numbers of elements
   int index_bytes = 8;             ///< of all index arithmetic
 };
 
-/// @brief The kind of columns that a loop visits.
+/// @brief The kind of columns visited by a loop.
 struct ColumnKind {
   Layers layers = Layers::none;
   bool periodic = false;
-  bool facets = false;  ///< pairs of a cell and the one above it
+  bool facets = false;  ///< pairs of a cell and the cell above
 };
 
-/// @brief A loop, for all backends that it was compiled for.
+/// @brief A loop, for all backends with compiled code.
 struct LoopText {
   const char* name;
-  std::vector<int> spaces;  ///< [maps] those with equal ones lead to the same memory
+  std::vector<int> spaces;  ///< [maps] Maps with equal numbers lead to the same memory
   std::vector<CompiledLoop> compiled;
   int index_bytes = 4;             ///< of a Subset's indices, of lists of columns and levels
-  int slots = 1;                   ///< ways by which an element reaches what it writes
+  int slots = 1;                   ///< ways from an element to written values
   ColumnKind columns = {};         ///< of an extruded Set
   std::vector<MapRef> paths = {};  ///< [maps] the entries used; empty: all, in order
 };
@@ -78,20 +78,20 @@ struct LoopText {
 /// @brief An argument of a loop.
 struct Argument {
   DataPointer data;
-  int map = -1;      ///< by which it is reached, a matrix's rows; -1: by none
-  int columns = -1;  ///< by which a matrix's columns are
+  int map = -1;      ///< the Map to the values, or to a matrix's rows; -1: none
+  int columns = -1;  ///< the Map to a matrix's columns
 };
 
-/// @brief The objects that a loop is about.
+/// @brief The objects of a loop.
 struct Arguments {
   std::vector<Argument> data;
   std::vector<MapPointer> maps;
   std::vector<DataPointer> constants;
 };
 
-/// @brief A loop that is ready to run.
-/// @throws UsageError if the objects do not belong together, or are not what the code was made for.
-/// @throws UnsupportedError if there is no code for the backend that loops are to run on.
+/// @brief A loop ready to run.
+/// @throws UsageError if the objects do not belong together, or differ from those of the code.
+/// @throws UnsupportedError if there is no code for the current backend.
 [[nodiscard]] Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments);
 
 }  // namespace op2::api

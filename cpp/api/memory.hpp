@@ -10,14 +10,14 @@ namespace op2 {
 
 namespace api {
 
-/// @brief Memory that begins at a cache line; of many bytes, at a large page, and in such pages
-/// where the system has them. Not initialised.
-/// @throws std::bad_alloc if there is not as much.
+/// @brief Memory from the begin of a cache line; for many bytes, from the begin of a large page,
+/// and in large pages where the system has them. Not initialised.
+/// @throws std::bad_alloc if there is not enough memory.
 [[nodiscard]] void* allocated(std::size_t n_bytes);
-/// @brief Give back what allocated() returned for as many bytes.
+/// @brief Give back a result of allocated() for as many bytes.
 void deallocate(void* memory, std::size_t n_bytes) noexcept;
 
-/// @brief Where standard containers get such memory.
+/// @brief The allocator of standard containers with such memory.
 template <class T>
 struct Allocator {
   using value_type = T;
@@ -37,8 +37,8 @@ struct Allocator {
 
 }  // namespace api
 
-/// @brief Values of a program, as a std::vector, in memory as NumPy's arrays have it: loops that
-/// visit large meshes in no order wait for the tables of small pages otherwise.
+/// @brief Values of a program, as a std::vector, in memory like NumPy's arrays: loops over large
+/// meshes without an order would wait for the tables of small pages otherwise.
 template <class T>
 using Array = std::vector<T, api::Allocator<T>>;
 

@@ -12,8 +12,8 @@
 /// Meshes from files, and results for ParaView.
 namespace op2 {
 
-/// @brief What a file of NumPy's (.npz) holds of a mesh; `pyop2cxx.io.write_npz` writes such files,
-/// and numpy.savez of arrays with these names.
+/// @brief A mesh in a file of NumPy's (.npz), as written by `pyop2cxx.io.write_npz`, or by
+/// numpy.savez of arrays with these names.
 struct MeshFile {
   std::string path;
   int cell_type = 0;  // VTK's number: 3 interval, 5 triangle, 9 quadrilateral, 10 tetrahedron, ...
@@ -26,17 +26,18 @@ struct MeshFile {
   std::map<std::string, Array<int>> numbers;    // other arrays of integers, row by row
   std::map<std::string, Array<double>> values;  // other arrays of real numbers, row by row
 
-  /// @brief One of `numbers`: "interior_facets.cells", "exterior_facets.tags.inflow".
-  /// @throws UsageError if there is none of this name; the message lists those there are.
+  /// @brief A member of `numbers`: "interior_facets.cells", "exterior_facets.tags.inflow".
+  /// @throws UsageError for an unknown name; the message lists all names.
   [[nodiscard]] const Array<int>& integers(const std::string& name) const;
 
-  /// @brief One of `values`.
-  /// @throws UsageError if there is none of this name; the message lists those there are.
+  /// @brief A member of `values`.
+  /// @throws UsageError for an unknown name; the message lists all names.
   [[nodiscard]] const Array<double>& reals(const std::string& name) const;
 };
 
 /// @brief Read a mesh. Checksums, shapes and ranges are checked.
-/// @throws UsageError if it cannot be read, is damaged or compressed, or its arrays do not fit.
+/// @throws UsageError if the file cannot be read, is damaged or compressed, or its arrays do not
+/// fit.
 [[nodiscard]] MeshFile read_mesh(const std::string& path);
 
 /// @brief Values on the vertices or the cells of a mesh, as a file shows them: `{"q", q.read()}`.
@@ -46,7 +47,8 @@ struct Field {
 };
 
 /// @brief Write values on a mesh for ParaView, as a .vtu file; whole or not at all.
-/// @throws UsageError if it cannot be written, or values are not so many for each entity.
+/// @throws UsageError if the file cannot be written, or the number of values does not fit the
+/// entities.
 void write_vtu(const std::string& path, const MeshFile& mesh, const std::vector<Field>& on_vertices,
                const std::vector<Field>& on_cells = {});
 

@@ -17,8 +17,8 @@
 
 namespace op2::api {
 
-/// What loops over an extruded Set, or over a part of one, have listed. Plans know the lists by
-/// where they are, so each is made once.
+/// The lists of loops over an extruded Set, or over a part of the Set. Plans know lists by address,
+/// so each list is made once.
 struct CellLists {
   template <class Index>
   struct Columns {
@@ -26,7 +26,7 @@ struct CellLists {
     std::shared_ptr<mesh::MapTable> table;
   };
 
-  std::mutex mutex;                                                      // guards what follows
+  std::mutex mutex;                                                      // guards the members below
   std::map<std::pair<Region, int>, std::shared_ptr<const Cells>> cells;  // by bytes of indices
   Columns<std::int32_t> narrow_columns;
   Columns<std::int64_t> wide_columns;
@@ -36,7 +36,7 @@ struct SetState {
   std::int64_t size;
   std::string name;
   std::shared_ptr<const Extrusion> extrusion = nullptr;  ///< null: not extruded
-  std::shared_ptr<CellLists> lists = nullptr;            ///< of an extruded one
+  std::shared_ptr<CellLists> lists = nullptr;            ///< of an extruded Set
 };
 
 struct SubsetState {

@@ -13,36 +13,36 @@
 #include "api/states.hpp"
 #include "base/error.hpp"
 
-/// Loops that `pyop2cxx generate` has written, for programs in C++.
+/// Loops written by `pyop2cxx generate`, for programs in C++.
 ///
 /// Sets, Subsets, Maps, Dats, Mats, Globals and Consts are handles: copies are the same object.
-/// Values of Maps, Dats, Mats, Globals and Consts stay where they are, in memory of the program,
-/// which must outlive every object and Loop that sees them. A device has copies of them: whoever
-/// reads memory after a loop has run there asks for it by read(), and who writes it by values(),
-/// each time. The last handle of an object brings back what a device has newer. What is wrong is an
-/// exception: UsageError of what a caller did, UnsupportedError of what the generated code cannot
-/// do, ExecutionError of a loop that failed. All are op2::Error.
+/// Values of Maps, Dats, Mats, Globals and Consts stay in place, in memory of the program, and the
+/// memory must outlive every object and Loop with access. A device has copies of them. After a loop
+/// on a device, a program calls read() before each read of memory, and values() before each write.
+/// The last handle of an object brings back values that are newer on a device. Errors are
+/// exceptions: UsageError for a caller's mistake, UnsupportedError for a limit of the generated
+/// code, ExecutionError for a failed loop. All are op2::Error.
 namespace op2 {
 
-/// @brief How loops run that are made from now on.
+/// @brief Options of all loops made from now on.
 struct Options {
-  /// As Python calls it: "sequential", "openmp", or another one that loops of this program were
-  /// generated for.
+  /// The name in Python: "sequential", "openmp", or another backend with generated loops in the
+  /// program.
   std::string backend = "openmp";
-  int threads = 0;            ///< of one loop; 0: as many as this process may use
-  std::string device = {};    ///< its number, or a part of its name; empty: the first GPU
-  std::string platform = {};  ///< a part of its name; empty: any
+  int threads = 0;            ///< of a loop; 0: as many as the process may use
+  std::string device = {};    ///< number, or a part of the name; empty: the first GPU
+  std::string platform = {};  ///< a part of the name; empty: any
 };
 
-/// @brief Set the options of all loops that are made from now on; opens the device, if it is one.
-/// @throws UsageError if there are less than no threads, or there is no such backend or device; the
+/// @brief Set the options of all loops made from now on; opens the device, if the backend has one.
+/// @throws UsageError for a negative number of threads, or an unknown backend or device; the
 /// message lists all.
-/// @throws ToolchainError if there is no driver, or it finds no device; the message says what was
-/// looked for. Nothing is changed then.
+/// @throws ToolchainError if there is no driver, or the driver finds no device; the message gives
+/// the searched names. Nothing is changed then.
 void init(const Options& options);
 
-/// @brief Wait until the devices have done what was asked of them. Loops on the host have.
-/// @throws ExecutionError if a loop has failed, naming it.
+/// @brief Wait until the devices have done all enqueued work. Loops on the host are done already.
+/// @throws ExecutionError if a loop has failed, with the name of the loop.
 void finish();
 
 /// @brief A set of mesh entities. Equal only to itself.
@@ -62,28 +62,28 @@ class Set {
   api::SetPointer state_;
 };
 
-/// @brief Columns of cells over the entities of a Set. Its entities are the columns.
+/// @brief Columns of cells over the entities of a Set. The columns are the entities.
 ///
 /// Loops visit the cells of each column from the bottom up. Dats without a Map are on the base Set,
 /// a row for each column; Maps start here, with an Offset.
 class ExtrudedSet : public Set {
  public:
-  /// @param[in] layers Of every column, one more than it has cells.
+  /// @param[in] layers Of every column, one more than the number of cells.
   /// @param[in] periodic Whether the top of a column is its bottom.
-  /// @throws UsageError if there is no cell, or the base is extruded itself.
+  /// @throws UsageError if there is no cell, or the base is extruded.
   ExtrudedSet(const Set& base, std::int64_t layers, bool periodic = false)
       : Set(api::made_extruded(base.state(), layers, periodic)) {}
 
-  /// @param[in] layers [base.size()][2], copied: the lowest layer of each column, and one past its
-  /// highest.
-  /// @throws UsageError as above, and if they are of another number.
+  /// @param[in] layers [base.size()][2], copied: the lowest layer of each column, and the highest
+  /// plus one.
+  /// @throws UsageError as above, and for another number of layers.
   ExtrudedSet(const Set& base, std::span<const std::int32_t> layers, bool periodic = false)
       : Set(api::made_extruded(base.state(), {layers.data(), 4, layers.size(), 2}, periodic)) {}
   ExtrudedSet(const Set& base, std::span<const std::int64_t> layers, bool periodic = false)
       : Set(api::made_extruded(base.state(), {layers.data(), 8, layers.size(), 2}, periodic)) {}
 };
 
-/// @brief Some entities of a Set: loops over it visit only these.
+/// @brief Some entities of a Set: loops over a Subset visit only these.
 class Subset {
  public:
   /// @param[in] indices Copied. Ascending, each once, in [0, whole.size()).
@@ -98,17 +98,18 @@ class Subset {
   api::SubsetPointer state_;
 };
 
-/// @brief Where the entities of one Set lead in another: `Arity` entries for each.
+/// @brief The targets (nodes, or degrees of freedom) in a Set of the entities of another: `Arity`
+/// entries for each.
 template <int Arity = 1, class Index = std::int32_t>
 class Map {
  public:
   /// @param[in] values Row by row; entries in [0, to.size()).
-  /// @throws UsageError if they are of another number, or one leads nowhere.
+  /// @throws UsageError for another number of values, or an entry out of range.
   Map(const Set& from, const Set& to, std::span<const Index> values, std::string name = "map")
       : Map(from, to, values, Offset{}, std::move(name)) {}
 
   /// @param[in] values Of the lowest cell of each column.
-  /// @param[in] offset How far the entries move from a cell to the one above.
+  /// @param[in] offset How far the entries move from a cell to the cell above.
   /// @throws UsageError as above, and if there are not `Arity` offsets.
   Map(const Set& from, const Set& to, std::span<const Index> values, Offset offset,
       std::string name = "map")
@@ -118,8 +119,8 @@ class Map {
     static_assert(sizeof(Index) == 4 || sizeof(Index) == 8);
   }
 
-  /// @brief Say that values were changed: they are checked again, and plans made anew.
-  /// @throws UsageError if one leads nowhere.
+  /// @brief Report changed values: they are checked again, and plans made anew.
+  /// @throws UsageError if an entry is out of range.
   void changed() { api::check_changed(*state_); }
 
   [[nodiscard]] const api::MapPointer& state() const { return state_; }
@@ -130,12 +131,12 @@ class Map {
 
 namespace api {
 
-/// @brief What looks at values of the program's.
+/// @brief A view of values of the program.
 template <class T>
 class Held {
  public:
-  /// @brief The values, to be read and written: those that a device may have are no longer used.
-  /// @throws ExecutionError if a loop that wrote them has failed, naming it.
+  /// @brief The values, to be read and written: copies on a device are no longer used.
+  /// @throws ExecutionError if a loop that wrote the values has failed, with the name of the loop.
   [[nodiscard]] std::span<T> values() const {
     bring_to_host(*state_, true);
     return values_;
@@ -172,10 +173,11 @@ class Dat : public api::Held<T> {
                      values) {}
 };
 
-/// @brief Two Maps from one Set: each of its entities couples the rows that one leads to with the
+/// @brief Two Maps from one Set: each entity couples the rows behind one Map with the columns
+/// behind the other.
 /// columns that the other leads to.
 struct Coupling {
-  /// @param[in] region Of Maps that start on columns: which cells couple what they lead to.
+  /// @param[in] region Of Maps that start on columns: the cells whose targets are coupled.
   template <int R, class I, int C, class J>
   Coupling(const Map<R, I>& rows, const Map<C, J>& columns, Region region = Region::all)
       : maps{rows.state(), columns.state(), region} {}
@@ -183,10 +185,10 @@ struct Coupling {
   api::MapPair maps;
 };
 
-/// @brief Where matrices may have values: compressed rows, columns ascending within each.
+/// @brief The places of values in matrices: compressed rows, columns ascending within each.
 ///
-/// Rows and columns count entities; a Mat has a block of values for each pair of them. Square ones,
-/// of one Set with itself, have their diagonal.
+/// Rows and columns count entities; a Mat has a block of values for each pair. Square patterns, of
+/// a Set with itself, have their diagonal.
 class Sparsity {
  public:
   /// @throws UsageError if Maps of a pair start on different Sets, or lead to others.
@@ -207,7 +209,7 @@ class Sparsity {
 
 /// @brief A sparse matrix of blocks of `Rows` times `Cols` values.
 ///
-/// Loops add to what is there, or overwrite it: who assembles anew sets the values to 0 before.
+/// Loops add to the old values, or overwrite them: for a new assembly, set the values to 0 before.
 template <class T, int Rows = 1, int Cols = Rows>
 class Mat : public api::Held<T> {
  public:
@@ -220,7 +222,7 @@ class Mat : public api::Held<T> {
             values) {}
 };
 
-/// @brief Values that are the same for all entities; loops may reduce into them.
+/// @brief Values common to all entities; loops may reduce into them.
 template <class T, int Dim = 1>
 class Global : public api::Held<T> {
  public:
@@ -231,9 +233,9 @@ class Global : public api::Held<T> {
                      values) {}
 };
 
-/// @brief What kernels know by its name. Its values are read when a loop runs.
+/// @brief A constant known to kernels by name. The values are read when a loop runs.
 ///
-/// A device has a copy: whoever has written new values says so by changed().
+/// A device has a copy: after writing new values, call changed().
 template <class T, int Dim = 1>
 class Const {
  public:
@@ -242,7 +244,7 @@ class Const {
       : state_(api::made_global({values.data(), sizeof(T), values.size(), Dim}, "Const",
                                 std::move(name))) {}
 
-  /// @brief Say that values were changed.
+  /// @brief Report changed values.
   void changed() { api::bring_to_host(*state_, true); }
 
   [[nodiscard]] const api::DataPointer& state() const { return state_; }
@@ -251,10 +253,10 @@ class Const {
   api::DataPointer state_;
 };
 
-/// @brief A loop with its arguments: checked, bound, and planned when it first runs.
+/// @brief A loop with its arguments: checked, bound, and planned at the first run.
 ///
-/// Make it once and run it often. Runs of one Loop exclude each other. On a device run() waits for
-/// nothing: what fails there is an exception of who waits.
+/// Make a Loop once and run the object often. Runs of one Loop exclude each other. On a device
+/// run() waits for nothing: a later failure is an exception of the waiting call.
 class Loop {
  public:
   explicit Loop(std::shared_ptr<api::LoopState> state) : state_(std::move(state)) {}

@@ -19,19 +19,19 @@
 /// Values of a program in Python, for the test of a generated project and for its graphs.
 namespace op2::api {
 
-/// @brief CRC-32, as zlib has it. @param[in] before Of the bytes before these.
+/// @brief CRC-32, as in zlib. @param[in] before Of the bytes before these.
 [[nodiscard]] std::uint32_t checksum_of(std::span<const char> bytes, std::uint32_t before = 0);
 
-/// @brief What a loop's objects held before it ran in Python and after, in the order of a file.
+/// @brief The values of a loop's objects before a run in Python and after, in the order of a file.
 class Recorded {
  public:
   explicit Recorded(const std::string& path);
 
-  /// @brief Values that have to be those of one program: the file begins with a line that says so.
-  /// @param[in] title That line.
+  /// @brief Values of a certain program: the first line of the file names the program.
+  /// @param[in] title The first line.
   /// @param[in] n_bytes Of all values.
   /// @param[in] checksum Of all values, see checksum_of().
-  /// @throws UsageError if it is missing, of something else, cut short or damaged.
+  /// @throws UsageError if the file is missing, of another program, cut short or damaged.
   Recorded(const std::string& path, const std::string& title, std::size_t n_bytes,
            std::uint32_t checksum);
 
@@ -47,7 +47,7 @@ class Recorded {
   }
 
   /// @brief Whether values are the next ones, up to the rounding of sums in another order: parts of
-  /// the largest of them. Prints the first that is not.
+  /// the largest of them. Prints the first difference.
   /// @throws UsageError as next().
   template <class T, class Allocator>
   bool same(const char* what, const std::vector<T, Allocator>& values) {
@@ -110,11 +110,11 @@ class Recorded {
                                                             : 1e-11;
 
   std::string path_;
-  std::unique_ptr<std::FILE, Closer> file_;  // null: it could not be opened
+  std::unique_ptr<std::FILE, Closer> file_;  // null: not opened
 };
 
-/// @brief Run a loop on a backend and say whether it did what it does in Python.
-/// @return The same; true where there is no such device, too.
+/// @brief Run a loop on a backend and tell whether the results equal those of Python.
+/// @return The same; true also without a device.
 inline bool is_right(const char* name, bool (*check)(), const char* backend) {
   bool right = false;
   try {

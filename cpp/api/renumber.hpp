@@ -12,13 +12,12 @@
 #include "api/states.hpp"
 #include "plan/curves.hpp"
 
-/// Renumbering of meshes, so that entities close in space are close in memory: what `op2.renumber`
-/// is in Python.
+/// Renumbering of meshes, so entities close in space are close in memory: `op2.renumber` of Python.
 namespace op2 {
 
 using plan::Curve;
 
-/// @brief A Map with the memory of its values, which it only reads itself.
+/// @brief A Map with the writable memory of its values; the Map itself only reads them.
 struct MapMemory {
   /// @throws UsageError if they are not the Map's values.
   template <int Arity, class Index>
@@ -32,7 +31,7 @@ struct MapMemory {
   MapMemory(api::MapPointer moved, std::span<std::byte> values);
 };
 
-/// @brief A Dat whose values are moved with the entities of its Set.
+/// @brief A Dat whose values move with the entities of its Set.
 struct DatMemory {
   template <class T, int Dim>
   DatMemory(const Dat<T, Dim>& moved) : dat(moved.state()) {}
@@ -40,18 +39,18 @@ struct DatMemory {
   api::DataPointer dat;
 };
 
-/// @brief What renumber() did: the way between the numbers given by the program and those in use.
+/// @brief The result of renumber(): the way between the program's numbers and the numbers in use.
 class Renumbering {
  public:
   struct State;
   explicit Renumbering(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  /// @brief The original number of what now has number i, [set.size()].
-  /// @throws UsageError if the Set was not renumbered, or that was undone.
+  /// @brief The original numbers, [set.size()], by current number.
+  /// @throws UsageError if the Set was not renumbered, or the renumbering was undone.
   [[nodiscard]] std::span<const std::int64_t> order(const Set& set) const;
 
   /// @brief Give all Maps and Dats their original numbering back.
-  /// @throws UsageError if that was done already.
+  /// @throws UsageError after an earlier undo().
   void undo();
 
  private:
@@ -64,16 +63,16 @@ namespace api {
                                      std::span<const double> coordinates, int dim, Curve curve);
 }  // namespace api
 
-/// @brief Renumber the Sets that Maps connect, and everything given that lives on them.
+/// @brief Renumber the Sets connected by Maps, and all given objects on these Sets.
 ///
 /// The Set of the coordinates is ordered along a curve through them. From there the order spreads
 /// along the Maps: elements go by their smallest target, targets by the first element that names
-/// them. Values are moved in place, in the program's memory; loops that were made go on with them.
-/// Give every Map and Dat of these Sets: what is left out keeps the old numbers and no longer fits.
+/// them. Values are moved in place, in the program's memory; existing loops go on with them. Give
+/// every Map and Dat of these Sets: a missing object keeps the old numbers and no longer fits.
 /// Subsets, Sparsities and extruded Sets are to be made afterwards.
 ///
 /// @param[in] maps All Maps between the Sets.
-/// @param[in] dats All Dats on them, but for the coordinates, which are moved, too.
+/// @param[in] dats All Dats on them, but for the coordinates, also moved.
 /// @param[in] coordinates One to three real numbers for each entity.
 /// @param[in] curve Hilbert suits the caches of processors; lines suit GPUs.
 /// @throws UsageError if a coordinate is not finite, Dats share a part of their memory, or a Map

@@ -17,15 +17,15 @@
 
 namespace op2::api {
 
-/// @brief What all loops of this process share.
+/// @brief Data shared by all loops of the process.
 struct Shared {
   const std::shared_ptr<mesh::Coherence> coherence = std::make_shared<mesh::Coherence>();
   const std::shared_ptr<plan::PlanCache> plans = std::make_shared<plan::PlanCache>();
 
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   Options options;
   std::shared_ptr<runtime::DeviceMirror> mirror;  ///< of the options' device; null: the host
-  /// By name; what devices each has, null for the host.
+  /// By name; the vendor of the devices, null for the host.
   std::map<std::string, const runtime::DeviceVendor*> backends = {{"sequential", nullptr},
                                                                   {"openmp", nullptr}};
   std::map<std::pair<const runtime::DeviceVendor*, int>, std::shared_ptr<runtime::DeviceMirror>>
@@ -35,15 +35,15 @@ struct Shared {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<runtime::Timing>> timings;
 };
 
-/// @brief The only one. Never destroyed: drivers may be gone before it.
+/// @brief The only object. Never destroyed: drivers may be gone before.
 [[nodiscard]] Shared& shared();
 
-/// @brief Threads of one loop.
+/// @brief Threads of a loop.
 [[nodiscard]] int n_threads_of(const Options& options);
 
 /// @brief The program of a loop on a device, loaded once.
-/// @param[in] images What it was compiled to.
-/// @throws UnsupportedError if none of them is for this device.
+/// @param[in] images The compiled forms of the program.
+/// @throws UnsupportedError if none is for this device.
 [[nodiscard]] std::shared_ptr<exec::Program> program_on(runtime::Device& device,
                                                         const std::string& loop,
                                                         const std::vector<Image>& images);

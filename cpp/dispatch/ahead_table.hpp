@@ -11,26 +11,26 @@
 
 namespace op2::dispatch {
 
-/// @brief Executables of loops that were compiled before the program ran, all that were loaded.
+/// @brief Executables of loops compiled before the program ran, from all loaded tables.
 class AheadTable : public Provider {
  public:
   [[nodiscard]] std::string name() const override { return "ahead"; }
 
-  /// @brief By Query::text: how a loop was compiled does not matter, only what of.
+  /// @brief By Query::text: the compiled text matters, compiler and flags do not.
   [[nodiscard]] Answer find(const Query& query) override;
 
-  /// @brief Add a loop; one that is there already stays.
+  /// @brief Add a loop; an existing entry stays.
   void add(const Query& query, ExecutablePtr executable);
 
-  /// @brief Know of a loop whose code is not loaded yet.
+  /// @brief Note a loop whose code is not loaded yet.
   void note(const Query& query);
 
-  /// @brief Know of a loop whose code cannot run here, and why.
+  /// @brief Note a loop whose code cannot run here, and the reason.
   void refuse(const Query& query, std::string why);
 
   void clear();
 
-  /// @brief Whether it has the loop for some backend, strategy and mesh.
+  /// @brief Whether the table has the loop for some backend, strategy and mesh.
   [[nodiscard]] bool knows(const Query& query);
 
  private:

@@ -17,18 +17,18 @@ namespace op2::dispatch {
 
 using ExecutablePtr = std::shared_ptr<const exec::Executable>;
 
-/// @brief What is looked for: a loop's signature and, for providers that need it, its full key.
+/// @brief A request: a loop's signature and, for providers in need of it, the full key.
 struct Query {
   std::string loop;           ///< name of the kernel, for the report
   std::string signature;      ///< ir::signature
   std::string source;         ///< signature, backend, strategy, options, generator version
-  std::string strategy = {};  ///< that is asked for, for the report
-  std::string text = {};      ///< key of the text alone, without who compiles it and how
+  std::string strategy = {};  ///< the requested strategy, for the report
+  std::string text = {};      ///< key of the text alone, without compiler and flags
 };
 
-/// @brief Somebody who may have an Executable for a loop.
+/// @brief A possible source of an Executable for a loop.
 ///
-/// Providers say no with a reason; the dispatcher asks them in order and keeps the reasons.
+/// Providers refuse with a reason; the dispatcher asks them in order and keeps the reasons.
 class Provider {
  public:
   Provider() = default;
@@ -45,9 +45,9 @@ class Provider {
   [[nodiscard]] virtual Answer find(const Query& query) = 0;
 };
 
-/// @brief Executables that were compiled in this process or loaded from the disk cache.
+/// @brief Executables compiled in this process or loaded from the disk cache.
 ///
-/// Bounded: the least recently used are forgotten; loops that hold one keep it.
+/// Bounded: the least recently used are forgotten; loops with an Executable keep the object.
 class JitTable : public Provider {
  public:
   explicit JitTable(std::size_t max_entries) : recent_(max_entries) {}
@@ -62,32 +62,32 @@ class JitTable : public Provider {
   Recent<ExecutablePtr> recent_;  // by Query::source
 };
 
-/// @brief Finds who does what runs. Of loops it finds the Executable and never builds one: a miss
-/// is the pipeline's to fill. Operations of algebra have ready code, see operations().
+/// @brief Resolves loops and operations. For loops the Executable is found and never built: the
+/// pipeline fills a miss. Operations of algebra have ready code, see operations().
 class Dispatcher {
  public:
   /// @brief Add a provider; earlier ones are asked first.
   void add(std::shared_ptr<Provider> provider);
 
-  /// @brief Add a provider that is asked before all others.
+  /// @brief Add a provider, asked before all others.
   void add_first(std::shared_ptr<Provider> provider);
 
   /// @brief The first provider's Executable, or null. Records an event either way.
   [[nodiscard]] ExecutablePtr resolve(const Query& query);
 
-  /// @brief Who is asked in turn, and why they have nothing; the last one has it if it gives no
-  /// reason. No event is recorded.
+  /// @brief The providers asked in turn, and their reasons; the last provider has the loop if the
+  /// reason is empty. No event is recorded.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> asked(const Query& query);
 
-  /// @brief Say what was done after resolve() had found nobody.
+  /// @brief Note the pipeline's action after a resolve() without a result.
   /// @param[in] generating, building Nanoseconds, see Event.
   void filled(const Query& query, const std::string& origin, std::int64_t generating,
               std::int64_t building);
 
-  /// @brief Who does operations of algebra; lives as long as the Dispatcher at least.
+  /// @brief The resolver of operations of algebra; lives at least as long as the Dispatcher.
   [[nodiscard]] const std::shared_ptr<Operations>& operations() const { return operations_; }
 
-  /// @brief What was resolved: loops in their order, then operations.
+  /// @brief All resolved requests: loops in their order, then operations.
   [[nodiscard]] std::vector<Event> events() const;
   void clear_events();
 

@@ -14,28 +14,28 @@
 
 namespace op2::dispatch {
 
-/// @brief Which of several ways to do the same costs least, found by taking turns.
+/// @brief The cheapest of several ways to the same result, found by taking turns.
 ///
-/// For each kind of work, and for each power of two of its size, calls take turns until all ways
-/// were measured some times; the first of each, which pays for what was put off until then, does
-/// not count. From then on the fastest one is taken. Not safe to use from several threads.
+/// For each kind of work, and for each power of two of the size, calls take turns until all ways
+/// have enough measurements. The first call of each way does not count, because of work put off
+/// until then. From then on the fastest way is taken. Not safe to use from several threads.
 class Measured {
  public:
-  /// @brief Measured calls of each way before one is taken.
+  /// @brief Measured calls of each way before the decision.
   static constexpr int n_trials = 4;
 
-  /// @brief What is done next.
+  /// @brief The way of the next call.
   struct Next {
     std::size_t which = 0;    ///< of the ways
-    bool is_decided = false;  ///< that is the fastest one; else they still take turns
+    bool is_decided = false;  ///< the fastest way; else the ways still take turns
   };
 
-  /// @param[in] ways Names of what is possible; at least one. The last one is
-  /// taken unless another one is faster.
+  /// @param[in] ways Names of the possible ways; at least one. The last is taken unless another is
+  /// faster.
   [[nodiscard]] Next next(const std::string& kind, std::int64_t size,
                           std::span<const std::string_view> ways) const;
 
-  /// @brief What a call took.
+  /// @brief Note the time of a call.
   void note(const std::string& kind, std::int64_t size, std::string_view way,
             std::int64_t nanoseconds);
 

@@ -15,39 +15,39 @@
 
 namespace op2::dispatch {
 
-/// @brief One line of the report: how often a loop, or an operation of algebra, was resolved, and
-/// by whom.
+/// @brief A line of the report: how often a loop, or an operation of algebra, was resolved, and by
+/// which provider.
 struct Event {
   std::string loop;
-  std::string provider;  ///< empty: nobody had it
-  std::string strategy;  ///< of what was found, else the one that was asked for
-  std::string rejected;  ///< "provider: reason; ..." of those asked before
+  std::string provider;  ///< empty: no provider had the loop
+  std::string strategy;  ///< of the found Executable, else the requested strategy
+  std::string rejected;  ///< "provider: reason; ..." of the providers asked before
   std::int64_t n_resolved = 0;
-  /// If nobody had it, what was done: "compiled"; "disk", "memory": loaded from that cache. Empty:
-  /// nothing, or it failed.
+  /// The action where no provider had the loop: "compiled"; "disk", "memory": loaded from the
+  /// cache. Empty: none, or a failure.
   std::string origin = {};
-  std::int64_t generating = 0;  ///< nanoseconds that the text took
-  std::int64_t building = 0;    ///< those of compiling, or of loading what was compiled before
-  std::int64_t running = 0;     ///< those that the operation took; 0 of loops, which have timings
+  std::int64_t generating = 0;  ///< nanoseconds of making the text
+  std::int64_t building = 0;    ///< nanoseconds of compiling, or of loading a compiled object
+  std::int64_t running = 0;     ///< nanoseconds of the operation; 0 for loops, which have timings
   bool operator==(const Event&) const = default;
 };
 
-/// @brief An operation of algebra on values that are known: what a loop's Query is for a loop.
+/// @brief An operation of algebra on known values: the counterpart of a loop's Query.
 struct Operation {
   std::string name;        ///< "dot", "axpy", "+", "zero", "mult"
-  std::string dtype;       ///< of the values that it changes, or sums up
-  std::int64_t size = 0;   ///< what its cost depends on, such as the length
+  std::string dtype;       ///< of the changed or summed values
+  std::int64_t size = 0;   ///< the size behind the cost, such as the length
   std::string place = {};  ///< the device where the values are; empty: the host
 };
 
-/// @brief What a library says that is there and has the operation.
+/// @brief The answer of an available library with the operation.
 struct Offer {
-  std::string library;  ///< what reasons begin with: "cblas"
-  std::string file;     ///< for the report, and which of several it is: "libblas.so.3"
-  std::string veto;     ///< why it cannot do it with these values; empty: it can
+  std::string library;  ///< beginning of reasons: "cblas"
+  std::string file;     ///< for the report, and to tell libraries apart: "libblas.so.3"
+  std::string veto;     ///< why the library cannot serve these values; empty: possible
 };
 
-/// @brief How often an operation was done one way, and how long that took.
+/// @brief How often an operation was done in a way, and the total time.
 struct Count {
   std::atomic<std::int64_t> n_calls = 0;
   std::atomic<std::int64_t> nanoseconds = 0;
@@ -58,38 +58,38 @@ struct Count {
   }
 };
 
-/// @brief Who does the next call of an operation.
+/// @brief The choice for the next call of an operation.
 struct Decision {
-  std::size_t which = 0;         ///< of the offers; as many as these are: the core itself
+  std::size_t which = 0;         ///< of the offers; their number: the core itself
   bool is_measured = false;      ///< whether several ways still take turns
-  std::shared_ptr<Count> count;  ///< of what is done this way, and for this reason
-  // Of what is measured: what was asked for, its size, and who does it.
+  std::shared_ptr<Count> count;  ///< the count for this way and this reason
+  // For measurements: the requested kind, the size, and the chosen way.
   std::string kind = {};
   std::int64_t size = 0;
   std::string way = {};
 };
 
-/// @brief Resolves operations of algebra: libraries that are there are asked first; of those that
-/// can do it and the core, whoever was measured to cost least does. Safe to use from several
+/// @brief Resolves operations of algebra. Available libraries are asked first; of the able
+/// libraries and the core, the way with the least measured cost wins. Safe to use from several
 /// threads.
 class Operations {
  public:
-  /// @brief What the core's code that is ready is called.
+  /// @brief The name of the core's ready code.
   static constexpr const char* builtin = "builtin";
 
-  /// @param[in] offers Of libraries, in the order in which they begin to take turns.
-  /// @param[in] own What the core's way is called; empty: it has none. @pre Somebody can do it.
+  /// @param[in] offers Of libraries, in the order of their first turns.
+  /// @param[in] own Name of the core's way; empty: none. @pre At least one way can serve.
   [[nodiscard]] Decision decide(const Operation& operation, const std::vector<Offer>& offers,
                                 const std::string& own = builtin);
 
   /// @brief A call is done, and took so long.
   void done(const Decision& decision, std::int64_t nanoseconds);
 
-  /// @brief Where calls are counted that only the core's ready code can do; stays valid.
+  /// @brief The counter for calls served only by the core's ready code; stays valid.
   [[nodiscard]] std::shared_ptr<Count> counted(const std::string& name, const std::string& dtype);
 
-  /// @brief What was done: in each its name and dtype as Event::loop, who did it as provider
-  /// ("library", or what the core's own way is called), and a library's file as strategy.
+  /// @brief All calls: in each event, name and dtype as Event::loop, the way as provider
+  /// ("library", or the name of the core's own way), and a library's file as strategy.
   [[nodiscard]] std::vector<Event> events() const;
   void clear_events();
 
@@ -99,7 +99,7 @@ class Operations {
 
   std::shared_ptr<Count> count_of(Row row);  // the mutex is held
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   Measured measured_;
   std::map<Row, std::shared_ptr<Count>> counts_;
 };
