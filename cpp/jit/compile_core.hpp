@@ -23,39 +23,39 @@
 
 namespace op2::jit {
 
-/// @brief Settings that all compile services have.
+/// @brief Common settings of all compile services.
 struct CacheOptions {
   std::string cache_dir;               ///< empty: from the environment, see cache_directory()
-  bool use_disk = true;                ///< false: keep what is made in memory only
+  bool use_disk = true;                ///< false: keep results in memory only
   std::int64_t max_disk_bytes = 0;     ///< bound of the cache directory
-  double compile_timeout_seconds = 0;  ///< of a compiler, and of another process that compiles
+  double compile_timeout_seconds = 0;  ///< for a compiler, and for another process that compiles
   InterruptCheck interrupted;          ///< see InterruptCheck
 };
 
 /// @brief Where something came from.
 enum class Origin { memory, disk, compiled };
 
-/// @brief What one service has done so far.
+/// @brief Counters of a service.
 struct Statistics {
   std::int64_t n_compiles = 0;
   std::int64_t n_memory_hits = 0;
   std::int64_t n_disk_hits = 0;
   std::int64_t n_waits = 0;    // requests that waited for another thread's compilation
-  std::int64_t n_damaged = 0;  // entries on disk that were not what they should be
+  std::int64_t n_damaged = 0;  // damaged entries on disk
   std::int64_t n_failures = 0;
   double compile_seconds = 0.0;
   bool operator==(const Statistics&) const = default;
 };
 
-/// @brief What is wanted of a service, and where it is in the cache.
+/// @brief A request to a service, and its place in the cache.
 struct Wanted {
-  std::string key;     ///< everything that it depends on; compared in full
+  std::string key;     ///< everything that the result depends on; compared in full
   std::string digest;  ///< of the key
-  std::string suffix;  ///< of its entry
+  std::string suffix;  ///< of the entry
 };
 
-/// @brief What compile services of all compilers share, whatever it is that they make: the disk,
-/// what the user is told, counters. Safe to use from any number of threads.
+/// @brief The common part of compile services of all compilers, whatever the results: the disk,
+/// messages for the user, counters. Safe to use from any number of threads.
 class CompileCache {
  public:
   explicit CompileCache(CacheOptions options);
@@ -64,28 +64,28 @@ class CompileCache {
   [[nodiscard]] const Store& store() const { return store_; }
   [[nodiscard]] Patience patience() const;
 
-  /// @brief Why the disk is not used; empty: it is.
+  /// @brief Why the disk is not used; empty: used.
   [[nodiscard]] std::string problem() const;
-  /// @brief Whether it is used; the user is told why not.
+  /// @brief Whether the disk is used; if not, the user gets the reason.
   [[nodiscard]] bool is_usable();
 
-  /// @brief Store something small that is found out again if that fails. Never fails.
+  /// @brief Store a small result that can be found again after a failure. Never fails.
   void keep(const std::string& suffix, const std::string& key, const std::string& payload);
-  /// @brief What keep() stored, now or in another process.
+  /// @brief The value stored by keep(), now or in another process.
   [[nodiscard]] std::optional<std::string> recall(const std::string& suffix,
                                                   const std::string& key) const;
-  /// @brief Store @p text beside the entry that it did not become, for the user to read.
-  /// @return Its path; empty if it could not be kept.
+  /// @brief Store @p text beside the missing entry, for the user to read.
+  /// @return The path; empty if the text could not be kept.
   [[nodiscard]] std::string keep_source(const Wanted& wanted, const std::string& suffix,
                                         const std::string& text);
-  /// @brief Write an entry. @return Its path. @throws StorageError
+  /// @brief Write an entry. @return The path. @throws StorageError
   std::string write(const Wanted& wanted, const std::string& payload);
 
   [[nodiscard]] Statistics statistics() const;
-  /// @brief What the user should be told, each message once; empties the list.
+  /// @brief Messages for the user, each message once; empties the list.
   [[nodiscard]] std::vector<std::string> take_notices() { return notices_.take(); }
 
-  /// @brief Do what counts as a compilation, and measure it, whether it fails or not.
+  /// @brief Run an action counted as a compilation, and measure the time, after a failure, too.
   template <class Action>
   auto counted(const Action& action) -> decltype(action()) {
     const auto start = Clock::now();
@@ -106,7 +106,7 @@ class CompileCache {
 
  protected:
   void count(std::int64_t Statistics::*counter);
-  /// What the disk has; a damaged entry is counted and removed.
+  /// The entry on disk; a damaged entry is counted and removed.
   [[nodiscard]] std::optional<std::string> read(const Wanted& wanted);
   [[nodiscard]] bool is_writable() const;
   /// Write nothing any more, and tell the user why.
@@ -120,37 +120,37 @@ class CompileCache {
   bool is_writable_ = true;  // until the first failure to write
 };
 
-/// @brief From what is wanted to what a compiler makes of it: memory, then disk, then the compiler.
+/// @brief From a request to a compiler's result: memory, then disk, then the compiler.
 ///
-/// Single flight: of all threads and processes that want the same at the same time, one compiles.
-/// Nothing that is done with the disk can fail a request: what cannot be stored is made apart, and
-/// a notice says why.
+/// Single flight: of all threads and processes with the same request at the same time, one
+/// compiles. No action on the disk can fail a request: results that cannot be stored are made
+/// elsewhere, and a notice gives the reason.
 /// @tparam Made Has `origin`, `seconds` and `path`, of the entry on disk; empty if there is none.
 template <class Made>
 class CompileCore : public CompileCache {
  public:
-  /// @brief The steps that depend on the compiler, for one request.
+  /// @brief The steps that depend on the compiler, for a single request.
   class Steps {
    public:
     Steps() = default;
     Steps(const Steps&) = delete;
     Steps& operator=(const Steps&) = delete;
     virtual ~Steps() = default;
-    /// @brief What an entry holds; nothing if that is of no use here.
+    /// @brief The content of an entry; nothing if of no use here.
     [[nodiscard]] virtual std::optional<Made> from_disk(const Wanted& wanted, std::string payload,
                                                         const std::string& path) = 0;
-    /// @brief Compile, and write the entry. @throws StorageError if it cannot be written.
+    /// @brief Compile, and write the entry. @throws StorageError if writing fails.
     [[nodiscard]] virtual Made build_in_store(const Wanted& wanted) = 0;
     /// @brief Compile, without the cache directory.
     [[nodiscard]] virtual Made build_apart(const Wanted& wanted) = 0;
   };
 
-  /// @param[in] most, weight Of what is kept in memory: see Recent.
+  /// @param[in] most, weight Of the results in memory: see Recent.
   template <class... Weight>
   CompileCore(CacheOptions options, std::size_t most, Weight... weight)
       : CompileCache(std::move(options)), memory_(most, weight...), flights_(mutex_) {}
 
-  /// @throws Error whatever the compiler has to say.
+  /// @throws Error any error of the compiler.
   [[nodiscard]] Made get(Wanted& wanted, Steps& steps) {
     const auto start = Clock::now();
     const auto known = [&]() -> std::optional<Made> {
@@ -192,7 +192,7 @@ class CompileCore : public CompileCache {
     if (std::optional<Made> found = find_on_disk(wanted, steps)) return *std::move(found);
     if (!is_writable()) return steps.build_apart(wanted);
     const std::optional<FileLock> lock = store_.lock(wanted.digest, patience());
-    // Whoever held the lock until now was probably compiling just this.
+    // The holder of the lock until now was probably compiling the same.
     if (std::optional<Made> found = find_on_disk(wanted, steps)) return *std::move(found);
     try {
       if (lock) store_.sweep(wanted.digest);

@@ -16,7 +16,7 @@ struct DeviceServiceOptions : CacheOptions {
   std::size_t max_memory_bytes = 0;  ///< bound of the binaries kept in memory
 };
 
-/// @brief A binary for a device and what it took to get it.
+/// @brief A binary for a device, and the cost of getting the binary.
 struct DeviceBinary {
   std::shared_ptr<const std::string> bytes;
   Origin origin = Origin::memory;
@@ -31,17 +31,17 @@ class DeviceService {
  public:
   explicit DeviceService(DeviceServiceOptions options);
 
-  /// @brief What @p compiler makes of @p source.
+  /// @brief The output of @p compiler for @p source.
   /// @param[in] compile_options Part of the key.
-  /// @param[in] key_extra Whatever else the binary depends on: the generator's version.
-  /// @throws CompilationError if the source is rejected, keeping a copy of it.
+  /// @param[in] key_extra Everything else behind the binary: the generator's version.
+  /// @throws CompilationError if the source is rejected; a copy of the source is kept.
   /// @throws ToolchainError if the compiler is missing or breaks.
   [[nodiscard]] DeviceBinary compile(DeviceCompiler& compiler, const std::string& source,
                                      const std::vector<std::string>& compile_options,
                                      const std::string& key_extra);
 
   [[nodiscard]] Statistics statistics() const { return core_.statistics(); }
-  /// @brief What the user should be told, each message once; empties the list.
+  /// @brief Messages for the user, each message once; empties the list.
   [[nodiscard]] std::vector<std::string> take_notices() { return core_.take_notices(); }
 
  private:

@@ -11,14 +11,14 @@
 
 namespace op2::jit {
 
-/// @brief A directory cannot hold what must be written: full, read-only, over quota, gone.
+/// @brief A directory cannot hold a new file: full, read-only, over quota, gone.
 ///
-/// Internal to this room: the service catches it, says so once, and works from elsewhere.
+/// Internal to this room: the service catches the error, reports once, and works in another place.
 class StorageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// @brief Owner of one file descriptor.
+/// @brief Owner of a file descriptor.
 class UniqueFd {
  public:
   explicit UniqueFd(int fd = -1) : fd_(fd) {}
@@ -40,14 +40,14 @@ class UniqueFd {
 /// @brief The whole of an open file; nothing if reading fails.
 [[nodiscard]] std::optional<std::string> read_all(int fd);
 
-/// @brief The first @p n_bytes of an open file; nothing if reading fails, or it has fewer.
+/// @brief The first @p n_bytes of an open file; nothing if reading fails, or the file is shorter.
 [[nodiscard]] std::optional<std::string> read_all(int fd, std::int64_t n_bytes);
 
 /// @brief Append all of @p bytes to an open file.
 /// @throws StorageError naming @p path and the system's reason.
 void write_all(int fd, std::string_view bytes, const std::filesystem::path& path);
 
-/// @brief Create @p path (it must not exist, mode 0600) with @p bytes in it.
+/// @brief Create @p path (not existing before, mode 0600) with @p bytes as content.
 /// @throws StorageError
 void write_new_file(const std::filesystem::path& path, std::string_view bytes);
 
@@ -55,13 +55,13 @@ void write_new_file(const std::filesystem::path& path, std::string_view bytes);
 /// @throws StorageError
 void replace_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// @brief Write @p bytes into a new file `<parent>/<stem>.XXXXXX` and rename that to @p to: whoever
-/// reads @p to finds all of them, or what was there. Nothing is left where it fails.
+/// @brief Write @p bytes into a new file `<parent>/<stem>.XXXXXX` and rename the file to @p to: a
+/// reader of @p to finds all of them, or the old content. After a failure nothing is left.
 /// @throws StorageError
 void write_in_one_step(const std::filesystem::path& parent, std::string_view stem,
                        const std::filesystem::path& to, std::string_view bytes);
 
-/// @brief A fresh directory (mode 0700) that disappears with everything in it.
+/// @brief A fresh directory (mode 0700) that disappears with all content.
 class WorkDirectory {
  public:
   /// @brief Create `<parent>/<stem>.XXXXXX`.
@@ -74,7 +74,7 @@ class WorkDirectory {
   ~WorkDirectory() { remove(); }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// @brief Leave the directory behind: something in it is for the user to read.
+  /// @brief Leave the directory behind: a file inside is for the user to read.
   void keep() { path_.clear(); }
 
  private:
@@ -82,14 +82,14 @@ class WorkDirectory {
   std::filesystem::path path_;
 };
 
-/// @brief An exclusive lock between processes, on a file that exists only while it is held.
+/// @brief An exclusive lock between processes, on a file that exists only while the lock is held.
 ///
-/// flock: the kernel releases it when the holder dies, however it dies.
+/// flock: the kernel releases the lock when the holder dies, however the holder dies.
 class FileLock {
  public:
   /// @brief Take the lock, waiting as long as @p patience allows.
   /// @return Nothing if time ran out or the file system has no locks: the caller then goes on
-  /// without, which costs a second compilation and nothing else.
+  /// without a lock, at the cost of a second compilation and nothing else.
   [[nodiscard]] static std::optional<FileLock> acquire(const std::filesystem::path& path,
                                                        const Patience& patience);
   FileLock(const FileLock&) = delete;

@@ -8,7 +8,7 @@ namespace op2::jit {
 
 /// @brief A shared object in this process; unloaded with its last owner.
 ///
-/// Shared (std::shared_ptr) between the memory cache and every Executable made from it, so that
+/// Shared (std::shared_ptr) between the memory cache and every Executable of the object, so
 /// evicting an entry never takes the code from under a running loop.
 class Library {
  public:
@@ -22,7 +22,7 @@ class Library {
   ~Library() { close(); }
 
   /// @brief Address of the exported @p name.
-  /// @throws ToolchainError if the object has no such symbol.
+  /// @throws ToolchainError if the object has no symbol of this name.
   [[nodiscard]] void* symbol(const std::string& name) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -9,7 +9,7 @@
 
 namespace op2::jit {
 
-/// @brief What the user should be told, each message once. Safe to use from any thread.
+/// @brief Messages for the user, each message once. Safe to use from any thread.
 class Notices {
  public:
   void give(const std::string& message) {
@@ -19,7 +19,7 @@ class Notices {
     pending_.push_back(message);
   }
 
-  /// @brief What was given since the last call.
+  /// @brief The messages since the last call.
   [[nodiscard]] std::vector<std::string> take() {
     const std::scoped_lock guard(mutex_);
     return std::exchange(pending_, {});

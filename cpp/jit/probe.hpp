@@ -13,29 +13,30 @@ namespace op2::jit {
 /// @param[in] configured A program name or path, possibly followed by arguments; if empty,
 /// `PYOP2CXX_CC` or `PYOP2CXX_CXX`, else `cc` or `c++`.
 /// @return Absolute path of the program, then the arguments.
-/// @throws ToolchainError saying what was looked for, where, and what to install.
+/// @throws ToolchainError with the searched names and places, and the package to install.
 [[nodiscard]] std::vector<std::string> find_compiler(Language language,
                                                      const std::string& configured);
 
-/// @brief Ask the compiler, in one start of its driver, for its version and what `native` means.
+/// @brief Ask the compiler, in one start of its driver, for its version and the meaning of
+/// `native`.
 ///
 /// The driver's dry run (`-###`) compiles nothing: 2 ms with gcc, 20 ms with clang.
-/// @throws ToolchainError if the program is no compiler that understands it.
+/// @throws ToolchainError if the program is no compiler, or does not understand the option.
 [[nodiscard]] HostCompiler probe_compiler(Language language,
                                           const std::vector<std::string>& command,
                                           const Patience& patience);
 
-/// @brief Key of a stored probe; empty if it must not be stored, because the program is a wrapper
-/// whose file says nothing about the compiler behind it.
+/// @brief Key of a stored probe; empty if the probe must not be stored, because the program is a
+/// wrapper whose file says nothing about the compiler behind.
 ///
-/// Holds the program file's identity and the machine's boot identifier: a home directory, and with
-/// it the cache, may be shared by machines with different processors.
+/// The key holds the program file's identity and the machine's boot identifier: a home directory,
+/// and with the home the cache, may be shared by machines with different processors.
 [[nodiscard]] std::string probe_key(Language language, const std::vector<std::string>& command);
 
 /// @brief A probe as text for the disk cache.
 [[nodiscard]] std::string write_probe(const HostCompiler& compiler);
 
-/// @brief The probe that write_probe() wrote for the same language and command.
+/// @brief The probe written by write_probe() for the same language and command.
 [[nodiscard]] HostCompiler read_probe(const std::string& text, Language language,
                                       const std::vector<std::string>& command);
 

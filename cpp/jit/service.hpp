@@ -17,14 +17,14 @@
 
 namespace op2::jit {
 
-/// @brief Settings of one Service.
+/// @brief Settings of a Service.
 struct Options : CacheOptions {
   std::size_t max_memory_entries = 0;  ///< bound of the memory cache
   std::string cc;                      ///< empty: from the environment, see find_compiler()
   std::string cxx;                     ///< likewise
 };
 
-/// @brief A loaded library and what it took to get it.
+/// @brief A loaded library, and the cost of getting the library.
 struct Loaded {
   std::shared_ptr<Library> library;
   Origin origin = Origin::memory;
@@ -35,35 +35,37 @@ struct Loaded {
 /// @brief State of the caches, for `pyop2cxx cache info`.
 struct CacheInfo {
   std::string path;     // of the cache directory; empty if there is none
-  std::string problem;  // why the directory is not used; empty if it is
+  std::string problem;  // why the directory is not used; empty: used
   StoreInfo disk;
 };
 
 /// @brief From source text to a loaded library, by the compilers of the host: see CompileCore.
 ///
-/// What cannot be stored is compiled in a private directory. Safe to use from any number of
-/// threads.
+/// Sources that cannot be stored are compiled in a private directory. Safe to use from any number
+/// of threads.
 class Service {
  public:
   explicit Service(Options options);
 
-  /// @brief The library that @p source compiles to.
+  /// @brief The library compiled from @p source.
   /// @param[in] extra_flags After the default ones, and part of the key.
-  /// @param[in] key_extra Whatever else the object depends on: the generator's version.
-  /// @throws CompilationError if the source is rejected, keeping a copy of it.
-  /// @throws ToolchainError if there is no compiler, or it breaks.
+  /// @param[in] key_extra Everything else behind the object: the generator's version.
+  /// @throws CompilationError if the source is rejected; a copy of the source is kept.
+  /// @throws ToolchainError if there is no compiler, or the compiler breaks.
   [[nodiscard]] Loaded load(const std::string& source, Language language,
                             const std::vector<std::string>& extra_flags,
                             const std::string& key_extra);
 
-  /// @brief What keep() stored, now or in another process; nothing if the cache has no such entry.
-  /// @param[in] suffix What kind of entry it is: short, lower case, not one that this room uses.
+  /// @brief The value stored by keep(), now or in another process; nothing if the cache has no
+  /// entry.
+  /// @param[in] suffix The kind of entry: short, lower case, not in use by this room.
   /// @param[in] key Everything that the payload depends on; compared in full.
   [[nodiscard]] std::optional<std::string> recall(const std::string& suffix,
                                                   const std::string& key) const {
     return core_.recall(suffix, key);
   }
-  /// @brief Store something small that takes long to find out, if the cache takes it. Never fails.
+  /// @brief Store a small result that takes long to find, if the cache takes the entry. Never
+  /// fails.
   void keep(const std::string& suffix, const std::string& key, const std::string& payload) {
     core_.keep(suffix, key, payload);
   }
@@ -71,13 +73,13 @@ class Service {
   /// @brief The compiler for @p language, found and probed at most once.
   /// @throws ToolchainError
   [[nodiscard]] const HostCompiler& compiler(Language language);
-  /// @brief Run it with other arguments: see ask_compiler(), also for what is thrown.
-  /// @param[in] compiles Whether to count it as a compilation.
+  /// @brief Run the compiler with other arguments: see ask_compiler(), also for exceptions.
+  /// @param[in] compiles Whether to count the run as a compilation.
   std::string run(Language language, const std::vector<std::string>& arguments, bool compiles);
 
   [[nodiscard]] Statistics statistics() const { return core_.statistics(); }
   [[nodiscard]] CacheInfo info() const;
-  /// @brief What the user should be told, each message once; empties the list.
+  /// @brief Messages for the user, each message once; empties the list.
   [[nodiscard]] std::vector<std::string> take_notices() { return core_.take_notices(); }
   /// @brief Empty the memory cache and the cache directory. Loaded libraries stay usable.
   void clear();
@@ -91,7 +93,7 @@ class Service {
   const std::string cxx_;
   CompileCore<Loaded> core_;
   std::mutex probe_mutex_;                      // held while a compiler is probed
-  std::mutex mutex_;                            // guards what follows
+  std::mutex mutex_;                            // guards the members below
   std::map<Language, HostCompiler> compilers_;  // never removed: references are handed out
 };
 

@@ -17,13 +17,13 @@ namespace op2::jit {
 /// @return An absolute path, or an empty one if none of these is set and the user has no home.
 [[nodiscard]] std::filesystem::path cache_directory(const std::string& option);
 
-/// @brief What a cache directory holds.
+/// @brief The content of a cache directory.
 struct StoreInfo {
   std::int64_t n_entries = 0;  // compiled objects
   std::int64_t n_bytes = 0;    // of all files of the cache
 };
 
-/// @brief Result of looking for one entry.
+/// @brief Result of looking for an entry.
 struct Lookup {
   enum class State { hit, absent, damaged };
   State state = State::absent;
@@ -33,8 +33,8 @@ struct Lookup {
 /// @brief A directory of cache entries, shared with other threads and processes at any time.
 ///
 /// Files are named `<digest>.<suffix>`. Entries appear and are replaced by rename only, are never
-/// changed in place, and may be deleted by anyone at any moment: a process that has one mapped
-/// keeps it, a process about to load one compiles anew.
+/// changed in place, and may be deleted by anyone at any moment: a process with a mapped entry
+/// keeps the mapping, a process about to load the entry compiles anew.
 class Store {
  public:
   Store(std::filesystem::path directory, std::int64_t max_bytes);
@@ -43,9 +43,9 @@ class Store {
   [[nodiscard]] std::filesystem::path path_of(std::string_view digest,
                                               std::string_view suffix) const;
 
-  /// @brief Create the directory (mode 0700) if it is missing, and look whether code in it may be
-  /// trusted and run: ours, writable by nobody else, not mounted noexec.
-  /// @return What is wrong and what to do about it; nothing if all is well.
+  /// @brief Create a missing directory (mode 0700), and check whether code inside may be trusted
+  /// and run: ours, writable by nobody else, not mounted noexec.
+  /// @return The problem and the remedy; nothing if all is well.
   [[nodiscard]] std::optional<std::string> problem() const;
 
   /// @brief Read and verify an entry; a hit counts as a use for eviction.
@@ -64,7 +64,7 @@ class Store {
   /// @throws StorageError
   void write(std::string_view bytes, std::string_view digest, std::string_view suffix);
 
-  /// @brief Remove what killed processes left of @p digest; the caller holds its lock.
+  /// @brief Remove the remains of killed processes at @p digest; the caller holds the lock.
   void sweep(std::string_view digest) const;
 
   /// @brief Move a finished file into the cache.
@@ -72,16 +72,16 @@ class Store {
   void publish(const std::filesystem::path& finished, std::string_view digest,
                std::string_view suffix);
 
-  /// @brief evict() if this process has published a sixteenth of the bound since it last did, or
-  /// nobody has for an hour: reading a large directory after every compilation would cost more
-  /// than the compilation's own overhead.
+  /// @brief evict() if this process has published a sixteenth of the bound since its last eviction,
+  /// or nobody has evicted for an hour: reading a large directory after every compilation would
+  /// cost more than the compilation's own overhead.
   void make_room();
 
-  /// @brief Delete the entries used longest ago until the cache is below its bound, and what
-  /// killed processes left behind.
+  /// @brief Delete the entries used longest ago until the cache is below its bound, and the remains
+  /// of killed processes.
   void evict();
 
-  /// @brief Delete every file of the cache, and nothing else that may lie in the directory.
+  /// @brief Delete every file of the cache, and nothing else in the directory.
   void clear();
 
   [[nodiscard]] StoreInfo info() const;

@@ -7,8 +7,8 @@
 
 namespace op2::jit::gpu {
 
-// What is used of a library that compiles for GPUs: the ABI of NVRTC, whose functions hipRTC has by
-// other names. Names and values are NVRTC's; no vendor's header is needed to build.
+// The used part of a library that compiles for GPUs: the ABI of NVRTC, with other names in hipRTC.
+// Names and values are NVRTC's; no vendor's header is needed to build.
 
 using Result = int;  // nvrtcResult
 inline constexpr Result success = 0;
@@ -19,15 +19,15 @@ using ProgramHandle = struct nvrtc_program_st*;
 
 /// @brief The library's functions, named after NVRTC's without the prefix `nvrtc`.
 ///
-/// Those of PTX and of architectures are null where a vendor has none.
+/// Functions for PTX and architectures are null where a vendor has none.
 struct Library {
   std::string name;
-  std::string command;  // what messages call it in a command line
-  std::string file;     // what a source is called, in messages and in debug information
+  std::string command;  // the name in a command line of messages
+  std::string file;     // the file name of a source, in messages and in debug information
   std::string path;
   int major = 0;
   int minor = 0;
-  std::vector<int> architectures;  // that it makes code for, ascending: 80 is sm_80
+  std::vector<int> architectures;  // the targets, ascending: 80 is sm_80
 
   Result (*version)(int* major, int* minor) = nullptr;
   const char* (*get_error_string)(Result result) = nullptr;

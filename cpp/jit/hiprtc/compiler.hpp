@@ -10,16 +10,16 @@
 
 namespace op2::jit::hiprtc {
 
-/// @brief Find AMD's run-time compiler, whose functions are NVRTC's by other names.
+/// @brief Find AMD's run-time compiler, with NVRTC's functions by other names.
 /// @param[in] candidates See VendorLibrary. @throws ToolchainError if there is none.
 [[nodiscard]] gpu::Library load_library(const std::vector<std::string>& candidates);
 
-/// @brief HIP C++ to machine code for one kind of GPUs, or for the GPU that this thread uses, which
-/// hipRTC finds out.
+/// @brief HIP C++ to machine code for one kind of GPUs, or for the GPU of the thread, found by
+/// hipRTC.
 class Compiler final : public DeviceCompiler {
  public:
-  /// @param[in] device A kind of GPUs: "gfx90a". Or anything else, which tells GPUs apart in keys
-  /// of caches: then the code is for the one that this thread uses.
+  /// @param[in] device A kind of GPUs: "gfx90a". Or any other text, to tell GPUs apart in keys of
+  /// caches: then the code is for the GPU of the thread.
   Compiler(gpu::Library library, std::string device);
 
   [[nodiscard]] std::string identity() const override;

@@ -8,14 +8,14 @@
 
 namespace op2::jit::nvrtc {
 
-/// @brief Where NVRTC is looked for: CUDA_HOME and CUDA_PATH, the loader's path, @p folders,
+/// @brief The searched places of NVRTC: CUDA_HOME and CUDA_PATH, the loader's path, @p folders,
 /// /usr/local/cuda; in each the newest version first.
-/// @param[in] folders Of packages that carry it.
+/// @param[in] folders Of packages with NVRTC.
 [[nodiscard]] std::vector<std::string> candidates(const std::vector<std::string>& folders);
 
 /// @brief Find NVRTC.
 /// @param[in] candidates See VendorLibrary.
-/// @throws ToolchainError if there is none, or it is too old.
+/// @throws ToolchainError if NVRTC is missing or too old.
 [[nodiscard]] gpu::Library load_library(const std::vector<std::string>& candidates);
 
 }  // namespace op2::jit::nvrtc

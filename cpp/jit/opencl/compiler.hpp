@@ -11,7 +11,7 @@
 
 namespace op2::jit::opencl {
 
-/// @brief The compiler inside the driver of one device.
+/// @brief The compiler inside the driver of a device.
 class Compiler : public DeviceCompiler {
  public:
   Compiler(std::shared_ptr<const runtime::opencl::Api> api,
@@ -30,8 +30,8 @@ class Compiler : public DeviceCompiler {
 };
 
 /// @brief The compiler of a device.
-/// @param[in] device Its number in runtime::opencl::list_devices().
-/// @param[in] folders Not looked at: the driver has it.
+/// @param[in] device The number in runtime::opencl::list_devices().
+/// @param[in] folders Ignored: the compiler is in the driver.
 /// @throws ToolchainError, UsageError as runtime::opencl::open_device().
 [[nodiscard]] std::shared_ptr<DeviceCompiler> make_compiler(
     const std::string& device, const std::vector<std::string>& folders);
