@@ -93,6 +93,8 @@ PRONOUNS = {
 }
 PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
+PLAIN_ROOMS = (*("api", "chain", "dispatch", "exec", "graph", "jit", "libs", "mesh", "runtime"),)
+"""Rooms of ``cpp/`` whose headers have at most that share of pronouns in their comments."""
 PAGE_LIMITS = {"mean": 15.0, "long": 8.0, "pronouns": 3.0}
 """Largest mean of the words in a sentence of a page of the manual, and per cent of long ones."""
 LONG_SENTENCE = 30
@@ -102,6 +104,9 @@ TABLES_OF_THE_PROGRAM = ("docs/tuning.md",)
 _C_STATEMENT = re.compile(r";\s*(\n|\}|$)|\)\s*\{\s*(\n|$)|#\s*define |\)\s*\{ ")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TAG = re.compile(
+    r"@(?:param(?:\[[\w,]+\])?|tparam|p|throws) \S+|@\w+|^[^\w@]+|SPDX.*", re.MULTILINE
+)
 _BRANCH = re.compile(r"\{%-?\s*(?:if|elif)\b(.*?)%\}|\{\{[^}]*?\bif\b(.*?)\}\}", re.DOTALL)
 _FORBIDDEN_TEST = re.compile(
     r"access|backend|\b(?:read|write|rw|inc|min|max)\b|" + "|".join(BACKENDS), re.IGNORECASE
@@ -619,6 +624,29 @@ def prose_shares(root: Path) -> dict[str, float]:
     return {room: 100 * pronouns / max(words, 1) for room, (words, pronouns) in sums.items()}
 
 
+def header_prose(root: Path) -> list[str]:
+    """Return the plain rooms of ``cpp/`` whose headers have too many pronouns in comments."""
+    return [
+        f"cpp/{room}: {share:.1f} % of the words are pronouns; at most {PRONOUN_LIMIT} %"
+        for room, share in header_shares(root).items()
+        if room in PLAIN_ROOMS and share > PRONOUN_LIMIT
+    ]
+
+
+def header_shares(root: Path) -> dict[str, float]:
+    """Return for each room of ``cpp/`` the per cent of pronouns in comments of headers."""
+    sums: dict[str, list[int]] = {}
+    for path in cpp_sources(root):
+        if path.suffix == ".cpp":
+            continue
+        comments = [m[0] for m in _COMMENT.finditer(path.read_text()) if m[1] is None]
+        words, pronouns = prose_words(_TAG.sub("", "\n".join(comments)))
+        total = sums.setdefault(path.relative_to(root / "cpp").parts[0], [0, 0])
+        total[0] += words
+        total[1] += pronouns
+    return {room: 100 * pronouns / max(words, 1) for room, (words, pronouns) in sums.items()}
+
+
 def prose_words(text: str) -> tuple[int, int]:
     """Return how many words a docstring has, and how many of them are pronouns.
 
@@ -724,6 +752,8 @@ def decision_breaches(root: Path) -> list[str]:
 def main(rooms: list[str]) -> None:
     """Print the share of pronouns of rooms, or with names of rooms, of files and docstrings."""
     root = Path(__file__).parents[2]
+    for room, share in header_shares(root).items():
+        print(f"{share:5.1f} %  cpp/{room}, headers")
     for room, share in prose_shares(root).items():
         print(f"{share:5.1f} %  {room}")
     for path in python_modules(root):

@@ -78,6 +78,7 @@ EXCEPTIONS = {
         structure.state_breaches,
         structure.docstring_openings,
         structure.docstring_prose,
+        structure.header_prose,
         structure.page_breaches,
         structure.decision_breaches,
     ],
@@ -476,6 +477,18 @@ def test_a_room_with_too_many_pronouns_is_found(tmp_path: Path) -> None:
     write(tmp_path, "pyop2cxx/loop/a.py", text.format("it", nouns))
     assert structure.docstring_prose(tmp_path) == [
         "sets: 3.8 % of the words are pronouns; at most 3.0 %",
+    ]
+
+
+def test_a_header_with_too_many_pronouns_is_found(tmp_path: Path) -> None:
+    text = "// SPDX it\n/// @brief {} `it`\n/// @param[in] it Not null.\nint it;  ///< A count.\n"
+    write(tmp_path, "cpp/mesh/a.hpp", text.format("A noun."))
+    write(tmp_path, "cpp/mesh/a.cpp", "// it\n")
+    write(tmp_path, "cpp/bind/a.hpp", "// it\n")
+    assert structure.header_prose(tmp_path) == []
+    write(tmp_path, "cpp/mesh/b.h", text.format("What it is."))
+    assert structure.header_prose(tmp_path) == [
+        "cpp/mesh: 15.4 % of the words are pronouns; at most 3.0 %"
     ]
 
 
