@@ -81,7 +81,7 @@ def _on_fields(member: str, doc: str) -> Any:
 
 def _by_fields(operation: Callable[[Any, Any], Any]) -> Any:
     def combined(self: MixedDat, other: Any) -> MixedDat:
-        found: MixedDat = self.each_field(operation, other)
+        found: MixedDat = self._each(operation, other)
         return found
 
     return combined
@@ -89,7 +89,7 @@ def _by_fields(operation: Callable[[Any, Any], Any]) -> Any:
 
 def _in_fields(operation: Callable[[Any, Any], Any]) -> Any:
     def updated(self: MixedDat, other: Any) -> MixedDat:
-        done = self._changed(lambda fields: fields.each_field(operation, other))
+        done = self._changed(lambda fields: fields._each(operation, other))
         return done if done is NotImplemented else self
 
     return updated
@@ -322,8 +322,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             copied.copy(self, casting="unsafe")
         return done
 
-    def each_field(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
-        """Return the fields after an operation with another object, or its fields."""
+    def _each(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
         if isinstance(other, MixedDat):
             _check_like(self, other)
             others: tuple[Any, ...] = other.split

@@ -41,8 +41,7 @@ class Successors:
 
     __slots__ = ()
 
-    def add_node(self, operation: Operation) -> Node:
-        """Add an operation behind this place."""
+    def _place(self, operation: Operation) -> Node:
         raise NotImplementedError
 
     def _open_builder(self) -> GraphBuilder:
@@ -64,7 +63,7 @@ class Successors:
             GraphClosedError: The graph is not being built.
             UsageError: As for `ParLoop`; nothing is added.
         """
-        return self.add_node(self._open_builder().add_loop(kernel, iterset, args, options))
+        return self._place(self._open_builder()._loop(kernel, iterset, args, options))
 
     then_parallel_for = then
 
@@ -145,7 +144,7 @@ class Successors:
                     f"{type(data).__name__}"
                 )
         called = name or getattr(function, "__name__", "host")
-        return self.add_node(HostCall(str(called), function, reads, writes))
+        return self._place(HostCall(str(called), function, reads, writes))
 
     def then_library(
         self,
@@ -181,7 +180,7 @@ class Successors:
                     f"graph: then_library reads and writes whole Dats and Globals, got {data!r}"
                 )
         called = name or getattr(function, "__name__", "library")
-        return self.add_node(Captured(str(called), function, reads, writes))
+        return self._place(Captured(str(called), function, reads, writes))
 
     def then_copy(self, source: Any, target: Any, *, casting: str = "fitting") -> Node:
         """Add a copy of all values into another Dat or Global, converted to the target's dtype.
@@ -197,7 +196,7 @@ class Successors:
             DataValueError: They do not fit each other.
         """
         _check_copied(source, target)
-        return self.add_node(Copy(source, target, casting))
+        return self._place(Copy(source, target, casting))
 
     then_convert = then_copy
 
@@ -219,7 +218,7 @@ class Successors:
             raise DataValueError(
                 f"graph: then_fill: dtype {target.dtype} of '{target.name}' does not hold {value!r}"
             )
-        return self.add_node(Fill(target, held[()]))
+        return self._place(Fill(target, held[()]))
 
     def then_scan(self, source: Dat, target: Dat) -> Node:
         """Add an exclusive scan: each entity gets the sum over all earlier entities.
@@ -239,7 +238,7 @@ class Successors:
         if not isinstance(source, Dat) or not isinstance(target, Dat):
             raise UsageError(f"graph: then_scan needs two Dats, got {source!r} and {target!r}")
         _check_copied(source, target)
-        return self.add_node(Scan(source, target))
+        return self._place(Scan(source, target))
 
     then_parallel_scan = then_scan
 
@@ -257,7 +256,7 @@ class Successors:
             raise UsageError(
                 f"graph: then_graph needs a Graph, got {graph!r}; instantiate() makes one"
             )
-        return self.add_node(Inner(graph.name, graph.nodes))
+        return self._place(Inner(graph.name, graph.nodes))
 
     def while_(self, condition: Condition, *, most: int) -> WhileBuilder:
         """Add nodes repeated as long as a condition holds.
@@ -301,21 +300,17 @@ class Node(Successors):
     The node does not keep the graph alive, and is of no use once the graph is built.
     """
 
-    __slots__ = ("__weakref__", "_builder", "_name", "numbers")
+    __slots__ = ("__weakref__", "_builder", "_name", "_numbers")
 
     def __init__(self, builder: GraphBuilder, numbers: tuple[int, ...], name: str) -> None:
         self._builder = weakref.ref(builder)
-        self.numbers = numbers
+        self._numbers = numbers
         self._name = name
 
     @property
     def name(self) -> str:
         """Name in messages and pictures."""
         return self._name
-
-    def is_of(self, builder: GraphBuilder) -> bool:
-        """Return whether the node is of a graph."""
-        return self._builder() is builder
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
@@ -324,18 +319,17 @@ class Node(Successors):
         )
 
     def __repr__(self) -> str:
-        return f"<node {'+'.join(map(str, self.numbers))} '{self._name}'>"
+        return f"<node {'+'.join(map(str, self._numbers))} '{self._name}'>"
 
     def _open_builder(self) -> GraphBuilder:
         builder = self._builder()
         if builder is None:
             raise GraphClosedError(f"graph: the graph of node '{self._name}' is gone")
-        builder.check_open(f"node '{self._name}'")
+        builder._check_open(f"node '{self._name}'")
         return builder
 
-    def add_node(self, operation: Operation) -> Node:
-        """Add an operation behind this place."""
-        return self._open_builder().add_operation(operation, self.numbers)
+    def _place(self, operation: Operation) -> Node:
+        return self._open_builder()._add(operation, self._numbers)
 
 
 @ends_tracebacks("instantiate")
@@ -368,9 +362,9 @@ class GraphBuilder(Successors):
             raise UsageError(f"graph: the name must be a string, got {name!r}")
         self._name = check_text(name or "graph", "graph: the name")
         self.nodes: list[Placed] = []
-        self.loops: dict[tuple[object, ...], LoopOperation] = {}
+        self._loops: dict[tuple[object, ...], LoopOperation] = {}
         self.slots: dict[int, Any] = {}
-        self.looks = Looks(f"graph '{self._name}': the block")
+        self._looks = Looks(f"graph '{self._name}': the block")
         self._outer_looks: Any = None
         self._state = "not open"
 
@@ -388,7 +382,7 @@ class GraphBuilder(Successors):
             raise GraphClosedError(f"graph '{self._name}' was built already; make another one")
         self._state = "open"
         here = runtime.here
-        self._outer_looks, here.looks = here.looks, self.looks
+        self._outer_looks, here.looks = here.looks, self._looks
         return self
 
     def __exit__(
@@ -414,14 +408,14 @@ class GraphBuilder(Successors):
             GraphClosedError: The graph is not being built.
             UsageError: No nodes, or a node of another graph.
         """
-        self.check_open("when_all")
+        self._check_open("when_all")
         numbers: dict[int, None] = {}
         for node in nodes:
-            if not isinstance(node, Node) or not node.is_of(self):
+            if not isinstance(node, Node) or node._builder() is not self:
                 raise UsageError(
                     f"graph '{self._name}': when_all takes nodes of this graph, got {node!r}"
                 )
-            numbers.update(dict.fromkeys(node.numbers))
+            numbers.update(dict.fromkeys(node._numbers))
         if not nodes:
             raise UsageError(f"graph '{self._name}': when_all needs at least one node")
         return Node(self, tuple(numbers), "+".join(node.name for node in nodes))
@@ -436,7 +430,7 @@ class GraphBuilder(Successors):
             GraphClosedError: The graph is not being built.
             UsageError: Neither a Dat nor a Global.
         """
-        self.check_open("slot")
+        self._check_open("slot")
         if not isinstance(data, (Dat, Global)):
             raise UsageError(f"graph '{self._name}': a slot is a Dat or a Global, got {data!r}")
         self.slots[data.uid] = data
@@ -467,8 +461,7 @@ class GraphBuilder(Successors):
 
     # Inside
 
-    def check_open(self, what: str) -> None:
-        """Raise an error unless nodes can be added."""
+    def _check_open(self, what: str) -> None:
         if self._state != "open":
             raise GraphClosedError(
                 f"graph '{self._name}' is {self._state}: nothing can be added by {what}; nodes are "
@@ -476,22 +469,20 @@ class GraphBuilder(Successors):
             )
 
     def _open_builder(self) -> GraphBuilder:
-        self.check_open("the graph")
+        self._check_open("the graph")
         return self
 
-    def add_node(self, operation: Operation) -> Node:
-        """Add an operation behind this place."""
-        self.check_open("the graph")
-        return self.add_operation(operation, ())
+    def _place(self, operation: Operation) -> Node:
+        self._check_open("the graph")
+        return self._add(operation, ())
 
-    def add_operation(self, operation: Operation, after: Iterable[int]) -> Node:
-        """Add an operation behind nodes of some numbers."""
+    def _add(self, operation: Operation, after: Iterable[int]) -> Node:
         line = user_line()
-        self.looks.note_operation(operation, line)
+        self._looks.note_operation(operation, line)
         self.nodes.append(Placed(operation, tuple(after), line))
         return Node(self, (len(self.nodes) - 1,), operation.name)
 
-    def add_loop(
+    def _loop(
         self, kernel: Kernel, iterset: Set, args: tuple[Any, ...], options: dict[str, Any]
     ) -> LoopOperation:
         """Return a loop; for the same objects the same loop, without further checks."""
@@ -502,11 +493,11 @@ class GraphBuilder(Successors):
                 *[(a.access, a.data.uid, None if a.map_ is None else a.map_.uid) for a in args],
                 *options.items(),
             )
-            known = self.loops.get(key)
+            known = self._loops.get(key)
         except (AttributeError, TypeError):
             return LoopOperation(ParLoop(kernel, iterset, *args, **options))
         if known is None:
-            known = self.loops[key] = LoopOperation(ParLoop(kernel, iterset, *args, **options))
+            known = self._loops[key] = LoopOperation(ParLoop(kernel, iterset, *args, **options))
         return known
 
 
@@ -525,8 +516,8 @@ class WhileBuilder(GraphBuilder):
         self._condition = condition
         self._most = most
         self.slots = outer.slots
-        self.loops = outer.loops
-        self.looks = outer.looks
+        self._loops = outer._loops
+        self._looks = outer._looks
         self.node: Node | None = None
 
     def __exit__(
@@ -538,7 +529,7 @@ class WhileBuilder(GraphBuilder):
         super().__exit__(kind, error, trace)
         if kind is None:
             self._state = "a part of another graph"
-            self.node = self._before.add_node(While(self._condition, self.nodes, self._most))
+            self.node = self._before._place(While(self._condition, self.nodes, self._most))
 
 
 def create_graph(

@@ -109,7 +109,7 @@ class Kernel(Fixed, Shown):
         [double *x]
     """
 
-    assignable = frozenset({"accesses", "dtypes"})
+    _free = frozenset({"accesses", "dtypes"})
 
     __signature__: ClassVar[inspect.Signature]
 

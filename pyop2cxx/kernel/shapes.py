@@ -40,8 +40,13 @@ class Value(NamedTuple):
 
 def needs_wrapper(kernel: Kernel) -> bool:
     """Say whether a kernel of today's convention has to be called in another form or by name."""
-    is_renamed = kernel.core.body is None and kernel.name in _core.local_names()
-    return is_renamed or takes_anything(kernel) or any(extents_of(p) for p in kernel.parameters)
+    return _needs_wrapper(kernel.core, kernel.name, kernel.text)
+
+
+@until_exit(512)
+def _needs_wrapper(core: _core.Kernel, name: str, text: str) -> bool:
+    is_renamed = core.body is None and name in _core.local_names()
+    return is_renamed or _takes_anything(core, name, text) or any(map(extents_of, core.parameters))
 
 
 def wrapped(kernel: Kernel, args: Sequence[Any], values: Sequence[Value], *, layer: bool) -> Kernel:
@@ -122,9 +127,13 @@ def _calling(kernel: Kernel, name: str, text: str, untyped: tuple[int, ...]) -> 
 
 def takes_anything(kernel: Kernel) -> bool:
     """Return whether the kernel is declared as ``void k()``, callable in C with any arguments."""
-    if not kernel.core.has_signature or kernel.parameters:
+    return _takes_anything(kernel.core, kernel.name, kernel.text)
+
+
+def _takes_anything(core: _core.Kernel, name: str, text: str) -> bool:
+    if not core.has_signature or core.parameters:
         return False
-    return re.search(rf"\b{kernel.name}\s*\(\s*\)", kernel.text) is not None
+    return re.search(rf"\b{name}\s*\(\s*\)", text) is not None
 
 
 def extents_of(parameter: _core.KernelParameter) -> tuple[int, ...]:

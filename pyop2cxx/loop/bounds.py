@@ -13,7 +13,7 @@ from pyop2cxx.kernel.shapes import users_name
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyop2cxx.kernel.kernel import Kernel
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def check_bounds(
     kernel: Kernel,
     loop: _core.Loop,
-    arguments: Sequence[str],
+    arguments: Callable[[], Sequence[str]],
     what: str,
     *,
     stacklevel: int,
@@ -32,7 +32,7 @@ def check_bounds(
     Args:
         kernel: The loop's kernel; opaque kernels are not checked.
         loop: Gives the number of values behind each parameter.
-        arguments: Argument of each parameter, for messages: ``"Dat 'q'"``.
+        arguments: Returns the argument of each parameter, for messages: ``"Dat 'q'"``.
         what: The loop, for messages.
         stacklevel: Level of the warning, to show the user's call.
         strict: Raise an error instead of a warning.
@@ -48,7 +48,7 @@ def check_bounds(
         return
     given = loop.check_input()
     for found in _found(kernel.core, Given(given)):
-        message = _message(kernel, found, arguments, what)
+        message = _message(kernel, found, arguments(), what)
         if not found.is_guarded:
             raise UsageError(message)
         message += "; it stands under a condition on what is the same for all elements"

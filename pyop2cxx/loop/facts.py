@@ -38,6 +38,7 @@ class LoopFacts:
         self.iterset = iterset
         self.items = items
         self.parts = parts
+        self._last_sizes: _core.LoopSizes | None = None
 
     def options(
         self, built: symbolic.Symbolic, backend: Backend, given: Mapping[str, Any]
@@ -56,8 +57,9 @@ class LoopFacts:
             debug=bool(given.get("debug", configured["debug"])),
             convention=given.get("convention", 1),
         )
+        self._last_sizes = self.sizes(built.loop.n_slots())
         widths = _core.widths_of(
-            whole=self.sizes(built.loop.n_slots()),
+            whole=self._last_sizes,
             members=self.members(),
             facts=backend.facts,
             tuning=tuning,
@@ -223,8 +225,12 @@ class LoopFacts:
 
     @property
     def useful_bytes(self) -> int:
-        """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways."""
-        return _core.useful_bytes([self.sizes()])
+        """Bytes that one call must move: each Dat and Map entry once, INC and RW both ways.
+
+        The sizes that have chosen the text serve once more, for the preparation of its run.
+        """
+        sizes, self._last_sizes = self._last_sizes, None
+        return _core.useful_bytes([sizes or self.sizes()])
 
 
 def table_of(map_: Any) -> _core.MapTable:

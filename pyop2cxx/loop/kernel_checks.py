@@ -10,6 +10,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ
 from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.exceptions import KernelWarning, UsageError
+from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pyop2cxx.kernel.kernel import Kernel
+
+    Kinds = tuple[tuple[np.dtype[np.generic] | None, int | None], ...]
 
 _ADVICE_POINTER = (
     "arguments arrive packed, one flat pointer each: declare {expected} and write"
@@ -79,6 +82,29 @@ def check_text(kernel: Kernel) -> None:
         raise UsageError(f"Kernel '{kernel.name}' has no text; pass C code that defines it")
 
 
+def passes(kernel: Kernel, kinds: Kinds) -> bool:
+    """Return whether `check` has nothing to say about arguments of these dtypes and accesses.
+
+    Args:
+        kernel: The kernel.
+        kinds: Dtype and access of each argument, see `Descriptor`.
+    """
+    return not kernel.core.has_signature or _passes(kernel.core, kinds)
+
+
+@until_exit(512)
+def _passes(core: _core.Kernel, kinds: Kinds) -> bool:
+    """Return the same for a core, once: equal descriptions of kernels share a core."""
+    parameters = core.parameters
+    arguments = [Descriptor(i, "", *kind) for i, kind in enumerate(kinds)]
+    if len(parameters) != len(arguments) or not all(map(_fits, parameters, arguments)):
+        return False
+    if core.body is None:
+        return True
+    known = _core.kernel_facts(core).parameters
+    return all(message is None for message in map(_misuse, parameters, arguments, known))
+
+
 def check(
     kernel: Kernel,
     descriptors: Sequence[tuple[int, str, object, int | None]],
@@ -134,14 +160,21 @@ def _check_count(kernel: Kernel, arguments: Sequence[Descriptor]) -> None:
     )
 
 
-def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Descriptor) -> None:
+def _fits(parameter: _core.KernelParameter, argument: Descriptor) -> bool:
     type_ = parameter.type
     if argument.dtype is None or (type_.base == "void" and type_.depth > 0):
+        return True
+    depth = 0 if argument.access is None else 1
+    return type_.depth == depth and _has_dtype(parameter, argument.dtype)
+
+
+def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Descriptor) -> None:
+    if _fits(parameter, argument):
         return
+    assert argument.dtype is not None  # any parameter takes what has no dtype
+    type_ = parameter.type
     depth = 0 if argument.access is None else 1
     has_right_scalar = _has_dtype(parameter, argument.dtype)
-    if type_.depth == depth and has_right_scalar:
-        return
     wanted = argument.dtype.name
     wanted = "uint8" if wanted == "bool" else wanted
     star = "" if argument.access is None else "*"

@@ -37,7 +37,7 @@ from pyop2cxx.loop.checks import (
 )
 from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
-from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting
+from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
 from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
@@ -229,12 +229,16 @@ class ParLoop(Fixed, Shown):
 
     def _check_kernel(self) -> None:
         handles = {part.number for part in self.parts if part.kind is Kind.HANDLE}
-        descriptors = [
-            Descriptor(i, name, None if i in handles else arg.data.dtype, arg.access)
-            for i, (name, arg) in enumerate(zip(self._names(), self.args, strict=True))
+        kinds: list[tuple[Any, Any]] = [
+            (None if i in handles else arg.data.dtype, arg.access)
+            for i, arg in enumerate(self.args)
         ]
         if self.pass_layer_arg:
-            descriptors.append(Descriptor(len(self.args), "the layer", _LAYER, None))
+            kinds.append((_LAYER, None))
+        if passes(self.kernel, tuple(kinds)):
+            return
+        names = (*self._names(), "the layer")
+        descriptors = [Descriptor(i, names[i], *kind) for i, kind in enumerate(kinds)]
         level, strict = user_stacklevel(), runtime.configuration["strict"]
         try:
             check(self.kernel, descriptors, stacklevel=level, strict=strict)
@@ -249,7 +253,7 @@ class ParLoop(Fixed, Shown):
         """Check the kernel's subscripts that are independent of data."""
         level, strict = user_stacklevel(), runtime.configuration["strict"]
         loop = self.symbolic().loop
-        check_bounds(self.kernel, loop, self._names(), self.label, stacklevel=level, strict=strict)
+        check_bounds(self.kernel, loop, self._names, self.label, stacklevel=level, strict=strict)
 
     def _names(self) -> list[str]:
         """Names of the arguments in messages."""

@@ -144,7 +144,13 @@ def choose(request: Request) -> Choice:
     frames = [identified(folder) for folder in folders_of(request.backend)]
     key = repr((signature, verbatim, request.backend.name, lowering, *frames))
     return Choice(
-        strategy=strategy, why=why, options=options, why_lanes=why_lanes, key=key, corners=corners
+        strategy=strategy,
+        why=why,
+        options=options,
+        why_lanes=why_lanes,
+        key=key,
+        corners=corners,
+        signature=signature,
     )
 
 
@@ -362,7 +368,7 @@ def _asked(request: Request, device: OpenDevice | None) -> Wanted:
     query = _core.Query(
         loop=request.name,
         strategy=choice.strategy,
-        signature=_core.digest(request.loop.signature()),
+        signature=_core.digest(choice.signature),
         source=repr((choice.key, flags, tools)),
         text=key if device is None else repr((key, device.key)),
     )

@@ -102,6 +102,7 @@ class Choice:
         options: Other input of the text.
         why_lanes: Why so many lanes, or why none.
         key: Canonical key of the text.
+        signature: Canonical text of the loop.
         corners: Maps with entries possibly taken from others, and whether they are.
     """
 
@@ -110,6 +111,7 @@ class Choice:
     options: _core.LoweringOptions
     why_lanes: str
     key: str
+    signature: str
     corners: tuple[Corners, ...] = ()
 
 

@@ -11,7 +11,7 @@ import pytest
 from pyop2cxx import op2
 from pyop2cxx.exceptions import KernelWarning, UsageError
 from pyop2cxx.kernel.kernel import Kernel
-from pyop2cxx.loop.kernel_checks import check, check_text, fitting
+from pyop2cxx.loop.kernel_checks import check, check_text, fitting, passes
 
 READ, WRITE, RW, INC, MIN, MAX = 1, 2, 3, 4, 5, 6
 
@@ -51,6 +51,49 @@ def test_an_unused_argument_of_another_dtype_runs(backend: str) -> None:
     assert y.data_ro.tolist() == [3, 3]
     with pytest.raises(UsageError, match="of dtype int64: expected 'long "):
         op2.par_loop(kernel, cells, y(op2.READ), x(op2.WRITE))
+
+
+@pytest.mark.parametrize(
+    ("code", "dtype", "access"),
+    [
+        ("void k(double *x) { x[0] = 1; }", "float64", READ),
+        ("void k(double *x) { x[0] = 1; }", "float64", INC),
+        ("void k(double *x) { x[0] += x[0]; }", "float64", INC),
+        ("void k(double *x) {}", "int32", RW),
+        ("void k(double x) {}", "float64", READ),
+        ("void k(double *x, double *y) {}", "float64", RW),
+        ("void k(int *x) { goto end; end: ; }", "int64", RW),
+    ],
+)
+def test_what_fails_a_check_never_passes(code: str, dtype: str, access: int) -> None:
+    kernel, kinds = Kernel(code, "k"), ((np.dtype(dtype), access),)
+    assert not passes(kernel, kinds)
+    with pytest.raises(UsageError):
+        check(kernel, [(0, "Dat 'x'", *kinds[0])], strict=True)
+    assert not passes(kernel, kinds)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "void k(double *x) { x[0] += 1; }",
+        "void k(double *x) { goto end; end: ; }",
+        "void k(void *x) {}",
+    ],
+)
+def test_what_passes_has_nothing_to_be_told(code: str) -> None:
+    kernel, kinds = Kernel(code, "k"), ((np.dtype("float64"), INC),)
+    assert passes(kernel, kinds)
+    check(kernel, [(0, "Dat 'x'", *kinds[0])], strict=True)
+
+
+def test_a_mistake_is_told_at_each_loop() -> None:
+    cells = op2.Set(2)
+    x, kernel = op2.Dat(cells), op2.Kernel("void k(double *x) { x[0] = 1; }", "k")
+    op2.ParLoop(kernel, cells, x(op2.WRITE))
+    for _ in range(2):
+        with pytest.warns(KernelWarning, match="only READs"):
+            op2.ParLoop(kernel, cells, x(op2.READ))
 
 
 def test_a_kernel_that_fits_passes_in_silence() -> None:

@@ -276,7 +276,7 @@ def spied(monkeypatch: pytest.MonkeyPatch, module: object, name: str) -> list[st
 def test_repeating_a_loop_checks_nothing_again(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checks = spied(monkeypatch, parloop, "check")
+    checks = spied(monkeypatch, parloop, "passes")
     builds = spied(monkeypatch, symbolic, "build")
     lookups = spied(monkeypatch, flow, "executable")
     op2.init(backend=backend)
