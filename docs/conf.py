@@ -17,6 +17,7 @@ from docutils.statemachine import StringList
 from sphinx.pycode import ModuleAnalyzer
 
 from pyop2cxx import __version__, exceptions
+from pyop2cxx.base.listing import INNER, inner_members
 from pyop2cxx.runtime.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -193,6 +194,16 @@ def _escape_shapes(*event: object) -> None:
     lines[:] = [re.sub(r"(?<=[ (,])\*(\w+)(?=[),])", r"\\*\1", line) for line in lines]
 
 
+def _skips_inner(*event: object) -> bool | None:
+    """Leave out members for the rooms of the package; None leaves the choice to autodoc."""
+    _, _, name, found, _, _ = event
+    maker = getattr(found, "fget", None) or getattr(found, "func", None) or found
+    owner = getattr(maker, "__qualname__", "").rpartition(".")[0]
+    kind = getattr(sys.modules.get(getattr(maker, "__module__", "")), owner, None)
+    inner = inner_members(kind) if inspect.isclass(kind) else frozenset().union(*INNER.values())
+    return True if name in inner else None
+
+
 def setup(app: Sphinx) -> None:
     """Make the tables and the reference known."""
     app.add_directive("option-table", OptionTable)
@@ -200,3 +211,4 @@ def setup(app: Sphinx) -> None:
     app.add_directive("decision-table", DecisionTable)
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", _escape_shapes)
+    app.connect("autodoc-skip-member", _skips_inner)

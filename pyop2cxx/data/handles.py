@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import Access
 from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.base.listing import Listed
 from pyop2cxx.exceptions import DataTypeError, DataValueError
 from pyop2cxx.runtime import runtime
 
@@ -29,7 +30,7 @@ class OpaqueType:
     name: str
 
 
-class PassthroughArg:
+class PassthroughArg(Listed):
     """An address as an argument of a loop: the kernel gets the address unchanged, as ``void *``.
 
     The kernel must avoid races on the memory behind the address, and the program must keep the

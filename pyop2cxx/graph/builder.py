@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.arrays import as_array
+from pyop2cxx.base.listing import Listed
 from pyop2cxx.base.quoting import check_text
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.conditions import Condition
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
 
 
-class Successors:
+class Successors(Listed):
     """The nodes that can follow a node, or begin a graph."""
 
     __slots__ = ()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
+from pyop2cxx.base.listing import Listed
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import GraphClosedError, GraphRaceError, UsageError
 from pyop2cxx.graph import pictures
@@ -107,7 +108,7 @@ class GraphStats:
 
 
 @ends_tracebacks("submit", "bind")
-class Graph:
+class Graph(Listed):
     """Loops with their order, compiled, checked for races and bound to their data.
 
     `GraphBuilder.instantiate` makes a graph. Dats stay alive with the graph. A submit uses the

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyop2cxx.base.listing import Listed
 from pyop2cxx.base.quoting import in_html
 from pyop2cxx.runtime import seams
 
 
-class Shown:
+class Shown(Listed):
     """Objects displayed as a table of facts; see `pyop2cxx.reports.showing`."""
 
     def as_table(self) -> tuple[str, list[tuple[str, str]]]:

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.arrays import as_dim, as_name
+from pyop2cxx.base.listing import Listed
 from pyop2cxx.exceptions import DataTypeError, SetTypeError
 from pyop2cxx.interop.petsc_spaces import PetscSpace
 from pyop2cxx.runtime import runtime
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @ends_tracebacks("__new__")
-class DataSet(PetscSpace):
+class DataSet(PetscSpace, Listed):
     """A Set with the shape of the values on each entity.
 
     The same arguments give the same object, so that Dats can be compared by their DataSet. DataSets

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 
 from pyop2cxx.base.arrays import is_integer
+from pyop2cxx.base.listing import Listed
 from pyop2cxx.exceptions import (
     ContractError,
     DataSetTypeError,
@@ -39,7 +40,7 @@ T = TypeVar("T")
 _DATASETS = DataSet | GlobalDataSet
 
 
-class Fields(Generic[T]):
+class Fields(Listed, Generic[T]):
     """Several objects in an order. Equal if the objects are."""
 
     kind = "Fields"

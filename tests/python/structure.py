@@ -769,3 +769,16 @@ def main(rooms: list[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1:])
+
+
+def member_names(kind: ast.ClassDef) -> set[str]:
+    """Return the names that a class defines: methods, class attributes, and those of ``self``."""
+    names = {node.name for node in kind.body if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(kind):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.attr)
+    for node in kind.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import structure
+
+from pyop2cxx import op2
+from pyop2cxx.base.listing import INNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -583,3 +587,28 @@ def test_decisions_with_too_many_pronouns_are_found(tmp_path: Path) -> None:
     assert structure.decision_breaches(tmp_path) == []
     write(tmp_path, "docs/adr/0001-a.md", status + "It leads to what it has.\n")
     assert structure.decision_breaches(tmp_path) == ["0001-a.md: pronouns 37.5, at most 3"]
+
+
+def test_hidden_members_are_few_and_real() -> None:
+    """Each is a member of its class, so that no name stays hidden for nothing."""
+    listed = {(kind, name) for kind, names in INNER.items() for name in names}
+    assert len({name for _, name in listed}) <= 135
+    defined = {
+        (kind.name, name)
+        for path in structure.python_modules(ROOT)
+        for kind in ast.walk(ast.parse(path.read_text()))
+        if isinstance(kind, ast.ClassDef)
+        for name in structure.member_names(kind)
+    }
+    derived = {("Fixed", "label"), ("Map", "whole_map"), ("Algebra", "flat"), ("Kernel", "key")}
+    assert listed - defined - derived == set()
+
+
+def test_completion_leaves_out_hidden_members() -> None:
+    dat = op2.Dat(op2.Set(3), name="q")
+    shown = set(dir(dat))
+    assert {"data", "zero", "name", "dataset"} <= shown
+    assert shown.isdisjoint(INNER["Dat"] | INNER["DataCarrier"] | INNER["Algebra"])
+    assert "set" in dir(dat.dataset)
+    assert "uid" not in dir(dat.dataset)
+    assert dat.uid != op2.Dat(op2.Set(3)).uid
