@@ -359,7 +359,8 @@ def main() -> None:
     parser.add_argument("--hand", action="store_true", help="with the airfoil written by hand")
     given = parser.parse_args()
     if given.always:
-        LazyChain._judge = _no_judgement  # type: ignore[method-assign]  # to see what it costs
+        # to see what it costs
+        LazyChain._judge = _no_judgement  # type: ignore[method-assign]  # noqa: SLF001
         Place.judge = _no_judgement  # type: ignore[method-assign]
     unknown = set(given.programs).difference(PROGRAMS)
     if unknown:

@@ -294,9 +294,9 @@ def _operand(
         o.allocated("algebra")
     if place.n == 0:
         return Operand(DatArg(o, None, access), o.dtype)
-    known: Flat | None = o.__dict__.get("_flat")
+    known: Flat | None = o.__dict__.get("flat")
     if known is None or known.set is not place.iterset:
-        known = o._flat = Flat(o, place.iterset)
+        known = o.flat = Flat(o, place.iterset)
     return Operand(DatArg(known, None, access), o.dtype)
 
 

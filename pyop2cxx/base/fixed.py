@@ -17,7 +17,7 @@ class Fixed:
     ``__dict__`` from there on.
     """
 
-    _free: ClassVar[frozenset[str]] = frozenset()
+    assignable: ClassVar[frozenset[str]] = frozenset()
     """Assignable arguments, read anew at each use."""
     _is_made = False
     label: str
@@ -38,5 +38,5 @@ def _parameters(kind: Any) -> frozenset[str]:
     makers = (vars(base).get(one) for base in kind.__mro__ for one in ("__init__", "__new__"))
     plain = (getattr(one, "__func__", one) for one in makers)  # `__new__` is a static method
     signatures = (inspect.signature(one).parameters for one in plain if inspect.isfunction(one))
-    free: frozenset[str] = kind._free
+    free: frozenset[str] = kind.assignable
     return frozenset(name for names in signatures for name in names) - free

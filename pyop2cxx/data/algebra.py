@@ -296,7 +296,7 @@ class Algebra:
         runtime.require_running(self.label, op)
         if self._exactly(op, made, left, right, whole):
             return made
-        if self._on_device(op, made, left, right, whole):
+        if self.computed_on_device(op, made, left, right, whole):
             return made
         left, right = self.values_of(left, whole), self.values_of(right, whole)
         self._refuse_zero(op, right)
@@ -313,7 +313,7 @@ class Algebra:
             return self
         if self._exactly(op, self, self, right, whole):
             return self
-        if self._on_device(op, self, self, right, whole):
+        if self.computed_on_device(op, self, self, right, whole):
             return self
         right = self.values_of(right, whole)
         self._refuse_zero(op, right)
@@ -331,7 +331,7 @@ class Algebra:
         if dtype is None:
             return False
         exact = self._alike(dtype)
-        if not exact._on_device(op, exact, left, right, whole):
+        if not exact.computed_on_device(op, exact, left, right, whole):
             given = exact.values_of(left, whole), exact.values_of(right, whole)
             exact.combine(op, exact.outcome(whole, fresh=True), *given)
         out._take(op, exact, whole)
@@ -372,7 +372,7 @@ class Algebra:
         uses = [*((one, False) for one in used), (self, True)]
         return recorder.takes_action(f"{what} {used[0].name}", again, *uses, in_graphs=False)
 
-    def _on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
+    def computed_on_device(self, op: str, out: Any, left: Any, right: Any, whole: bool) -> bool:
         """Combine on the device of the values, and return whether possible."""
         if not at_device(left, right) or self._loses_imaginary(left, right):
             return False

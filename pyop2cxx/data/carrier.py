@@ -441,7 +441,8 @@ class SetFreeCarrier(DataCarrier):
             return False
         return self.buffer.where in (_core.Where.device, _core.Where.both)
 
-    def _read(self, member: str) -> Array:
+    def read_values(self, member: str) -> Array:
+        """Return the values on the host, for reading by a member."""
         self.use_on_host(_core.Use.read, member)
         return self.host_values
 
@@ -479,7 +480,7 @@ class SetFreeCarrier(DataCarrier):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self._dim, self._read("__reduce__"), self.dtype, self._name))
+        return (type(self), (self._dim, self.read_values("__reduce__"), self.dtype, self._name))
 
 
 def share(carrier: DataCarrier) -> None:
@@ -510,7 +511,7 @@ def copied(
         )
     return (
         source.dim,
-        as_copy(source._read("copy"), source.label),
+        as_copy(source.read_values("copy"), source.label),
         f"copy_of_{source.name}" if name is None else name,
     )
 

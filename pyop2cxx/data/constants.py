@@ -89,7 +89,8 @@ class Constant(SetFreeCarrier):
 
     def duplicate(self) -> Constant:
         """Return a separate Constant with the same values and name."""
-        return Constant(self._dim, as_copy(self._read("duplicate"), self.label), None, self._name)
+        values = as_copy(self.read_values("duplicate"), self.label)
+        return Constant(self._dim, values, None, self._name)
 
     def __str__(self) -> str:
         return f"OP2 Constant Argument: {self._name} with dim {self._dim} and value {self._shown}"

@@ -143,7 +143,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         shared = None
         if data is not None and dlpack.on_a_device(data):
             shared = self._taken(data, dtype, copied)
-            data, copied = np.empty(self._shape("data"), shared.dtype), None
+            data, copied = np.empty(self.shape_for("data"), shared.dtype), None
         self.host_values: Array | None = (
             None if data is None else self._adopted(data, dtype, copied)
         )
@@ -289,7 +289,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @_data.setter
     def _data(self, given: ArrayLike) -> None:
         """Take other values, ghosts' too, into the same memory; counts as a write."""
-        values = as_array(given, self._dtype, self._shape("_data"), self.label)
+        values = as_array(given, self._dtype, self.shape_for("_data"), self.label)
         self._data[...] = values
         self._wrote(halo_valid=self.halo_valid)
 
@@ -352,7 +352,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def allocated(self, member: str) -> Array:
         """Return the whole array, zeros if not yet allocated. Loops call this before they start."""
         if self.host_values is None:
-            values = as_zeros(self._shape(member), self._dtype, self.label)
+            values = as_zeros(self.shape_for(member), self._dtype, self.label)
             self._point_at(values, is_zero=True)
             self.host_values = values
             self.numbering = self.set.numbering
@@ -414,7 +414,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
                 f"{self.label}: data were given, but the Set has no size to compare theirs with; "
                 "give both or neither"
             )
-        return given_values(data, dtype, self._shape("data"), self.label, copy)
+        return given_values(data, dtype, self.shape_for("data"), self.label, copy)
 
     def _taken(
         self, data: ArrayLike, dtype: DTypeLike | None, copy: bool | None
@@ -423,7 +423,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         runtime.require_running(self.label, "data on a device")
         if not self.set.is_sized:
             raise DataValueError(f"{self.label}: data were given, but the Set has no size")
-        shape = self._shape("data")
+        shape = self.shape_for("data")
         shared = dlpack.taken(data, runtime.device, shape, self.label, copy=copy)
         if dtype is not None and as_dtype(dtype, self.label) != np.dtype(shared.dtype):
             raise DataValueError(
@@ -444,14 +444,15 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return self.data
 
     def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        whole = self._shape("__dlpack__")
+        whole = self.shape_for("__dlpack__")
         shape = (self.set.size, *whole[1:])
         if not self.buffer.is_soa:
             return shape, dlpack.dense_strides(shape)
         columns = dlpack.dense_strides(whole[1:])
         return shape, (1, *(whole[0] * stride for stride in columns))
 
-    def _shape(self, member: str) -> tuple[int, ...]:
+    def shape_for(self, member: str) -> tuple[int, ...]:
+        """Return the shape with ghosts, for a member; error if the Set has no size."""
         if not self.set.is_sized:
             raise StaticModeError(
                 f"{self.label}: '{member}' is unknown, for the Set was made without a size under "
@@ -616,7 +617,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """
         runtime.require_running(self.label, "load")
         path = npy_path(filename)
-        shape = (self.set.size, *self._shape("load")[1:])
+        shape = (self.set.size, *self.shape_for("load")[1:])
         found, rows = kept_files.load(path, self.set)
         loaded = as_array(found, self._dtype, shape, f"{self.label}: file {path}")
         self.data_wo[...] = loaded if rows is None else loaded[rows]
@@ -681,12 +682,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of all values, ghosts' too."""
-        return self._shape("shape")
+        return self.shape_for("shape")
 
     @property
     def nbytes(self) -> int:
         """The bytes of all values, ghosts' too, whether they are allocated yet or not."""
-        return self._dtype.itemsize * self._cdim * self._shape("nbytes")[0]
+        return self._dtype.itemsize * self._cdim * self.shape_for("nbytes")[0]
 
     @property
     def layout(self) -> str:

@@ -118,7 +118,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     @property
     def _data(self) -> Array:
         """The values, as PyOP2's programs reach around `data`: nothing is counted."""
-        return self.lent_out.lend(self._read("_data")[...])
+        return self.lent_out.lend(self.read_values("_data")[...])
 
     @property
     def comm(self) -> Any:
@@ -302,7 +302,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     def duplicate(self) -> Global:
         """Return a separate Global with the same values and name."""
-        values = as_copy(self._read("duplicate"), self.label)
+        values = as_copy(self.read_values("duplicate"), self.label)
         return Global(self._dim, values, None, self._name, self._comm)
 
     # Part of a Dat's interface, for Globals among Dats

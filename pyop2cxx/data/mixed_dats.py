@@ -81,7 +81,7 @@ def _on_fields(member: str, doc: str) -> Any:
 
 def _by_fields(operation: Callable[[Any, Any], Any]) -> Any:
     def combined(self: MixedDat, other: Any) -> MixedDat:
-        found: MixedDat = self._each(operation, other)
+        found: MixedDat = self.each_field(operation, other)
         return found
 
     return combined
@@ -89,7 +89,7 @@ def _by_fields(operation: Callable[[Any, Any], Any]) -> Any:
 
 def _in_fields(operation: Callable[[Any, Any], Any]) -> Any:
     def updated(self: MixedDat, other: Any) -> MixedDat:
-        done = self._changed(lambda fields: fields._each(operation, other))
+        done = self._changed(lambda fields: fields.each_field(operation, other))
         return done if done is NotImplemented else self
 
     return updated
@@ -322,7 +322,8 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             copied.copy(self, casting="unsafe")
         return done
 
-    def _each(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
+    def each_field(self, operation: Callable[[Any, Any], Any], other: Any) -> Any:
+        """Return the fields after an operation with another object, or its fields."""
         if isinstance(other, MixedDat):
             _check_like(self, other)
             others: tuple[Any, ...] = other.split

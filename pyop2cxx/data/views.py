@@ -153,13 +153,14 @@ class DatView(Dat):
             self.data_with_halos[...] = 0
         self.halo_valid = True
 
-    def _shape(self, member: str) -> tuple[int, ...]:
-        return self._parent._shape(member)[:1]
+    def shape_for(self, member: str) -> tuple[int, ...]:
+        """Return the shape with ghosts, for a member; error if the Set has no size."""
+        return self._parent.shape_for(member)[:1]
 
     @property
     def nbytes(self) -> int:
         """The bytes of the values, without other components between them."""
-        return self._dtype.itemsize * self._shape("nbytes")[0]
+        return self._dtype.itemsize * self.shape_for("nbytes")[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (DatView, (self._parent, self._index))

@@ -81,7 +81,7 @@ class Form(Shown):
         self.integrals = [self._signed(one) for one in made]
         self._derived = Memo(8)
         self.lock = Lock()
-        self._fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
+        self.fixed: tuple[tuple[int, ...], list[list[Any]]] = ((), [])
         self.ready: set[tuple[Any, ...]] = set()
 
     def __copy__(self) -> Form:
@@ -112,7 +112,7 @@ class Form(Shown):
         made = copy.copy(self)
         made.coefficients = [given.get(one, one) for one in self.coefficients]
         made.constants = [given.get(one, one) for one in self.constants]
-        made._fixed = ((), [])
+        made.fixed = ((), [])
         return made
 
     def as_table(self) -> tuple[str, list[tuple[str, str]]]:
@@ -227,9 +227,9 @@ class Form(Shown):
         """Return for each integral all arguments but the tensor, made once for the same data."""
         data = (*(one.dat for one in self.coefficients), *(one.data for one in self.constants))
         used = tuple(one.uid for one in data)
-        if len(self._fixed[1]) != len(self.integrals) or self._fixed[0] != used:
-            self._fixed = (used, [self._other_arguments(one) for one in self.integrals])
-        return self._fixed[1]
+        if len(self.fixed[1]) != len(self.integrals) or self.fixed[0] != used:
+            self.fixed = (used, [self._other_arguments(one) for one in self.integrals])
+        return self.fixed[1]
 
     def _parts(self, integral: Integral) -> list[Set]:
         return [self._part(integral.kind, number) for number in integral.subdomains]

@@ -42,7 +42,8 @@ class Successors(Listed):
 
     __slots__ = ()
 
-    def _place(self, operation: Operation) -> Node:
+    def add_node(self, operation: Operation) -> Node:
+        """Add an operation behind this place."""
         raise NotImplementedError
 
     def _open_builder(self) -> GraphBuilder:
@@ -64,7 +65,7 @@ class Successors(Listed):
             GraphClosedError: The graph is not being built.
             UsageError: As for `ParLoop`; nothing is added.
         """
-        return self._place(self._open_builder()._loop(kernel, iterset, args, options))
+        return self.add_node(self._open_builder().add_loop(kernel, iterset, args, options))
 
     then_parallel_for = then
 
@@ -145,7 +146,7 @@ class Successors(Listed):
                     f"{type(data).__name__}"
                 )
         called = name or getattr(function, "__name__", "host")
-        return self._place(HostCall(str(called), function, reads, writes))
+        return self.add_node(HostCall(str(called), function, reads, writes))
 
     def then_library(
         self,
@@ -181,7 +182,7 @@ class Successors(Listed):
                     f"graph: then_library reads and writes whole Dats and Globals, got {data!r}"
                 )
         called = name or getattr(function, "__name__", "library")
-        return self._place(Captured(str(called), function, reads, writes))
+        return self.add_node(Captured(str(called), function, reads, writes))
 
     def then_copy(self, source: Any, target: Any, *, casting: str = "fitting") -> Node:
         """Add a copy of all values into another Dat or Global, converted to the target's dtype.
@@ -197,7 +198,7 @@ class Successors(Listed):
             DataValueError: They do not fit each other.
         """
         _check_copied(source, target)
-        return self._place(Copy(source, target, casting))
+        return self.add_node(Copy(source, target, casting))
 
     then_convert = then_copy
 
@@ -219,7 +220,7 @@ class Successors(Listed):
             raise DataValueError(
                 f"graph: then_fill: dtype {target.dtype} of '{target.name}' does not hold {value!r}"
             )
-        return self._place(Fill(target, held[()]))
+        return self.add_node(Fill(target, held[()]))
 
     def then_scan(self, source: Dat, target: Dat) -> Node:
         """Add an exclusive scan: each entity gets the sum over all earlier entities.
@@ -239,7 +240,7 @@ class Successors(Listed):
         if not isinstance(source, Dat) or not isinstance(target, Dat):
             raise UsageError(f"graph: then_scan needs two Dats, got {source!r} and {target!r}")
         _check_copied(source, target)
-        return self._place(Scan(source, target))
+        return self.add_node(Scan(source, target))
 
     then_parallel_scan = then_scan
 
@@ -257,7 +258,7 @@ class Successors(Listed):
             raise UsageError(
                 f"graph: then_graph needs a Graph, got {graph!r}; instantiate() makes one"
             )
-        return self._place(Inner(graph.name, graph.nodes))
+        return self.add_node(Inner(graph.name, graph.nodes))
 
     def while_(self, condition: Condition, *, most: int) -> WhileBuilder:
         """Add nodes repeated as long as a condition holds.
@@ -301,17 +302,21 @@ class Node(Successors):
     The node does not keep the graph alive, and is of no use once the graph is built.
     """
 
-    __slots__ = ("__weakref__", "_builder", "_name", "_numbers")
+    __slots__ = ("__weakref__", "_builder", "_name", "numbers")
 
     def __init__(self, builder: GraphBuilder, numbers: tuple[int, ...], name: str) -> None:
         self._builder = weakref.ref(builder)
-        self._numbers = numbers
+        self.numbers = numbers
         self._name = name
 
     @property
     def name(self) -> str:
         """Name in messages and pictures."""
         return self._name
+
+    def is_of(self, builder: GraphBuilder) -> bool:
+        """Return whether the node is of a graph."""
+        return self._builder() is builder
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise UsageError(
@@ -320,17 +325,18 @@ class Node(Successors):
         )
 
     def __repr__(self) -> str:
-        return f"<node {'+'.join(map(str, self._numbers))} '{self._name}'>"
+        return f"<node {'+'.join(map(str, self.numbers))} '{self._name}'>"
 
     def _open_builder(self) -> GraphBuilder:
         builder = self._builder()
         if builder is None:
             raise GraphClosedError(f"graph: the graph of node '{self._name}' is gone")
-        builder._check_open(f"node '{self._name}'")
+        builder.check_open(f"node '{self._name}'")
         return builder
 
-    def _place(self, operation: Operation) -> Node:
-        return self._open_builder()._add(operation, self._numbers)
+    def add_node(self, operation: Operation) -> Node:
+        """Add an operation behind this place."""
+        return self._open_builder().add_operation(operation, self.numbers)
 
 
 @ends_tracebacks("instantiate")
@@ -363,9 +369,9 @@ class GraphBuilder(Successors):
             raise UsageError(f"graph: the name must be a string, got {name!r}")
         self._name = check_text(name or "graph", "graph: the name")
         self.nodes: list[Placed] = []
-        self._loops: dict[tuple[object, ...], LoopOperation] = {}
+        self.loops: dict[tuple[object, ...], LoopOperation] = {}
         self.slots: dict[int, Any] = {}
-        self._looks = Looks(f"graph '{self._name}': the block")
+        self.looks = Looks(f"graph '{self._name}': the block")
         self._outer_looks: Any = None
         self._state = "not open"
 
@@ -383,7 +389,7 @@ class GraphBuilder(Successors):
             raise GraphClosedError(f"graph '{self._name}' was built already; make another one")
         self._state = "open"
         here = runtime.here
-        self._outer_looks, here.looks = here.looks, self._looks
+        self._outer_looks, here.looks = here.looks, self.looks
         return self
 
     def __exit__(
@@ -409,14 +415,14 @@ class GraphBuilder(Successors):
             GraphClosedError: The graph is not being built.
             UsageError: No nodes, or a node of another graph.
         """
-        self._check_open("when_all")
+        self.check_open("when_all")
         numbers: dict[int, None] = {}
         for node in nodes:
-            if not isinstance(node, Node) or node._builder() is not self:
+            if not isinstance(node, Node) or not node.is_of(self):
                 raise UsageError(
                     f"graph '{self._name}': when_all takes nodes of this graph, got {node!r}"
                 )
-            numbers.update(dict.fromkeys(node._numbers))
+            numbers.update(dict.fromkeys(node.numbers))
         if not nodes:
             raise UsageError(f"graph '{self._name}': when_all needs at least one node")
         return Node(self, tuple(numbers), "+".join(node.name for node in nodes))
@@ -431,7 +437,7 @@ class GraphBuilder(Successors):
             GraphClosedError: The graph is not being built.
             UsageError: Neither a Dat nor a Global.
         """
-        self._check_open("slot")
+        self.check_open("slot")
         if not isinstance(data, (Dat, Global)):
             raise UsageError(f"graph '{self._name}': a slot is a Dat or a Global, got {data!r}")
         self.slots[data.uid] = data
@@ -462,7 +468,8 @@ class GraphBuilder(Successors):
 
     # Inside
 
-    def _check_open(self, what: str) -> None:
+    def check_open(self, what: str) -> None:
+        """Raise an error unless nodes can be added."""
         if self._state != "open":
             raise GraphClosedError(
                 f"graph '{self._name}' is {self._state}: nothing can be added by {what}; nodes are "
@@ -470,20 +477,22 @@ class GraphBuilder(Successors):
             )
 
     def _open_builder(self) -> GraphBuilder:
-        self._check_open("the graph")
+        self.check_open("the graph")
         return self
 
-    def _place(self, operation: Operation) -> Node:
-        self._check_open("the graph")
-        return self._add(operation, ())
+    def add_node(self, operation: Operation) -> Node:
+        """Add an operation behind this place."""
+        self.check_open("the graph")
+        return self.add_operation(operation, ())
 
-    def _add(self, operation: Operation, after: Iterable[int]) -> Node:
+    def add_operation(self, operation: Operation, after: Iterable[int]) -> Node:
+        """Add an operation behind nodes of some numbers."""
         line = user_line()
-        self._looks.note_operation(operation, line)
+        self.looks.note_operation(operation, line)
         self.nodes.append(Placed(operation, tuple(after), line))
         return Node(self, (len(self.nodes) - 1,), operation.name)
 
-    def _loop(
+    def add_loop(
         self, kernel: Kernel, iterset: Set, args: tuple[Any, ...], options: dict[str, Any]
     ) -> LoopOperation:
         """Return a loop; for the same objects the same loop, without further checks."""
@@ -494,11 +503,11 @@ class GraphBuilder(Successors):
                 *[(a.access, a.data.uid, None if a.map_ is None else a.map_.uid) for a in args],
                 *options.items(),
             )
-            known = self._loops.get(key)
+            known = self.loops.get(key)
         except (AttributeError, TypeError):
             return LoopOperation(ParLoop(kernel, iterset, *args, **options))
         if known is None:
-            known = self._loops[key] = LoopOperation(ParLoop(kernel, iterset, *args, **options))
+            known = self.loops[key] = LoopOperation(ParLoop(kernel, iterset, *args, **options))
         return known
 
 
@@ -517,8 +526,8 @@ class WhileBuilder(GraphBuilder):
         self._condition = condition
         self._most = most
         self.slots = outer.slots
-        self._loops = outer._loops
-        self._looks = outer._looks
+        self.loops = outer.loops
+        self.looks = outer.looks
         self.node: Node | None = None
 
     def __exit__(
@@ -530,7 +539,7 @@ class WhileBuilder(GraphBuilder):
         super().__exit__(kind, error, trace)
         if kind is None:
             self._state = "a part of another graph"
-            self.node = self._before._place(While(self._condition, self.nodes, self._most))
+            self.node = self._before.add_node(While(self._condition, self.nodes, self._most))
 
 
 def create_graph(

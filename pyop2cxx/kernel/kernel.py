@@ -109,7 +109,7 @@ class Kernel(Fixed, Shown):
         [double *x]
     """
 
-    _free = frozenset({"accesses", "dtypes"})
+    assignable = frozenset({"accesses", "dtypes"})
 
     __signature__: ClassVar[inspect.Signature]
 

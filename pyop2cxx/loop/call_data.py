@@ -231,7 +231,7 @@ class CallData:
         name = f" ('{self._names[i]}')" if self._names else ""
         data, shape = arg.data, None
         if isinstance(arg, DatArg) and data.stride == 0 and not runtime.static:
-            shape = data._shape("data")
+            shape = data.shape_for("data")
         elif isinstance(arg, GlobalArg):
             shape = data.dim
         what = f"{self.label}: argument {i}{name}"

@@ -125,7 +125,7 @@ class Sums:
         if isinstance(data, MixedDat):
             total: Any = MixedDat([self._totals[field.uid] for field in data.split])
         elif isinstance(data, DatView):
-            total = DatView(self._totals[data.parent.uid], data._index)
+            total = DatView(self._totals[data.parent.uid], data.index)
         else:
             total = self._totals[data.uid]
         return replace(arg, data=total)

@@ -138,7 +138,7 @@ class PythonLoop(ParLoop):
         epoch = checked_epoch(self)
         if self.wants_checks():
             note_numberings(numberings_after(self, check=True))
-        calls = _Calls(self)
+        calls = _Calls(self, self._function)
         overlaps = self.items.n_boundary > 0
         self.bound_run = Run(self.label, self.effects, calls.run, None, calls.run_phase, overlaps)
         self.epoch = epoch
@@ -147,8 +147,8 @@ class PythonLoop(ParLoop):
 class _Calls:
     """The calls of the function in a run."""
 
-    def __init__(self, loop: PythonLoop) -> None:
-        self._function = loop._function
+    def __init__(self, loop: PythonLoop, function: Callable[..., Any]) -> None:
+        self._function = function
         self._loop = loop
 
     def run(self) -> bool:
