@@ -9,32 +9,32 @@
 
 namespace op2::abi {
 
-/// What a compiled loop takes, and what must be there before it is launched. Compilers of loops
-/// write it down, the run-time reads it; neither sees the other.
+/// The input of a compiled loop, and the data needed before a launch. Compilers of loops write the
+/// record, the run-time reads the record; neither sees the other.
 
 /// @brief A variable's type: a scalar, an array of `extent`, or a pointer. An array of pointers
-/// stays in memory, and each is loaded where it is used.
+/// stays in memory, and each pointer is loaded at its use.
 struct VariableType {
   DType dtype = DType::int64;
   bool is_const = false;
   bool is_pointer = false;
-  int lanes = 0;  ///< values of as many elements side by side; 0: of one element
+  int lanes = 0;  ///< values of as many elements side by side; 0: of a single element
   bool operator==(const VariableType&) const = default;
 };
 
-/// @brief What a parameter of a wrapper, or an entry of a launch's argv, refers to.
+/// @brief The meaning of a wrapper's parameter, or of an entry of a launch's argv.
 enum class Role : std::uint8_t {
   data,      ///< the Dat, Global or Constant of argument `index`
   constant,  ///< Const number `index`
   map,       ///< unique Map number `index`
-  matrix,    ///< of matrix number `index / 2`: 0 the starts of its rows, 1 positions of entries
-  items,     ///< list number `index` that says which elements the loop visits
-  plan,      ///< the plan's array `array`, number `index` of those that are called so
+  matrix,    ///< of matrix number `index / 2`: 0 the starts of rows, 1 positions of entries
+  items,     ///< list number `index` of the visited elements
+  plan,      ///< the plan's array `array`, number `index` of the arrays with this name
   local,     ///< computed by the launch: a partial result, a piece of scratch
   stride,    ///< a number: Stride of argument `index`
 };
 
-/// @brief What an array of a plan holds; plan/arrays.hpp says of each its shape and makes it.
+/// @brief The content of a plan's array; plan/arrays.hpp has the shapes and makes the arrays.
 enum class PlanArray : std::uint8_t {
   none,
   sizes,

@@ -9,8 +9,8 @@ namespace op2 {
 
 /// @brief Canonical, length-prefixed serialisation of a key.
 ///
-/// Every field is written as `tag length ':' bytes`, so that no two different sequences of fields
-/// give the same string. Keys are compared on this string; the digest only indexes.
+/// Every field is written as `tag length ':' bytes`, so no two different sequences of fields give
+/// the same string. Keys are compared on the string; the digest only indexes.
 class Canonical {
  public:
   Canonical& text(std::string_view value);

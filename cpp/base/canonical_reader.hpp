@@ -8,10 +8,9 @@
 
 namespace op2 {
 
-/// @brief Reads what Canonical wrote, field by field.
+/// @brief Reads the output of Canonical, field by field.
 ///
-/// Anything else, such as a file that was cut short, is a UsageError that says at which byte what
-/// was expected.
+/// Other input, such as a truncated file, is a UsageError with the place and the expected field.
 class CanonicalReader {
  public:
   /// @param[in] text Must live as long as the reader.
@@ -19,12 +18,12 @@ class CanonicalReader {
 
   [[nodiscard]] std::string text() { return std::string(field('s', "text")); }
   [[nodiscard]] std::int64_t number();
-  /// @brief A number that an `int` holds.
+  /// @brief A number in the range of `int`.
   [[nodiscard]] int small();
   [[nodiscard]] bool flag();
-  /// @brief Enter a record. @return Its name.
+  /// @brief Enter a record. @return The record's name.
   [[nodiscard]] std::string_view open();
-  /// @brief Enter a record of this name.
+  /// @brief Enter a record with @p name.
   void open(std::string_view name);
   void close();
 

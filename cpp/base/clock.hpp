@@ -7,7 +7,7 @@ namespace op2 {
 
 using Clock = std::chrono::steady_clock;
 
-/// @brief Time that went by since @p start.
+/// @brief Time since @p start.
 [[nodiscard]] inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }

@@ -6,12 +6,12 @@
 
 namespace op2::abi {
 
-/// What a byte of PlanArray::corners says of an element and one of its targets: bit 0 is set if an
-/// entry of the element is none of the target's, so that all are to be looked up; otherwise the
-/// next corner_bits() bits for each entry say which one of the target's it is.
+/// The meaning of a byte of PlanArray::corners for an element and its target: bit 0 is set if an
+/// entry of the element is none of the target's, so all are to be looked up; otherwise the next
+/// corner_bits() bits for each entry give the entry's number among the target's.
 
 /// @brief Bits that tell the entries of a target apart.
-/// @param[in] n_corners How many there are, 1 or more.
+/// @param[in] n_corners The number of entries, 1 or more.
 [[nodiscard]] constexpr int corner_bits(int n_corners) {
   return std::bit_width(static_cast<unsigned>(n_corners) - 1U);
 }

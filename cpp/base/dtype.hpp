@@ -25,7 +25,7 @@ enum class DType : std::uint8_t {
 
 inline constexpr std::size_t n_dtypes = 12;
 
-/// @brief Bytes of one scalar.
+/// @brief Bytes of a scalar.
 [[nodiscard]] std::size_t size_of(DType dtype);
 
 /// @brief NumPy's name, e.g. "float64".

@@ -21,12 +21,12 @@ class TransferError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// @brief A file holds no mesh that can be read.
+/// @brief A file holds no readable mesh.
 class MeshFileError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// @brief The backend or strategy cannot do what was asked.
+/// @brief The backend or strategy does not support the request.
 class UnsupportedError : public Error {
   using Error::Error;
 };
@@ -56,7 +56,7 @@ class CompilationError : public ToolchainError {
   using ToolchainError::ToolchainError;
 };
 
-/// @brief A loop failed while it ran.
+/// @brief A loop failed during a run.
 class ExecutionError : public Error {
   using Error::Error;
 };

@@ -19,23 +19,24 @@
 
 namespace op2 {
 
-/// @brief Single flight: of all threads that want the same thing at the same time, one makes it.
+/// @brief Single flight: of all threads with the same request at the same time, one makes the
+/// result.
 ///
-/// @tparam Made What is made; copied to everybody who waited for it.
+/// @tparam Made The result; copied to all waiting threads.
 template <typename Made, typename Key = std::string, typename Hash = std::hash<Key>>
 class Flights {
  public:
-  /// @param[in] mutex Guards what is known already, and the flights.
+  /// @param[in] mutex Guards the known results, and the flights.
   explicit Flights(std::mutex& mutex) : mutex_(mutex) {}
 
-  /// @brief What is known under @p key, or what one thread makes for all.
+  /// @brief The known result for @p key, or the result made by one thread for all.
   ///
-  /// An Error is for everybody who waits. Anything else that ends a flight, such as an interrupt,
-  /// is only for the thread that it happened to: another one flies.
+  /// An Error is for all waiting threads. Any other end of a flight, such as an interrupt, is only
+  /// for the thread of the flight: another thread flies.
   /// @param[in] known Returns `std::optional<Made>`; called with the mutex held.
   /// @param[in] joined Called with the mutex held when this thread begins to wait for another's.
   /// @param[in] make Returns `Made`; called without the mutex.
-  /// @param[in] keep Takes what was made; called with the mutex held, before anybody looks again.
+  /// @param[in] keep Takes the result; called with the mutex held, before other threads look again.
   /// @param[in] interrupted See InterruptCheck; for the wait.
   template <typename Known, typename Joined, typename Make, typename Keep>
   requires std::same_as<std::invoke_result_t<Known>, std::optional<Made>> &&

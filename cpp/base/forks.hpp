@@ -5,10 +5,10 @@
 
 namespace op2 {
 
-/// @brief How often the line of this process was forked since the first call in it.
+/// @brief How often the line of this process was forked since the first call there.
 ///
-/// What a driver gave to a process is useless in its children: who holds such a thing remembers the
-/// number of its making, and finds in a child that it has grown. Costs a load.
+/// Handles that a driver gave to a process are useless in its children. The owner of a handle
+/// stores the number at creation, and a larger number later means a child. Costs a load.
 [[nodiscard]] std::int64_t forks_so_far();
 
 }  // namespace op2

@@ -6,10 +6,9 @@
 
 namespace op2 {
 
-/// @brief What is found when it is first asked for, and then kept. Safe to use from several
-/// threads.
+/// @brief A value computed at the first request, and then kept. Safe to use from several threads.
 ///
-/// A copy has nothing yet, for it may be changed before it is asked.
+/// A copy has no value yet, for the copied object may change before the first request.
 template <class T>
 class Kept {
  public:
@@ -33,8 +32,7 @@ class Kept {
 
  private:
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const T>
-      value_;  // T may be known by its name only where this is declared
+  mutable std::shared_ptr<const T> value_;  // T may be incomplete at this declaration
 };
 
 }  // namespace op2

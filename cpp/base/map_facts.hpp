@@ -5,7 +5,7 @@
 
 namespace op2 {
 
-/// @brief The one thing code generation may know of a map's values: data-free and small.
+/// @brief All that code generation may know of a map's values: data-free and small.
 ///
 /// Negative entries mean "no target" and count for nothing. By default nothing is known.
 struct MapFacts {

@@ -3,8 +3,8 @@
 
 namespace op2 {
 
-/// @brief One lambda per alternative of a std::variant; no catch-all where a new node must be
-/// thought of, so that it breaks the build.
+/// @brief A lambda per alternative of a std::variant; without a catch-all, so a new node breaks the
+/// build where the node needs thought.
 template <class... Fs>
 struct overload : Fs... {
   using Fs::operator()...;

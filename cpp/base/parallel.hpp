@@ -11,8 +11,8 @@ namespace op2 {
 
 /// @brief Run @p body(begin, end, thread) over [0, n) in at most @p n_threads contiguous chunks.
 ///
-/// Plain threads rather than OpenMP: the core then needs no OpenMP run-time of its own, and a fork
-/// after plan building stays safe. The first exception of any chunk is rethrown here.
+/// Plain threads rather than OpenMP: the core then needs no OpenMP run-time, and a fork after plan
+/// building stays safe. The first exception of any chunk is rethrown here.
 template <class Body>
 void parallel_for(int n_threads, std::int64_t n, const Body& body, std::int64_t grain = 4096) {
   const std::int64_t wanted = (n + grain - 1) / grain;

@@ -6,7 +6,7 @@
 
 namespace op2 {
 
-/// @brief Which entry of a Map's row leads to one row of an argument.
+/// @brief The entry of a Map's row behind a row of an argument.
 ///
 /// The target is `entry + offset * (level + above)`, where `level` counts the layers of an extruded
 /// Set from the bottom of its column; periodic: `(level + above + quotient) % levels - quotient %
@@ -14,12 +14,12 @@ namespace op2 {
 struct RowRef {
   int slot = 0;      ///< of the Map
   int offset = 0;    ///< from a layer to the next
-  int quotient = 0;  ///< layers that the entry itself lies above its column's bottom
+  int quotient = 0;  ///< layers of the entry above the column's bottom
   int above = 0;     ///< 1: in the cell above, as the second half of an interior facet is
   bool operator==(const RowRef&) const = default;
 };
 
-/// @brief A path: a Map, and the entries of its rows that an argument is made of.
+/// @brief A path: a Map, and the entries of its rows that make up an argument.
 struct MapRef {
   int arity = 1;                  ///< rows of an argument
   int toset = 0;                  ///< number of the target Set, in order of first use
@@ -35,10 +35,10 @@ enum class Layers : std::uint8_t { none, constant, variable };
 struct Iteration {
   bool subset = false;           ///< elements are looked up in a list
   Layers layers = Layers::none;  ///< items are cells of columns; elements are the columns
-  bool periodic = false;         ///< the top layer is below the bottom one
+  bool periodic = false;         ///< the top layer is below the bottom layer
   bool pass_layer = false;       ///< the kernel's last parameter is the layer
   int index_bytes = 4;           ///< width of the lists of elements, columns and levels
-  bool pass_element = false;     ///< after it: the element, where there are layers the work item
+  bool pass_element = false;     ///< behind the layer: the element, or with layers the work item
   bool operator==(const Iteration&) const = default;
 };
 

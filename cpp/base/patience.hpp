@@ -8,24 +8,24 @@
 
 namespace op2 {
 
-/// @brief Called about every 50 ms while something is waited for; may throw to give up the wait.
+/// @brief Called about every 50 ms during a wait; may throw to give up the wait.
 ///
 /// The only way an interrupt (Ctrl-C) reaches a thread that waits for a compiler. Empty: never.
 using InterruptCheck = std::function<void()>;
 
-/// @brief How long to wait, and for whom to stop earlier.
+/// @brief How long to wait, and the check that can end a wait early.
 struct Patience {
   double seconds = 0.0;
   InterruptCheck interrupted;
 };
 
-/// @brief One wait by polling, from its construction on.
+/// @brief A wait by polling, from its construction on.
 class Wait {
  public:
   explicit Wait(const Patience& patience) : patience_(patience) {}
 
   /// @brief Whether to go on polling: false once the time is over.
-  /// @throws Whatever the interrupt check throws.
+  /// @throws Any exception of the interrupt check.
   [[nodiscard]] bool goes_on() {
     const auto now = Clock::now();
     if (patience_.interrupted && now - last_check_ > std::chrono::milliseconds(50)) {

@@ -7,16 +7,16 @@
 
 namespace op2::abi {
 
-/// @brief What there is to say of an array of plans.
+/// @brief Facts about an array of plans.
 struct ArrayFacts {
   PlanArray array;
-  std::string_view name;   ///< what it is called where a loop has no better name
-  std::string_view dtype;  ///< "index": as wide as the numbers in it need
+  std::string_view name;   ///< the name where a loop has no better name
+  std::string_view dtype;  ///< "index": as wide as the numbers need
   std::string_view shape;
   std::string_view what;
 };
 
-/// @brief The table of all arrays that plans have.
+/// @brief The table of all arrays of plans.
 [[nodiscard]] const ArrayFacts& facts_of(PlanArray array);
 
 }  // namespace op2::abi

@@ -12,8 +12,8 @@ namespace op2 {
 
 /// @brief The most recently used values, by a key. Not safe to share without a lock.
 ///
-/// What goes beyond the bound is forgotten, the least recently used first; a value that alone is
-/// heavier than the bound is not kept.
+/// Beyond the bound, the least recently used values are forgotten first; a single value heavier
+/// than the bound is not kept.
 template <class Value>
 class Recent {
  public:
@@ -28,7 +28,7 @@ class Recent {
   Recent& operator=(const Recent&) = delete;
   ~Recent() = default;
 
-  /// @brief The value of @p key, which becomes the most recently used; null if there is none. Valid
+  /// @brief The value of @p key, now the most recently used; null if there is none. Valid
   /// until the next call of insert() or clear().
   [[nodiscard]] Value* find(std::string_view key) {
     const auto found = index_.find(key);
@@ -37,7 +37,7 @@ class Recent {
     return &found->second->value;
   }
 
-  /// @brief Remember @p value, in the place of the one that @p key had.
+  /// @brief Remember @p value, in place of an older value of @p key.
   void insert(std::string key, Value value) {
     if (Value* known = find(key)) {
       total_ -= weight_(*known);

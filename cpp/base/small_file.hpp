@@ -5,10 +5,10 @@
 
 namespace op2 {
 
-/// @brief The whole of a small file, such as the kernel has; empty if it cannot be read.
+/// @brief The whole of a small file, such as the kernel's; empty if the file cannot be read.
 ///
-/// Not by a stream: these need the global locale, which is broken in processes that hold a second
-/// C++ library, and are larger than all else that the run-time takes from it.
+/// Not by a stream: streams need the global locale, broken in processes with a second C++ library,
+/// and are larger than all other parts that the run-time takes from the library.
 [[nodiscard]] std::string text_of_file(const std::string& path);
 
 }  // namespace op2

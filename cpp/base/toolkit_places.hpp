@@ -6,11 +6,11 @@
 
 namespace op2 {
 
-/// @brief Where a library of the CUDA toolkit may be, for VendorLibrary: below CUDA_HOME and
-/// CUDA_PATH, where the loader looks, in the folders of packages, in the toolkits beside
-/// /usr/local/cuda; in each the first of @p sonames first.
+/// @brief Possible places of a library of the CUDA toolkit, for VendorLibrary: below CUDA_HOME and
+/// CUDA_PATH, the loader's places, the folders of packages, the toolkits beside /usr/local/cuda; in
+/// each the first of @p sonames first.
 /// @param[in] sonames File names, the newest version first.
-/// @param[in] folders Of packages that carry it.
+/// @param[in] folders Of packages with the library.
 [[nodiscard]] std::vector<std::string> toolkit_places(const std::vector<std::string>& sonames,
                                                       const std::vector<std::string>& folders);
 

@@ -10,14 +10,14 @@
 
 namespace op2 {
 
-/// @brief Nanoseconds of the host's clock that spans of a Trace are told in.
+/// @brief Nanoseconds of the host's clock, the unit of a Trace's spans.
 [[nodiscard]] std::int64_t trace_clock();
 
-/// @brief What ran when, noted while somebody profiles the program; otherwise it costs one load of
-/// an atomic. Safe to use from several threads.
+/// @brief The times of all runs, noted during a profile; otherwise the cost is a load of an atomic.
+/// Safe to use from several threads.
 class Trace {
  public:
-  /// @brief Spans kept at most; later ones are counted only.
+  /// @brief Most kept spans; later spans are only counted.
   static constexpr std::size_t most_spans = std::size_t{1} << 20;
 
   struct Span {
@@ -29,9 +29,9 @@ class Trace {
     std::int64_t n_bytes = 0;  ///< moved; 0: unknown
   };
 
-  /// @brief Forget all spans, and note those that begin from now on.
-  /// @param[in] every Of the calls of a loop on a device, the first and each so-many-th after it is
-  /// measured: marks between kernels keep them from overlapping.
+  /// @brief Forget all spans, and note later spans.
+  /// @param[in] every Measure the first of the calls of a loop on a device, and each call number @p
+  /// every after it: marks between kernels keep them from overlapping.
   void start(int every);
   void stop() { is_on_ = false; }
 
@@ -49,7 +49,7 @@ class Trace {
   std::atomic<bool> is_on_ = false;
   std::atomic<int> every_ = 1;
   std::atomic<std::int64_t> number_ = 0;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Span> spans_;
   std::int64_t n_dropped_ = 0;
 };

@@ -10,21 +10,22 @@ namespace op2 {
 
 /// @brief How the arms of a Trial are measured and compared.
 struct TrialRules {
-  int n_each = 3;             ///< measurements of each arm that count
-  int n_warm = 0;             ///< the first ones of each, which do not
-  std::size_t preferred = 0;  ///< the arm that is taken unless another one is faster
-  double gain = 1;            ///< part of its time that the other one has to stay below
+  int n_each = 3;             ///< counted measurements of each arm
+  int n_warm = 0;             ///< the first measurements of each arm, not counted
+  std::size_t preferred = 0;  ///< the arm taken unless another is faster
+  double gain = 1;            ///< part of the preferred arm's time, the limit for another arm
 };
 
-/// @brief Several ways, the arms, to do the same: they take turns, and then the fastest is kept.
+/// @brief Several ways, the arms, to the same result: arms take turns, and then the fastest is
+/// kept.
 ///
-/// The shortest time of an arm counts, as whatever else a machine does makes a run longer and
-/// never shorter. An arm that was measured often enough is not measured on, so that all have had
-/// as many chances. Not safe to use from several threads.
+/// The shortest time of an arm counts, as other work of a machine makes a run longer and never
+/// shorter. An arm with enough measurements is not measured on, so all have had as many chances.
+/// Not safe to use from several threads.
 class Trial {
  public:
   struct Arm {
-    int n = 0;                       ///< measurements, the first ones included
+    int n = 0;                       ///< measurements, with the first ones
     std::optional<double> shortest;  ///< in the unit of note(); nothing: none counted so far
     bool is_possible = true;         ///< others take no turns, and are never best
   };
@@ -35,19 +36,19 @@ class Trial {
   [[nodiscard]] const Arm& arm(std::size_t which) const { return arms_.at(which); }
   void allow(std::size_t which, bool is_possible) { arms_.at(which).is_possible = is_possible; }
 
-  /// @brief An arm was measured. @param[in] took Nothing: there was nothing to measure in it.
+  /// @brief Note a measurement of an arm. @param[in] took Nothing: there was nothing to measure.
   void note(std::size_t which, std::optional<double> took);
 
   /// @brief How many measurements are left, of all arms.
   [[nodiscard]] int n_left() const;
   [[nodiscard]] bool is_decided() const { return n_left() == 0; }
 
-  /// @brief The arm that is measured next: the one that was measured least, the first of equals;
-  /// once it is decided, the best.
+  /// @brief The arm to measure next: the least measured arm, the first of equals; after the
+  /// decision, the best.
   [[nodiscard]] std::size_t next() const;
 
-  /// @brief The preferred arm, or the first of the fastest others if that is faster, by what was
-  /// measured so far.
+  /// @brief The preferred arm, or the first of the fastest others if faster, by the measurements so
+  /// far.
   [[nodiscard]] std::size_t best() const;
 
  private:

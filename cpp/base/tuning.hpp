@@ -9,19 +9,19 @@
 
 namespace op2 {
 
-/// @brief What a loop runs on, as far as numbers differ: the host, a processor that takes loops as
-/// a device does, or a GPU.
+/// @brief The class of a device, as far as numbers differ: the host, a processor that takes loops
+/// as a device does, or a GPU.
 enum class DeviceClass : std::uint8_t { host, processor, gpu };
 
 inline constexpr std::string_view device_class_names[] = {"host", "processor", "gpu"};
 
 /// @brief Every number of a machine that steers choices, texts or launches, but for facts of data.
 ///
-/// What each means, its unit and its range: tunables(). Any values in their ranges give right
-/// results; of the bits of sums `deterministic_chunk` decides, and what steers lanes and order. The
-/// defaults were measured: docs/notebook.
+/// Meaning, unit and range of each: tunables(). Any values in their ranges give right results. The
+/// bits of sums depend on `deterministic_chunk`, and on numbers for lanes and order. The defaults
+/// were measured: docs/notebook.
 struct Tuning {
-  // ------------------------------------------------------------------------- which strategy
+  // ---------------------------------------------------------------- numbers for strategies
   int owner_slots = 2;
   double most_padding = 1.5;
   double most_elsewhere = 0.01;
@@ -29,7 +29,7 @@ struct Tuning {
   double most_distinct = 0.5;
   double most_scatter = 1.5;
   int element_stack_bytes = 7 << 20;
-  // ----------------------------------------------------------------------------- which lanes
+  // --------------------------------------------------------------------- numbers for lanes
   int lane_operations = 40;
   int lane_operations_a_scalar = 2;
   int column_operations_a_scalar = 1;
@@ -105,7 +105,7 @@ struct Tuning {
   int kept_scratch_bytes = 65536;
   int team_trial_microseconds = 20'000;
   double team_part = 0.8;
-  // ------------------------------------------- what a machine takes, by the model of chains
+  // ------------------------------------------ costs of a machine, for the model of chains
   int call_nanoseconds = 1000;
   int cached_bytes = 8 << 20;
   double cache_rate = 100;
@@ -122,13 +122,13 @@ struct Tuning {
   [[nodiscard]] static Tuning of(DeviceClass device);
 };
 
-/// @brief What a number can change: which strategy or how many lanes are chosen, the text of what
-/// is chosen, or only how the text is launched and its plans are laid out.
+/// @brief The effect of a number: the choice of strategy or lanes, the text of the chosen loop, or
+/// only the launch of the text and the form of its plans.
 enum class Steers : std::uint8_t { choice, text, launch };
 
 inline constexpr std::string_view steers_names[] = {"choice", "text", "launch"};
 
-/// @brief One of the numbers, for those who read and set them by name.
+/// @brief A number of Tuning, for reading and setting by name.
 struct Tunable {
   using Member = std::variant<int Tuning::*, double Tuning::*, bool Tuning::*>;
   std::string_view name;
@@ -146,21 +146,21 @@ struct Tunable {
 
 using TunedValue = std::variant<bool, std::int64_t, double>;
 
-/// @brief The value that @p one has in @p tuning.
+/// @brief The value of @p one in @p tuning.
 [[nodiscard]] TunedValue value_of(const Tuning& tuning, const Tunable& one);
 
 /// @brief The value called @p name. @throws UsageError listing all names.
 [[nodiscard]] TunedValue tuned(const Tuning& tuning, std::string_view name);
 
 /// @brief Set the value called @p name.
-/// @throws UsageError if there is none of that name, or @p value is of another kind or out of
-/// range.
+/// @throws UsageError if the name is unknown, or @p value is of another kind or out of range.
 void tune(Tuning& tuning, std::string_view name, const TunedValue& value);
 
-/// @brief Canonical text: "name=value" of all that differ from Tuning(), in order, comma-separated.
+/// @brief Canonical text: "name=value" of all numbers other than in Tuning(), in order,
+/// comma-separated.
 [[nodiscard]] std::string text_of(const Tuning& tuning);
 
-/// @brief The same of those that steer text: what else differs does not change a loop's code.
+/// @brief The same for numbers that steer text: other differences do not change a loop's code.
 [[nodiscard]] std::string text_that_steers_text(const Tuning& tuning);
 
 }  // namespace op2

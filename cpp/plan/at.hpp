@@ -6,7 +6,7 @@
 
 namespace op2::plan {
 
-/// @brief A number of entries, which is never negative, as the libraries' containers count.
+/// @brief A number of entries, never negative, in the type that the libraries' containers use.
 [[nodiscard]] constexpr std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }

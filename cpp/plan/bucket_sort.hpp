@@ -13,8 +13,8 @@ namespace op2::plan {
 
 /// @brief Stable parallel counting sort of a sequence into few buckets.
 ///
-/// @param[in] walk walk(begin, end, f) calls f(bucket, value) for the items of that part of
-/// [0, n_items), in order; an item may yield any number of values. Called twice a part.
+/// @param[in] walk walk(begin, end, f) calls f(bucket, value) for the items of a part of [0,
+/// n_items), in order; an item may yield any number of values. Called twice a part.
 /// @param[in] place place(position, value) stores a value; positions are dense and sorted.
 /// @return [n_buckets + 1] offsets of the buckets. The result does not depend on @p n_threads.
 /// @note Memory is n_threads x n_buckets counters: for many buckets sort in two levels.

@@ -8,19 +8,18 @@
 
 namespace op2::plan {
 
-/// @brief For each target the set of colours of the items that touch it. Unlimited colours.
+/// @brief For each target the set of colours of its items. Unlimited colours.
 ///
-/// Colours below 64 are a bit mask a target, which is all that a mesh with a sensible numbering
-/// ever needs. Further words of 64 colours hang off a target in a list, so that neither memory nor
-/// time is spent on them where they are not wanted, and nothing is ever swept again for more
-/// colours.
+/// Colours below 64 are a bit mask a target, enough for a mesh with a sensible numbering. Further
+/// words of 64 colours hang off a target in a list. So they cost neither memory nor time where
+/// unused, and nothing is ever swept again for more colours.
 class ColourSets {
  public:
   explicit ColourSets(std::int64_t n_targets) : first_(static_cast<std::size_t>(n_targets), 0) {}
 
-  /// @brief Give the next item the lowest colour that none of its targets has seen.
+  /// @brief Give the next item the lowest colour not yet seen by its targets.
   /// @param[in] visit visit(f) calls f(target) for each target of the item; targets may repeat.
-  /// @param[in] least No colour below it.
+  /// @param[in] least The lowest possible colour.
   /// @return The colour; @p least for an item without targets.
   template <class Visit>
   std::int64_t take_lowest(const Visit& visit, std::int64_t least = 0) {
@@ -34,7 +33,7 @@ class ColourSets {
     return colour;
   }
 
-  /// @brief Colours below 64 that @p target has seen.
+  /// @brief Colours below 64 seen by @p target.
   [[nodiscard]] std::uint64_t& first(std::int64_t target) {
     return first_[static_cast<std::size_t>(target)];
   }
@@ -81,7 +80,7 @@ class ColourSets {
     return 64 * index + colour;
   }
 
-  /// The word @p index of @p target, made if it is not there.
+  /// The word @p index of @p target, made if missing.
   Word& word(std::int64_t target, std::int64_t index) {
     std::int64_t i = head_[at(target)];
     while (i != nothing && words_[at(i)].index != index) i = words_[at(i)].next;

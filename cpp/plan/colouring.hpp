@@ -14,25 +14,27 @@ struct ColourStatistics {
   std::int64_t n_colours = 0;
   std::int64_t n_items_min = 0;  ///< items of the smallest colour
   std::int64_t n_items_max = 0;  ///< items of the largest colour
-  std::int64_t n_touched = 0;    ///< targets that some item touches
-  std::int64_t n_shared = 0;     ///< targets that two or more items touch
+  std::int64_t n_touched = 0;    ///< targets of at least one item
+  std::int64_t n_shared = 0;     ///< targets of two or more items
 
   bool operator==(const ColourStatistics&) const = default;
 };
 
-/// @brief Blocks of consecutive elements, coloured so that no two of one colour share a target.
+/// @brief Blocks of consecutive elements, coloured: no two of the same colour share a target.
 struct BlockPlan {
   std::int64_t block_size = 0;
   std::vector<std::int64_t> block_offset;   // [n_blocks + 1] positions in the loop's elements
   std::vector<std::int64_t> colour_offset;  // [n_colours + 1] into block_of
-  std::vector<std::int64_t> block_of;       // [n_blocks] blocks by colour, ascending within one
-  std::int64_t n_core_blocks = 0;  ///< so many, the first ones of block_of, reach no boundary
+  std::vector<std::int64_t> block_of;       // [n_blocks] blocks by colour, ascending within a
+                                            // colour
+  std::int64_t n_core_blocks = 0;  ///< the first blocks of block_of, without a reach to the
+                                   ///< boundary
   ColourStatistics statistics;
 
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// @brief Elements by colour: no two of one colour share a target.
+/// @brief Elements by colour: no two of the same colour share a target.
 struct ElementPlan {
   std::vector<std::int64_t> colour_offset;  // [n_colours + 1] into elements
   IndexArray elements;                      // [n] elements, or positions, by colour, in order
@@ -43,13 +45,13 @@ struct ElementPlan {
 
 /// @brief Cut the elements into blocks of @p block_size and colour them.
 ///
-/// First-fit in order, then evened out: first-fit leaves a few small last colours, each of them a
-/// parallel step with hardly anything to do, so a second sweep moves blocks from large colours to
-/// small ones (with up to 64 colours; beyond that the numbering is the trouble). Independent of
-/// @p n_threads. A target that one block touches more than once is no conflict. No block has
-/// elements on both sides of Elements::n_core, and no colour blocks of both sides: the last block
-/// before it may be shorter, and colours before it come first. A block that would end inside of a
-/// column is longer, if it has more than one element.
+/// First-fit in order, then evened out: first-fit leaves a few small last colours, each a parallel
+/// step with hardly any work, so a second sweep moves blocks from large colours to small ones (with
+/// up to 64 colours; beyond, the numbering is the trouble). Independent of @p n_threads. A target
+/// touched by the same block more than once is no conflict. No block has elements on both sides of
+/// Elements::n_core, and no colour blocks of both sides: the last block before n_core may be
+/// shorter, and colours before n_core come first. A block whose end would fall inside a column is
+/// longer, unless blocks have a single element.
 /// @throws UsageError if block_size < 1, or the conflicts do not fit the elements.
 [[nodiscard]] BlockPlan colour_blocks(const ConflictSet& loop, std::int64_t block_size,
                                       int n_threads);

@@ -7,16 +7,17 @@
 
 namespace op2::plan {
 
-/// @brief A Map composed with the inverse of another: what each incidence's element leads to.
+/// @brief A Map composed with the inverse of another: the targets of each incidence's element.
 ///
-/// Whoever goes through columns of incidences then reads its rows one after the other, instead of
-/// looking up the element first and its row behind that. A lane without an incidence leads where
-/// the element that it repeats does.
+/// A visitor of columns of incidences then reads the rows in sequence, without looking up the
+/// element first and its row afterwards. A lane without an incidence has the targets of the element
+/// repeated there.
 ///
-/// @param[in] subset Which rows of the map the elements of the columns stand for; null: those.
-/// @param[in] index_bytes 4 or 8, of the result: whoever reads it was told before.
+/// @param[in] subset The rows of the map behind the elements of the columns; null: the elements.
+/// @param[in] index_bytes 4 or 8, of the result, as agreed with the reader.
 /// @return Shape (n_columns, lanes, arity), row-major.
 /// @throws UsageError if the columns have elements that are no rows of the map, or a target does
+/// not fit.
 /// not fit.
 [[nodiscard]] IndexArray compose(const mesh::MapTable& map, const SlotColumns& columns,
                                  const mesh::MapTable* subset, int index_bytes, int n_threads);

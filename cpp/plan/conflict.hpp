@@ -16,43 +16,43 @@ struct Elements {
   std::int64_t n = 0;
   /// Null, or a map of arity 1 from subset positions to elements, without duplicates.
   MapPointer subset;
-  /// How many of the last ones, by position, need values of other processes. Work items of the
-  /// others come first in every plan, so that they can be computed while such values travel.
+  /// The number of last elements, by position, with values from other processes. Other work items
+  /// come first in every plan, so they run while such values travel.
   std::int64_t n_boundary = 0;
 
   /// @brief How many come before the boundary.
   [[nodiscard]] std::int64_t n_core() const { return n - n_boundary; }
 };
 
-/// @brief What the numbers of elements in a plan count.
+/// @brief The meaning of the numbers of elements in a plan.
 enum class EntryOrigin {
   element,   ///< the elements themselves
   position,  ///< their positions in the loop: generated code looks the elements up
 };
 
-/// @brief Stands for every slot of a map.
+/// @brief Sentinel for Conflict::slot: all slots of the map.
 inline constexpr int all_slots = -1;
 
 /// @brief An indirect access whose targets only one element at a time may touch.
 ///
-/// Conflicts of one space address the same memory, so they conflict with one another also through
-/// different maps; conflicts of different spaces (two Dats that share no memory) never do.
+/// Conflicts of the same space address the same memory, so they conflict with one another also
+/// through different maps; conflicts of different spaces (two Dats without common memory) never do.
 struct Conflict {
   MapPointer map;
   int slot = all_slots;
   int space = 0;
 };
 
-/// @brief What a colouring is derived from.
+/// @brief The source of a colouring.
 struct ConflictSet {
   Elements elements;
   std::vector<Conflict> conflicts;
   EntryOrigin origin = EntryOrigin::element;  ///< of the elements in an ElementPlan
-  /// Null, or a map of arity 1 from positions to what elements that follow each other have in
-  /// common, as cells of a column do: these are in one block, or get colours in their order.
+  /// Null, or a map of arity 1 from positions to the common part of consecutive elements, such as
+  /// the column of cells: elements with the same value are in one block, or get colours in order.
   MapPointer columns = {};
 
-  /// @brief Whether the element at @p position is of the same column as the one before it.
+  /// @brief Whether the element at @p position is of the same column as the element before.
   [[nodiscard]] bool continues_column(std::int64_t position) const {
     return columns && position > 0 && columns->at(position, 0) == columns->at(position - 1, 0);
   }
@@ -63,10 +63,10 @@ struct ConflictSet {
 /// them are at the boundary than there are.
 void check_elements(const Elements& elements, const std::vector<MapPointer>& maps, int n_threads);
 
-/// @brief The same conflicts with nothing said twice, spaces numbered by first appearance.
+/// @brief The same conflicts without repetition, spaces numbered by first appearance.
 ///
-/// Loops often increment several Dats through one map. Each is a space of its own, but if all
-/// entries of one space are entries of another it adds no constraint and is dropped.
+/// Loops often increment several Dats through one map. Each Dat is a separate space. A space whose
+/// entries are all entries of another space adds no constraint and is dropped.
 /// @throws UsageError if a slot does not exist, or maps of one space end on sets of different size.
 [[nodiscard]] std::vector<Conflict> canonical(const std::vector<Conflict>& conflicts);
 

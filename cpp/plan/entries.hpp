@@ -11,13 +11,13 @@
 
 namespace op2::plan {
 
-/// @brief How elements are cut into blocks, and what an element's matrix looks like.
+/// @brief The cut of elements into blocks, and the form of an element's matrix.
 struct EntryLayout {
   std::int64_t n_elements = 0;  ///< all of a Set, in order
   std::int64_t block_size = 0;  ///< elements a block
   int row_dim = 1;              ///< scalars of a block of the matrix
   int col_dim = 1;
-  int place_bytes = 4;  ///< 4 or 8, of the result: whoever reads it was told before
+  int place_bytes = 4;  ///< 4 or 8, of the result, as agreed with the reader
 
   /// @brief Scalars of a place of the matrix.
   [[nodiscard]] int place_scalars() const { return row_dim * col_dim; }
@@ -27,21 +27,22 @@ struct EntryLayout {
   }
 };
 
-/// @brief The same for a Map, by which elements add to rows of Dats.
+/// @brief The same for a Map from elements to the rows of Dats that get additions.
 struct TargetLayout {
   std::int64_t n_elements = 0;  ///< all of a Set, in order
   std::int64_t block_size = 0;  ///< elements a block
   int place_bytes = 4;          ///< 4 or 8, of the result
 };
 
-/// @brief Which entries of a matrix the elements of each block add to, and by which scalars of
-/// theirs: what a block sums before anybody else sees it.
+/// @brief The entries of a matrix that the elements of each block add to, and the added scalars:
+/// the sums of a block before anybody else sees them.
 ///
-/// An element's scalars are counted in the order of its matrix, row by row. Those that have no
+/// An element's scalars are counted in the order of its matrix, row by row. Scalars without a
 /// place, because of boundary conditions, are left out. Entries of a block are in the order of the
 /// matrix.
 ///
-/// Of a Map places are targets, ascending in each block, and summands slots of elements: slot *
+/// For a Map places are targets, ascending in each block, and summands slots of elements: slot *
+/// block_size + element within the block. Entries that lead nowhere are left out.
 /// block_size + element within the block. Entries that lead nowhere are left out.
 struct EntryBlocks {
   using Places = std::variant<RawVector<std::int32_t>, RawVector<std::int64_t>>;
@@ -49,19 +50,20 @@ struct EntryBlocks {
   std::vector<std::int64_t> first_entry;   // [n_blocks + 1]
   Places places;                           // [n_entries] scalars from the start of the values
   RawVector<std::uint16_t> first_summand;  // [n_entries + n_blocks] within the block's summands;
-                                           // one number more a block says where its last end
+                                           // a further number a block gives the end of the last
+                                           // entry
   RawVector<std::uint16_t> summands;       // [n_elements * size] scalar * block_size + element
                                            // within the block, by entry, elements ascending
 
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// @param[in] spec What @p positions are of; its elements are those of @p layout.
+/// @param[in] spec The source of @p positions; its elements are those of @p layout.
 /// @throws UsageError if a block has more scalars than 16 bits count, or a place does not fit.
 [[nodiscard]] EntryBlocks list_entries(const PositionSpec& spec, const Positions& positions,
                                        const EntryLayout& layout, int n_threads);
 
-/// @brief Which targets of @p map the elements of each block add to.
+/// @brief The targets of @p map that the elements of each block add to.
 /// @throws UsageError if a block has more entries than 16 bits count, a target does not fit, or the
 /// map has fewer rows.
 [[nodiscard]] EntryBlocks list_targets(const mesh::MapTable& map, const TargetLayout& layout,

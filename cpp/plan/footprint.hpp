@@ -9,10 +9,10 @@
 
 namespace op2::plan {
 
-/// @brief Visits the conflicting targets of ranges of elements, as one dense numbering.
+/// @brief Visits the conflicting targets of ranges of elements, in a single dense numbering.
 ///
-/// The target sets of all conflict spaces are laid end to end: target t of a space with base b is
-/// b + t. Entries outside the target set (negative ones) are skipped.
+/// The target sets of all conflict spaces are laid end to end: target t of a space with base b is b
+/// + t. Entries outside the target set (negative ones) are skipped.
 class Footprint {
  public:
   /// @param[in] conflicts As canonical() returns them.
@@ -47,7 +47,7 @@ class Footprint {
   template <class Index, class F>
   void visit_part(const Part& part, const Index* values, std::int64_t begin, std::int64_t end,
                   const F& f) const {
-    // One unsigned comparison tests both ends of the range.
+    // A single unsigned comparison tests both ends of the range.
     const auto n_targets = static_cast<std::uint64_t>(part.n_targets);
     const auto take = [base = part.base, n_targets, &f](Index value) {
       const auto target = static_cast<std::int64_t>(value);

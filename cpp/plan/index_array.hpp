@@ -18,7 +18,7 @@ using IndexArray = std::variant<std::vector<std::int32_t>, std::vector<std::int6
   return n <= std::numeric_limits<std::int32_t>::max();
 }
 
-/// @brief An array of @p size zeros that can hold every index below @p n.
+/// @brief An array of @p size zeros with room for every index below @p n.
 [[nodiscard]] inline IndexArray make_index_array(std::int64_t size, std::int64_t n) {
   const auto count = static_cast<std::size_t>(size);
   if (fits_int32(n)) return std::vector<std::int32_t>(count);

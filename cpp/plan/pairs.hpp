@@ -9,11 +9,11 @@
 
 namespace op2::plan {
 
-/// @brief The incidences of elements that lead to two targets each, as columns of equal length.
+/// @brief The incidences of elements with two targets each, as columns of equal length (ELLPACK).
 ///
-/// Whoever visits a target then knows where the other target of each of its elements is without a
-/// look at the element. Where a column has no incidence, one of the same target stands again, or
-/// element 0 if it has none, so that nobody need ask before reading.
+/// A visitor of a target then knows the other target of each element without reading the element.
+/// In place of a missing incidence another incidence of the same target stands, or element 0 for a
+/// target without incidences, so nobody need ask before reading.
 struct PairColumns {
   std::int64_t n_rows = 0;
   std::int64_t width = 0;
@@ -27,25 +27,25 @@ struct PairColumns {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// @param[in] map What @p inverse is the inverse of: two targets an element, none negative.
+/// @param[in] map The Map behind @p inverse: two targets an element, none negative.
 /// @param[in] width Of the columns; 0: of the longest row.
-/// @throws InternalError if it is another one, or rows are longer.
+/// @throws InternalError if @p map is another Map, or rows are longer.
 [[nodiscard]] PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
                                        int width, int n_threads);
 
-/// @brief A Map composed with the inverse, in the same columns: what each incidence's element leads
-/// to.
-/// @param[in] index_bytes 4 or 8, of the result: whoever reads it was told before.
+/// @brief A Map composed with the inverse, in the same columns: the targets of each incidence's
+/// element.
+/// @param[in] index_bytes 4 or 8, of the result, as agreed with the reader.
 /// @param[in] width Of the columns; 0: of the longest row.
 /// @return Shape (width, n_rows, arity), or (n_rows, width, arity) as neighbours.
 /// @throws UsageError if elements are no rows of the map, or a target does not fit.
 [[nodiscard]] IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width,
                                  int index_bytes, int n_threads);
 
-/// @brief In the same columns, which entries of its target each incidence's element has, as most
-/// edges have nodes of their cells: a byte as base/corner_codes.hpp describes.
+/// @brief In the same columns, the places of each element's entries among the entries of the
+/// target, as most edges have nodes of their cells: a byte as described in base/corner_codes.hpp.
 /// @param[in] of_elements Rows of the elements.
-/// @param[in] of_targets Rows of the targets; where one names an entry twice, the first one counts.
+/// @param[in] of_targets Rows of the targets; of equal entries in a row the first counts.
 /// @param[in] width Of the columns; 0: of the longest row.
 /// @return Shape (width, n_rows), or (n_rows, width) as neighbours.
 /// @throws InternalError if a code does not fit a byte, or rows are longer than @p width.
@@ -56,8 +56,8 @@ struct PairColumns {
                                                      const InverseMap& inverse, int width,
                                                      int n_threads);
 
-/// @brief The part of all incidences, from 0 to 1, whose element has an entry that its target does
-/// not have; 0 if there are no incidences. Takes and throws what corner_codes() does.
+/// @brief The part of all incidences, from 0 to 1, whose element has an entry missing in its
+/// target; 0 if there are no incidences. Parameters and errors as for corner_codes().
 [[nodiscard]] double part_elsewhere(const mesh::MapTable& of_elements,
                                     const mesh::MapTable& of_targets, const InverseMap& inverse,
                                     int n_threads);

@@ -10,31 +10,31 @@
 
 namespace op2::plan {
 
-// A renumbering of a set is given in one of two directions, and named for it:
-//   old_of_new[i]  the old number of what is now number i (an "order": rows are read through it)
-//   new_of_old[i]  the new number of what was number i    (a "relabelling" of map values)
+// A renumbering of a set has one of two directions, each with a name:
+//   old_of_new[i]  old number of the element with new number i (an "order": rows are read by it)
+//   new_of_old[i]  new number of the element with old number i (a "relabelling" of map values)
 
 /// @brief The order that sorts @p keys, equal keys staying in place.
-/// @param[in] part_offset [n_parts + 1] Parts that stay where they are: core, owned, ghost.
-/// Each is sorted on its own.
+/// @param[in] part_offset [n_parts + 1] Parts that keep their place: core, owned, ghost. Each part
+/// is sorted separately.
 /// @return [n] old_of_new; independent of @p n_threads.
 /// @throws UsageError if part_offset does not rise from 0 to the number of keys.
 [[nodiscard]] std::vector<std::int64_t> order_by_key(std::span<const std::uint64_t> keys,
                                                      std::span<const std::int64_t> part_offset,
                                                      int n_threads);
 
-/// @brief Keys that put elements in the order of their smallest target, then their largest.
+/// @brief Keys for the order of elements by their smallest target, then their largest.
 ///
 /// Elements without a target come last. Where targets exceed 32 bits the largest is left out.
-/// @param[in] new_of_old Shape (n_targets): how the targets are numbered now.
+/// @param[in] new_of_old Shape (n_targets): the current numbers of the targets.
 /// @throws UsageError if new_of_old has another length.
 [[nodiscard]] std::vector<std::uint64_t> target_keys(const mesh::MapTable& map,
                                                      std::span<const std::int64_t> new_of_old,
                                                      int n_threads);
 
-/// @brief Keys that put targets in the order in which the elements first name them.
+/// @brief Keys for the order of targets by the first element that names them.
 ///
-/// Targets that no element names come last.
+/// Targets without an element come last.
 /// @param[in] old_of_new The order of the elements, shape (n_rows).
 /// @throws UsageError if old_of_new has another length.
 [[nodiscard]] std::vector<std::uint64_t> visitor_keys(const mesh::MapTable& map,
@@ -53,11 +53,11 @@ void permute_rows(std::span<const std::byte> source, std::span<std::byte> target
 
 /// @brief The values of @p map after a renumbering of its rows and of its targets.
 ///
-/// Negative values stay as they are.
-/// @param[in] old_of_new Order of the rows; empty if they keep theirs.
-/// @param[in] new_of_old New numbers of the targets; empty if they keep theirs.
+/// Negative values stay unchanged.
+/// @param[in] old_of_new Order of the rows; empty: unchanged.
+/// @param[in] new_of_old New numbers of the targets; empty: unchanged.
 /// @param[out] values Shape (n_rows, arity), indices as wide as the map's, not its own array.
-/// @throws UsageError if a renumbering or @p values has another length than what it renumbers.
+/// @throws UsageError if a renumbering or @p values has the wrong length.
 void relabel(const mesh::MapTable& map, std::span<const std::int64_t> old_of_new,
              std::span<const std::int64_t> new_of_old, std::span<std::byte> values, int n_threads);
 

@@ -24,13 +24,13 @@
 
 namespace op2::plan {
 
-/// @brief Plans by what they were derived from: maps (identity and version) and the specification.
+/// @brief Plans by their sources: maps (identity and version) and the specification.
 ///
-/// Weak: the cache knows maps without keeping them, and drops a plan whose map has died or has
-/// changed as soon as it next builds or counts one. Whoever runs a plan holds it. Safe to call from
-/// several threads: a plan is built once, outside the lock, so that whoever wants another one does
-/// not wait. What several plans need, such as an inverse, is a plan too. Thread counts are not in
-/// the key: plans do not depend on them.
+/// Weak: the cache knows maps without keeping them, and drops the plans of dead or changed maps at
+/// the next build or count. The user of a plan holds the plan. Safe to call from several threads: a
+/// plan is built once, outside the lock, so requests for other plans do not wait. Common parts of
+/// several plans, such as an inverse, are plans too. Thread counts are not in the key: plans do not
+/// depend on them.
 class PlanCache {
  public:
   [[nodiscard]] std::shared_ptr<const BlockPlan> blocks(const ConflictSet& loop,
@@ -46,27 +46,27 @@ class PlanCache {
                                                                  const InverseSpec& spec, int width,
                                                                  int index_bytes, int n_threads);
 
-  /// @brief Which entries of their targets the elements have, in the columns of pairs(): see
-  /// corner_codes().
+  /// @brief The entries of the elements among the entries of their targets, in the columns of
+  /// pairs(): see corner_codes().
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> corners(
       const MapPointer& of_elements, const MapPointer& of_targets, const InverseSpec& spec,
       int width, int n_threads);
-  /// @brief The part of all incidences that such a code is of no use for: see part_elsewhere().
+  /// @brief The part of all incidences without a use of corner codes: see part_elsewhere().
   [[nodiscard]] double part_elsewhere(const MapPointer& of_elements, const MapPointer& of_targets,
                                       const InverseSpec& spec, int n_threads);
 
-  /// @brief For each row of an inverse 1 where it has incidences, else 0.
+  /// @brief For each row of an inverse 1 with incidences, else 0.
   [[nodiscard]] std::shared_ptr<const std::vector<std::uint8_t>> presence(const InverseSpec& spec,
                                                                           int n_threads);
   [[nodiscard]] std::shared_ptr<const SlotColumns> columns(const InverseSpec& spec,
                                                            const SlotLayout& layout, int n_threads);
-  /// @brief Columns of @p further on the lanes of those of @p spec: see slot_columns_like().
+  /// @brief Columns of @p further on the lanes of the columns of @p spec: see slot_columns_like().
   [[nodiscard]] std::shared_ptr<const SlotColumns> further_columns(const InverseSpec& spec,
                                                                    const InverseSpec& further,
                                                                    const SlotLayout& layout,
                                                                    int n_threads);
-  /// @brief How full columns() are. They are kept for whoever asks next if that is @p least or
-  /// more.
+  /// @brief The filling of columns(). The columns are kept for the next request if the filling is
+  /// @p least or more.
   [[nodiscard]] double column_fill(const InverseSpec& spec, const SlotLayout& layout, double least,
                                    int n_threads);
   /// @brief A map composed with columns(); see compose().
@@ -75,11 +75,11 @@ class PlanCache {
                                                            const SlotLayout& layout,
                                                            int index_bytes, int n_threads);
   [[nodiscard]] std::shared_ptr<const Positions> positions(const PositionSpec& spec, int n_threads);
-  /// @brief Which entries of a matrix blocks of elements add to; finds positions(), too.
+  /// @brief The entries of a matrix that blocks of elements add to; finds positions(), too.
   [[nodiscard]] std::shared_ptr<const EntryBlocks> entries(const PositionSpec& spec,
                                                            const EntryLayout& layout,
                                                            int n_threads);
-  /// @brief Which targets of a map blocks of elements add to; see list_targets().
+  /// @brief The targets of a map that blocks of elements add to; see list_targets().
   [[nodiscard]] std::shared_ptr<const EntryBlocks> targets(const MapPointer& map,
                                                            const TargetLayout& layout,
                                                            int n_threads);
@@ -88,28 +88,28 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const StagedPlan> staged(const ConflictSet& loop,
                                                          const std::vector<MapPointer>& maps,
                                                          std::int64_t block_size, int n_threads);
-  /// @brief The rows of a map for these elements, interleaved by the targets of @p by, of which
-  /// @p window are as many as lanes add to memory at once. The pointer owns them.
+  /// @brief The rows of a map for @p elements, interleaved by the targets of @p by; lanes add to @p
+  /// window targets in memory at once. The pointer owns the rows.
   [[nodiscard]] MapPointer interleaved(const MapPointer& map, const MapPointer& by,
                                        const Elements& elements, std::int64_t window,
                                        int n_threads);
   /// @brief How far apart lanes side by side add to memory; see plan::scatter().
   [[nodiscard]] double scatter(const MapPointer& map, std::int64_t n, const ScatterLayout& layout);
-  /// @brief Which part of a block's entries are different targets; see plan::distinct_targets().
+  /// @brief The part of different targets among a block's entries; see plan::distinct_targets().
   [[nodiscard]] double distinct_targets(const MapPointer& map, std::int64_t n,
                                         std::int64_t block_size);
   [[nodiscard]] mesh::MapFacts facts(const MapPointer& map, std::int64_t n, int n_threads);
-  /// @brief The most entries that lead to one target; see mesh::largest_degree().
+  /// @brief The largest number of entries with the same target; see mesh::largest_degree().
   [[nodiscard]] std::int64_t largest_degree(const MapPointer& map, std::int64_t n, int n_threads);
 
-  /// @brief What the cache holds and how often it helped.
+  /// @brief The content of the cache and the number of hits.
   struct Statistics {
     std::int64_t hits = 0;
     std::int64_t misses = 0;
     std::int64_t n_plans = 0;
     std::int64_t bytes = 0;
   };
-  /// @brief Drops stale plans first, so that n_plans and bytes count what can still be used.
+  /// @brief Drops stale plans first, so n_plans and bytes count only usable plans.
   [[nodiscard]] Statistics statistics();
 
   /// @brief Forget all plans and counters. Plans in use stay alive with their users.
@@ -124,14 +124,14 @@ class PlanCache {
   };
   struct Key {
     Words words;                          // kind, specification, addresses and versions of the maps
-    std::vector<Dependence> dependences;  // the maps that the words name by address
+    std::vector<Dependence> dependences;  // the maps named by address in the words
     std::shared_ptr<const Sparsity> sparsity;  // the same; null: none
   };
   struct Entry {
     std::vector<Dependence> dependences;
     bool has_sparsity;
     std::weak_ptr<const Sparsity> sparsity;
-    std::shared_ptr<const void> plan;  // of the type that the kind says
+    std::shared_ptr<const void> plan;  // of the type for the kind
     std::int64_t bytes;
   };
   struct Hash {

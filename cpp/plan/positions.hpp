@@ -12,19 +12,19 @@
 
 namespace op2::plan {
 
-/// @brief Positions within a row: one byte wherever they fit, because assembly streams them.
+/// @brief Positions within a row: one byte where possible, because assembly streams them.
 using PositionArray =
     std::variant<std::vector<std::uint8_t>, std::vector<std::uint16_t>, std::vector<std::int32_t>>;
 
-/// @brief The value that says "this entry has no place": the largest one of its type, so that a
-/// single comparison finds it.
+/// @brief The value for "this entry has no place": the largest of the type, so a single comparison
+/// finds the value.
 template <class T>
 inline constexpr T dropped = std::numeric_limits<T>::max();
 
-/// @brief Bytes of a position in a matrix whose longest row is this long.
+/// @brief Bytes of a position in a matrix with this longest row.
 [[nodiscard]] int position_bytes(std::int64_t longest_row);
 
-/// @brief Which entries of which element tensors to find in a matrix.
+/// @brief The entries of element tensors to find in a matrix.
 struct PositionSpec {
   std::shared_ptr<const Sparsity> sparsity;
   Elements elements;
@@ -34,21 +34,21 @@ struct PositionSpec {
   /// entries are dropped: boundary conditions.
   MapPointer row_mask;
   MapPointer column_mask;
-  /// Scalars a row and a column that have positions and masks of their own. 1: blocks.
+  /// Scalars a row and a column with separate positions and masks. 1: blocks.
   int row_dim = 1;
   int column_dim = 1;
   int bytes = 4;  ///< of a position: 1, 2 or 4, position_bytes() or more
 };
 
-/// @brief Where each entry of each element tensor is: blocks from the start of its row.
+/// @brief The place of each entry of each element tensor: blocks from the start of the row.
 struct Positions {
   PositionArray values;  // [n_elements, row arity * row_dim, column arity * column_dim]
 
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// @brief Find all positions once, so that assembling needs no search.
-/// @throws UsageError naming the element if an entry has no place in the sparsity: the Map's values
+/// @brief Find all positions once, so assembling needs no search.
+/// @throws UsageError with the element if an entry has no place in the sparsity: the Map's values
 /// were changed after the sparsity was built; if a mask has not one entry for each row or column;
 /// or if positions do not fit spec.bytes.
 [[nodiscard]] Positions find_positions(const PositionSpec& spec, int n_threads);

@@ -7,8 +7,8 @@
 
 namespace op2::plan {
 
-/// @brief Leaves new numbers as the memory has them, so that the threads that write them are the
-/// first to touch their pages.
+/// @brief Leaves new numbers uninitialised, so the writing threads are the first to touch the
+/// pages.
 template <class T>
 struct RawAllocator : std::allocator<T> {
   template <class Other>
@@ -26,7 +26,7 @@ struct RawAllocator : std::allocator<T> {
   }
 };
 
-/// @brief A vector that is not zeroed when it is made longer.
+/// @brief A vector that is not zeroed when lengthened.
 template <class T>
 using RawVector = std::vector<T, RawAllocator<T>>;
 

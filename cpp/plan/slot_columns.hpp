@@ -9,30 +9,31 @@
 
 namespace op2::plan {
 
-/// @brief The incidences of groups of rows, one row a lane, in columns of one slot each.
+/// @brief The incidences of groups of rows, a row in each lane, in columns of one slot each
+/// (SELL-C-sigma, sliced ELLPACK: C is `lanes`, sigma is `window`).
 ///
-/// All lanes of a column do the same, so that they can be computed side by side. A group has as
-/// many columns as its own rows need: of each slot the most that one of them has. Therefore rows
-/// with as many incidences of each slot come side by side, though all stay near their place. A row
-/// visits its incidences by slot, then by element.
+/// All lanes of a column do the same work, so lanes run side by side. A group has as many columns
+/// as its own rows need: for each slot the largest count of a row. Therefore rows with as many
+/// incidences of each slot stand side by side, though all stay near their place. A row visits its
+/// incidences by slot, then by element.
 struct SlotColumns {
   std::int64_t n_targets = 0;
   std::int64_t n_rows = 0;
   int n_occurrences = 0;
-  int lanes = 1;                   ///< rows of a group; the last one may have fewer
-  std::int64_t n_core_groups = 0;  ///< so many, the first ones, have no element at the boundary
+  int lanes = 1;                   ///< rows of a group; the last group may have fewer
+  std::int64_t n_core_groups = 0;  ///< the first groups, without an element at the boundary
   std::int64_t n_incidences = 0;
   IndexArray targets;                       // [n_rows] of each lane, group by group
   std::vector<std::int64_t> column_offset;  // [n_groups + 1] into slot
   std::vector<std::int32_t> slot;           // [n_columns]
-  /// [n_columns, lanes] the element; where a row has none, -1 - an element that another one has.
+  /// [n_columns, lanes] the element; without an incidence, -1 - an element of another incidence.
   IndexArray elements;
 
   [[nodiscard]] std::int64_t n_groups() const {
     return static_cast<std::int64_t>(column_offset.size()) - 1;
   }
   [[nodiscard]] std::int64_t n_columns() const { return column_offset.back(); }
-  /// @brief The part of the lanes that have an incidence; 1 if there are no columns.
+  /// @brief The part of the lanes with an incidence; 1 if there are no columns.
   [[nodiscard]] double fill() const;
   [[nodiscard]] std::int64_t bytes() const;
 };
@@ -40,8 +41,8 @@ struct SlotColumns {
 /// @brief How columns are laid out.
 struct SlotLayout {
   int lanes = 1;  ///< rows side by side
-  /// Rows that are sorted together, a multiple of `lanes`: enough to find some that are alike, and
-  /// so few that what they touch stays in cache.
+  /// Rows sorted together, a multiple of `lanes`: enough to find similar rows, and few enough that
+  /// their data stay in cache.
   std::int64_t window = 256;
 };
 
@@ -52,8 +53,8 @@ struct SlotLayout {
 [[nodiscard]] SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout,
                                        int n_threads);
 
-/// @brief Columns of another inverse of the same targets, whose rows are on the lanes where @p like
-/// has them, so that it has no list of targets of its own. Independent of @p n_threads.
+/// @brief Columns of another inverse of the same targets, with rows on the lanes of @p like, so the
+/// columns need no list of targets. Independent of @p n_threads.
 /// @throws UsageError if the inverse is not sorted by slot, or has other rows.
 [[nodiscard]] SlotColumns slot_columns_like(const InverseMap& inverse, const SlotColumns& like,
                                             int n_threads);

@@ -9,20 +9,20 @@
 
 namespace op2::plan {
 
-/// @brief Elements that couple rows with columns: each row that an element leads to, with each
-/// column. Negative entries couple nothing.
+/// @brief Elements that couple rows with columns: each row of an element with each column of the
+/// element. Negative entries couple nothing.
 struct MapPair {
   MapPointer rows;
   MapPointer columns;
   std::int64_t n_elements = 0;
 };
 
-/// @brief What the places of a matrix are derived from.
+/// @brief The source of the places of a matrix.
 struct SparsitySpec {
   std::int64_t n_rows = 0;
   std::int64_t n_columns = 0;
   std::vector<MapPair> pairs;
-  bool diagonal = false;  ///< (i, i) has a place even where no element asks for it
+  bool diagonal = false;  ///< (i, i) has a place even without an element for the pair
 };
 
 /// @brief Where a matrix may have values: compressed rows, columns ascending within each.
@@ -42,7 +42,7 @@ struct Sparsity {
 /// @brief Build a sparsity row by row: invert the row maps, merge the columns of each row's
 /// elements. The result does not depend on @p n_threads.
 /// @throws UsageError if a map has an entry that is no row or no column, if the two maps of a pair
-/// are not of one length, or if there are more elements than rows of a map.
+/// differ in length, or if there are more elements than rows of a map.
 [[nodiscard]] Sparsity build_sparsity(const SparsitySpec& spec, int n_threads);
 
 }  // namespace op2::plan

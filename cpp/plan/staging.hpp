@@ -9,13 +9,13 @@
 
 namespace op2::plan {
 
-/// @brief What the elements of each block reach through one map.
+/// @brief The targets of each block's elements through a map.
 struct StagingList {
   std::vector<std::int32_t> targets;     // [targets of all blocks] block by block, each ascending
-  std::vector<std::uint16_t> positions;  // [n * arity] where in its block's targets an entry is
+  std::vector<std::uint16_t> positions;  // [n * arity] place of an entry among the block's targets
 };
 
-/// @brief Coloured blocks whose elements can run side by side: a device's form of BlockPlan.
+/// @brief Coloured blocks of elements for running side by side: a device's form of BlockPlan.
 ///
 /// Arrays over blocks are in the order of the elements; `block_of` lists blocks by colour.
 struct StagedPlan {
@@ -35,9 +35,9 @@ struct StagedPlan {
 };
 
 /// @brief Cut the elements into blocks, colour the blocks and the elements of each block, and list
-/// what each block reaches through the @p staged maps.
+/// each block's targets through the @p staged maps.
 ///
-/// No two elements of one block and one thread colour share a target. Independent of @p n_threads.
+/// No two elements of the same block and thread colour share a target. Independent of @p n_threads.
 /// @param[in] staged May name a map twice; it then has two equal lists.
 /// @throws UsageError as colour_blocks(), for a subset, for an entry that is no target, and if a
 /// block may reach more targets than 16 bits count.

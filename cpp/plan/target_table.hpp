@@ -11,7 +11,7 @@
 
 namespace op2::plan {
 
-/// @brief Which entry of a column's row of a Map, moved how far from a layer to the next.
+/// @brief An entry of a column's row of a Map, and its move from a layer to the next.
 struct TableRow {
   int slot = 0;
   int offset = 0;
@@ -19,9 +19,9 @@ struct TableRow {
   int above = 0;
 };
 
-/// @brief The targets of the cells of an extruded Set: what generated code computes from the
-/// column's row of the Map and the level of the cell, written down so that it can be coloured and
-/// inverted like any other Map.
+/// @brief The targets of the cells of an extruded Set. Generated code computes targets from the
+/// column's row of the Map and the level of the cell; the table has them written down, to be
+/// coloured and inverted like any other Map.
 struct TableSpec {
   MapPointer map;
   std::vector<TableRow> rows;  ///< [arity]; empty: the Map's own entries at every level
@@ -45,7 +45,7 @@ struct TargetTable {
 };
 
 /// @brief Write the targets down. A negative entry leads nowhere from every cell, and stays so.
-/// @throws UsageError naming the first row and entry that lead outside the Map's target Set.
+/// @throws UsageError with the first row and entry outside the Map's target Set.
 [[nodiscard]] TargetTable target_table(const TableSpec& spec, int n_threads);
 
 }  // namespace op2::plan

@@ -93,7 +93,10 @@ PRONOUNS = {
 }
 PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
-PLAIN_ROOMS = (*("api", "chain", "dispatch", "exec", "graph", "jit", "libs", "mesh", "runtime"),)
+PLAIN_ROOMS = (
+    *("api", "base", "chain", "dispatch", "exec", "graph", "jit", "libs", "mesh"),
+    *("plan", "runtime"),
+)
 """Rooms of ``cpp/`` whose headers have at most that share of pronouns in their comments."""
 PAGE_LIMITS = {"mean": 15.0, "long": 8.0, "pronouns": 3.0}
 """Largest mean of the words in a sentence of a page of the manual, and per cent of long ones."""
