@@ -22,7 +22,7 @@ struct KrylovOptions {
   std::int64_t max_it = 10000;
   std::int64_t restart = 30;  ///< directions kept by gmres
   bool is_jacobi = true;      ///< precondition by the diagonal; entries of zero count as one
-  const IncompleteLu* ilu = nullptr;  ///< preconditioner in place of the diagonal; null: none
+  const IncompleteLu* ilu = nullptr;  ///< preconditioner in place of the diagonal, if not null
   int n_threads = 1;
   std::function<void()> between;  ///< called now and then; an exception ends the solve
 };
