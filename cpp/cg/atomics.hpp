@@ -9,11 +9,11 @@
 
 namespace op2::cg {
 
-/// @brief Statements that update `*address` by @p value so that no other lane's update is lost.
+/// @brief Statements that update `*address` by @p value without losing any other lane's update.
 ///
 /// One instruction where the dialect has one for this type and operation; otherwise a helper
-/// function that compares and exchanges, which @p context gets once. Complex sums are two sums:
-/// neither part needs the other to be current. Types narrower than a word exchange the word
+/// function with a compare-and-swap (CAS) loop, which @p context gets once. Complex sums are two
+/// sums: neither part needs the other to be current. Types narrower than a word exchange the word
 /// around them.
 [[nodiscard]] std::string atomic_update(Context& context, DType dtype, kir::Update update,
                                         const std::string& address, const std::string& value);

@@ -48,12 +48,13 @@ void stage_blocks(Builder& builder);
 /// @brief `colour`: colours one after the other, the elements of a colour over the lanes.
 void colour_elements(Builder& builder);
 
-/// @brief A Group with a member that is visited by incidences, which is what `owner` makes of a
-/// loop: one item a target; it recomputes the kernel for every incident element and keeps its own
-/// share. What other members do for the target comes before and after that.
+/// @brief `owner` (gather by target): a Group with a member visited by incidences. One item a
+/// target; the item computes the kernel again for every incident element and keeps the target's
+/// share. Work of other members for the target comes before and after.
 void invert(Builder& builder);
 
-/// @brief `scratch`: element results to scratch memory, then one item a target sums its share.
+/// @brief `scratch` (two-phase scatter): element results to scratch memory, then one item a target
+/// sums its share.
 void sum_from_scratch(Builder& builder);
 
 /// @brief On a grid: give every lane a value of its own of each Global that is reduced, combine
