@@ -75,7 +75,7 @@ class WholeValues:
             self._fill(number, subset)
         else:
             n = self.set.size if subset is None else len(subset.owned_indices)
-            shape = (n, *self._shape("assign")[1:])
+            shape = (n, *self.shape_for("assign")[1:])
             found = as_array(value, self._dtype, shape, f"{self.label}: assign")
             self._assign_values(found, subset, whole=False)
 

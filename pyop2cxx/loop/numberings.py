@@ -15,17 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.access import READ, WRITE
+from pyop2cxx.base.regions import ALL
 from pyop2cxx.exceptions import CheckError
-from pyop2cxx.loop.meetings import rows_of
 from pyop2cxx.runtime import runtime
+from pyop2cxx.sets.items import levels_of, reached
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy.typing as npt
+
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.sets import Set
+
+    Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +177,41 @@ def _error(loop: Any, wrong: _User, right: _User) -> CheckError:
     )
     error.loop, error.argument, error.check = loop.kernel.shown_name, wrong.argument, "numberings"
     return error
+
+
+def rows_of(loop: Any, map_: Map | None) -> Numbers:
+    """Return the entities reached by each item of a loop through a Map.
+
+    Returns:
+        The entities, int64, shape (n, arity); negative if there is none.
+    """
+    items, iterset = loop.items, loop.iterset
+    if isinstance(iterset, Subset):
+        elements = np.asarray(iterset.owned_indices, dtype=np.int64)
+    else:
+        elements = np.arange(iterset.size, dtype=np.int64)
+    if not items.extruded:
+        if map_ is None:
+            return elements[:, None]
+        return map_.values_with_halo[elements].astype(np.int64)
+    whole: Any = items.whole
+    layers = whole.layers_array.astype(np.int64)
+    bounds = (
+        np.broadcast_to(layers, (len(elements), 2)) if whole.constant_layers else (layers[elements])
+    )
+    n_levels = bounds[:, 1] - bounds[:, 0] - 1
+    visited, start = levels_of(whole, n_levels, loop.iteration_region or ALL)
+    visited = np.broadcast_to(visited, n_levels.shape)
+    start = np.broadcast_to(start, n_levels.shape)
+    columns = np.repeat(elements, visited)
+    first = np.repeat(np.cumsum(visited) - visited, visited)
+    levels = np.arange(len(columns), dtype=np.int64) - first + np.repeat(start, visited)
+    if map_ is None:
+        return columns[:, None]
+    base = map_.values_with_halo.astype(np.int64)[columns]
+    n_cells = np.repeat(n_levels, visited)
+    both = (0, 1) if items.facets and not map_.is_of_columns else (0,)
+    return np.concatenate(
+        [reached(map_, base, levels[:, None] + above, n_cells[:, None], items) for above in both],
+        axis=1,
+    )

@@ -263,12 +263,12 @@ def explained(*args: Any) -> Any:
 
 def checked_run(loop: Any) -> Any:
     """Return the run of a loop in check mode."""
-    return importlib.import_module("pyop2cxx.loop.check_mode").CheckedRun(loop)
+    return importlib.import_module("pyop2cxx.check.check_mode").CheckedRun(loop)
 
 
 def watched_arguments(loop: Any, *, debug: bool, checked: bool) -> Any:
     """Return the checks of a loop's arguments around a run, in debug or check mode."""
-    found = importlib.import_module("pyop2cxx.loop.value_checks")
+    found = importlib.import_module("pyop2cxx.check.value_checks")
     return found.WatchedArguments(loop, debug=debug, checked=checked)
 
 

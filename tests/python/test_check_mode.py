@@ -959,7 +959,7 @@ def test_a_loop_whose_values_are_finite_runs_once(
 ) -> None:
     op2.init(backend=backend, check=True)
     world = World()
-    monkeypatch.setattr("pyop2cxx.loop.check_mode._FullRun", None)  # which nobody may need
+    monkeypatch.setattr("pyop2cxx.check.check_mode._FullRun", None)  # which nobody may need
     code = (
         "void k(double *y, double *z, double *x) { double a = x[0] * x[1]; y[0] = a; z[0] += a; }"
     )

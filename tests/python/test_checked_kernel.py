@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyop2cxx import _core, op2
-from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked
+from pyop2cxx.check.checked_kernel import CheckedKernel, Site, checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.check.checked_sums import first_element
 from pyop2cxx.exceptions import CheckError
-from pyop2cxx.loop.checked_sums import first_element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.loop.check_mode import CheckedRun
+from pyop2cxx.check.check_mode import CheckedRun
 from pyop2cxx.mesh import airfoil_arrays
 from pyop2cxx.mesh.files import read_hdf5, write_mesh
 from pyop2cxx.reports.bandwidth import Stream

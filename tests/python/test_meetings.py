@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
+from pyop2cxx.check.entry_meetings import check_entries
+from pyop2cxx.check.meetings import check_races
 from pyop2cxx.exceptions import CheckError, UsageError
-from pyop2cxx.loop.entry_meetings import check_entries
-from pyop2cxx.loop.meetings import check_races
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.access import WRITE
-from pyop2cxx.loop.meetings import first_meeting, number_of, race, rows_of
+from pyop2cxx.check.meetings import first_meeting, number_of, race
+from pyop2cxx.loop.numberings import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base.access import INC, MAX, MIN, READ, RW, WRITE
-from pyop2cxx.base.regions import ALL
 from pyop2cxx.exceptions import CheckError
+from pyop2cxx.loop.numberings import rows_of
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
-from pyop2cxx.sets.items import levels_of, reached
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     key = (None if table is None else table.version, loop.iterset.uid, loop.iteration_region)
     if key not in map_.meetings:
         map_.meetings.clear()
-        rows = _Rows(loop, map_).rows
+        rows = rows_of(loop, map_)
         map_.meetings[key] = first_meeting(rows) or first_repetition(rows)
     found = map_.meetings[key]
     if found is None:
@@ -212,7 +211,7 @@ def _same_rows(one: Part, other: Part) -> bool | None:
 
 def _units(loop: Any, part: Part, *, whole: bool) -> Numbers:
     """The rows used by elements; `whole`: the bytes, to compare different layouts."""
-    rows = _Rows(loop, part.map_).rows
+    rows = rows_of(loop, part.map_)
     if not whole:
         return rows
     dim, stride, component = part.layout
@@ -220,59 +219,6 @@ def _units(loop: Any, part: Part, *, whole: bool) -> Numbers:
     begin = part.buffer.address + (rows * (stride or dim) + component) * size
     found: Numbers = (begin[:, :, None] + np.arange(dim * size)).reshape(len(rows), -1)
     return found
-
-
-def rows_of(loop: Any, map_: Map | None) -> Numbers:
-    """Return the entities reached by each item of a loop through a Map, shape (n, arity)."""
-    return _Rows(loop, map_).rows
-
-
-class _Rows:
-    """The entities reached by each item of a loop through a Map, shape (n, arity).
-
-    Attributes:
-        rows: The array; negative if there is none.
-    """
-
-    def __init__(self, loop: Any, map_: Map | None) -> None:
-        items, iterset = loop.items, loop.iterset
-        if isinstance(iterset, Subset):
-            elements = np.asarray(iterset.owned_indices, dtype=np.int64)
-        else:
-            elements = np.arange(iterset.size, dtype=np.int64)
-        if not items.extruded:
-            if map_ is None:
-                self.rows: Numbers = elements[:, None]
-            else:
-                self.rows = map_.values_with_halo[elements].astype(np.int64)
-            return
-        whole: Any = items.whole
-        layers = whole.layers_array.astype(np.int64)
-        bounds = (
-            np.broadcast_to(layers, (len(elements), 2))
-            if whole.constant_layers
-            else (layers[elements])
-        )
-        n_levels = bounds[:, 1] - bounds[:, 0] - 1
-        visited, start = levels_of(whole, n_levels, loop.iteration_region or ALL)
-        visited = np.broadcast_to(visited, n_levels.shape)
-        start = np.broadcast_to(start, n_levels.shape)
-        columns = np.repeat(elements, visited)
-        first = np.repeat(np.cumsum(visited) - visited, visited)
-        levels = np.arange(len(columns), dtype=np.int64) - first + np.repeat(start, visited)
-        if map_ is None:
-            self.rows = columns[:, None]
-            return
-        base = map_.values_with_halo.astype(np.int64)[columns]
-        n_cells = np.repeat(n_levels, visited)
-        both = (0, 1) if items.facets and not map_.is_of_columns else (0,)
-        self.rows = np.concatenate(
-            [
-                reached(map_, base, levels[:, None] + above, n_cells[:, None], items)
-                for above in both
-            ],
-            axis=1,
-        )
 
 
 def race(loop: Any, argument: int, element: int, message: str) -> CheckError:

@@ -17,14 +17,14 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MIN, READ
+from pyop2cxx.check.checked_kernel import CheckedKernel, Site, checked, suspicious
+from pyop2cxx.check.checked_sums import REAL, WHOLE, Sums, WrongSum, are_finite, first_element
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.lent import recall
 from pyop2cxx.exceptions import CheckError, UnsupportedError
 from pyop2cxx.kernel.shapes import users_name
 from pyop2cxx.loop.bounds import as_written, line_of
-from pyop2cxx.loop.checked_kernel import CheckedKernel, Site, checked, suspicious
-from pyop2cxx.loop.checked_sums import REAL, WHOLE, Sums, WrongSum, are_finite, first_element
 from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE

@@ -10,6 +10,8 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, RW
+from pyop2cxx.check.entry_meetings import check_entries
+from pyop2cxx.check.meetings import check_races
 from pyop2cxx.exceptions import (
     ExecutionError,
     KernelWarning,
@@ -17,8 +19,6 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.loop.checks import check_maps
-from pyop2cxx.loop.entry_meetings import check_entries
-from pyop2cxx.loop.meetings import check_races
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parts import Kind
 
