@@ -74,7 +74,7 @@ Tuning Tuning::of(DeviceClass device) {
   tuning.sums_added_last = true;
   // A device's compiler vectorises lighter loops by itself: lanes slow adt_calc down, which has 65.
   tuning.lane_operations = 75;
-  tuning.operations_a_division = 1;
+  tuning.operations_a_division = tuning.operations_a_function = 1;
   tuning.least_part_in_rows = 2;  // never
   if (device == DeviceClass::gpu) {
     tuning.call_nanoseconds = 3500;
@@ -143,6 +143,10 @@ const std::vector<Tunable>& tunables() {
        "Size of the vectors for kernels below `wide_operations_a_scalar`", 8, 128, true},
       {"operations_a_division", &T::operations_a_division, Steers::choice, "operations",
        "Number of operations that a division or a root counts as", 1, 1000},
+      {"operations_a_function", &T::operations_a_function, Steers::choice, "operations",
+       "Number of operations that a call of exp, tanh and the like counts as, if the C library has "
+       "the function for vectors",
+       1, 1000},
       {"row_length", &T::row_length, Steers::text, "steps",
        "An inner loop of a kernel with at least this many steps counts as vectorised by the C "
        "compiler, and is not unrolled",

@@ -39,6 +39,7 @@ struct Tuning {
   int wide_operations_a_scalar = 8;
   int narrow_bytes = 32;
   int operations_a_division = 4;
+  int operations_a_function = 40;
   int row_length = 6;
   int row_scalars = 64;
   double least_part_in_rows = 0.75;

@@ -268,6 +268,7 @@ void bind_options(py::module_& core) {
   py::class_<lower::LaneWork>(core, "LaneWork")
       .def_readonly("n_operations", &lower::LaneWork::n_operations)
       .def_readonly("n_slow", &lower::LaneWork::n_slow)
+      .def_readonly("n_calls", &lower::LaneWork::n_calls)
       .def_readonly("n_in_rows", &lower::LaneWork::n_in_rows)
       .def_readonly("n_scalars", &lower::LaneWork::n_scalars)
       .def_readonly("widest", &lower::LaneWork::widest);

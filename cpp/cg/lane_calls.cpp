@@ -82,18 +82,18 @@ std::string vector_form(const std::string& function, const Spelled& t, DType dty
   return fmt::format("{}((a {} b) | (b != b), a, b)", blend, name == "fmin" ? "<" : ">");
 }
 
-/// What glibc's libmvec calls a function for such vectors (x86-64's vector function ABI), and the
-/// macro by which a compiler says that the machine has them. The linker finds it behind -lm.
+/// Vector form of a function in glibc's libmvec, named by the vector function ABI of x86-64. The
+/// linker finds the library behind -lm. Errors are below 4 ulp (glibc manual, section 19.7).
 struct VectorMath {
   std::string symbol;
-  std::string_view macro;
+  std::string_view macro;  ///< defined by compilers where the machine has vectors of this width
+  int minor;               ///< glibc 2.`minor` is the first release with the function
 };
 
 std::optional<VectorMath> vector_math(const std::string& function, DType dtype, int lanes,
                                       std::size_t n_arguments) {
-  constexpr std::array<std::string_view, 5> known{"exp", "log", "pow", "sin", "cos"};
-  const std::string name = lane_name(function, dtype);
-  if (std::ranges::find(known, name) == known.end()) return std::nullopt;
+  const kernel::KnownFunction* known = kernel::known_function(function);
+  if (known == nullptr || known->vectors_since == 0) return std::nullopt;
   struct Width {
     std::size_t bytes;
     char letter;
@@ -105,16 +105,18 @@ std::optional<VectorMath> vector_math(const std::string& function, DType dtype, 
   const auto width = std::ranges::find(widths, bytes, &Width::bytes);
   if (width == widths.end()) return std::nullopt;
   return VectorMath{
-      fmt::format("_ZGV{}N{}{}_{}{}", width->letter, lanes, std::string(n_arguments, 'v'), name,
-                  dtype == DType::float32 ? "f" : ""),
-      width->macro};
+      fmt::format("_ZGV{}N{}{}_{}{}", width->letter, lanes, std::string(n_arguments, 'v'),
+                  lane_name(function, dtype), dtype == DType::float32 ? "f" : ""),
+      width->macro, known->vectors_since};
 }
 
 /// `return symbol(a, b);` where there is such a function.
 void call_vector_math(Context& out, const VectorMath& math, const std::string& result,
                       const Names& parameters) {
   out.statement(
-      fmt::format("#if defined(__x86_64__) && defined(__GLIBC__) && defined({})", math.macro));
+      fmt::format("#if defined(__x86_64__) && defined({}) && defined(__GLIBC__) && "
+                  "(__GLIBC__ > 2 || __GLIBC_MINOR__ >= {})",
+                  math.macro, math.minor));
   out.statement(fmt::format("extern {} {}({});", result, math.symbol, joined(parameters)));
   Names arguments;
   for (std::size_t i = 0; i < parameters.size(); ++i) {

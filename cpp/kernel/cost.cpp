@@ -52,7 +52,7 @@ std::int64_t cost_of(BinaryOp op, const Type& type) {
 }
 
 bool is_slow(const std::string& function) {
-  return function.starts_with("sqrt") || function == "csqrt" || function.starts_with("cbrt");
+  return function.starts_with("sqrt") || function == "csqrt";
 }
 
 Work dearer(const Work& left, const Work& right) {
@@ -172,7 +172,9 @@ class Counter {
     if (callee != callees_.end()) return callee->second;
     const KnownFunction* known = known_function(call->function);
     const std::int64_t n = known == nullptr ? 0 : known->n_operations;
-    return {.n_operations = n, .n_slow = is_slow(call->function) ? n : 0};
+    return {.n_operations = n,
+            .n_slow = is_slow(call->function) ? n : 0,
+            .n_calls = known != nullptr && known->vectors_since > 0 ? 1 : 0};
   }
 
   const Costs& callees_;
@@ -187,12 +189,16 @@ class Counter {
 Work& Work::operator+=(const Work& more) {
   n_operations += more.n_operations;
   n_slow += more.n_slow;
+  n_calls += more.n_calls;
   n_in_rows += more.n_in_rows;
   return *this;
 }
 
 Work Work::times(std::int64_t n) const {
-  return {.n_operations = n * n_operations, .n_slow = n * n_slow, .n_in_rows = n * n_in_rows};
+  return {.n_operations = n * n_operations,
+          .n_slow = n * n_slow,
+          .n_calls = n * n_calls,
+          .n_in_rows = n * n_in_rows};
 }
 
 Work work_of(const KernelBody& body, const RowLimits& rows) {

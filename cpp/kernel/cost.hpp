@@ -12,6 +12,7 @@ namespace op2::kernel {
 struct Work {
   std::int64_t n_operations = 0;  ///< on floating-point numbers
   std::int64_t n_slow = 0;        ///< divisions and roots among them: units do not take one a cycle
+  std::int64_t n_calls = 0;       ///< calls of functions with vector forms: KnownFunction
   std::int64_t n_in_rows = 0;     ///< those in loops that compilers vectorise: runs_along_rows()
 
   bool operator==(const Work&) const = default;

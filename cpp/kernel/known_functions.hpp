@@ -19,6 +19,7 @@ struct KnownFunction {
   std::vector<Type> parameters;
   int n_operations = 0;         ///< floating-point operations one call counts for
   bool needs_prototype = true;  ///< false for compilers' builtins
+  int vectors_since = 0;        ///< first glibc 2.x with vector forms (libmvec); 0: none
 
   /// @brief True if the call stores through parameter @p i. Loads happen through all pointers to
   /// const; no known function has any other effect.

@@ -37,7 +37,9 @@ bool goes_over_columns(const Request& request) {
 
 /// Operations, as long as one of the quick ones takes.
 std::int64_t weight_of(const Request& request, const LaneWork& work) {
-  return work.n_operations + (request.options.tuning.operations_a_division - 1) * work.n_slow;
+  const Tuning& tuning = request.options.tuning;
+  return work.n_operations + (tuning.operations_a_division - 1) * work.n_slow +
+         (tuning.operations_a_function - 1) * work.n_calls;
 }
 
 /// How often the values behind an argument are carried: in, out, both ways, or not at all where a
@@ -65,8 +67,9 @@ int n_ways(const ir::Loop& loop, std::size_t arg) {
   return (is_loaded ? 1 : 0) + (is_written ? 1 : 0);
 }
 
+/// Compilers do not turn calls of functions into vectors without leave to change results.
 bool runs_along_rows(const Request& request, const LaneWork& work) {
-  return work.n_in_rows > 0 &&
+  return work.n_in_rows > 0 && work.n_calls == 0 &&
          static_cast<double>(work.n_in_rows) >=
              request.options.tuning.least_part_in_rows * static_cast<double>(work.n_operations);
 }
@@ -167,6 +170,7 @@ LaneWork lane_work(const ir::Loop& loop, const Tuning& tuning) {
         kernel::work_of(*member.kernel->body, {tuning.row_length, tuning.row_scalars});
     work.n_operations += counted.n_operations;
     work.n_slow += counted.n_slow;
+    work.n_calls += counted.n_calls;
     work.n_in_rows += counted.n_in_rows;
     for (const kernel::FunctionDef& function : member.kernel->body->functions) {
       kernel::for_each_expr_in(function.body, [&look](const kernel::Expr& expr) {

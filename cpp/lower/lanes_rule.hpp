@@ -27,6 +27,7 @@ struct LaneRule {
 struct LaneWork {
   std::int64_t n_operations = 0;
   std::int64_t n_slow = 0;     ///< divisions and roots among them
+  std::int64_t n_calls = 0;    ///< calls of functions with vector forms among them
   std::int64_t n_in_rows = 0;  ///< in loops that compilers vectorise, see kernel::runs_along_rows
   std::int64_t n_scalars = 0;  ///< gathered and scattered, not what members hand on
   int widest = 0;              ///< bytes of the widest value

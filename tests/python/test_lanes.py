@@ -670,6 +670,50 @@ def test_functions_that_take_integers() -> None:
     np.testing.assert_array_equal(*found)
 
 
+ONE_ARGUMENT = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cos", "cosh", "erf", "erfc"),
+    *("exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"),
+)
+SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 20.0, -20.0, 80.0, 1e-10, 3.14)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_functions_of_vectors_agree_with_those_of_scalars(dtype: str) -> None:
+    """Every function of the C library that has a vector form: 8 ulp between two roundings."""
+    values = np.concatenate([SPECIAL, np.random.default_rng(3).uniform(-4, 4, 200)])
+    cells = op2.Set(values.size)
+    scalar, suffix = ("double", "") if dtype == "float64" else ("float", "f")
+    names = (*ONE_ARGUMENT, "pow", "atan2", "hypot")
+    x, y = op2.Dat(cells, values, dtype), op2.Dat(cells ** len(names), dtype=dtype)
+    other = op2.Dat(cells, np.roll(values, 7), dtype)
+    calls = [
+        f"y[{i}] = {name}{suffix}({'*x' if name in ONE_ARGUMENT else '*x, *z'});"
+        for i, name in enumerate(names)
+    ]
+    text = f"void f(const {scalar} *x, const {scalar} *z, {scalar} *y) {{ {' '.join(calls)} }}"
+    kernel = op2.Kernel(text, "f")
+    found = []
+    for lanes in (0, 32 // x.dtype.itemsize):
+        op2.par_loop(kernel, cells, x(READ), other(READ), y(WRITE), lanes=lanes)
+        found.append(y.data_ro.copy())
+    for got, want, name in zip(found[1].T, found[0].T, names, strict=True):
+        np.testing.assert_array_equal(np.isfinite(got), np.isfinite(want), name)
+        np.testing.assert_array_equal(np.signbit(got[got == 0]), np.signbit(want[got == 0]), name)
+        inside = np.isfinite(want)
+        apart = np.abs(got[inside] - want[inside])
+        assert (apart <= 8 * np.spacing(np.abs(want[inside]))).all(), name
+
+
+@pytest.mark.usefixtures("host")
+def test_a_call_of_a_function_makes_a_light_loop_worth_lanes() -> None:
+    cells = op2.Set(11)
+    x, y = op2.Dat(cells), op2.Dat(cells)
+    for name, has_lanes in (("tanh", True), ("floor", False)):
+        kernel = op2.Kernel(f"void f(const double *x, double *y) {{ *y = {name}(*x); }}", "f")
+        code = op2.ParLoop(kernel, cells, x(READ), y(WRITE)).generate()
+        assert (code.lanes > 0) is has_lanes, code.why_lanes
+
+
 # The user's choice, and the rule's
 
 
