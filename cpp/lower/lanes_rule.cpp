@@ -42,6 +42,11 @@ std::int64_t weight_of(const Request& request, const LaneWork& work) {
          (tuning.operations_a_function - 1) * work.n_calls;
 }
 
+std::string operations(const LaneWork& work) {
+  if (work.n_calls == 0) return fmt::format("{} operations", work.n_operations);
+  return fmt::format("{} operations ({} functions)", work.n_operations, work.n_calls);
+}
+
 /// How often the values behind an argument are carried: in, out, both ways, or not at all where a
 /// member before has them in registers, or a later one stores them.
 int n_ways(const ir::Loop& loop, std::size_t arg) {
@@ -79,7 +84,7 @@ std::string why_not_worth_it(const Request& request, const LaneWork& work) {
   const LaneRule rule = lane_rule(request);
   const std::int64_t weight = weight_of(request, work);
   if (weight < rule.least_operations || weight < rule.least_operations_a_scalar * work.n_scalars) {
-    return fmt::format("{} operations for {} scalars moved: too little to gain", work.n_operations,
+    return fmt::format("{} for {} scalars moved: too little to gain", operations(work),
                        work.n_scalars);
   }
   if (runs_along_rows(request, work)) {
@@ -127,8 +132,8 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   if (options.lanes < 2) return none("the machine's vectors hold one value");
   const std::string why = why_not(request, options);
   if (!why.empty()) return none(why);
-  return {options.lanes, fmt::format("{} operations for {} scalars moved, vectors of {} bytes",
-                                     work.n_operations, work.n_scalars, n_bytes)};
+  return {options.lanes, fmt::format("{} for {} scalars moved, vectors of {} bytes",
+                                     operations(work), work.n_scalars, n_bytes)};
 }
 
 }  // namespace
