@@ -82,6 +82,13 @@ TEST(Cost, DivisionsAndRootsAreSlow) {
   EXPECT_EQ(found, (Work{.n_operations = 9, .n_slow = 6, .n_in_rows = 0}));
 }
 
+TEST(Cost, CallsOfFunctionsWithVectorFormsAreCounted) {
+  const Work found = work_of(kernel_with({loop("i", 3, {eval(call("tanh", {at("x", 0)}))}),
+                                          eval(call("floor", {at("x", 1)}))}),
+                             {.steps = 6});
+  EXPECT_EQ(found, (Work{.n_operations = 4, .n_calls = 3}));
+}
+
 TEST(Cost, LoopsAlongRowsAreCountedApart) {
   const Stmt row = loop(
       "j", 8, {eval(assign(at(name("y"), name("j")), mul(at(name("x"), name("j")), lit("2.0"))))});
