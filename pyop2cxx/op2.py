@@ -87,6 +87,7 @@ _OLDER = {
         "MixedDatParloopArg",
         "MixedMatKernelArg",
         "MixedMatParloopArg",
+        "ParloopArg",
         "PassthroughKernelArg",
         "PassthroughParloopArg",
         "PermutedMapKernelArg",

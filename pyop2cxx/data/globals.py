@@ -138,8 +138,12 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         """Write values at once, past a recorder."""
         super()._put(given)
 
-    def zero(self) -> None:
-        """Set the values to zero."""
+    def zero(self, subset: Any = None) -> None:
+        """Set the values to zero.
+
+        Args:
+            subset: As of a Dat, for Globals among Dats; a Global is on no Set, so has no effect.
+        """
         if self._zero_waits():
             return
         self.settle(write=True)
@@ -309,8 +313,12 @@ class Global(SetFreeCarrier, Algebra, AsVec):
 
     @property
     def halo_valid(self) -> bool:
-        """True: a Global has no ghosts."""
+        """True: a Global has no ghosts. Assigning has no effect."""
         return True
+
+    @halo_valid.setter
+    def halo_valid(self, valid: bool) -> None:
+        """Do nothing: a Global has no ghosts."""
 
     def global_to_local_begin(self, access_mode: Access) -> None:
         """Do nothing: a Global has no ghosts."""

@@ -263,7 +263,8 @@ def _masks(mat: MatValues, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, M
             f"{mat.label}: lgmaps must be a pair (rows, columns), either of them None, got "
             f"{lgmaps!r}"
         )
-    unrolled = bool(unroll_map) and prod(mat.block_dims) > 1
+    is_by_scalars = any(map(_is_by_scalars, lgmaps, mat.sparsity.dsets[:], mat.block_dims))
+    unrolled = (bool(unroll_map) or is_by_scalars) and prod(mat.block_dims) > 1
     pairs = zip(lgmaps, mat.sparsity.dsets, mat.block_dims, ("rows", "columns"), strict=True)
     row_mask, col_mask = (
         _mask(mat, found, dset.set.total_size, dim if unrolled else 1, dim, what)
@@ -272,10 +273,20 @@ def _masks(mat: MatValues, lgmaps: Any, unroll_map: bool) -> tuple[tuple[Mask, M
     return (row_mask, col_mask), unrolled and not (row_mask is None and col_mask is None)
 
 
+def _is_by_scalars(given: Any, dset: Any, block: int) -> bool:
+    """Return whether PETSc's numbering of a block of a matrix numbers scalars."""
+    return block > 1 and _n_blocks(given) == dset.set.total_size * block
+
+
+def _n_blocks(given: Any) -> int:
+    return len(getattr(given, "block_indices", ()))
+
+
 def _mask(mat: MatValues, given: Any, n: int, dim: int, block: int, what: str) -> Mask:
     if given is None:
         return None
-    wanted = "block_indices" if dim == 1 and block > 1 else "indices"
+    is_blocked = (dim == 1 and block > 1) or _n_blocks(given) == n * dim
+    wanted = "block_indices" if is_blocked else "indices"
     numbers = getattr(given, wanted, getattr(given, "indices", given))
     values = plain_array(numbers, f"{mat.label}: lgmaps: the {what}")
     if values.dtype.kind not in "iu" or values.shape != (n * dim,):

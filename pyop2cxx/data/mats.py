@@ -382,13 +382,8 @@ class Mat(MatAlgebra, MatValues):
 
     @property
     def local_to_global_maps(self) -> tuple[Any, Any]:
-        """PETSc's numberings of the rows and of the columns; tuple.
-
-        Raises:
-            MissingExtraError: petsc4py is not installed.
-        """
-        rows, cols = self._sparsity.dsets
-        return rows.lgmap, cols.lgmap
+        """None, None: as in PyOP2, only a block of a matrix that is not nested has numberings."""
+        return None, None
 
     def to_cupy(self) -> Any:
         """Return the matrix on a CUDA device, for CuPy's solvers.
@@ -499,6 +494,16 @@ def is_same_space(found: Any, wanted: Any) -> bool:
 
 class MatBlock(Mat):
     """A block of a mixed matrix, not nested: assembled only with the whole matrix."""
+
+    @property
+    def local_to_global_maps(self) -> tuple[Any, Any]:
+        """PETSc's numberings of the scalars of rows and of columns, with the blocks' size; tuple.
+
+        Raises:
+            MissingExtraError: petsc4py is not installed.
+        """
+        rows, cols = self._sparsity.dsets
+        return rows.scalars_lgmap, cols.scalars_lgmap
 
     def assemble(self) -> None:
         """Refuse: only the whole matrix can be assembled.

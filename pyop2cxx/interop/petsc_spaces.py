@@ -102,6 +102,11 @@ class PetscSpace:
         return self._numbering(self.lgmap.indices, 1)
 
     @cached_property
+    def scalars_lgmap(self) -> Any:
+        """The numbering of scalars with the size of blocks, as of a block of a PETSc matrix."""
+        return self._numbering(self.unblocked_lgmap.indices, max(self.cdim, 1))
+
+    @cached_property
     def field_ises(self) -> tuple[Any, ...]:
         """Index sets of the fields, by global numbers of scalars; tuple."""
         start = self.layout_vec.getOwnershipRange()[0]

@@ -38,6 +38,9 @@ def written(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
         raise UsageError(f"Kernel '{name}': loopy's program has none of that name, but {there}")
     if not isinstance(code.target, loopy.CTarget):
         code = code.copy(target=loopy.CWithGNULibcTarget())  # backends are chosen later, by us
+    untyped = [a.name for a in code[name].args if _is_untyped(loopy, a)]
+    if untyped:  # PyOP2 passes integers there: layers
+        code = loopy.add_dtypes(code, dict.fromkeys(untyped, np.int32))
     try:
         program = loopy.infer_unknown_types(code.with_entrypoints(name))
         text: str = loopy.generate_code_v2(program).device_code()
@@ -46,3 +49,8 @@ def written(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
         raise UsageError(f"Kernel '{name}': loopy cannot write C for it: {kind}: {error}") from None
     arrays = (a for a in program[name].args if isinstance(a, loopy.ArrayArg))
     return text, tuple(np.dtype(array.dtype.numpy_dtype) for array in arrays)
+
+
+def _is_untyped(loopy: Any, argument: Any) -> bool:
+    is_known = getattr(argument.dtype, "numpy_dtype", None) is not None
+    return isinstance(argument, loopy.ValueArg) and not is_known

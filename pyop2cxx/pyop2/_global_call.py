@@ -286,7 +286,7 @@ class _Built:
                 )
             mat = found
         for block, expected in zip(blocks, _fields(wanted), strict=True):
-            dims = tuple(prod(dim) for dim in expected.dims)
+            dims = expected.block_dims
             if block.block_dims != dims:
                 raise UsageError(
                     f"{what}: {block.label} has blocks of {block.block_dims}, expected {dims}"

@@ -180,14 +180,26 @@ class MatKernelArg(_Described):
     """A Mat without values.
 
     Attributes:
-        dims: The shapes of the values on each row entity and on each column entity.
+        dims: The shapes of the values on each row entity and on each column entity; or a Mat's.
         maps: The Maps to rows and columns.
         unroll: Whether lgmaps are masks of scalars.
     """
 
-    dims: tuple[tuple[int, ...], tuple[int, ...]]
+    dims: tuple[Any, ...]
     maps: tuple[Any, Any]
     unroll: bool = False
+
+    @property
+    def block_dims(self) -> tuple[int, int]:
+        """Scalars of a row entity and of a column entity.
+
+        The dims may be a pair of shapes, or those of a Mat: ``(((rows, columns),),)``.
+        """
+        found: Any = self.dims
+        while len(found) == 1:
+            (found,) = found
+        rows, cols = (int(prod(dim)) if isinstance(dim, tuple) else int(dim) for dim in found)
+        return rows, cols
 
 
 @dataclass(frozen=True)
@@ -225,8 +237,12 @@ class PassthroughKernelArg(_Described):
         return ()
 
 
+class ParloopArg:
+    """Data of an argument: the common base class."""
+
+
 @dataclass(frozen=True)
-class GlobalParloopArg:
+class GlobalParloopArg(ParloopArg):
     """The data of a `GlobalKernelArg`."""
 
     data: Global | Constant
@@ -234,7 +250,7 @@ class GlobalParloopArg:
 
 
 @dataclass(frozen=True)
-class DatParloopArg:
+class DatParloopArg(ParloopArg):
     """The data of a `DatKernelArg`."""
 
     data: Dat
@@ -242,7 +258,7 @@ class DatParloopArg:
 
 
 @dataclass(frozen=True)
-class MixedDatParloopArg:
+class MixedDatParloopArg(ParloopArg):
     """The data of a `MixedDatKernelArg`."""
 
     data: MixedDat
@@ -250,7 +266,7 @@ class MixedDatParloopArg:
 
 
 @dataclass(frozen=True)
-class MatParloopArg:
+class MatParloopArg(ParloopArg):
     """The data of a `MatKernelArg`, and the masks: see `Mat`."""
 
     data: Mat
@@ -259,7 +275,7 @@ class MatParloopArg:
 
 
 @dataclass(frozen=True)
-class MixedMatParloopArg:
+class MixedMatParloopArg(ParloopArg):
     """The data of a `MixedMatKernelArg`, and the masks: see `Mat`."""
 
     data: Mat
@@ -268,21 +284,22 @@ class MixedMatParloopArg:
 
 
 @dataclass(frozen=True)
-class PassthroughParloopArg:
+class PassthroughParloopArg(ParloopArg):
     """The address of a `PassthroughKernelArg`."""
 
     data: PassthroughArg
     map_: None = field(default=None, init=False)
 
 
-KINDS: dict[type[Any], type[Any]] = {
-    GlobalKernelArg: GlobalParloopArg,
-    DatKernelArg: DatParloopArg,
-    MixedDatKernelArg: MixedDatParloopArg,
-    MatKernelArg: MatParloopArg,
-    MixedMatKernelArg: MixedMatParloopArg,
-    PassthroughKernelArg: PassthroughParloopArg,
+KINDS: dict[type[Any], tuple[type[Any], ...]] = {
+    GlobalKernelArg: (GlobalParloopArg,),
+    DatKernelArg: (DatParloopArg,),
+    MixedDatKernelArg: (MixedDatParloopArg, DatParloopArg),
+    MatKernelArg: (MatParloopArg,),
+    MixedMatKernelArg: (MixedMatParloopArg, MatParloopArg),
+    PassthroughKernelArg: (PassthroughParloopArg,),
 }
+"""The data that each description takes; mixed data also as those of a single field."""
 
 
 def _check_hashable(found: object, what: str) -> None:
@@ -322,9 +339,18 @@ def called(argument: Any, wanted: Any, access: Access) -> Any:
         return DoubledGlobalArg(argument.data, None, access) if is_double else called  # type: ignore[arg-type]
     if isinstance(argument, PassthroughParloopArg):
         return argument.data
-    if isinstance(argument, MatParloopArg):
-        return argument.data(access, argument.maps, argument.lgmaps, wanted.unroll)
-    if isinstance(argument, MixedMatParloopArg):
-        unroll = any(block.unroll for block in wanted.arguments)
+    if isinstance(argument, MatParloopArg | MixedMatParloopArg):
+        unroll = any(block.unroll for block in getattr(wanted, "arguments", (wanted,)))
         return argument.data(access, argument.maps, argument.lgmaps, unroll)
     return argument.data(access, argument.map_)
+
+
+def description(map_: Any) -> Any:
+    """Return the description of a Map without values; the Map keeps it, see `Map.kernel_arg`."""
+    if hasattr(map_, "permutation"):
+        return PermutedMapKernelArg(map_.map_.kernel_arg, map_.permutation)
+    parts = getattr(map_, "maps_", ())
+    if parts:
+        return ComposedMapKernelArg(*(part.kernel_arg for part in parts))
+    moves = (map_.offset, map_.offset_quotient)
+    return MapKernelArg(map_.arity, *(None if m is None else tuple(map(int, m)) for m in moves))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import fields, is_dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -335,15 +334,15 @@ def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:
 
 
 def _check(given: Any, wanted: Any, what: str) -> None:
-    kind = KINDS[type(wanted)]
-    if not isinstance(given, kind):
-        raise UsageError(f"{what}: expected a {kind.__name__}, got {given!r}")
+    kinds = KINDS[type(wanted)]
+    if not isinstance(given, kinds):
+        raise UsageError(f"{what}: expected a {kinds[0].__name__}, got {given!r}")
     if isinstance(wanted, MixedDatKernelArg):
         _check_fields(given, wanted, what)
     elif isinstance(wanted, MixedMatKernelArg):
         _check_blocks(given, wanted, what)
     elif isinstance(wanted, MatKernelArg):
-        blocks = tuple(prod(dim) for dim in wanted.dims)
+        blocks = wanted.block_dims
         if tuple(given.data.block_dims) != blocks:
             raise UsageError(f"{what}: blocks of {given.data.block_dims}, expected {blocks}")
         for map_, expected in zip(given.maps, wanted.maps, strict=True):

@@ -279,6 +279,10 @@ class Configuration(MutableMapping[str, Any]):
         """Set several options, or none if a value is wrong."""
         self.reconfigure(**dict(*others, **options))
 
+    def unsafe_reconfigure(self, **options: Any) -> None:
+        """Set several options, as `reconfigure`: PyOP2's name for doing so without its checks."""
+        self.reconfigure(**options)
+
     def reconfigure(self, **options: Any) -> None:
         """Set several options, or none if a value is wrong.
 

@@ -246,6 +246,11 @@ def ufl_domain(mesh: Any) -> Any:
     return importlib.import_module("pyop2cxx.fem.domain").domain_of(mesh).ufl
 
 
+def map_description(map_: Any) -> Any:
+    """Return the description of a Map without values, for PyOP2's programs."""
+    return importlib.import_module("pyop2cxx.pyop2._kernel_args").description(map_)
+
+
 def petsc_build() -> Any:
     """Return the compiler settings for kernels that call PETSc; None if not installed."""
     return importlib.import_module("pyop2cxx.interop.petsc_build").build()

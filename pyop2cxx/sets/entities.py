@@ -47,10 +47,18 @@ class SetPartition:
 class Entities(Shown):
     """The entities of a Set: core, owned but not core, ghosts. See `Set`."""
 
+    is_extruded = False
+    """Whether each entity stands for a column."""
+    _extruded_periodic = False
     numbering = 0
     """The last renumbering of the Set; objects on the Set remember theirs."""
     origin: Digests | Tables | None = None
     """Origin of the numbers, for a Set of a mesh."""
+
+    @property
+    def _extruded(self) -> bool:
+        """Whether each entity stands for a column, by PyOP2's name."""
+        return self.is_extruded
 
     def __init__(
         self,

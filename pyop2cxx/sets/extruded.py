@@ -67,7 +67,7 @@ class ExtrudedSet(Set):
         self._parent = parent
         self._constant_layers = is_integer(layers)
         self._layers_array = _as_layers(layers, parent)
-        self._extruded_periodic = bool(extruded_periodic)
+        self.is_extruded, self._extruded_periodic = True, bool(extruded_periodic)
         self.lists: dict[object, Any] = {}
 
     @property

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
@@ -34,6 +35,7 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.seams import map_description
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
@@ -216,6 +218,16 @@ class Map(Shown):
     def current_table(self) -> _core.MapTable | None:
         """Return the values as loops read them, up to date; None if there are none."""
         return self.table
+
+    @cached_property
+    def kernel_arg(self) -> Any:
+        """The Map without values, for a `GlobalKernel`; always the same object."""
+        return map_description(self)
+
+    @property
+    def _global_kernel_arg(self) -> Any:
+        """The description, by PyOP2's name."""
+        return self.kernel_arg
 
     @property
     def iterset(self) -> Set:

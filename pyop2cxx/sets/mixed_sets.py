@@ -155,6 +155,11 @@ class MixedSet(Fields[Set]):
         return cls._of(found, real[0].datasets)
 
     @property
+    def _extruded(self) -> bool:
+        """Whether the Sets are extruded, as PyOP2's programs ask."""
+        return self._first.is_extruded
+
+    @property
     def _sets(self) -> tuple[Set, ...]:
         """The Sets, as PyOP2's programs reach for them."""
         return self._fields
@@ -332,6 +337,11 @@ class MixedMap(Fields[Map]):
         if hasattr(index, "of_map"):
             return index.of_map(self)
         return super().__getitem__(index)
+
+    @property
+    def _global_kernel_arg(self) -> tuple[Any, ...]:
+        """The Maps without values, as PyOP2's programs reach for them; tuple."""
+        return tuple(None if field is None else field.kernel_arg for field in self._fields)
 
     @property
     def _maps(self) -> tuple[Map, ...]:

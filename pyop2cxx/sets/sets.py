@@ -206,6 +206,8 @@ class Subset(Set):
         counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
         super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset.comm)
         self._superset = superset
+        self.is_extruded = superset.is_extruded
+        self._extruded_periodic = bool(getattr(superset, "extruded_periodic", False))
         self.numbering = numbering
         wide = superset.total_size > MOST_INT32
         self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import re
 import subprocess
@@ -246,3 +247,93 @@ def test_pyop2_is_replaced_for_all_programs_of_a_folder(tmp_path: Path) -> None:
     done = run(asked.format("enable", tmp_path / "absent"))
     assert done.returncode == 1
     assert "cannot be written" in done.stderr
+
+
+def test_all_names_used_by_firedrake_are_there() -> None:
+    folder = Path(__file__).parents[1] / "firedrake"
+    done = run(f"import sys; sys.path.insert(0, {str(folder)!r}); import names; {NAMES}")
+    assert done.stdout.splitlines() == ["['pyop2.op2.nothing']", "True", "[]"], done.stderr
+
+
+NAMES = "; ".join(
+    (
+        "print([n for n in ('pyop2.op2.Dat', 'pyop2.op2.nothing') if not names.is_there(n)])",
+        "print(len(names.LIST.read_text().split()) > 100)",
+        "print(names.missing())",
+    )
+)
+
+
+def test_options_are_set_by_pyop2s_other_name() -> None:
+    op2.configuration.unsafe_reconfigure(type_check=False)
+    assert op2.configuration["type_check"] is False
+    op2.exit()
+
+
+def test_sets_and_maps_describe_themselves() -> None:
+    base, nodes = op2.Set(2), op2.Set(8)
+    columns = op2.ExtrudedSet(base, 3)
+    part = op2.Subset(columns, [1])
+    assert [one._extruded for one in (base, columns, part)] == [False, True, True]
+    assert [one._extruded_periodic for one in (base, columns, part)] == [False, False, False]
+    assert op2.MixedSet((base, nodes))._extruded is False
+    up = op2.Map(columns, nodes, 2, [[0, 1], [4, 5]], offset=[1, 1])
+    assert isinstance(up._global_kernel_arg, op2.MapKernelArg)
+    assert up._global_kernel_arg is up._global_kernel_arg
+    assert up._global_kernel_arg.offset == (1, 1)
+    turned = op2.PermutedMap(up, [1, 0])._global_kernel_arg
+    assert turned.base_map is up._global_kernel_arg
+    assert turned.permutation == (1, 0)
+    first = op2.Map(nodes, base, 1, [0] * 8)
+    second = op2.Map(base, nodes, 1, [3, 4])
+    assert op2.ComposedMap(second, first)._global_kernel_arg.arity == 1
+    both = op2.MixedMap((up, up))
+    assert both._global_kernel_arg == (up._global_kernel_arg,) * 2
+
+
+def test_a_global_among_dats_is_zeroed_by_subset_too() -> None:
+    total = op2.Global(1, 3.0)
+    total.halo_valid = False
+    total.zero(subset=op2.Subset(op2.Set(3), [1]))
+    assert (total.data_ro[0], total.halo_valid) == (0, True)
+
+
+def test_mixed_data_are_given_as_those_of_a_single_field() -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    c2n, c2c = op2.Map(cells, nodes, 2, [0, 1, 1, 2]), op2.Map(cells, cells, 1, [0, 1])
+    both, dset = op2.MixedMap((c2n, c2c)), op2.MixedDataSet((nodes, cells), (1, 1))
+    mat = op2.Mat(op2.Sparsity((dset, dset), [(both, both, None)]))
+    x = op2.MixedDat((op2.Dat(nodes), op2.Dat(cells)))
+    text = "void f(double *A, double *x) { for (int i = 0; i < 9; ++i) A[i] += 1; x[2] += 1; }"
+    local = op2.LocalKernel(text, "f", [op2.INC, op2.INC], ["float64"] * 2)
+    maps = both._global_kernel_arg
+    of_mat = op2.MixedMatKernelArg(
+        tuple(op2.MatKernelArg((((1, 1),),), (r, c)) for r in maps for c in maps), (2, 2)
+    )
+    of_dat = op2.MixedDatKernelArg(tuple(op2.DatKernelArg((1,), m) for m in maps))
+    data = [op2.MatParloopArg(mat, (both, both)), op2.DatParloopArg(x, both)]
+    assert all(isinstance(one, op2.ParloopArg) for one in data)
+    loop = op2.Parloop(op2.GlobalKernel(local, [of_mat, of_dat]), cells, data)
+    loop()
+    assert mat.values.sum() == 18
+    assert x[1].data_ro.tolist() == [1, 1]
+    other = op2.Mat(mat.sparsity)
+    loop.arguments[0].data = other
+    loop()
+    assert mat.values.sum() == other.values.sum() == 18
+
+
+def test_the_cache_is_cleared_if_the_user_agrees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compilation = importlib.import_module("pyop2cxx.pyop2.compilation")
+    op2.init(cache_dir=str(tmp_path / "kernels"))
+    for answer, said in (("n", False), ("y", True)):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(answer + chr(10)))
+        compilation.clear_compiler_disk_cache(prompt=True)
+        out = capsys.readouterr().out
+        assert str(tmp_path) in out
+        assert ("deleted " in out) is said
+    compilation.clear_compiler_disk_cache()
+    assert "deleted 0 kernels" in capsys.readouterr().out
+    op2.exit()
