@@ -30,8 +30,9 @@ import pybind11
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Icpp")
-DEFINES = ("-DFMT_HEADER_ONLY=1", '-DPYOP2CXX_VERSION="0"')
+FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
+FOLDERS = ("-Icpp", "-Icpp/base/standalone")
+DEFINES = ('-DPYOP2CXX_VERSION="0"',)
 SYSTEM = ("-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include"))
 ALONE = (*FLAGS, *DEFINES, *SYSTEM)
 """All flags of a unit that is in no batch."""

@@ -119,19 +119,8 @@ pack_wheels() {
     --dest "$packed/wheels" "${names[@]}"
 }
 
-pack_headers() {
-  local include=$packed/prefix/include config=$packed/prefix/lib/cmake/fmt
-  mkdir -p "$include" "$config" "$packed/lib"
-  cp -r /usr/include/fmt "$include" && cp /usr/include/xxhash.h "$include" || return 1
-  cat >"$config/fmt-config.cmake" <<'CMAKE'
-if(NOT TARGET fmt::fmt-header-only)
-  add_library(fmt::fmt-header-only INTERFACE IMPORTED)
-  get_filename_component(prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
-  set_target_properties(fmt::fmt-header-only PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${prefix}/include"
-    INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
-endif()
-CMAKE
+pack_sources() {
+  mkdir -p "$packed/lib"
   mkdir -p "$packed/googletest"
   cp -r /usr/src/googletest/{CMakeLists.txt,googletest} "$packed/googletest" || return 1
   # The loader that finds OpenCL drivers; the driver brings none.
@@ -142,8 +131,8 @@ phase_pack() {
   rm -rf "$packed"
   mkdir -p "$packed/wheels"
   pack_wheels || fail "pack: pip could not download the wheels"
-  pack_headers ||
-    fail "pack: apt-get install libfmt-dev libxxhash-dev googletest, then run this again"
+  pack_sources ||
+    fail "pack: apt-get install googletest, then run this again"
   say "$packed holds $(du -sh "$packed" | cut -f 1); take it along with the sources"
 }
 
@@ -175,18 +164,9 @@ build_all() {
   cmake -S . -B "$built/cmake" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=ON \
     -DPYOP2CXX_WERROR=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O2 \
     -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF \
-    -DCMAKE_PREFIX_PATH="$PWD/$packed/prefix;$PWD/$prefix" \
-    -DXXHASH_INCLUDE_DIR="$(xxhash_folder)" \
+    -DCMAKE_PREFIX_PATH="$PWD/$prefix" \
     -DPython_EXECUTABLE="$(command -v python3)" -Dpybind11_DIR="$(python3 -m pybind11 --cmakedir)" &&
     cmake --build "$built/cmake" -j "$jobs"
-}
-
-xxhash_folder() {
-  if [[ -e $packed/prefix/include/xxhash.h ]]; then
-    echo "$PWD/$packed/prefix/include"
-  else
-    echo /usr/include
-  fi
 }
 
 # The extension and the tests, for the next machine of the same kind.

@@ -79,8 +79,6 @@ find_missing() {
         need_command cc gcc
         need_command cmake cmake
         need_command ninja ninja-build
-        need_header fmt/core.h libfmt-dev
-        need_header xxhash.h libxxhash-dev
         ;;
       python) need_python ;;
       gtest) need_header gtest/gtest.h libgtest-dev ;;
@@ -178,7 +176,6 @@ install_editable() {
     --config-settings=cmake.define.PYOP2CXX_TESTS="$plain_tests" \
     --config-settings=cmake.define.PYOP2CXX_WERROR="$tests" \
     --config-settings=cmake.define.PYOP2CXX_UNITY="$unity" \
-    --config-settings=cmake.define.PYOP2CXX_FMT_LIBRARY=ON \
     --editable ".[${all_extras//$'\n'/,}]"
 }
 

@@ -2,7 +2,6 @@
 #include "api/columns.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstddef>
 #include <limits>

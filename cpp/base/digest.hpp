@@ -6,7 +6,10 @@
 
 namespace op2 {
 
-/// @brief XXH3-128 of @p bytes as 32 lower-case hexadecimal digits. Stable across machines.
+/// @brief MurmurHash3 (x64, 128 bits, seed 0) of @p bytes as 32 lower-case hexadecimal digits.
+///
+/// The digest is the same on all machines. Texts with the same digest can be made on purpose, so
+/// whoever looks something up by a digest compares the text, too.
 [[nodiscard]] std::string digest(std::string_view bytes);
 
 }  // namespace op2

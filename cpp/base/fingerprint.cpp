@@ -18,13 +18,6 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
   return product ^ (product >> 32);
 }
 
-/// Lets each bit change half of all others: else changes in two lanes may be one another's inverse.
-std::uint64_t scattered(std::uint64_t sum) {
-  sum = (sum ^ (sum >> 33)) * 0xff51afd7ed558ccdULL;
-  sum = (sum ^ (sum >> 33)) * 0xc4ceb9fe1a85ec53ULL;
-  return sum ^ (sum >> 33);
-}
-
 void add_stripe(std::array<std::uint64_t, n_lanes>& sums, const std::byte* stripe) {
   std::array<std::uint64_t, n_lanes> words;
   std::memcpy(words.data(), stripe, stripe_bytes);

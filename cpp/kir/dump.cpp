@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kir/dump.hpp"
 
-#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -143,23 +142,23 @@ std::string dump(const Entries& entries) {
 constexpr const char* at_names[] = {"at0", "at1", "at2"};
 
 std::string dump(const Intrinsic& intrinsic) {
-  fmt::dynamic_format_arg_store<fmt::format_context> store;  // those without names first
-  std::vector<std::string> at;
+  std::vector<std::string> all, at;
   for (const Expr& operand : intrinsic.operands) {
     const bool is_address =
         std::holds_alternative<Offset>(operand.node) || std::holds_alternative<Name>(operand.node);
     at.push_back(is_address ? dump(Expr{element_at(operand)}) : dump(operand));
-    store.push_back(dump(operand));
+    all.push_back(dump(operand));
   }
+  std::vector<fmt::argument> given(all.begin(), all.end());  // those without names first
   for (std::size_t i = 0; i < std::min(at.size(), std::size(at_names)); ++i) {
-    store.push_back(fmt::arg(at_names[i], at[i]));
+    given.push_back(fmt::arg(at_names[i], at[i]));
   }
   const std::string rest = fmt::format("{}", fmt::join(at.begin() + 1, at.end(), ", "));
-  store.push_back(fmt::arg("rest", rest));
-  store.push_back(fmt::arg("n", intrinsic.extent));
-  store.push_back(fmt::arg("op", symbol(intrinsic.update)));
-  store.push_back(fmt::arg("type", name_of(intrinsic.type.dtype)));
-  return fmt::vformat(row_of(intrinsic.name).text, store);
+  given.push_back(fmt::arg("rest", rest));
+  given.push_back(fmt::arg("n", intrinsic.extent));
+  given.push_back(fmt::arg("op", symbol(intrinsic.update)));
+  given.push_back(fmt::arg("type", name_of(intrinsic.type.dtype)));
+  return fmt::vformat(row_of(intrinsic.name).text, given.data(), given.size());
 }
 
 std::string step_of(const For& loop) {

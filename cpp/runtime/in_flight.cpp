@@ -2,7 +2,6 @@
 #include "runtime/in_flight.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 

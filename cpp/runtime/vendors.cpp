@@ -2,7 +2,6 @@
 #include "runtime/vendors.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <map>
 #include <utility>

@@ -31,7 +31,7 @@ _ADAPTORS = "runtime/*/adaptor.hpp"
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _KERNEL_DIGITS = 6
-_STANDALONE = {"format": "format", "core": "other", "ranges": "other"}
+_STANDALONE = "base/standalone/fmt/format.h"  # source files include it as <fmt/format.h>
 
 
 def write(
@@ -158,7 +158,7 @@ def runtime_files(*, units: bool = True) -> list[str]:
     """
     root, found, waiting = core_folder(), set[str](), [*_FIRST]
     if units:
-        waiting += [str(file.relative_to(root)) for file in root.glob(_ADAPTORS)]
+        waiting += [_STANDALONE, *(str(file.relative_to(root)) for file in root.glob(_ADAPTORS))]
     while waiting:
         name = waiting.pop()
         if name in found:
@@ -176,10 +176,6 @@ def _write_runtime(folder: Path) -> None:
     for file in files:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(core_folder() / file, folder / file)
-    standalone = folder / "standalone" / "fmt"
-    standalone.mkdir(parents=True)
-    for header, template in _STANDALONE.items():
-        (standalone / f"{header}.h").write_text(render(f"ahead/fmt_{template}.h.j2", {}))
     leaves = leaf_files.write(folder)
     headers = [*runtime_files(units=False), *leaf_files.HEADERS]
     (folder / "CMakeLists.txt").write_text(

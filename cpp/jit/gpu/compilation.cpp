@@ -2,7 +2,6 @@
 #include "jit/gpu/compilation.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "jit/device_compiler.hpp"
