@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode lint build bench docs stubs clean distclean
+.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode lint build wheel bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -60,6 +60,9 @@ lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ 
 
 build: ## the package in editable mode and its C++ tests, after a change
 	@tools/setup.sh test
+
+wheel: ## a wheel in dist/, checked in an environment without build tools: PYTHON=python3.12
+	@tools/wheel.sh
 
 bench: ## every benchmark of benchmarks/, one after the other: NAMES="plan first_form"
 	@tools/setup.sh bench

@@ -3,14 +3,14 @@
 """Assembles the changelog from the fragments in `changelog/`: `python tools/changelog.py`.
 
 A fragment `TOPIC.KIND.md` has a line for each thing that users notice; kinds are added, changed and
-fixed. The program writes them into the section `[Unreleased]` of `CHANGELOG.md`. `--release 1.0.0`
-gives the section this name and today's date, begins a new one, and removes the fragments.
+fixed. The program writes them into the section `[Unreleased]` of `CHANGELOG.md`. With the word
+`release` the section gets the version of `pyproject.toml` and the date of `CITATION.cff`, a new one
+begins, and the fragments are removed.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import re
 from pathlib import Path
 
@@ -52,21 +52,56 @@ def section(folder: Path, title: str = "[Unreleased]") -> str:
     return "".join(lines)
 
 
+def released(root: Path) -> tuple[str, str]:
+    """Return the version of `pyproject.toml` and the date of `CITATION.cff`.
+
+    Raises:
+        ValueError: A file lacks the line, or `CITATION.cff` is of another version.
+    """
+    version = _line_of(root / "pyproject.toml", r'version = "([^"]+)"')
+    cited = _line_of(root / "CITATION.cff", r"version: (\S+)")
+    if cited != version:
+        raise ValueError(
+            f"CITATION.cff is of version {cited}, and pyproject.toml of {version}; give "
+            "CITATION.cff the version and the date of the release"
+        )
+    return version, _line_of(root / "CITATION.cff", r"date-released: (\d{4}-\d\d-\d\d)")
+
+
+def _line_of(file: Path, line: str) -> str:
+    found = re.search(f"^{line}$", file.read_text("utf-8"), re.MULTILINE)
+    if found is None:
+        raise ValueError(f"{file.name} has no line {line}")
+    return found[1]
+
+
+def write(root: Path, *, release: bool = False) -> None:
+    """Write the first section of the changelog; for a release also the next, and drop fragments.
+
+    Raises:
+        ValueError: A fragment is wrong, the version has a section, or nothing is to be released.
+    """
+    folder, changelog = root / "changelog", root / "CHANGELOG.md"
+    text = changelog.read_text("utf-8")
+    new = section(folder)
+    if release:
+        version, date = released(root)
+        if f"## [{version}]" in text:
+            raise ValueError(f"CHANGELOG.md has a section [{version}]; raise the version first")
+        if not fragments(folder):
+            raise ValueError("changelog/ has no fragments, so nothing is to be released")
+        new = f"## [Unreleased]\n\n{section(folder, f'[{version}] - {date}')}"
+    changelog.write_text(SECTION.sub(lambda _: new + "\n", text).rstrip("\n") + "\n", "utf-8")
+    if release:
+        for path in fragments(folder):
+            path.unlink()
+
+
 def main() -> None:
     """Write the changelog."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--release", metavar="VERSION", help="name the section, remove fragments")
-    given = parser.parse_args()
-    folder, changelog = ROOT / "changelog", ROOT / "CHANGELOG.md"
-    new = section(folder)
-    if given.release:
-        new = section(folder, f"[{given.release}] - {datetime.date.today()}")
-        new = f"## [Unreleased]\n\n{new}"
-    text = changelog.read_text(encoding="utf-8")
-    changelog.write_text(SECTION.sub(lambda _: new + "\n", text).rstrip("\n") + "\n", "utf-8")
-    if given.release:
-        for path in fragments(folder):
-            path.unlink()
+    parser.add_argument("what", nargs="?", choices=["release"], help="name and date the section")
+    write(ROOT, release=parser.parse_args().what is not None)
 
 
 if __name__ == "__main__":

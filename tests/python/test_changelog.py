@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
 import changelog
+import pyop2cxx
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,18 +52,54 @@ def test_a_wrong_fragment_is_refused(tmp_path: Path, name: str, text: str, why: 
         changelog.fragments(tmp_path)
 
 
-def test_a_release_names_the_section_and_takes_the_fragments(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
     put(tmp_path / "changelog", "mesh.added.md", "- A mesh.\n")
     (tmp_path / "CHANGELOG.md").write_text(
         "# Changelog\n\n## [Unreleased]\n\nold\n\n## [0.1.0]\n\nx\n"
     )
-    monkeypatch.setattr(changelog, "ROOT", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["changelog.py", "--release", "0.2.0"])
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "0.2.0"\n')
+    (tmp_path / "CITATION.cff").write_text("version: 0.2.0\ndate-released: 2026-11-29\n")
+    return tmp_path
+
+
+def test_a_release_names_the_section_and_takes_the_fragments(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changelog, "ROOT", project)
+    monkeypatch.setattr(sys, "argv", ["changelog.py", "release"])
     changelog.main()
-    assert (tmp_path / "CHANGELOG.md").read_text() == (
-        f"# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - {datetime.date.today()}\n\n"
+    assert (project / "CHANGELOG.md").read_text() == (
+        "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-29\n\n"
         "### Added\n\n**Mesh**\n\n- A mesh.\n\n## [0.1.0]\n\nx\n"
     )
-    assert list((tmp_path / "changelog").iterdir()) == []
+    assert list((project / "changelog").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("pyproject.toml", 'version = "0.1.0"\n', "of version 0.2.0, and pyproject.toml of 0.1.0"),
+        ("CITATION.cff", "version: 0.2.0\n", "CITATION.cff has no line date-released"),
+        ("CHANGELOG.md", "## [Unreleased]\n\n## [0.2.0] - 2026-01-01\n", "has a section"),
+        ("changelog/mesh.added.md", "", "no fragments"),
+    ],
+)
+def test_a_release_is_refused_before_anything_is_written(
+    project: Path, name: str, text: str, why: str
+) -> None:
+    if text:
+        (project / name).write_text(text)
+    else:
+        (project / name).unlink()
+    before = {path: path.read_text() for path in project.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match=why):
+        changelog.write(project, release=True)
+    assert {path: path.read_text() for path in project.rglob("*") if path.is_file()} == before
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """The others are made from `pyproject.toml`, and `CITATION.cff` agrees."""
+    version, date = changelog.released(ROOT)
+    assert pyop2cxx.__version__ == version
+    assert datetime.date.fromisoformat(date)
