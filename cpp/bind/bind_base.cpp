@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/trace.hpp"
 #include "base/trial.hpp"
+#include "base/trust.hpp"
 #include "base/tuning.hpp"
 #include "bind/bind.hpp"
 
@@ -111,6 +112,12 @@ void bind_base(py::module_& core) {
       .value("max", Access::max);
 
   core.def("digest", &digest, py::arg("bytes"));
+  core.def(
+      "why_untrusted",
+      [](const std::string& path, const std::string& what) {
+        return why_untrusted(path, what, Trust::provided);
+      },
+      py::arg("path"), py::arg("what"));
   bind_tuning(core);
   bind_trial(core);
 

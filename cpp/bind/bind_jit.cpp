@@ -81,6 +81,7 @@ void bind_compiler_values(py::module_& module) {
   module.def("base_flags", &jit::base_flags, py::arg("compiler"));
   module.def("vector_bytes", &jit::vector_bytes, py::arg("compiler"));
   module.def("gather_bytes", &jit::gather_bytes, py::arg("compiler"));
+  module.def("why_old", &jit::why_old, py::arg("compiler"));
 }
 
 void bind_reports(py::module_& module) {

@@ -82,6 +82,8 @@ class CompileCache {
   std::string write(const Wanted& wanted, const std::string& payload);
 
   [[nodiscard]] Statistics statistics() const;
+  /// @brief Give the user a message, once.
+  void tell(const std::string& message) { notices_.give(message); }
   /// @brief Messages for the user, each message once; empties the list.
   [[nodiscard]] std::vector<std::string> take_notices() { return notices_.take(); }
 

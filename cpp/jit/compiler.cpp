@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int oldest_gcc = 11;
+constexpr int oldest_clang = 13;
+
 /// Variables by which gcc and clang take flags and search paths.
 constexpr std::array environment_inputs = {
     "CPATH",         "C_INCLUDE_PATH",  "CPLUS_INCLUDE_PATH",  "LIBRARY_PATH",
@@ -161,6 +164,21 @@ std::string keep_source(const HostCompiler& compiler, const CompilePlace& place)
   const fs::path source = source_path(compiler, place.work_directory);
   if (source != place.kept_source) fs::rename(source, place.kept_source, failure);
   return failure ? "" : place.kept_source.string();
+}
+
+std::string why_old(const HostCompiler& compiler) {
+  constexpr std::string_view word = " version ";
+  const std::size_t at = compiler.version.find(word);
+  if (at == std::string::npos) return "";
+  const int number = std::atoi(compiler.version.c_str() + at + word.size());
+  const bool is_clang = compiler.version.find("clang") != std::string::npos;
+  if (number == 0 || number >= (is_clang ? oldest_clang : oldest_gcc)) return "";
+  const std::string_view variable =
+      compiler.language == Language::c ? "PYOP2CXX_CC" : "PYOP2CXX_CXX";
+  return fmt::format(
+      "the compiler {} ({}) is older than GCC {} and Clang {}, the oldest that loops are tested "
+      "with: wrong results are possible; install a newer one, or set {} to one",
+      compiler.path, compiler.version, oldest_gcc, oldest_clang, variable);
 }
 
 int vector_bytes(const HostCompiler& compiler) {

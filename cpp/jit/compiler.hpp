@@ -33,6 +33,9 @@ struct HostCompiler {
 /// none.
 [[nodiscard]] int gather_bytes(const HostCompiler& compiler);
 
+/// @brief Words for a compiler older than all compilers that loops are tested with, or nothing.
+[[nodiscard]] std::string why_old(const HostCompiler& compiler);
+
 /// @brief The line of a compiler's, linker's or loader's output that blames the tool or the system,
 /// and not the source. Empty if there is none. In the C locale.
 [[nodiscard]] std::string tool_complaint(std::string_view output);

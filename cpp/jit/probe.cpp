@@ -26,16 +26,34 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Convention {
-  const char* variable;  // environment variable that names the compiler
-  const char* program;   // without one
-  const char* kind;      // for messages
-  const char* package;
+  const char* variable;               // environment variable that names the compiler
+  const char* program;                // without one
+  std::array<const char*, 2> others;  // looked for where the program is missing
+  const char* usual_variable;         // set by conda's and other environments for their compiler
+  const char* kind;                   // for messages
+  const char* install;
   const char* driver_name;  // of -x
 };
 
 const Convention& convention_of(Language language) {
-  static constexpr Convention c{"PYOP2CXX_CC", "cc", "C", "gcc", "c"};
-  static constexpr Convention cxx{"PYOP2CXX_CXX", "c++", "C++", "g++", "c++"};
+  static constexpr Convention c{
+      "PYOP2CXX_CC",
+      "cc",
+      {"gcc", "clang"},
+      "CC",
+      "C",
+      "Debian, Ubuntu: apt-get install gcc; Fedora: dnf install gcc; conda install c-compiler; "
+      "without any of these: pip install ziglang, and PYOP2CXX_CC=zig",
+      "c"};
+  static constexpr Convention cxx{"PYOP2CXX_CXX",
+                                  "c++",
+                                  {"g++", "clang++"},
+                                  "CXX",
+                                  "C++",
+                                  "Debian, Ubuntu: apt-get install g++; Fedora: dnf install "
+                                  "gcc-c++; conda install cxx-compiler; "
+                                  "without any of these: pip install ziglang, and PYOP2CXX_CXX=zig",
+                                  "c++"};
   switch (language) {
     case Language::c:
       return c;
@@ -114,6 +132,16 @@ std::string real_path(const std::string& path) {
   return failure ? path : real.string();
 }
 
+/// What is looked for, in this order: only @p wanted, unless it is the usual name.
+std::vector<std::string> candidates(const Convention& convention, const std::string& wanted) {
+  std::vector<std::string> found{wanted};
+  if (wanted != convention.program) return found;
+  const char* usual = std::getenv(convention.usual_variable);
+  if (usual != nullptr && *usual != '\0') found.emplace_back(usual);
+  found.insert(found.end(), convention.others.begin(), convention.others.end());
+  return found;
+}
+
 constexpr char list_separator = '\037';  // ASCII's unit separator: in no compiler flag
 
 }  // namespace
@@ -125,23 +153,27 @@ std::vector<std::string> find_compiler(Language language, const std::string& con
   if (wanted.empty() && variable != nullptr) wanted = variable;
   if (wanted.empty()) wanted = convention.program;
 
-  // A path may contain spaces; only what is no program is taken for a program with arguments.
-  std::vector<std::string> command =
-      is_program(wanted) ? std::vector<std::string>{wanted} : split(wanted, ' ');
   const char* search = std::getenv("PATH");
   const std::string search_path = search != nullptr ? search : "/usr/local/bin:/usr/bin:/bin";
-  const std::string program = command.empty() ? "" : program_path(command.front(), search_path);
-  if (program.empty()) {
-    throw ToolchainError(
-        fmt::format("no {} compiler: looked for '{}' in PATH={} ({} is {}); install one (Debian or "
-                    "Ubuntu: apt-get install {}), or set {} to one",
-                    convention.kind, wanted, search_path, convention.variable,
-                    variable != nullptr ? fmt::format("'{}'", variable) : "not set",
-                    convention.package, convention.variable),
-        wanted, "", "");
+  std::vector<std::string> looked_for;
+  for (const std::string& one : candidates(convention, wanted)) {
+    // A path may contain spaces; only what is no program is taken for a program with arguments.
+    std::vector<std::string> command =
+        is_program(one) ? std::vector<std::string>{one} : split(one, ' ');
+    looked_for.push_back(fmt::format("'{}'", one));
+    const std::string program = command.empty() ? "" : program_path(command.front(), search_path);
+    if (program.empty()) continue;
+    command.front() = program;
+    return command;
   }
-  command.front() = program;
-  return command;
+  throw ToolchainError(
+      fmt::format(
+          "no {} compiler: looked for {} in PATH={} ({} is {}); install one ({}), or set {} "
+          "to one",
+          convention.kind, fmt::join(looked_for, ", "), search_path, convention.variable,
+          variable != nullptr ? fmt::format("'{}'", variable) : "not set", convention.install,
+          convention.variable),
+      wanted, "", "");
 }
 
 HostCompiler probe_compiler(Language language, const std::vector<std::string>& command,
@@ -177,7 +209,7 @@ std::string probe_key(Language language, const std::vector<std::string>& command
   const std::string name = path.substr(path.rfind('/') + 1);
   const bool is_compiler = name.find("gcc") != std::string::npos ||
                            name.find("g++") != std::string::npos ||
-                           name.find("clang") != std::string::npos;
+                           name.find("clang") != std::string::npos || name == "zig";
   struct stat status {};
   if (!is_compiler || !is_machine_code(path) || ::stat(path.c_str(), &status) != 0) return "";
   Canonical key;

@@ -11,7 +11,8 @@ namespace op2::jit {
 
 /// @brief The command line of the compiler for @p language.
 /// @param[in] configured A program name or path, possibly followed by arguments; if empty,
-/// `PYOP2CXX_CC` or `PYOP2CXX_CXX`, else `cc` or `c++`.
+/// `PYOP2CXX_CC` or `PYOP2CXX_CXX`, else `cc` or `c++`. Where these are missing, what `CC` or `CXX`
+/// name, which conda's environments set, then gcc's and clang's programs are taken.
 /// @return Absolute path of the program, then the arguments.
 /// @throws ToolchainError with the searched names and places, and the package to install.
 [[nodiscard]] std::vector<std::string> find_compiler(Language language,

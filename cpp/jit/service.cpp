@@ -175,6 +175,7 @@ const HostCompiler& Service::compiler(Language language) {
   const std::vector<std::string> command =
       find_compiler(language, language == Language::c ? cc_ : cxx_);
   HostCompiler probed = stored_probe(language, command);
+  if (const std::string old = why_old(probed); !old.empty()) core_.tell(old);
   const std::scoped_lock guard(mutex_);
   return compilers_.emplace(language, std::move(probed)).first->second;
 }

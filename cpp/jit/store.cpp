@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/trust.hpp"
 #include "base/user_folders.hpp"
 #include "jit/entry.hpp"
 
@@ -78,17 +79,18 @@ int make_directories(const fs::path& directory) {
   return ::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-std::string why_untrusted(const fs::path& directory, const struct stat& status) {
+std::string why_unusable(const fs::path& directory, const struct stat& status) {
   if (!S_ISDIR(status.st_mode)) {
     return fmt::format("the cache directory {} is not a directory", directory.string());
   }
-  if (status.st_uid != ::geteuid()) {
-    return fmt::format("the cache directory {} belongs to user {}, expected {}", directory.string(),
-                       status.st_uid, ::geteuid());
-  }
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return fmt::format("others may write to the cache directory {} (mode {:o}, expected 700)",
-                       directory.string(), status.st_mode & 07777U);
+  const std::string reason =
+      op2::why_untrusted(directory.string(), "the cache directory", Trust::own);
+  if (!reason.empty()) return reason;
+  struct stat work {};
+  const fs::path inside = directory / work_name;
+  if (::lstat(inside.c_str(), &work) == 0 && !S_ISDIR(work.st_mode)) {
+    return fmt::format("{} in the cache directory is no directory but a link or a file; remove it",
+                       inside.string());
   }
   struct statvfs system {};
   if (::statvfs(directory.c_str(), &system) == 0 && (system.f_flag & ST_NOEXEC) != 0) {
@@ -139,7 +141,7 @@ std::optional<std::string> Store::problem() const {
                          std::strerror(failure), advice);
     }
   }
-  const std::string reason = why_untrusted(directory_, status);
+  const std::string reason = why_unusable(directory_, status);
   if (reason.empty()) return std::nullopt;
   return fmt::format("{}; {}", reason, advice);
 }

@@ -168,6 +168,7 @@ __all__: list[str] = [
     "usual_tuning",
     "vendor",
     "why_not_on_lanes",
+    "why_untrusted",
     "widths_of",
     "with_checks",
     "with_suspicion",
@@ -1766,6 +1767,7 @@ def why_not_on_lanes(
     maps: collections.abc.Sequence[plan.MapFacts],
     options: LoweringOptions,
 ) -> str: ...
+def why_untrusted(path: str, what: str) -> str: ...
 def widths_of(
     *,
     whole: LoopSizes,

@@ -15,6 +15,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.ahead.functions import Function, identifier, object_type, region_of, scalar, unused
 from pyop2cxx.ahead.records import Object, Record
+from pyop2cxx.ahead.trust import file_within
 from pyop2cxx.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -76,9 +77,9 @@ def read_values(folder: Path, manifest: Mapping[str, Any]) -> list[Array | None]
         manifest: The manifest of the project.
 
     Raises:
-        UsageError: They are missing, of another graph or version, cut short or damaged.
+        UsageError: They are missing, elsewhere, of another graph or version, cut short or damaged.
     """
-    file, graph = folder / FILE, dict(manifest["graph"])
+    file, graph = file_within(folder, FILE, "load_graph"), dict(manifest["graph"])
     try:
         facts = graph.pop("file")
         digest = _core.digest(json.dumps(graph, sort_keys=True))

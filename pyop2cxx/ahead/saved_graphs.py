@@ -69,8 +69,9 @@ def load_graph(
         library: A library built from the folder's sources by CMake; None means the folder's own.
 
     Raises:
-        UsageError: The folder is missing, contains no graph, belongs to another version, or is cut
-            short or damaged; or the program has a Const of the same name with another dim or dtype.
+        UsageError: The folder is missing, contains no graph, belongs to another version, is open to
+            others, or is cut short or damaged; or the program has a Const of the same name with
+            another dim or dtype.
         ToolchainError: The library cannot be loaded.
         UnsupportedError: With the option ``eti_only``: the graph was not saved for the present
             backend.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.ahead import processors
 from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, digest_of, measured_of
+from pyop2cxx.ahead.trust import check_trusted, file_within
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import ToolchainError, UsageError
@@ -48,8 +49,9 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         library: A library built from the folder's sources by CMake; None means the folder's own.
 
     Raises:
-        UsageError: The folder is missing, the manifest is damaged or of another version, or the
-            library belongs to other sources or to other processors. Nothing is loaded then.
+        UsageError: The folder is missing, others may write to it, the manifest is damaged or of
+            another version, a file lies elsewhere, or the library belongs to other sources or to
+            other processors. Nothing is loaded then.
         ToolchainError: The library cannot be loaded.
     """
     manifest, folder = read_manifest(as_path(path), "dispatch.load")
@@ -108,6 +110,9 @@ def _library(
     file = Path(library) if library is not None else _fitting(manifest["libraries"], folder)
     if not file.is_file():
         raise UsageError(f"dispatch.load: the library '{file}' is gone; build it again")
+    if library is not None:
+        check_trusted(file.resolve().parent, "dispatch.load")
+        check_trusted(file, "dispatch.load")
     digests = [one["digest"] for one in manifest.get("libraries", ())]
     if library is None and digest_of(file) not in digests:
         # loading a truncated library would end the process
@@ -124,7 +129,8 @@ def _fitting(libraries: Sequence[Mapping[str, Any]], folder: Path) -> Path:
     lacking = [processors.missing(one["instructions"]) for one in libraries]
     fitting = [one for one, lack in zip(libraries, lacking, strict=True) if not lack]
     if fitting:
-        return folder / str(max(fitting, key=lambda one: len(one["instructions"]))["file"])
+        best = max(fitting, key=lambda one: len(one["instructions"]))
+        return file_within(folder, str(best["file"]), "dispatch.load")
     least = min(range(len(libraries)), key=lambda i: len(lacking[i]))
     raise UsageError(
         f"dispatch.load: '{folder / libraries[least]['file']}' was compiled for processors with "
@@ -150,7 +156,7 @@ def _device_loop(loop: Mapping[str, Any], folder: Path) -> AheadLoop:
     vendor = _core.vendor(toolchain.vendor)
     programs = {}
     for target, image in loop["images"].items():
-        file = folder / image["file"]
+        file = file_within(folder, str(image["file"]), "dispatch.load")
         if not file.is_file() or digest_of(file) != image["digest"]:
             raise UsageError(
                 f"dispatch.load: '{file}' is gone, or was changed after it was built; build it "
@@ -168,11 +174,14 @@ def read_manifest(path: Path, what: str) -> tuple[dict[str, Any], Path]:
         what: The asking function, for messages.
 
     Raises:
-        UsageError: The manifest is missing, damaged, not a manifest, or of another version.
+        UsageError: The manifest is missing, damaged, not a manifest, or of another version; or
+            others may write to the folder.
     """
     file = path / MANIFEST if path.is_dir() else path
     if not file.is_file():
         raise UsageError(f"{what}: there is no manifest '{file}'; pass what was built")
+    check_trusted(file.parent, what)
+    file_within(file.parent, file.name, what)
     try:
         manifest = json.loads(file.read_text())
         is_ours = isinstance(manifest, Mapping) and "format" in manifest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``info``, ``explain``, ``generate``, ``build``, ``demo`` and ``cache``."""
+"""The command line: ``info``, ``doctor``, ``explain``, ``generate``, ``build`` and others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pyop2cxx.ahead.programs import run_to_the_end
 from pyop2cxx.ahead.project import Project, architectures, check_place
 from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
-from pyop2cxx.reports import machine
+from pyop2cxx.reports import doctor, machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
 from pyop2cxx.reports.demos import demo_list, run_demo
 from pyop2cxx.reports.explain_program import watched
@@ -96,6 +96,14 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_info)
 
     command = commands.add_parser(
+        "doctor",
+        help="examine compilers, drivers, the cache, threads and MPI; say what to do",
+        epilog="The exit status is 1 if something prevents loops from running.",
+    )
+    command.add_argument("--json", action="store_true", help="print it for programs")
+    command.set_defaults(run=_doctor)
+
+    command = commands.add_parser(
         "explain",
         help="run a program, then say of each of its loops how it ran, and why",
         epilog=_STATUS,
@@ -166,6 +174,15 @@ def _parser() -> argparse.ArgumentParser:
 def _info(options: argparse.Namespace) -> str:
     report = machine.collect()
     return json.dumps(report, indent=2) if options.json else machine.as_text(report)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    findings = doctor.examine()
+    if options.json:
+        print(json.dumps([one.as_dict() for one in findings], indent=2))
+    else:
+        print(doctor.as_text(findings))
+    return int(doctor.prevents_work(findings))
 
 
 def _demo(options: argparse.Namespace) -> str | int:

@@ -121,6 +121,7 @@ def _compiler(service: _core.jit.Service, language: _core.jit.Language) -> Entry
         "version": compiler.version.strip(),
         "path": compiler.path,
         "target": target,
+        "old": _core.jit.why_old(compiler),
         "problem": "",
     }
 

@@ -23,6 +23,7 @@ from pyop2cxx.exceptions import ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
 from pyop2cxx.runtime.operations import Operations
 from pyop2cxx.runtime.processes import local_place, shared_threads
+from pyop2cxx.runtime.zig import zig_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -162,8 +163,8 @@ class Engine:
                 max_disk_bytes=_MOST_DISK_BYTES,
                 max_memory_entries=_MOST_EXECUTABLES,
                 compile_timeout_seconds=_COMPILE_TIMEOUT_SECONDS,
-                cc=wanted[1],
-                cxx=wanted[2],
+                cc=zig_command(wanted[1], "cc"),
+                cxx=zig_command(wanted[2], "c++"),
             )
             self._service = (wanted, service)
         return self._service[1]

@@ -160,6 +160,22 @@ TEST(HostCompiler, SaysHowWideVectorsAre) {
   EXPECT_EQ(gather_bytes(compiler), 32);
 }
 
+TEST(HostCompiler, SaysWhetherItIsOld) {
+  HostCompiler compiler;
+  compiler.path = "/usr/bin/gcc-8";
+  compiler.version = "gcc version 8.5.0 20210514 (Red Hat 8.5.0-20) (GCC)";
+  EXPECT_NE(why_old(compiler).find("/usr/bin/gcc-8 (gcc version 8.5.0"), std::string::npos);
+  EXPECT_NE(why_old(compiler).find("set PYOP2CXX_CC to one"), std::string::npos);
+  compiler.language = Language::cxx;
+  compiler.version = "Ubuntu clang version 10.0.0-4ubuntu1";
+  EXPECT_NE(why_old(compiler).find("set PYOP2CXX_CXX to one"), std::string::npos);
+  for (const char* fine : {"gcc version 12.2.0 (Debian 12.2.0-14)", "clang version 22.1.8",
+                           "Debian clang version 14.0.6", "a compiler of its own", ""}) {
+    compiler.version = fine;
+    EXPECT_EQ(why_old(compiler), "");
+  }
+}
+
 TEST(CompilerIdentity, ChangesWithEverythingThatMatters) {
   const HostCompiler a{Language::c, {"/usr/bin/cc"},   "/usr/bin/gcc-12",
                        "12",        {"-march=native"}, {"-mavx"}};

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/message_of.hpp"
 #include "base/small_file.hpp"
 #include "support.hpp"
 
@@ -47,15 +48,28 @@ TEST(FindCompiler, SaysWhatItMissedAndWhatToDo) {
   const std::string folder = directory.path().string();
   const ScopedVariable path("PATH", folder);
   const ScopedVariable variable("PYOP2CXX_CXX", std::nullopt);
-  try {
-    (void)find_compiler(Language::cxx, "");
-    FAIL();
-  } catch (const ToolchainError& error) {
-    EXPECT_EQ(error.what(),
-              "no C++ compiler: looked for 'c++' in PATH=" + folder +
-                  " (PYOP2CXX_CXX is not set); install one (Debian or Ubuntu: apt-get "
-                  "install g++), or set PYOP2CXX_CXX to one");
-  }
+  const ScopedVariable usual("CXX", "conda-c++ -m64");
+  const std::string said =
+      op2::testing::message_of<ToolchainError>([] { (void)find_compiler(Language::cxx, ""); });
+  EXPECT_TRUE(op2::testing::contains(
+      said,
+      "no C++ compiler: looked for 'c++', 'conda-c++ -m64', 'g++', 'clang++' in PATH=" + folder +
+          " (PYOP2CXX_CXX is not set); install one (Debian, Ubuntu: apt-get install g++;",
+      "conda install cxx-compiler", "pip install ziglang, and PYOP2CXX_CXX=zig",
+      "or set PYOP2CXX_CXX to one"));
+}
+
+TEST(FindCompiler, TakesOtherProgramsOnlyForTheUsualName) {
+  const TemporaryDirectory directory;
+  const std::string gcc = testing::write_compiler(directory.path() / "gcc", "true");
+  const ScopedVariable path("PATH", directory.path().string());
+  const ScopedVariable variable("PYOP2CXX_CC", std::nullopt);
+  const ScopedVariable none("CC", std::nullopt);
+  EXPECT_EQ(find_compiler(Language::c, "cc"), std::vector<std::string>{gcc});
+  EXPECT_THROW((void)find_compiler(Language::c, "icc"), ToolchainError);
+  const std::string of_conda = testing::write_compiler(directory.path() / "conda-cc", "true");
+  const ScopedVariable usual("CC", "conda-cc -m64");
+  EXPECT_EQ(find_compiler(Language::c, ""), (std::vector<std::string>{of_conda, "-m64"}));
 }
 
 TEST(FindCompiler, WantsAProgram) {

@@ -105,6 +105,18 @@ TEST(Store, RefusesWhatBelongsToSomebodyElse) {
   EXPECT_NE(problem.find("/usr belongs to user 0"), std::string::npos) << problem;
 }
 
+TEST(Store, RefusesALinkWhereItWorks) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory elsewhere;
+  const Store store(directory.path(), plenty);
+  ASSERT_EQ(store.problem(), std::nullopt);
+  fs::create_directory_symlink(elsewhere.path(), directory.path() / "work");
+  const std::string problem = store.problem().value_or("");
+  EXPECT_NE(problem.find("no directory but a link"), std::string::npos) << problem;
+  fs::remove(directory.path() / "work");
+  EXPECT_EQ(store.problem(), std::nullopt);
+}
+
 TEST(Store, RefusesWhatIsNoDirectory) {
   const TemporaryDirectory directory;
   testing::write_file(directory.path() / "file", "");
