@@ -59,7 +59,7 @@ CODE_LINES = 39_200
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_550),
-    "all rooms": (None, 54_450),
+    "all rooms": (None, 54_930),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
