@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.seams import change_places
+from pyop2cxx.runtime.seams import matrix_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,7 +66,7 @@ def put(mat: MatValues, changes: Iterable[tuple[Places, Any]], member: str) -> N
     """
     if _is_on_device(mat):
         for places, value in changes:
-            change_places(mat, places.blocks, places.offsets, value, "=", places.key)
+            matrix_rows().change(mat, places.blocks, places.offsets, value, "=", places.key)
         return
     flat = mat.stored(member, write=True).reshape(-1)
     for places, value in changes:
@@ -76,7 +76,7 @@ def put(mat: MatValues, changes: Iterable[tuple[Places, Any]], member: str) -> N
 def add(mat: MatValues, places: Array, offsets: Iterable[int], value: Any, member: str) -> None:
     """Add to values of a matrix; arguments as for `put`."""
     if _is_on_device(mat):
-        change_places(mat, places, tuple(offsets), value, "+=")
+        matrix_rows().change(mat, places, tuple(offsets), value, "+=")
         return
     flat = mat.stored(member, write=True).reshape(-1, mat.cdim)
     for offset in offsets:

@@ -15,7 +15,6 @@ from pyop2cxx.fem.compiler import scalar_type
 from pyop2cxx.fem.domain import domain_of
 from pyop2cxx.fem.spaces import FunctionSpace
 from pyop2cxx.fem.values import numbers
-from pyop2cxx.runtime import seams
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
@@ -112,8 +111,9 @@ class Function(ufl.Coefficient, Shown):
             DataValueError: As of `pyop2cxx.fem.interpolate`.
             UsageError: As of `pyop2cxx.fem.interpolate`.
         """
-        found: Function = seams.interpolate(given, self)
-        return found
+        from pyop2cxx.fem import interpolation
+
+        return interpolation.interpolate(given, self)
 
     def assign(self, given: Any) -> Function:
         """Set all values of this function, and return it.
@@ -134,8 +134,9 @@ class Function(ufl.Coefficient, Shown):
 
     def on_mesh(self) -> Dat:
         """Return the values at the vertices of the mesh; see `pyop2cxx.fem.on_mesh`."""
-        found: Dat = seams.on_mesh(self)
-        return found
+        from pyop2cxx.fem import interpolation
+
+        return interpolation.on_mesh(self)
 
     def as_table(self) -> tuple[str, list[tuple[str, str]]]:
         """Return the title and the rows of the picture in a notebook."""

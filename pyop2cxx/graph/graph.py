@@ -22,7 +22,7 @@ from pyop2cxx.graph.operations import Inner, Placed, While, bound_nodes
 from pyop2cxx.graph.segments import prepared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
-from pyop2cxx.runtime.seams import check_can_be_saved, save_graph
+from pyop2cxx.runtime.seams import saved_graphs
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Graph(Listed):
         self._lock = threading.Lock()
         self._submitting = 0  # submitting thread
         if to_save:
-            check_can_be_saved(self)
+            saved_graphs().written_down(self)
         self._prepare()
         if runtime.on_graph is not None:
             runtime.on_graph(self)
@@ -286,7 +286,7 @@ class Graph(Listed):
             UsageError: The name is no C identifier, or the folder holds something else.
             CompilationError: The compiler rejects a loop.
         """
-        save_graph(
+        saved_graphs().save(
             self, os.fspath(path), name=name, backends=tuple(backends), arch=arch, build=build
         )
 

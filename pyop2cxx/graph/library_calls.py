@@ -13,7 +13,7 @@ from pyop2cxx.chain.tasks import is_plain, mirror_of_loops
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.operations import HostCall, LoopOperation
-from pyop2cxx.runtime.seams import scan_loops
+from pyop2cxx.runtime.seams import scans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -160,7 +160,7 @@ class Scan(HostCall):
         ):
             return None
         try:
-            self._loops = scan_loops(source, target)
+            self._loops = scans().ScanLoops(source, target)
             tasks = [LoopOperation(loop).task() for loop in self._loops.loops]
         except UnsupportedError:
             return None  # for example, no float64 on the device

@@ -32,7 +32,7 @@ from pyop2cxx.kernel.parser.preprocess import preprocess
 from pyop2cxx.kernel.parser.tokens import token_stream
 from pyop2cxx.kernel.parser.wire import VOID_POINTER
 from pyop2cxx.kernel.petsc_calls import HEADER, calls_petsc
-from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
+    from pyop2cxx.interop.petsc_build import Build
     from pyop2cxx.kernel.parser.wire import Parameter, ParsedKernel
 
 _ABIS = ("2026", "2016", "2013")
@@ -181,7 +182,7 @@ class Kernel(Fixed, Shown):
         extra = tuple(known_headers.spelled(item) for item in _strings(name, "headers", headers))
         extra += () if cpp else known_headers.implied(code)
         libraries = _strings(name, "ldargs", ldargs or ())
-        linked = seams.petsc_build() if calls_petsc(code) else None
+        linked = _petsc_build() if calls_petsc(code) else None
         if linked is not None:
             extra += (HEADER,)
             folders, libraries = folders + linked.include_dirs, libraries + linked.ldargs
@@ -255,7 +256,9 @@ class Kernel(Fixed, Shown):
             >>> [parameter.name for parameter in load.parameters]
             ['A', 'coefficient0', 'constant0', 'coordinate_dofs']
         """
-        found = seams.ufcx().described(source, integral, name, (coefficients, constants), gdim)
+        from pyop2cxx.kernel import ufcx
+
+        found = ufcx.described(source, integral, name, (coefficients, constants), gdim)
         accesses = [INC] + [READ] * (len(found.dtypes) - 1)
         return Kernel(found.code, found.name, accesses=accesses, dtypes=found.dtypes, abi="2026")
 
@@ -416,6 +419,13 @@ def _older_macros(code: str) -> tuple[str, ...]:
     uses = re.search(r"\bOP2_STRIDE\b", code) and not re.search(r"#\s*define\s+OP2_STRIDE\b", code)
     # the distance between a Dat's components where they lay apart; kernels see them together
     return ("-DOP2_STRIDE(values,i)=((values)[i])",) if uses else ()
+
+
+def _petsc_build() -> Build | None:
+    """Return the compiler settings for kernels that call PETSc; None if not installed."""
+    from pyop2cxx.interop import petsc_build
+
+    return petsc_build.build()
 
 
 def _options(name: str, opts: Sequence[str] | Mapping[str, object] | None) -> tuple[str, ...]:

@@ -420,7 +420,7 @@ def prepare(loop: Any) -> None:
         check_maps(loop)
     phases: Callable[[_core.Phase], bool] | None = None
     if checks and loop.kernel.core.body is not None:
-        checked = seams.checked_run(loop)
+        checked = seams.check_mode().CheckedRun(loop)
         launch, loop.prepared = checked.run, checked.prepared
     else:
         launch = launch_of(loop)
@@ -429,7 +429,7 @@ def prepare(loop: Any) -> None:
             launch = first_shown(launch, f"{loop.label}: planning {loop.items.n} elements")
     watch: Watch | None = None
     if is_watched:
-        watch = seams.watched_arguments(loop, debug=debug, checked=checks)
+        watch = seams.check_mode().WatchedArguments(loop, debug=debug, checked=checks)
     # on a device a Halo could not tell whether its write to the host lies between two launches
     overlaps = loop.items.n_boundary > 0 and runtime.device is None
     loop.bound_run = Run(loop.label, loop.effects, launch, watch, phases, overlaps)

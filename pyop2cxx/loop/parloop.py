@@ -46,7 +46,7 @@ from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.seams import conventions, explained
+from pyop2cxx.runtime.seams import conventions
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks, shorten
 from pyop2cxx.sets.items import items_of
@@ -413,7 +413,11 @@ class ParLoop(Fixed, Shown):
         is_sized = self.iterset.is_sized and not runtime.static
         n_bytes = self.useful_bytes if is_sized else None
         size = self.items.n
-        found: Explanation = explained(self.current_request(), self.iterset.name, size, n_bytes)
+        from pyop2cxx.pipeline import explain
+
+        found: Explanation = explain.explain(
+            self.current_request(), self.iterset.name, size, n_bytes
+        )
         return found.planned(self.prepared) if self.epoch == runtime.epoch else found
 
     def _header(self, strategy: str) -> str:

@@ -11,7 +11,7 @@ from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.alike import Alike, key_of
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import uses_of
-from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def par_loop(
         if not isinstance(kernel, Kernel) and callable(kernel):
             runtime.settle()
             layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
-            seams.python_loop(
+            from pyop2cxx.loop import python_loop
+
+            python_loop.PythonLoop(
                 kernel, iterset, *args, iteration_region=iteration_region, **layers
             ).compute()
             return

@@ -254,7 +254,7 @@ class ExtrudedMesh(Generic[BaseMesh]):
 
     def ufl_domain(self) -> Any:
         """Return the UFL domain, so ``ufl.dx(domain=mesh)`` integrates over all cells."""
-        return seams.ufl_domain(self)
+        return seams.finite_elements().domain_of(self).ufl
 
     def to_mesh(self) -> BaseMesh:
         """Return the same as a mesh without columns, for forms, files and pictures.

@@ -411,7 +411,7 @@ class Mesh(Shown):
         Raises:
             MissingExtraError: UFL is not installed.
         """
-        return seams.ufl_domain(self)
+        return seams.finite_elements().domain_of(self).ufl
 
     def _entities(self, dim: int, name: str) -> MeshEntities:
         with waiting(f"{self.name}: finding {name} of {self.cells.size} cells"):

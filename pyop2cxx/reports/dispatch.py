@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx.ahead.tables import Table, load
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
-from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.operations import Library
 from pyop2cxx.runtime.showing import Tabled
 
@@ -246,8 +246,17 @@ def record(
             or too many.
         CompilationError: At the end of the block: the compiler rejects a loop.
     """
-    options = {"backends": backends, "name": name, "arch": arch, "most": most, "tuned": tuned}
-    with seams.ahead_recording(os.fspath(path), build=build, **options):
+    from pyop2cxx.ahead import recording
+
+    with recording.recorded(
+        os.fspath(path),
+        backends=backends,
+        name=name,
+        arch=arch,
+        most=most,
+        tuned=tuned,
+        build=build,
+    ):
         yield
 
 

@@ -11,6 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.mesh.mesh import Mesh
+from pyop2cxx.reports.small_pictures import picture as picture
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.sets import Set, Subset

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 from pyop2cxx import _core
 from pyop2cxx.base.folders import template_folder
 from pyop2cxx.exceptions import ConfigurationError, InternalError
-from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.store import installed, remembered, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
 
     from pyop2cxx.backends._backend import Backend
 
@@ -92,11 +93,11 @@ def render(template: str, context: Mapping[str, object], folders: tuple[Path, ..
         InternalError: A key is missing, or is not used by the template.
     """
     if folders:
-        return str(seams.templates().fill_theirs(template, context, folders))
+        return str(_templates().fill_theirs(template, context, folders))
     prepared = _prepared(template)
     if prepared and {gap[1] for gap in _GAP.finditer(prepared)} == context.keys():
         return fill_gaps(prepared, context)
-    templates = seams.templates()
+    templates = _templates()
     wanted = templates.keys(template)
     if wanted != context.keys():
         missing = ", ".join(sorted(wanted - context.keys())) or "none"
@@ -104,6 +105,13 @@ def render(template: str, context: Mapping[str, object], folders: tuple[Path, ..
         raise InternalError(f"template {template}: missing keys: {missing}; unused keys: {unused}")
     text: str = templates.fill(template, context)
     return text
+
+
+def _templates() -> ModuleType:
+    """Return the module of templates; not needed for texts known from earlier runs."""
+    from pyop2cxx.runtime import templates
+
+    return templates
 
 
 @cache

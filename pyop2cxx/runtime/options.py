@@ -350,7 +350,9 @@ class Configuration(MutableMapping[str, Any]):
     def _is_known(self, name: str) -> bool:
         """Return whether an option exists; PyOP2's are looked up on first use."""
         if name not in self._options:
-            self._options |= {o.name: o for o in seams.older_options() if o.name == name}
+            older = seams.older_options()
+            found = () if older is None else older.PYOP2_OPTIONS
+            self._options |= {option.name: option for option in found if option.name == name}
         return name in self._options
 
     def _unknown(self, name: str) -> str:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lazy imports: services of higher layers, and rarely used modules, loaded on first use.
+"""Services of higher rooms, loaded on first use.
 
-Lower layers call higher layers only here. No registration is needed, so importing a single room
-leaves no gap. Rarely used modules of a layer take no time when the package is imported.
+Lower rooms call higher rooms only here. No registration is needed, so importing a single room
+leaves no gap. Each function names a module, and returns a typed view of its members;
+``tests/python/structure.py`` checks the direction.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from pyop2cxx.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from pyop2cxx.base.arrays import Array
 
@@ -162,16 +162,108 @@ class Conventions(Protocol):
     adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
 
 
+class Reductions(Protocol):
+    """Sums and extremes of a Dat on a device; see `pyop2cxx.algebra.reductions`."""
+
+    def reduced(self, dat: Any, what: str) -> Array | None:
+        """Return the sum, minimum or maximum; None if impossible."""
+
+
+class MatrixRows(Protocol):
+    """Values of a matrix changed on a device; see `pyop2cxx.algebra.mat_rows`."""
+
+    def change(
+        self,
+        mat: Any,
+        places: Array,
+        offsets: tuple[int, ...],
+        value: Any,
+        sign: str,
+        key: Any = None,
+    ) -> None:
+        """Set (``=``) or add to (``+=``) values."""
+
+
+class Scan(Protocol):
+    """The loops of an exclusive sum.
+
+    Attributes:
+        loops: The loops, to be run in order.
+    """
+
+    loops: tuple[Any, ...]
+
+
+class Scans(Protocol):
+    """Exclusive sums by loops; see `pyop2cxx.algebra.scans`."""
+
+    ScanLoops: Callable[[Any, Any], Scan]
+
+
+class FiniteElements(Protocol):
+    """Domains of finite elements; see `pyop2cxx.fem.domain`."""
+
+    def domain_of(self, mesh: Any) -> Any:
+        """Return the domain of a mesh, with the attribute `ufl`."""
+
+
+class CheckedLoop(Protocol):
+    """A loop in check mode.
+
+    Attributes:
+        prepared: The loop with the checked kernel, prepared by the core.
+    """
+
+    prepared: Any
+
+    def run(self) -> bool:
+        """Run the loop."""
+
+
+class CheckMode(Protocol):
+    """Watched runs of loops; see `pyop2cxx.check`."""
+
+    CheckedRun: Callable[[Any], CheckedLoop]
+    WatchedArguments: Callable[..., Any]
+
+
+class Showing(Protocol):
+    """Objects in notebooks; see `pyop2cxx.reports.showing`."""
+
+    def facts(self, thing: Any) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title and rows that describe an object."""
+
+    def picture(self, thing: Any) -> str:
+        """Return a small picture of an object as SVG, or nothing."""
+
+
+class SavedGraphs(Protocol):
+    """Graphs in folders; see `pyop2cxx.ahead.saved_graphs`."""
+
+    def save(self, graph: Any, path: str, **options: Any) -> None:
+        """Write a graph to a folder."""
+
+    def written_down(self, graph: Any) -> object:
+        """Return a graph as numbers and texts; raise if impossible."""
+
+
+class KernelArguments(Protocol):
+    """Descriptions of arguments for PyOP2's programs; see `pyop2cxx.pyop2._kernel_args`."""
+
+    def description(self, map_: Any) -> Any:
+        """Return the description of a Map without values."""
+
+
+class OlderOptions(Protocol):
+    """Options of PyOP2's programs without effect here; see `pyop2cxx.pyop2.configuration`."""
+
+    PYOP2_OPTIONS: tuple[Any, ...]
+
+
 def new_recorder() -> LazyRecorder:
     """Return the recorder for the loops of a whole program."""
     found = importlib.import_module("pyop2cxx.chain.lazy").of_program()
     return cast("LazyRecorder", found)
-
-
-def ahead_recording(path: str, **options: Any) -> AbstractContextManager[None]:
-    """Return the context that writes the loops of a block to a folder."""
-    recording = importlib.import_module("pyop2cxx.ahead.recording")
-    return cast("AbstractContextManager[None]", recording.recorded(path, **options))
 
 
 @cache
@@ -180,9 +272,10 @@ def device_algebra() -> DeviceAlgebra:
     return cast("DeviceAlgebra", importlib.import_module("pyop2cxx.algebra.on_devices"))
 
 
-def reduced(dat: Any, what: str) -> Any:
-    """Return the sum, minimum or maximum of a Dat on a device; None if impossible."""
-    return importlib.import_module("pyop2cxx.algebra.reductions").reduced(dat, what)
+@cache
+def reductions() -> Reductions:
+    """Return the module of reductions on devices."""
+    return cast("Reductions", importlib.import_module("pyop2cxx.algebra.reductions"))
 
 
 @cache
@@ -197,119 +290,54 @@ def matrix_products() -> MatrixProducts:
     return cast("MatrixProducts", importlib.import_module("pyop2cxx.algebra.mat_products"))
 
 
-def change_places(
-    mat: Any, places: Array, offsets: tuple[int, ...], value: Any, sign: str, key: Any = None
-) -> None:
-    """Set (``=``) or add to (``+=``) values of a matrix on a device."""
-    importlib.import_module("pyop2cxx.algebra.mat_rows").change(
-        mat, places, offsets, value, sign, key
-    )
-
-
-def ufcx() -> Any:
-    """Return the reader of FFCx output."""
-    return importlib.import_module("pyop2cxx.kernel.ufcx")
-
-
-def templates() -> Any:
-    """Return the module of templates; not needed for texts known from earlier runs."""
-    return importlib.import_module("pyop2cxx.runtime.templates")
-
-
-def parser() -> Any:
-    """Return the kernel parser; not needed for kernels known from earlier runs."""
-    return importlib.import_module("pyop2cxx.kernel.parser.parse")
-
-
-def macros() -> Any:
-    """Return the preprocessor for use without a compiler."""
-    return importlib.import_module("pyop2cxx.kernel.parser.macros")
-
-
-def preprocessor() -> Any:
-    """Return the preprocessor by compiler; most kernels have no directives."""
-    return importlib.import_module("pyop2cxx.kernel.parser.by_compiler")
-
-
-def interpolate(given: Any, function: Any) -> Any:
-    """Interpolate into a function of finite elements, and return the function."""
-    return importlib.import_module("pyop2cxx.fem.interpolation").interpolate(given, function)
-
-
-def on_mesh(function: Any) -> Any:
-    """Return a function of finite elements as a Dat on its mesh."""
-    return importlib.import_module("pyop2cxx.fem.interpolation").on_mesh(function)
-
-
-def ufl_domain(mesh: Any) -> Any:
-    """Return the UFL domain of a mesh."""
-    return importlib.import_module("pyop2cxx.fem.domain").domain_of(mesh).ufl
-
-
-def map_description(map_: Any) -> Any:
-    """Return the description of a Map without values, for PyOP2's programs."""
-    return importlib.import_module("pyop2cxx.pyop2._kernel_args").description(map_)
-
-
-def petsc_build() -> Any:
-    """Return the compiler settings for kernels that call PETSc; None if not installed."""
-    return importlib.import_module("pyop2cxx.interop.petsc_build").build()
-
-
-def python_loop(*args: Any, **options: Any) -> Any:
-    """Return a loop with a Python function as kernel."""
-    return importlib.import_module("pyop2cxx.loop.python_loop").PythonLoop(*args, **options)
-
-
-def explained(*args: Any) -> Any:
-    """Return how a loop would run; see `pyop2cxx.pipeline.explain.explain`."""
-    return importlib.import_module("pyop2cxx.pipeline.explain").explain(*args)
-
-
-def checked_run(loop: Any) -> Any:
-    """Return the run of a loop in check mode."""
-    return importlib.import_module("pyop2cxx.check.check_mode").CheckedRun(loop)
-
-
-def watched_arguments(loop: Any, *, debug: bool, checked: bool) -> Any:
-    """Return the checks of a loop's arguments around a run, in debug or check mode."""
-    found = importlib.import_module("pyop2cxx.check.value_checks")
-    return found.WatchedArguments(loop, debug=debug, checked=checked)
-
-
-def facts(what: Any) -> tuple[str, list[tuple[str, str]]]:
-    """Return a title and rows that describe an object."""
-    found = importlib.import_module("pyop2cxx.reports.showing").facts(what)
-    return cast("tuple[str, list[tuple[str, str]]]", found)
-
-
-def small_picture(of: Any) -> str:
-    """Return a small picture of an object as SVG, or nothing."""
-    return str(importlib.import_module("pyop2cxx.reports.small_pictures").picture(of))
-
-
-def scan_loops(source: Any, target: Any) -> Any:
-    """Return the loops of an exclusive sum; see `pyop2cxx.algebra.scans`."""
-    return importlib.import_module("pyop2cxx.algebra.scans").ScanLoops(source, target)
-
-
-def save_graph(graph: Any, path: str, **options: Any) -> None:
-    """Write a graph to a folder."""
-    importlib.import_module("pyop2cxx.ahead.saved_graphs").save(graph, path, **options)
-
-
-def check_can_be_saved(graph: Any) -> None:
-    """Raise if a graph cannot be saved."""
-    importlib.import_module("pyop2cxx.ahead.written_graphs").written_down(graph)
+@cache
+def matrix_rows() -> MatrixRows:
+    """Return the module of changes of matrix values on devices."""
+    return cast("MatrixRows", importlib.import_module("pyop2cxx.algebra.mat_rows"))
 
 
 @cache
-def older_options() -> tuple[Any, ...]:
-    """Return options set by PyOP2's programs that have no effect here."""
+def scans() -> Scans:
+    """Return the module of exclusive sums."""
+    return cast("Scans", importlib.import_module("pyop2cxx.algebra.scans"))
+
+
+@cache
+def finite_elements() -> FiniteElements:
+    """Return the module of domains of finite elements."""
+    return cast("FiniteElements", importlib.import_module("pyop2cxx.fem.domain"))
+
+
+@cache
+def check_mode() -> CheckMode:
+    """Return the room of check mode."""
+    return cast("CheckMode", importlib.import_module("pyop2cxx.check"))
+
+
+@cache
+def showing() -> Showing:
+    """Return the module that describes objects."""
+    return cast("Showing", importlib.import_module("pyop2cxx.reports.showing"))
+
+
+@cache
+def saved_graphs() -> SavedGraphs:
+    """Return the module of graphs in folders."""
+    return cast("SavedGraphs", importlib.import_module("pyop2cxx.ahead.saved_graphs"))
+
+
+@cache
+def older_options() -> OlderOptions | None:
+    """Return the module of options of PyOP2's programs; None if the installation lacks them."""
     if importlib.util.find_spec("pyop2cxx.pyop2") is None:
-        return ()
-    found = importlib.import_module("pyop2cxx.pyop2.configuration").PYOP2_OPTIONS
-    return cast("tuple[Any, ...]", found)
+        return None
+    return cast("OlderOptions", importlib.import_module("pyop2cxx.pyop2.configuration"))
+
+
+@cache
+def kernel_arguments() -> KernelArguments:
+    """Return the module that describes arguments for PyOP2's programs."""
+    return cast("KernelArguments", importlib.import_module("pyop2cxx.pyop2._kernel_args"))
 
 
 @cache

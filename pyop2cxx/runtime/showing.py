@@ -15,11 +15,11 @@ class Shown(Listed):
 
     def as_table(self) -> tuple[str, list[tuple[str, str]]]:
         """Return a title, and rows of name and text."""
-        return seams.facts(self)
+        return seams.showing().facts(self)
 
     def _picture(self) -> str:
         """Return a small picture as SVG, or nothing."""
-        return seams.small_picture(self)
+        return seams.showing().picture(self)
 
     def _repr_html_(self) -> str:
         title, rows = self.as_table()

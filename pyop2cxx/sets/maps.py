@@ -35,7 +35,7 @@ from pyop2cxx.exceptions import (
     user_stacklevel,
 )
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.seams import map_description
+from pyop2cxx.runtime.seams import kernel_arguments
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets import from_hdf5
@@ -222,7 +222,7 @@ class Map(Shown):
     @cached_property
     def kernel_arg(self) -> Any:
         """The Map without values, for a `GlobalKernel`; always the same object."""
-        return map_description(self)
+        return kernel_arguments().description(self)
 
     @property
     def _global_kernel_arg(self) -> Any:

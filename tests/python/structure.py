@@ -55,6 +55,19 @@ PYTHON_RANKS = {
     "__main__": 22,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
+LATE_IMPORTS = {
+    ("fem.functions", "fem.interpolation"),
+    ("kernel.kernel", "interop.petsc_build"),
+    ("kernel.kernel", "kernel.ufcx"),
+    ("kernel.parser.known", "kernel.parser.parse"),
+    ("kernel.parser.preprocess", "kernel.parser.by_compiler"),
+    ("kernel.parser.preprocess", "kernel.parser.macros"),
+    ("loop.parloop", "pipeline.explain"),
+    ("loop.run", "loop.python_loop"),
+    ("reports.dispatch", "ahead.recording"),
+    ("runtime.frames", "runtime.templates"),
+}
+"""Imports in functions, of parts that few programs need: who imports, and what."""
 CODE_LINES = 39_200
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
@@ -317,22 +330,90 @@ def _constant_parts(text: ast.JoinedStr) -> str:
 
 
 def late_breaches(root: Path) -> list[str]:
-    """No import stands in a function; optional packages are loaded by name, in ``extras.py``."""
-    return [
-        f"{path.relative_to(root)}:{node.lineno} imports in a function"
-        for path in python_modules(root)
-        for function in ast.walk(ast.parse(path.read_text()))
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
+    """An import stands in a function only where `LATE_IMPORTS` permits one, and each is needed.
+
+    Optional packages are loaded by name, in ``extras.py``.
+    """
+    breaches, found = [], set()
+    for path in python_modules(root):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            for node in ast.walk(function):
+                if not isinstance(node, ast.Import | ast.ImportFrom):
+                    continue
+                within = f"{getattr(node, 'module', '')}.".removeprefix("pyop2cxx.")
+                pairs = {(_module(root, path), within + alias.name) for alias in node.names}
+                found |= pairs
+                if pairs - LATE_IMPORTS:
+                    place = f"{path.relative_to(root)}:{node.lineno}"
+                    breaches.append(f"{place} imports in a function")
+    here = {_module(root, path) for path in python_modules(root)}
+    unused = sorted(pair for pair in LATE_IMPORTS - found if pair[0] in here)
+    return breaches + [f"{source} does not import {target} late" for source, target in unused]
+
+
+def seam_breaches(root: Path) -> list[str]:
+    """Each seam leads up from all its users, and returns a Protocol of `seams.py`."""
+    tree = ast.parse((root / "pyop2cxx" / "runtime" / "seams.py").read_text())
+    views = {kind.name for kind in tree.body if isinstance(kind, ast.ClassDef)}
+    known = {_module(root, path) for path in python_modules(root)}
+    users = _users_of_seams(root)
+    breaches = []
+    for seam in tree.body:
+        if not isinstance(seam, ast.FunctionDef):
+            continue
+        text = ast.unparse(seam.returns) if seam.returns else ""
+        if not set(re.findall(r"\w+", text)) & views:
+            breaches.append(f"seam {seam.name} returns {text or 'nothing'}, no Protocol")
+        constants = [node.value for node in ast.walk(seam) if isinstance(node, ast.Constant)]
+        names = [n.removeprefix("pyop2cxx.") for n in constants if _is_module_name(n)]
+        breaches += [f"seam {seam.name}: there is no {name}" for name in set(names) - known]
+        if not names or seam.name not in users:
+            breaches.append(f"seam {seam.name} has no {'users' if names else 'module'}")
+        breaches += [
+            f"{user} calls seam {seam.name}, which does not lead up"
+            for user in sorted(users.get(seam.name, ()))
+            if any(_rank(user) >= _rank(name) for name in names)
+        ]
+    return breaches
+
+
+def _is_module_name(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"pyop2cxx(\.\w+)+", value) is not None
+
+
+def _rank(module: str) -> int:
+    return PYTHON_RANKS[module.partition(".")[0]]
+
+
+def _users_of_seams(root: Path) -> dict[str, set[str]]:
+    """Return the modules that use each name of ``seams.py``."""
+    users: dict[str, set[str]] = {}
+    for path in python_modules(root):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "pyop2cxx.runtime.seams":
+                for alias in node.names:
+                    users.setdefault(alias.name, set()).add(_module(root, path))
+            elif (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "seams"
+            ):
+                users.setdefault(node.attr, set()).add(_module(root, path))
+    return users
 
 
 def import_circles(root: Path) -> list[list[str]]:
-    """Modules that import each other, in whatever way, directly or by others."""
+    """Modules that import each other, in whatever way, directly or by others.
+
+    Late imports of `LATE_IMPORTS` do not count: modules can be imported in any order.
+    """
     graph: dict[str, set[str]] = {}
     for source, target, _ in python_imports(root):
-        graph.setdefault(source, set()).add(target)
+        if (source, target) not in LATE_IMPORTS:
+            graph.setdefault(source, set()).add(target)
     reached = {module: _reached(graph, module) for module in graph}
     tied = {m: {n for n in found if m in reached.get(n, ())} for m, found in reached.items()}
     return [list(one) for one in sorted({tuple(sorted(found)) for found in tied.values() if found})]

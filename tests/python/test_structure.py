@@ -69,6 +69,7 @@ EXCEPTIONS = {
         structure.import_breaches,
         structure.import_circles,
         structure.late_breaches,
+        structure.seam_breaches,
         structure.text_breaches,
         structure.size_breaches,
         structure.cpp_size_breaches,
@@ -169,6 +170,30 @@ def test_an_import_in_a_function_is_found(tmp_path: Path, line: str) -> None:
     assert breach == "pyop2cxx/loop/a.py:3 imports in a function"
 
 
+def test_a_seam_that_does_not_lead_up_is_found(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "pyop2cxx/runtime/seams.py",
+        "class View(Protocol):\n    pass\n\n\n"
+        "def up() -> View:\n    return import_module('pyop2cxx.chain.a')\n\n\n"
+        "def untyped() -> Any:\n    return import_module('pyop2cxx.chain.a')\n\n\n"
+        "def alone() -> View:\n    return import_module('pyop2cxx.chain.a')\n",
+    )
+    write(tmp_path, "pyop2cxx/chain/a.py", "")
+    write(tmp_path, "pyop2cxx/loop/b.py", "from pyop2cxx.runtime.seams import up, untyped\n")
+    write(tmp_path, "pyop2cxx/graph/c.py", "from pyop2cxx.runtime import seams\nseams.up()\n")
+    assert structure.seam_breaches(tmp_path) == [
+        "graph.c calls seam up, which does not lead up",
+        "seam untyped returns Any, no Protocol",
+        "seam alone has no users",
+    ]
+
+
+def test_seams_are_few() -> None:
+    tree = ast.parse((ROOT / "pyop2cxx" / "runtime" / "seams.py").read_text())
+    assert sum(isinstance(node, ast.FunctionDef) for node in tree.body) == 14
+
+
 @pytest.mark.parametrize(
     ("line", "is_c"),
     [
@@ -245,7 +270,8 @@ def test_what_is_found_by_name_is_there() -> None:
         names |= set(re.findall(r'^    "([a-z_]+\.[a-z_]+)": \(', text, re.MULTILINE))
         assert len(names) > 5
         for name in names:
-            assert (ROOT / "pyop2cxx" / name.replace(".", "/")).with_suffix(".py").exists(), name
+            place = ROOT / "pyop2cxx" / name.replace(".", "/")
+            assert place.with_suffix(".py").exists() or (place / "__init__.py").exists(), name
 
 
 def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:

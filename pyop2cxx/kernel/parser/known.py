@@ -11,7 +11,6 @@ from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.parser import tokens
 from pyop2cxx.kernel.parser.reads import front_end
 from pyop2cxx.kernel.parser.wire import flattened, nested
-from pyop2cxx.runtime import seams
 from pyop2cxx.runtime.store import remembered
 
 if TYPE_CHECKING:
@@ -57,7 +56,8 @@ def _pickled(found: tuple[ParsedKernel, tuple[str, ...]]) -> bytes:
 
 
 def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
-    parse = seams.parser()
+    from pyop2cxx.kernel.parser import parse
+
     try:
         if given.cpp:
             kernel = parse.parse_opaque(_resolved(given), given.name, given.headers)

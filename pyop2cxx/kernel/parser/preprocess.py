@@ -17,7 +17,7 @@ from pyop2cxx import _core
 from pyop2cxx.exceptions import ToolchainError, UsageError
 from pyop2cxx.kernel.parser import branches, headers, reads
 from pyop2cxx.kernel.parser.wire import Asked, Expanded, OpaqueKernel
-from pyop2cxx.runtime import runtime, seams
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ def _run(
     conditions = branches.marked(asked.text)
     found: Expanded | None = None
     if compiler is not None:
-        found = seams.preprocessor().expanded(compiler, asked, conditions.text, variables)
+        from pyop2cxx.kernel.parser import by_compiler
+
+        found = by_compiler.expanded(compiler, asked, conditions.text, variables)
     if found is None:
         found = _by_tables(asked, conditions.text)._replace(is_final=compiler is None)
     taken, rows = branches.found_in(found.rows)
@@ -227,8 +229,10 @@ def _run(
 
 def _by_tables(asked: Asked, marked: str) -> Expanded:
     """Carry out directives without a compiler; C++ text is left to C++ compilers."""
+    from pyop2cxx.kernel.parser import macros
+
     try:
-        found: Expanded = seams.macros().expanded(asked, marked)
+        found: Expanded = macros.expanded(asked, marked)
     except UsageError:
         if not asked.cpp:
             raise
