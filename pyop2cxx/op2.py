@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyop2cxx.graph.builder import create_graph
     from pyop2cxx.graph.capture import record
     from pyop2cxx.graph.graph import Graph
+    from pyop2cxx.ranks.distribute import distribute
     from pyop2cxx.reports import dispatch, transfers
     from pyop2cxx.reports.backends import backends
     from pyop2cxx.reports.profile import Profile as profile
@@ -55,6 +56,7 @@ _LATE = {
     "graph.builder": ("GraphBuilder as graph", "create_graph"),
     "graph.capture": ("record",),
     "graph.graph": ("Graph",),
+    "ranks.distribute": ("distribute",),
     "reports.backends": ("backends",),
     "reports.profile": ("Profile as profile", "wait"),
     "reports.progress": ("progress",),
@@ -199,6 +201,7 @@ __all__ = [
     "critical",
     "debug",
     "dispatch",
+    "distribute",
     "error",
     "exit",
     "graph",

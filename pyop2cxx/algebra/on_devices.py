@@ -384,7 +384,7 @@ def _assign(place: _Place, target: Dat, source: Any) -> bool:
 
 def _wrote(out: Any, *, whole: bool) -> bool:
     if isinstance(out, Dat):
-        out.halo_valid = whole or out.set.size == out.set.total_size
+        out.halo_valid = whole or not out.set.may_have_ghosts
     return True
 
 

@@ -23,6 +23,7 @@ EXTRAS: Mapping[str, str] = {
     "threadpoolctl": "solve",
     "pyamg": "amg",
     "petsc4py": "petsc",
+    "pymetis": "mpi",
     "cupy": "cupy",
     "cupyx": "cupy",
     "mpi4py": "mpi",

@@ -73,7 +73,7 @@ def _ghosted(loop: ParLoop) -> tuple[int, ...]:
 
 def has_ghosts(carrier: DataCarrier) -> bool:
     """Return whether an object has values of other processes."""
-    return isinstance(carrier, Dat) and carrier.set.size != carrier.set.total_size
+    return isinstance(carrier, Dat) and carrier.set.may_have_ghosts
 
 
 def _why_eager(loop: ParLoop) -> str:
@@ -91,6 +91,8 @@ def _why_eager(loop: ParLoop) -> str:
             "its Dats have a Halo, whose values are exchanged around it; call it outside of the "
             "chain"
         )
+    if loop.effects.again:
+        return "it computes near ghosts of other processes again; call it outside of the chain"
     if loop.effects.reduced:
         return "a Global is reduced over several processes; call it outside of the chain"
     if loop.strategy or loop.lanes or runtime.device is not None:

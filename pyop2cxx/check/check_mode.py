@@ -28,6 +28,7 @@ from pyop2cxx.loop.bounds import as_written, line_of
 from pyop2cxx.loop.parts import parts_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.communicators import ALONE
+from pyop2cxx.sets.sets import Subset
 
 _NOTHING = np.iinfo(np.int64).max
 
@@ -323,7 +324,8 @@ def _element(loop: Any, number: int) -> str:
     if number < 0:
         return f"the elements of Set '{name}' together"
     if not items.extruded:
-        return f"element {number} of Set '{name}'"
+        whole = number if isinstance(loop.iterset, Subset) else loop.iterset.number_of(number)
+        return f"element {whole} of Set '{name}'"
     per_column = max(items.n // max(int(loop.iterset.size), 1), 1)
     if not items.whole.constant_layers:
         return f"item {number} of Set '{name}'"

@@ -362,6 +362,14 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self.zero_version = self.buffer.version if is_zero else -1
         self.buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
+    def become_shared(self, values: Array) -> None:
+        """Have the values of this rank, of a Set shared before."""
+        self._lent_out.recall()
+        is_zero = self._zero_version == self._buffer.version
+        self._values = np.ascontiguousarray(values)
+        self._point_at(self._values, is_zero=is_zero)
+        self.halo_valid = True
+
     def _brought(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> Array:
         """Let the host read or write the whole array, and return the array.
 
@@ -487,7 +495,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             values = self.data_wo_with_halos if whole else self.data_wo
         else:
             values = self.data_with_halos if whole else self.data
-        self.halo_valid = whole or self.set.size == self.set.total_size
+        self.halo_valid = whole or not self.set.may_have_ghosts
         return values
 
     # Whole-Dat operations
@@ -591,6 +599,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             raise unfit(other, operation, copied[place], place)
         if place is not None:
             entity = place[0] if subset is None else int(subset.owned_indices[place[0]])
+            entity = self._set.number_of(entity)
             at = f" at {list(place[1:])}" if self._cdim > 1 else ""
             raise DataValueError(
                 f"{self.label}: copy: the value {copied[place]} of entity {entity}{at} does not "

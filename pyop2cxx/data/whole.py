@@ -37,6 +37,21 @@ class WholeValues:
         found: Array = mine if ranks is None else np.concatenate(ranks.allgather(mine))
         return found
 
+    def gathered(self: Any) -> Array:
+        """Return a copy of the values of the whole Set, in the numbers before `op2.distribute`.
+
+        All processes must call this, and all get the values; shape (set.global_size, *dim).
+        """
+        mine = as_copy(self.data_ro, self._what)
+        home = self._set
+        if not home.is_distributed:
+            return mine
+        pieces = home.ranks.allgather((home.global_numbers[: home.size], mine))
+        found = np.empty((sum(len(one) for one, _ in pieces), *mine.shape[1:]), mine.dtype)
+        for numbers, values in pieces:
+            found[numbers] = values
+        return found
+
     def assign(self: Any, value: ArrayLike | Algebra, subset: Any = None) -> None:
         """Set the values of the owned entities.
 

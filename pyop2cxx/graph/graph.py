@@ -129,6 +129,8 @@ class Graph(Listed):
                 f"graph '{name}': on_race must be one of {', '.join(map(repr, ON_RACE))}, got "
                 f"{on_race!r}"
             )
+        self._uid = runtime.next_uid()
+        runtime.processes.note(self)
         self._name = name
         self.slots = dict(slots)
         self.on_race = on_race
@@ -324,6 +326,10 @@ class Graph(Listed):
             f"graph '{self._name}': a graph cannot be copied or pickled; bind() returns it with "
             "other data, and save() writes it to a folder"
         )
+
+    def on_sets(self) -> list[Any]:
+        """Return the Sets of the values."""
+        return [one._set for one in data_of(self._nodes) if hasattr(one, "_set")]
 
     def __repr__(self) -> str:
         return f"<graph '{self._name}' of {len(self.nodes)} nodes on {self.backend}>"

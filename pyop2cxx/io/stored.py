@@ -33,6 +33,7 @@ from pyop2cxx.exceptions import (
     UsageError,
 )
 from pyop2cxx.io import orders
+from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import refuse_left_out
 from pyop2cxx.sets.sets import Set
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
 
 _MAPS_OF_MATS = "maps_of_mats"
 _SIDES = ("rows", "columns")
+_NO_FILES = (
+    "files are not carried over processes yet: write gathered() on one rank, or restore before "
+    "op2.distribute"
+)
 _FORMAT = "pyop2cxx"
 _VERSIONS = (1, 2)
 """Readable versions; the last is written. Files of version 1 do not tell numberings apart."""
@@ -348,6 +353,7 @@ def _check(objects: Mapping[str, Stored]) -> None:
                 raise UnsupportedError(f"save: {thing.label} is mixed; save its blocks")
             continue
         for part in _sets_of(thing):
+            refuse_several([part], f"save: '{name}'", _NO_FILES)
             if type(part) is not Set:
                 raise UnsupportedError(
                     f"save: '{name}' is on {part!r}; only whole, flat Sets can be saved"

@@ -18,7 +18,7 @@ from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.base.arrays import is_shared
 from pyop2cxx.base.waiting import is_seen, waiting
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.data.ghosts import READING, REDUCED
 from pyop2cxx.data.lent import recall, recalling
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import (
@@ -30,6 +30,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.loop.checks import check_maps, check_values
 from pyop2cxx.loop.numberings import all_current, note_numberings, numberings_after
+from pyop2cxx.loop.over_ghosts import computes_again
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
@@ -70,6 +71,7 @@ class Effects:
         written: Written Dats, with ghosts out of date after a run.
         assembled: Matrix arguments.
         ghosts: Fields with ghosts used through Maps, each once: argument, field, and access.
+        again: Whether near ghosts are computed, too, so that nothing is sent to owners.
         reduced: Globals combined over the processes of the Set, each once: argument and access.
         ranks: Their communicator; None for a Set of this process alone.
     """
@@ -78,6 +80,7 @@ class Effects:
     written: tuple[int, ...]
     assembled: tuple[int, ...]
     ghosts: tuple[tuple[int, int, Access], ...]
+    again: bool = False
     reduced: tuple[tuple[int, Access], ...] = ()
     ranks: Any = None
 
@@ -94,11 +97,11 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
             MPI runs several, and nobody said whether they share the Set.
     """
     dats = [part for part in parts if part.home is not None]
+    again = computes_again(iterset, parts)
     ghosts = {
         (part.data.uid, part.access): (part.number, part.field, part.access)
         for part in dats
-        if part.map_ is not None
-        and not part.map_.is_of_columns
+        if (_uses_ghosts_again(part) if again else _uses_ghosts(part))
         and part.data.dataset.set.halo is not None
     }
     return Effects(
@@ -106,9 +109,19 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
         written=_numbers(part for part in dats if part.access != READ),
         assembled=_numbers(part for part in parts if part.is_of_matrix),
         ghosts=tuple(ghosts.values()),
+        again=again,
         reduced=_reduced(parts, iterset),
         ranks=iterset.ranks,
     )
+
+
+def _uses_ghosts(part: Part) -> bool:
+    return part.map_ is not None and not part.map_._is_of_columns
+
+
+def _uses_ghosts_again(part: Part) -> bool:
+    """Say whether a loop over near ghosts needs values of others; sums of owners need none."""
+    return part.access in READING
 
 
 def _reduced(parts: Sequence[Part], iterset: Set) -> tuple[tuple[int, Access], ...]:
@@ -234,7 +247,7 @@ class Run:
         if self._is_plain:
             return
         self.note_assembly(args)
-        if self._ghosts:
+        if self._ghosts and not self._effects.again:
             begin_to_gather(self._ghosts, args)
             end_to_gather(self._ghosts, args)
         if self._watch is not None:
@@ -246,7 +259,7 @@ class Run:
             self._watch.before()
         if not self._ghosts:
             return self._launch()
-        begin_to_bring(self._ghosts, args)
+        begin_to_bring(self._ghosts, args, self._what)
         if not self._overlaps or self._phases is None:
             end_to_bring(self._ghosts, args)
             return self._launch()
@@ -304,14 +317,31 @@ def check_frozen(effects: Effects, args: Sequence[Arg], what: str) -> None:
                 )
 
 
-def begin_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
-    """Begin to update the ghosts read by the loop."""
+def begin_to_bring(
+    ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg], what: str = "par_loop"
+) -> None:
+    """Begin to update the ghosts read by the loop: of distributed Sets all in one message."""
+    joined: dict[int, Any] = {}
+    messages = None
     for i, k, access in ghosts:
-        _field(args[i], k).global_to_local_begin(access)
+        dat: Any = _field(args[i], k)
+        of_dat = getattr(dat.dataset.set.halo, "messages", None)
+        if of_dat is None or access not in READING:
+            dat.global_to_local_begin(access)
+        elif dat._has_exchange and not dat.halo_valid:
+            joined.setdefault(dat._exchanged._uid, dat._exchanged)
+            messages = of_dat
+    if messages is not None:
+        messages.begin(list(joined.values()), what)
 
 
 def end_to_bring(ghosts: Sequence[tuple[int, int, Access]], args: Sequence[Arg]) -> None:
     """End `begin_to_bring`."""
+    for i, k, _ in ghosts:
+        messages = getattr(_field(args[i], k).dataset.set.halo, "messages", None)
+        if messages is not None:
+            messages.end()
+            break
     for i, k, access in ghosts:
         _field(args[i], k).global_to_local_end(access)
 
@@ -387,6 +417,8 @@ def checked_epoch(loop: Any) -> int:
             f"{loop.label}: 'compute' needs loops that run, but init(static=True) only "
             "generates text; call generate(), or run without static=True"
         )
+    if loop.distribution != runtime.n_distributions:
+        loop.follow_distribution()
     check_frozen(loop.effects, loop.args, loop.label)
     if loop.seen != runtime.epoch:
         check_values(loop.parts, loop.items, loop.iterset, loop.label)

@@ -103,13 +103,20 @@ class LoopFacts:
         items, iterset = self.items, self.iterset
         return _core.LoopSizes(
             n_items=items.n,
-            n_entities=iterset.size if iterset.is_sized else 0,
+            n_entities=self._n_entities,
             n_whole=items.whole.total_size if items.whole.is_sized else -1,
             is_whole=iterset is items.whole and not items.extruded,
             n_slots=n_slots,
             maps=[_sized_map(map_) for map_ in used.values()],
             arguments=[self._sized(part, numbers) for part in self.parts],
         )
+
+    @property
+    def _n_entities(self) -> int:
+        """Number of visited entities: columns, where the Set is extruded."""
+        if not self.items.extruded:
+            return self.items.n
+        return self.iterset.size if self.iterset.is_sized else 0
 
     def members(self) -> list[_core.LoopSizes]:
         """Return the sizes of the loops of a function; empty for a single loop."""

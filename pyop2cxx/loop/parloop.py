@@ -39,6 +39,7 @@ from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
 from pyop2cxx.loop.numberings import all_current
+from pyop2cxx.loop.over_ghosts import with_ghosts
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.explain import Explanation
     from pyop2cxx.sets.entities import SetPartition
+    from pyop2cxx.sets.items import Items
 
 _GENERATE_OPTIONS = (
     *("any_device", "convention", "debug", "deterministic", "lanes", "strategy", "tuning"),
@@ -153,7 +155,7 @@ class ParLoop(Fixed, Shown):
         self.args = args
         self.iteration_region = checked_region(iteration_region, iterate, self.label)
         self.pass_layer_arg = bool(pass_layer_arg)
-        self.items = items_of(iterset, self.iteration_region, self.pass_layer_arg, self.label)
+        self.items = self._owned_items()
         self.strategy = checked_strategy(strategy, self.label)
         self.block_size = checked_block_size(block_size, self.label)
         self.lanes = checked_lanes(lanes, self.label)
@@ -162,6 +164,8 @@ class ParLoop(Fixed, Shown):
         self.tuning = tuning_numbers.checked(tuning, self.label)
         self.parts = parts_of(args, self.items, self.label)
         check_parts(self.parts, self.items, iterset, self.label)
+        self.items = with_ghosts(self.items, iterset, self.parts, self.label)
+        self.distribution = runtime.n_distributions
         if kernel.abi == "2026":
             check_forms(args, self.label)
         self.seen = runtime.epoch
@@ -221,11 +225,23 @@ class ParLoop(Fixed, Shown):
         """Call a kernel of an older convention from a wrapper of today's convention."""
         kernel = self.kernel
         self.pass_layer_arg |= kernel.abi == "2013" and self.items.extruded
-        self.items = items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self.label)
+        self.items = self._owned_items()
         self.kernel, self.args = conventions().adapted(
             kernel, self.args, layer=self.pass_layer_arg, facets=self.items.facets
         )
         self.parts = parts_of(self.args, self.items)
+        self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
+
+    def _owned_items(self) -> Items:
+        return items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self.label)
+
+    def follow_distribution(self) -> None:
+        """Have the items and arrays of now, after `op2.distribute` has shared the Sets."""
+        self.items = self._owned_items()
+        self._take(self.args)
+        self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
+        self._note_effects()
+        self.distribution = runtime.n_distributions
 
     def _check_kernel(self) -> None:
         handles = {part.number for part in self.parts if part.kind is Kind.HANDLE}

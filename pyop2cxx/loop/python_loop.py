@@ -196,10 +196,10 @@ class _Item:
 
 def _items(loop: PythonLoop) -> Iterator[_Item]:
     iterset, whole = loop.iterset, loop.items.whole
-    owned = iterset.owned_indices if isinstance(iterset, Subset) else range(iterset.size)
     if not isinstance(whole, ExtrudedSet):
-        yield from (_Item(int(n)) for n in owned)
+        yield from (_Item(int(n)) for n in iterset.indices[: loop._items.n])
         return
+    owned = iterset.owned_indices if isinstance(iterset, Subset) else range(iterset.size)
     region = loop.iteration_region or ALL
     for n in map(int, owned):
         bottom, end = whole.layers_array[0 if whole.constant_layers else n]

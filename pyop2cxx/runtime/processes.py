@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ _LOCAL = (
 )
 """Variables of launchers: number of the process on its node, and how many processes run there."""
 
+_NUMBER = re.compile(r"_#x[0-9a-f]+")
 _COMM = "PYOP2CXX_COMM"
 _LOGGER = logging.getLogger("pyop2cxx")
 _OPERATIONS = {"sum": "SUM", "min": "MIN", "max": "MAX"}
@@ -42,6 +44,8 @@ _MARK = 1 << 20
 _TRIES = 200
 """Looks at a message between two looks at the clock."""
 _HEARING_SECONDS = 1.0
+_LAST_WORDS_SECONDS = 0.2
+"""For the launcher to bring the message to the terminal."""
 PLACES_TAG = 32001
 """Tag of the messages that say where a process waits."""
 
@@ -58,6 +62,7 @@ class Processes:
         self._option = option
         self._live: WeakSet[Any] = WeakSet()
         self._was_asked = False
+        self._duplicate: Any = None
         self._hook: Callable[..., Any] | None = None
 
     def declare(self, comm: Any) -> None:
@@ -76,7 +81,7 @@ class Processes:
 
     def forget(self) -> None:
         """Forget the communicator."""
-        self._comm = None
+        self._comm = self._duplicate = None
         self._live.clear()
         if self._hook is not None:
             sys.excepthook, self._hook = self._hook, None
@@ -111,6 +116,13 @@ class Processes:
         return sorted(self._live, key=lambda thing: thing.uid)
 
     @property
+    def own_comm(self) -> Any:
+        """A duplicate of the communicator, for messages between ranks; all must ask first."""
+        if self._duplicate is None:
+            self._duplicate = self.comm.Dup()
+        return self._duplicate
+
+    @property
     def n(self) -> int:
         """The number of processes in the communicator of `init`; 1 without one."""
         return 1 if self.comm is None else int(self.comm.size)
@@ -125,7 +137,7 @@ class Processes:
         at = f" ({line})" if line else ""
         _say(f"rank {comm.rank} of {comm.size}: {kind.__name__}: {error}{at}")
         sys.stdout.flush()
-        comm.Abort(1)
+        _abort(comm)
 
     def check_alone(self, comm: Any, what: str, member: str) -> None:
         """Refuse a result of this process alone, if MPI runs several and nobody said which share.
@@ -168,7 +180,7 @@ class Processes:
         if operation != "sum" and given.dtype.kind == "f":
             sent[: given.size][is_nan] = np.inf if operation == "min" else -np.inf
         sent[given.size : -2] = -1.0 * is_nan if operation == "min" else is_nan
-        text = f"{operation} of {what}"
+        text = f"{operation} of {plain(what)}"
         mark = crc32(f"{text} {given.size} {given.dtype}".encode()) % _MARK
         sent[-2:] = mark, _MARK - mark
         found = np.empty_like(sent)
@@ -187,13 +199,20 @@ class Processes:
 
     # Waits
 
-    def wait(self, comm: Any, requests: Sequence[Any], what: str) -> None:
+    def wait(
+        self,
+        comm: Any,
+        requests: Sequence[Any],
+        what: str,
+        look: Callable[[], None] | None = None,
+    ) -> None:
         """Wait for requests of MPI, but not for ever.
 
         Args:
             comm: The communicator.
             requests: Requests; those of a persistent kind stay usable.
             what: What the process waits for, for messages.
+            look: Called now and then, to raise if the wait is in vain.
         """
         test_all = type(requests[0]).Testall if requests else None
         start = None
@@ -204,6 +223,8 @@ class Processes:
                 os.sched_yield()
             now = time.monotonic()
             start = now if start is None else start
+            if look is not None:
+                look()
             if now - start > self._option("patience"):
                 self._give_up(comm, what, now - start)
 
@@ -225,8 +246,13 @@ class Processes:
         lines += [f"  rank {rank}: computes, or has ended" for rank in rest[:8]]
         text = "\n".join([f"ranks wait for each other, for {seconds:.0f} s:", *lines])
         _say(f"rank {comm.rank}: {text}")
-        comm.Abort(1)
+        _abort(comm)
         del kept
+
+
+def _abort(comm: Any) -> None:
+    time.sleep(_LAST_WORDS_SECONDS)
+    comm.Abort(1)
 
 
 def _say(text: str) -> None:
@@ -242,6 +268,11 @@ def _named(comm: str) -> Any:
             f"{comm!r}"
         )
     return communicators.COMM_WORLD if comm == "world" else communicators.COMM_SELF
+
+
+def plain(text: str) -> str:
+    """Return a text without the numbers in names that a rank makes up."""
+    return _NUMBER.sub("", text)
 
 
 def _listed(places: Sequence[str]) -> str:

@@ -68,6 +68,7 @@ class Runtime:
         has_renumbered: Whether a Set was renumbered; until then loops need not look.
         n_frozen: Number of Dats with frozen halos: zero saves loops a check.
         processes: The processes that run the program, under MPI.
+        n_distributions: How often a mesh was shared among processes: loops from before follow.
         program_options: Names of the program's own options, passed to `init` with the package's.
         coherence: Keeps values the same on the host and on devices.
         ended: Arrays, by `id`, whose memory values took over without a copy, and which must not be
@@ -90,6 +91,7 @@ class Runtime:
         self.said: set[str] = set()
         self.has_renumbered = False
         self.n_frozen = 0
+        self.n_distributions = 0
         self.on_loop: Callable[[Any], None] | None = None
         self.on_graph: Callable[[Any], None] | None = None
         self.here = Here()

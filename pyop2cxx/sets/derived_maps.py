@@ -17,7 +17,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
 )
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
-from pyop2cxx.sets.maps import EntriesOfMap, Map
+from pyop2cxx.sets.maps import EntriesOfMap, Map, refuse_distributed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -97,6 +97,8 @@ class DerivedMap(Map):
     _seen: tuple[int, ...]
 
     def _derive(self, maps: tuple[Map, ...]) -> None:
+        for map_ in maps:
+            refuse_distributed(map_)
         self._maps = maps
         self._seen = ()
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from pyop2cxx.base.arrays import MOST_INT64, as_name, is_integer, several
 from pyop2cxx.exceptions import (
     ContractError,
@@ -50,6 +52,8 @@ class Entities(Shown):
     is_extruded = False
     """Whether each entity stands for a column."""
     _extruded_periodic = False
+    _n_computed: int | None = None
+    """Owned entities and ghosts that loops may compute again; None: none are."""
     numbering = 0
     """The last renumbering of the Set; objects on the Set remember theirs."""
     origin: Digests | Tables | None = None
@@ -162,13 +166,56 @@ class Entities(Shown):
 
     @property
     def exec_size(self) -> int:
-        """Number of entities visited by loops: the owned. PyOP2 of 2016 computed ghosts, too."""
-        return self._known("exec_size")[1]
+        """Number of entities visited by loops that write through Maps.
+
+        These are the owned, and where `op2.distribute` has shared the Set, near ghosts, too.
+        """
+        owned = self._known("exec_size")[1]
+        return owned if self._n_computed is None else self._n_computed
 
     @property
     def exec_part(self) -> SetPartition:
-        """Ghosts visited by loops: none."""
-        return SetPartition(self, self._known("exec_part")[1], 0)
+        """Ghosts visited by loops that write through Maps."""
+        owned = self._known("exec_part")[1]
+        return SetPartition(self, owned, self.exec_size - owned)
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether `op2.distribute` has shared the entities among processes."""
+        return self._n_computed is not None
+
+    @property
+    def may_have_ghosts(self) -> bool:
+        """Whether a process has ghosts: the same on all, also where this one has none."""
+        return self.is_distributed or self.size != self.total_size
+
+    @property
+    def global_numbers(self) -> Any:
+        """The numbers in the whole Set, of ghosts too; int64, shape (total_size,)."""
+        if not self.is_distributed:
+            return np.arange(self.total_size)
+        found = self._ground.halo.local_to_global_numbering
+        return found if self._ground is self else found[self.indices]
+
+    def number_of(self, entity: int) -> int:
+        """Return the number of an entity in the whole Set, for messages."""
+        return int(self.global_numbers[entity]) if self.is_distributed else int(entity)
+
+    @property
+    def global_size(self) -> int:
+        """Number of entities of all processes; all processes must ask."""
+        if self.ranks is None:
+            return self.size
+        size = np.asarray(self.size)
+        return int(runtime.processes.combined(self.ranks, size, "sum", f"Set '{self._name}'"))
+
+    def become_shared(self, sizes: tuple[int, int, int, int], halo: Any, comm: Any) -> None:
+        """Have the entities of this rank: core, owned, computed again, all."""
+        core, owned, computed, total = sizes
+        self._sizes, self._n_computed = (core, owned, total), computed
+        self._halo, self._comm = halo, comm
+        self._flat_sets.clear()
+        self._column_map = None
 
     @property
     def all_part(self) -> SetPartition:

@@ -61,6 +61,11 @@ class ExtrudedSet(Set):
                 f"ExtrudedSet: the parent must be a Set that is neither a Subset nor extruded, got "
                 f"{parent!r} of type {type(parent).__name__}"
             )
+        if parent.is_distributed:
+            raise UnsupportedError(
+                f"ExtrudedSet of Set '{parent.name}': the Set is distributed, and extruded Sets "
+                "are not carried over processes yet; run in one process"
+            )
         place = (parent.halo, parent.comm, parent.constrained_size)
         sizes = parent.sizes if parent.is_sized else None
         super().__init__(sizes, f"{parent.name}_extruded", *place)

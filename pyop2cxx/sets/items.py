@@ -327,7 +327,8 @@ def check_defined(map_: Map, items: Items, iterset: Set, what: str) -> None:
     if wrong.size:
         row, slot = (int(i) for i in wrong[0])
         raise MapValueError(
-            f"{what}: Map '{map_.name}' leads nowhere from element {int(visited[row])}, slot "
+            f"{what}: Map '{map_.name}' leads nowhere from element "
+            f"{items.whole.number_of(visited[row])}, slot "
             f"{slot}, of Set '{items.whole.name}'; loop over the Subset of the elements that lead "
             "somewhere"
         )

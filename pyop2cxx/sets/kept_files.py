@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from pyop2cxx.exceptions import DataValueError
+from pyop2cxx.runtime.processes import refuse_several
 from pyop2cxx.sets.origins import Digests, rows_between
 
 if TYPE_CHECKING:
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.origins import Numbers
 
 
+_NO_FILES = (
+    "files are not carried over processes yet: write gathered() on one rank, or read before "
+    "op2.distribute"
+)
+
+
 def save(path: str, values: Array, on: Any) -> None:
     """Write values with a row for each owned entity of a Set."""
+    refuse_several([on], "save", _NO_FILES)
     digests = Digests() if on.origin is None else on.origin.now()
     order = np.zeros(0, np.int64) if on.reordering.order is None else on.reordering.order
     with open(path, "wb") as file:
@@ -36,6 +44,7 @@ def load(path: str, on: Any) -> tuple[Array, Numbers | None]:
         DataValueError: The file is damaged.
         StoredFileError: As `rows_between`.
     """
+    refuse_several([on], "load", _NO_FILES)
     try:
         with open(path, "rb") as file:
             values = np.load(file, allow_pickle=False)

@@ -140,6 +140,7 @@ class Map(Shown):
         self._name = as_name(name, "Map", f"map_#x{self.uid:x}")
         self._iterset = _as_set(iterset, f"Map '{self._name}': the Set it starts on")
         self._toset = _as_set(toset, f"Map '{self._name}': the Set it leads to")
+        refuse_distributed(self)
         self._arity = _as_arity(arity, self._name)
         self._offset = self._as_offset(offset, "offset")
         self._offset_quotient = self._as_offset(offset_quotient, "offset_quotient")
@@ -356,8 +357,9 @@ class Map(Shown):
     def replace_values(self, values: ArrayLike) -> None:
         """Change the values, including all dependent objects."""
         runtime.settle()
+        refuse_distributed(self)
         checked, self.is_partial = self._checked(values)
-        if self.host_values is None or self.table is None:
+        if self.values is None or self.table is None:
             self._adopt(checked)
             return
         self.host_values[...] = checked
@@ -366,9 +368,20 @@ class Map(Shown):
         self._note_values()
         runtime.epoch += 1  # strategies depended on the old values
 
+    def become_shared(self, values: Array, n_computed: int) -> None:
+        """Have the values of this rank; other rows than those computed lead nowhere.
+
+        Args:
+            values: Shape (iterset.total_size, arity).
+            n_computed: How many rows loops visit.
+        """
+        found, _ = self._checked(values)
+        self.is_partial = bool((found[:n_computed] < 0).any())
+        self._adopt(found)
+        self.meetings.clear()
+
     def view(self, member: str, n_rows: int) -> Array:
-        """Return the values on the host, for a member of the public interface."""
-        if self.host_values is None:
+        if self.values is None:
             raise MapValueError(
                 f"Map '{self._name}': '{member}' was asked for, but the Map was made without "
                 "values; give them to Map(...) or to update_values"
@@ -581,6 +594,16 @@ def _as_arity(arity: object, name: str) -> int:
             f"Map '{name}': the arity must be a positive integer up to {MOST_INT32}, got {arity!r}"
         )
     return int(arity)
+
+
+def refuse_distributed(map_: Map) -> None:
+    """Refuse new values between Sets shared by processes: ghosts were chosen by those of then."""
+    for one in (map_._iterset, map_._toset):
+        if one.is_distributed:
+            raise UnsupportedError(
+                f"Map '{map_.name}': Set '{one.name}' is distributed, and its ghosts fit the Maps "
+                "of then; make all Maps before op2.distribute"
+            )
 
 
 class EntriesOfMap(Map):

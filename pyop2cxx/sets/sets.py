@@ -209,6 +209,20 @@ class Subset(Set):
         self.is_extruded = superset.is_extruded
         self._extruded_periodic = bool(getattr(superset, "extruded_periodic", False))
         self.numbering = numbering
+        self._take_indices(found)
+
+    def become_part(self, indices: Array) -> None:
+        """Have the entities of this rank, of a superset shared before."""
+        whole = self._superset
+        core, owned, total = (int(np.searchsorted(indices, n)) for n in whole.sizes)
+        computed = int(np.searchsorted(indices, whole.exec_size))
+        self.become_shared((core, owned, computed, total), whole.halo, whole._comm)
+        self._take_indices(indices)
+
+    def _take_indices(self, found: Array) -> None:
+        superset = self._superset
+        if superset.is_distributed:
+            self._n_computed = int(np.searchsorted(found, superset.exec_size))
         wide = superset.total_size > MOST_INT32
         self._indices = np.require(found, np.int64 if wide else np.int32, ("C", "A", "W"))
         self.table = _core.MapTable(

@@ -150,6 +150,7 @@ class Sparsity(Fixed, Shown):
         flags: tuple[bool, bool, bool],
     ) -> None:
         self.uid = runtime.next_uid()
+        runtime.processes.note(self)
         self._name = as_name(name, "Sparsity", f"sparsity_#x{self.uid:x}")
         self.label = f"Sparsity '{self._name}'"
         self._dsets = dsets
@@ -185,6 +186,10 @@ class Sparsity(Fixed, Shown):
     def _versions(self) -> tuple[int, ...]:
         maps = (map_ for r, c, _ in self.given.get((0, 0), ()) for map_ in (r, c))
         return tuple(_table(map_).version for map_ in maps if map_ is not None)
+
+    def on_sets(self) -> list[Any]:
+        """Return the Sets of rows and columns."""
+        return [part.set for ds in self._dsets for part in ds]
 
     def follows(self) -> bool:
         """Return whether the places match the present values of Maps, or can be found anew."""

@@ -36,23 +36,24 @@ PYTHON_RANKS = {
     "interop": 4,
     "sets": 5,
     "data": 6,
-    "kernel": 7,
-    "pipeline": 8,
-    "loop": 9,
-    "check": 10,
-    "chain": 11,
-    "graph": 12,
-    "ahead": 13,
-    "algebra": 14,
-    "mesh": 15,
-    "io": 16,
-    "plot": 17,
-    "fem": 18,
-    "reports": 19,
-    "pyop2": 20,
-    "op2": 21,
-    "__init__": 22,
-    "__main__": 22,
+    "ranks": 7,
+    "kernel": 8,
+    "pipeline": 9,
+    "loop": 10,
+    "check": 11,
+    "chain": 12,
+    "graph": 13,
+    "ahead": 14,
+    "algebra": 15,
+    "mesh": 16,
+    "io": 17,
+    "plot": 18,
+    "fem": 19,
+    "reports": 20,
+    "pyop2": 21,
+    "op2": 22,
+    "__init__": 23,
+    "__main__": 23,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 LATE_IMPORTS = {
@@ -98,7 +99,7 @@ VENDORS = {
 TEMPLATE_LINES = 80
 EXTRAS = (
     *("basix", "cupyx", "ffcx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py"),
-    *("petsc4py", "pyamg", "scipy", "tqdm", "ufl"),
+    *("petsc4py", "pyamg", "pymetis", "scipy", "tqdm", "ufl"),
 )
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 PRONOUNS = {

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops that compute near ghosts again, so that nothing written has to be sent.
+
+A loop that writes through Maps runs over all elements with an owned target. Owners then have all
+contributions. Where a Global is reduced, an element must count once: ghosts gather the
+contributions, and send them to the owners.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyop2cxx.base.access import READ, RW, WRITE
+from pyop2cxx.data.ghosts import REDUCED
+from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.loop.parts import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.loop.parts import Part
+    from pyop2cxx.sets.items import Items
+    from pyop2cxx.sets.sets import Set
+
+
+def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) -> Items:
+    """Return the items of a loop, with near ghosts if the loop writes through Maps.
+
+    Args:
+        items: The owned items.
+        iterset: The Set of the loop.
+        parts: The arrays of the loop.
+        what: The loop, for messages.
+
+    Raises:
+        UnsupportedError: The loop overwrites values through a Map and reduces a Global.
+    """
+    if not computes_again(iterset, parts):
+        for part in _written(parts) if iterset.is_distributed else ():
+            if part.access in (WRITE, RW):
+                raise UnsupportedError(
+                    f"{what}: arg {part.number}: Dat '{part.data.name}' is written through a Map "
+                    "with WRITE or RW, and a Global is reduced, over a distributed Set: near "
+                    "ghosts would be counted twice; make two loops"
+                )
+        return items
+    n = iterset.exec_size
+    return replace(items, n=n, n_boundary=n - iterset.core_size)
+
+
+def computes_again(iterset: Set, parts: Sequence[Part]) -> bool:
+    """Say whether a loop runs over near ghosts, too: on all ranks, also where there are none."""
+    if not iterset.is_distributed or not _written(parts):
+        return False
+    return not any(part.kind is Kind.TOTAL and part.access in REDUCED for part in parts)
+
+
+def _written(parts: Sequence[Part]) -> list[Part]:
+    return [part for part in parts if part.map_ is not None and part.access is not READ]

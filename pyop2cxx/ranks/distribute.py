@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sharing a mesh among the ranks of a program, by one call after all Sets and Maps are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.data.dats import Dat
+from pyop2cxx.exceptions import DatTypeError, RanksError, SetTypeError, UnsupportedError
+from pyop2cxx.ranks.exchange import Messages, RanksHalo, lists_of
+from pyop2cxx.ranks.owners import Share, Table, local_values, shares, spread
+from pyop2cxx.ranks.partition import by_curve, by_metis, check_method, checked, graph_of
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.processes import plain
+from pyop2cxx.sets.derived_maps import DerivedMap
+from pyop2cxx.sets.extruded import ExtrudedSet
+from pyop2cxx.sets.maps import EntriesOfMap, Map
+from pyop2cxx.sets.sets import Set, Subset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from pyop2cxx.base.arrays import Array
+
+_ADVICE = {
+    "Sparsity": "matrices are not carried over processes yet: apply the operator by loops",
+    "ExtrudedSet": "extruded Sets are not carried over processes yet: run in one process",
+    "ComposedMap": "composed Maps are not carried yet: make a Map of its values_with_halo",
+    "Graph": "make graphs after op2.distribute",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a distribution; `print` shows a line.
+
+    Attributes:
+        n_ranks: How many ranks there are.
+        cut: How many pairs of neighbours of the partitioned Set have different owners.
+        imbalance: Entities of the fullest rank over the mean, minus 1.
+        neighbours: How many ranks this one exchanges values with.
+        n_ghosts: Ghosts on this rank, of all Sets.
+    """
+
+    n_ranks: int
+    cut: int
+    imbalance: float
+    neighbours: int
+    n_ghosts: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_ranks} ranks, {self.cut} pairs of neighbours cut, imbalance "
+            f"{100 * self.imbalance:.1f} %; this rank: {self.neighbours} neighbours, "
+            f"{self.n_ghosts} ghosts"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Mesh:
+    """All that Maps connect with a Set.
+
+    Attributes:
+        sets: The Sets, the given one among them.
+        maps: The Maps with values of their own.
+        parts: The Subsets.
+        dats: The Dats.
+    """
+
+    sets: list[Set]
+    maps: list[Map]
+    parts: list[Subset]
+    dats: list[Dat]
+
+
+def distribute(
+    cells: Set, partition: str | ArrayLike = "metis", *, coordinates: Dat | None = None
+) -> Report:
+    """Share the mesh among all ranks of the communicator given to `init`; all ranks must call.
+
+    All Sets that Maps connect with `cells` are shared, and with them Maps, Dats and Subsets. Each
+    rank then has the owned entities first, and ghosts of its neighbours behind. Loops, sums and
+    norms give what they give in one process, to rounding. With one rank nothing changes.
+
+    Args:
+        cells: The Set with a partition; owners of the other Sets follow.
+        partition: "metis"; "hilbert", equal pieces of a curve through `coordinates`; or an array
+            with the rank of each entity, shape (cells.size,), equal on all ranks.
+        coordinates: For "hilbert": a Dat on `cells`, or on a Set that a Map of `cells` leads to.
+
+    Returns:
+        The cut, the imbalance, and the neighbours.
+
+    Raises:
+        SetTypeError: `cells` is not a whole Set.
+        RanksError: Ranks disagree, or the partition has a wrong length or ranks that do not exist.
+        UnsupportedError: Something on the Sets cannot be distributed; the message names what.
+        MissingExtraError: pymetis is not installed.
+    """
+    what = "op2.distribute"
+    if not isinstance(cells, Set) or isinstance(cells, Subset | ExtrudedSet):
+        raise SetTypeError(f"{what}: expected a whole Set, got {cells!r}")
+    runtime.require_running(what, "distribute")
+    processes = runtime.processes
+    comm = processes.comm
+    if comm is None:
+        raise RanksError(
+            f"{what}: nobody said which ranks share the mesh; call op2.init(comm=MPI.COMM_WORLD) "
+            "before the Sets are made, or set PYOP2CXX_COMM=world"
+        )
+    if isinstance(partition, str):
+        check_method(partition, coordinates, what)
+    if coordinates is not None and not isinstance(coordinates, Dat):
+        raise DatTypeError(f"{what}: coordinates must be a Dat, got {coordinates!r}")
+    if comm.size == 1:
+        if not isinstance(partition, str):
+            checked(partition, cells.size, 1, what)
+        return Report(1, 0, 0.0, 0, 0)
+    runtime.settle()
+    found = _connected(cells, what)
+    tables = _tables(found)
+    processes.wait(comm, [comm.Ibarrier()], what)
+    _check_equal(found, comm, what)
+    of_cells = _partitioned(found, tables, cells, partition, coordinates, comm)
+    base = found.sets.index(cells)
+    n_entities = [one.size for one in found.sets]
+    owners = spread(n_entities, tables, base, of_cells, comm.size)
+    mine = shares(owners, tables, comm.rank)
+    messages = Messages(processes.own_comm)
+    lists = lists_of(comm, mine, owners)
+    values = [local_values(table, mine) for table in tables]
+    halos = [
+        RanksHalo(messages, one, share.numbers) for one, share in zip(lists, mine, strict=True)
+    ]
+    _move(found, mine, halos, values, comm)
+    near = {rank for one in lists for side in (one.owned, one.ghosts) for rank in side}
+    graph = graph_of(len(of_cells), base, tables)
+    starts = np.repeat(of_cells, np.diff(graph.begins))
+    counts = np.bincount(of_cells, minlength=comm.size)
+    return Report(
+        n_ranks=comm.size,
+        cut=int((starts != of_cells[graph.neighbours]).sum()) // 2,
+        imbalance=float(counts.max() / max(counts.mean(), 1e-300) - 1) if len(of_cells) else 0.0,
+        neighbours=len(near),
+        n_ghosts=sum(share.sizes[3] - share.sizes[1] for share in mine),
+    )
+
+
+def _connected(cells: Set, what: str) -> _Mesh:
+    """Return all that Maps connect with a Set.
+
+    Raises:
+        UnsupportedError: Something cannot be distributed; nothing was changed.
+    """
+    live = runtime.processes.live
+    maps = [one for one in live if isinstance(one, Map) and not isinstance(one, EntriesOfMap)]
+    reached = {cells}
+    while True:
+        ends = [(m.iterset.ground, m.toset.ground) for m in maps]
+        more = {end for pair in ends if reached & {*pair} for end in pair} - reached
+        if not more:
+            break
+        reached |= more
+    for one in live:
+        on = _sets_of(one)
+        if any(s.ground in reached for s in on):
+            _check_carried(one, on, what)
+    sets = sorted(reached, key=lambda one: one.uid)
+    return _Mesh(
+        sets=sets,
+        maps=[one for one in maps if one.iterset in reached],
+        parts=[one for one in live if isinstance(one, Subset) and one.ground in reached],
+        dats=[one for one in live if isinstance(one, Dat) and one.dataset.set in reached],
+    )
+
+
+def _sets_of(thing: Any) -> Sequence[Set]:
+    """Return the Sets of an object."""
+    if isinstance(thing, Set):
+        return (thing,)
+    if isinstance(thing, Map):
+        return thing.iterset, thing.toset
+    if isinstance(thing, Dat):
+        return (thing.dataset.set,)
+    return cast("Sequence[Set]", thing.on_sets())
+
+
+def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
+    kind = type(one).__name__
+    name = f"{kind} '{one.name}'"
+    if kind in _ADVICE or isinstance(one, DerivedMap):
+        raise UnsupportedError(f"{what}: {name}: {_ADVICE.get(kind, _ADVICE['ComposedMap'])}")
+    if isinstance(one, Map) and one.followed_by:
+        raise UnsupportedError(
+            f"{what}: Map '{one.name}': {one.followed_by} is made of it, and meshes are not "
+            "carried over processes yet: make the Sets and Maps from arrays"
+        )
+    if isinstance(one, Map) and one.offset is not None:
+        raise UnsupportedError(f"{what}: {name} has offsets: {_ADVICE['ExtrudedSet']}")
+    if isinstance(one, Map) and not isinstance(one, EntriesOfMap) and not one.has_values:
+        raise UnsupportedError(f"{what}: {name} has no values yet; give them before")
+    for part in on:
+        if part.ranks is not None or part.halo is not None:
+            raise RanksError(f"{what}: Set '{part.name}' is distributed already, or has a Halo")
+    if isinstance(one, Dat):
+        one.refuse_frozen()
+        one.refuse_left_out()
+
+
+def _tables(found: _Mesh) -> list[Table]:
+    place = {one: i for i, one in enumerate(found.sets)}
+    return [
+        Table(place[m.iterset], place[m.toset], np.asarray(m.values_with_halo)) for m in found.maps
+    ]
+
+
+def _check_equal(found: _Mesh, comm: Any, what: str) -> None:
+    """Check that all ranks have the same Sets, Maps, Dats and Subsets.
+
+    Raises:
+        RanksError: They have not; the message has the first difference.
+    """
+    mine = [f"Set '{_plain(one)}' of {one.size} entities" for one in found.sets]
+    for m in found.maps:
+        total = crc32(np.ascontiguousarray(m.values_with_halo).data)
+        mine.append(f"Map '{_plain(m)}' of {m.shape[0]} x {m.arity}, checksum {total:08x}")
+    for part in found.parts:
+        total = crc32(np.ascontiguousarray(part.indices).data)
+        mine.append(f"a Subset of {part.total_size} of '{_plain(part.superset)}', {total:08x}")
+    mine += [f"Dat '{_plain(dat)}' of {dat.cdim} {dat.dtype}" for dat in found.dats]
+    said = comm.allgather(mine)
+    for rank, other in enumerate(said):
+        if other == said[0]:
+            continue
+        n = min(len(other), len(said[0]))
+        first = next((i for i in range(n) if other[i] != said[0][i]), n)
+        one, two = ((*part, "nothing more")[first] for part in (said[0], other))
+        raise RanksError(
+            f"{what}: ranks disagree: rank 0 has {one}, but rank {rank} has {two}; all ranks must "
+            "make the same mesh"
+        )
+
+
+def _plain(one: Any) -> str:
+    """Return a name without the number that makes it unique on a rank."""
+    return plain(str(one.name))
+
+
+def _partitioned(
+    found: _Mesh,
+    tables: Sequence[Table],
+    cells: Set,
+    partition: str | ArrayLike,
+    coordinates: Dat | None,
+    comm: Any,
+) -> Array:
+    """Return the owner of each cell, as rank 0 computes them: libraries may differ."""
+    what = "op2.distribute"
+    outcome: tuple[Any, Exception | None] = None, None
+    if comm.rank == 0:
+        try:
+            outcome = _made(found, tables, cells, partition, coordinates, comm.size), None
+        except Exception as error:  # all ranks raise
+            outcome = None, error
+    of_cells, error = comm.bcast(outcome)
+    if error is not None:
+        raise error
+    is_other = not isinstance(partition, str) and _differs(partition, of_cells)
+    differing = [rank for rank, other in enumerate(comm.allgather(is_other)) if other]
+    if differing:
+        raise RanksError(
+            f"{what}: ranks disagree: the partition of rank {differing[0]} is not that of rank 0"
+        )
+    return np.asarray(of_cells)
+
+
+def _differs(given: Any, wanted: Array) -> bool:
+    found = np.asarray(given)
+    return found.shape != wanted.shape or not bool((found == wanted).all())
+
+
+def _made(
+    found: _Mesh,
+    tables: Sequence[Table],
+    cells: Set,
+    partition: str | ArrayLike,
+    coordinates: Dat | None,
+    n_ranks: int,
+) -> Array:
+    what, base = "op2.distribute", found.sets.index(cells)
+    if not isinstance(partition, str):
+        return checked(partition, cells.size, n_ranks, what)
+    if partition == "metis" or coordinates is None:
+        return by_metis(graph_of(cells.size, base, tables), n_ranks)
+    points = np.asarray(coordinates.data_ro, np.float64).reshape(coordinates.dataset.set.size, -1)
+    if coordinates.dataset.set is cells:
+        return by_curve(points, n_ranks)
+    for table, m in zip(tables, found.maps, strict=True):
+        if m.iterset is cells and m.toset is coordinates.dataset.set:
+            return by_curve(points[np.maximum(table.values, 0)].mean(axis=1), n_ranks)
+    raise RanksError(
+        f"{what}: coordinates '{coordinates.name}' are on Set '{coordinates.dataset.set.name}', "
+        f"which no Map from '{cells.name}' leads to"
+    )
+
+
+def _move(
+    found: _Mesh,
+    mine: Sequence[Share],
+    halos: Sequence[RanksHalo],
+    values: Sequence[Array],
+    comm: Any,
+) -> None:
+    """Give all objects what this rank has."""
+    place = {one: i for i, one in enumerate(found.sets)}
+    held = {
+        dat: dat._brought(_core.Use.read, "distribute")[mine[place[dat.dataset.set]].numbers]
+        for dat in found.dats
+        if dat.is_allocated
+    }
+    subsets = {
+        part: np.flatnonzero(np.isin(mine[place[part.superset]].numbers, part.indices))
+        for part in found.parts
+    }
+    for one, share, halo in zip(found.sets, mine, halos, strict=True):
+        one.become_shared(share.sizes, halo, comm)
+    for m, local in zip(found.maps, values, strict=True):
+        m.become_shared(local, mine[place[m.iterset]].sizes[2])
+    for part, indices in subsets.items():
+        part.become_part(indices)
+    for dat, rows in held.items():
+        dat.become_shared(rows)
+    runtime.n_distributions += 1
+    runtime.epoch += 1

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Partitions of a Set: by METIS, along a Hilbert curve, or given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.base import extras
+from pyop2cxx.exceptions import RanksError, UsageError
+from pyop2cxx.runtime import runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.ranks.owners import Table
+
+METHODS = ("metis", "hilbert")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """The neighbours of each entity.
+
+    Attributes:
+        begins: Where the neighbours of each entity begin in `neighbours`; shape (n + 1,).
+        neighbours: The neighbours of all, one after the other.
+    """
+
+    begins: Array
+    neighbours: Array
+
+
+def graph_of(n: int, base: int, tables: Sequence[Table]) -> Graph:
+    """Return which entities of a Set are neighbours.
+
+    Neighbours are named by a row of a Map to the Set, such as the cells of an edge. Without a Map
+    of this kind entities with a common target are neighbours, linked in a row for each target.
+
+    Args:
+        n: How many entities there are.
+        base: Index of the Set.
+        tables: The Maps of the mesh.
+    """
+    named = [t.values for t in tables if t.end == base and t.values.shape[1] > 1]
+    if named:
+        pairs = [_pairs(values) for values in named]
+    else:
+        pairs = [_by_targets(t.values) for t in tables if t.start == base]
+    ends = np.concatenate([*pairs, np.zeros((0, 2), np.int64)])
+    ends = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
+    keys = np.sort(np.concatenate([ends[:, 0] * n + ends[:, 1], ends[:, 1] * n + ends[:, 0]]))
+    keys = keys[np.append(True, keys[1:] != keys[:-1])] if len(keys) else keys
+    begins = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(keys // max(n, 1), minlength=n), out=begins[1:])
+    return Graph(begins, keys % max(n, 1))
+
+
+def _pairs(values: Array) -> Array:
+    values = values.astype(np.int64)
+    width = values.shape[1]
+    return np.concatenate([values[:, [i, j]] for i in range(width) for j in range(i)])
+
+
+def _by_targets(values: Array) -> Array:
+    """Return pairs of elements that follow each other among those with a common target."""
+    flat = values.reshape(-1)
+    elements = np.repeat(np.arange(len(values)), values.shape[1])[flat >= 0]
+    flat = flat[flat >= 0]
+    order = np.argsort(flat, kind="stable")
+    same = flat[order][1:] == flat[order][:-1]
+    return np.stack([elements[order][1:][same], elements[order][:-1][same]], axis=1)
+
+
+def by_metis(graph: Graph, n_ranks: int) -> Array:
+    """Return a rank for each entity, with few cut pairs.
+
+    Raises:
+        MissingExtraError: pymetis is not installed.
+    """
+    pymetis: Any = extras.load("pymetis", "distribute(partition='metis')")
+    n = len(graph.begins) - 1
+    if n_ranks == 1 or n == 0:
+        return np.zeros(n, np.int32)
+    adjacency = pymetis.CSRAdjacency(graph.begins, graph.neighbours)
+    _, found = pymetis.part_graph(n_ranks, adjacency=adjacency)
+    return np.asarray(found, np.int32)
+
+
+def by_curve(points: Array, n_ranks: int) -> Array:
+    """Return a rank for each point: as many for each, along a Hilbert curve."""
+    given = np.ascontiguousarray(points, np.float64)
+    keys = _core.plan.curve_keys(
+        _core.plan.Curve.hilbert, given, given.shape[1], runtime.engine.n_threads
+    )
+    found = np.empty(len(given), np.int32)
+    found[np.argsort(keys, kind="stable")] = np.arange(len(given)) * n_ranks // max(len(given), 1)
+    return found
+
+
+def checked(given: Any, n: int, n_ranks: int, what: str) -> Array:
+    """Return a partition given as an array, as int32.
+
+    Raises:
+        RanksError: The array has another length, or ranks that do not exist.
+    """
+    try:
+        found = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise RanksError(f"{what}: partition: {error}") from None
+    if found.dtype.kind not in "iu" or found.shape != (n,):
+        raise RanksError(
+            f"{what}: a partition is {' or '.join(map(repr, METHODS))}, or an array of integers of "
+            f"shape ({n},), got {given!r:.60} of dtype {found.dtype} and shape {found.shape}"
+        )
+    wrong = np.flatnonzero((found < 0) | (found >= n_ranks))
+    if len(wrong):
+        raise RanksError(
+            f"{what}: partition[{wrong[0]}] is {found[wrong[0]]}, but there are ranks 0 to "
+            f"{n_ranks - 1}"
+        )
+    return found.astype(np.int32)
+
+
+def check_method(given: str, coordinates: Any, what: str) -> None:
+    """Raise unless a partition can be made by a method.
+
+    Raises:
+        UsageError: The method does not exist, or coordinates are missing.
+    """
+    if given not in METHODS:
+        raise UsageError(
+            f"{what}: partition {given!r} is unknown; there are {', '.join(map(repr, METHODS))}, "
+            "and arrays of ranks"
+        )
+    if given == "hilbert" and coordinates is None:
+        raise UsageError(f"{what}: partition 'hilbert' needs coordinates=, a Dat of points")

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Meshes shared by op2.distribute: programs on 1, 2 and 4 processes, started by mpiexec."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from on_ranks import TREE, failure, outputs
+
+from pyop2cxx.base import extras
+
+pytestmark = pytest.mark.skipif(not extras.installed()["mpi4py"], reason="mpi4py is not installed")
+
+AIRFOIL = f"""
+sys.path.insert(0, {str(TREE / "demos")!r})
+from airfoil import Airfoil
+from pyop2cxx.mesh import airfoil_arrays
+op2.init(backend=sys.argv[1])
+airfoil = Airfoil(airfoil_arrays(40, 20))
+cells = airfoil.q.dataset.set
+if sys.argv[3] == "late":
+    airfoil.iterate()
+coordinates = airfoil.adt_calc.args[0].data
+report = op2.distribute(cells, sys.argv[2], coordinates=coordinates)
+for _ in range(5 - (sys.argv[3] == "late")):
+    airfoil.iterate()
+q = airfoil.q.gathered()
+print(f"{{airfoil.change():.9e}} {{airfoil.q.norm:.10e}} {{cells.global_size}} {{q.shape}} "
+      f"{{np.abs(q).sum():.10e}}")
+"""
+EDGES = """
+from mpi4py import MPI
+op2.init(comm=MPI.COMM_WORLD)
+rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+cells, edges = op2.Set(6, "cells"), op2.Set(5, "edges")
+e2c = op2.Map(edges, cells, 2, [[i, i + 1] for i in range(5)], "e2c")
+x = op2.Dat(cells, np.arange(6.0), name="x")
+y = op2.Dat(cells, name="y")
+add = op2.Kernel("void add(const double *x, double *y) { y[0] += x[1]; y[1] += x[0]; }", "add")
+args = lambda: (x(op2.READ, e2c), y(op2.INC, e2c))
+"""
+
+
+@pytest.mark.parametrize("partition", ["metis", "hilbert"])
+def test_airfoil_on_ranks_is_airfoil_on_one(partition: str) -> None:
+    usual = outputs(AIRFOIL, 1, "sequential", partition, "", PYOP2CXX_COMM="world")
+    for n in (2, 4):
+        found = outputs(AIRFOIL, n, "sequential", partition, "", PYOP2CXX_COMM="world")
+        assert found == usual * n
+
+
+@pytest.mark.parametrize("backend", ["openmp", "opencl"])
+def test_airfoil_on_other_backends_with_loops_from_before(backend: str) -> None:
+    usual = outputs(AIRFOIL, 1, "sequential", "metis", "", PYOP2CXX_COMM="world")
+    assert outputs(AIRFOIL, 2, backend, "metis", "late", PYOP2CXX_COMM="world") == usual * 2
+
+
+RANDOM = """
+from hypothesis import given, settings, strategies as some
+from mpi4py import MPI
+op2.init(comm=MPI.COMM_WORLD, backend=sys.argv[1])
+rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+INC = op2.Kernel("void inc(const long *x, long *y, const long *z) {"
+                 " y[0] += x[1] + z[0]; y[1] += 2 * x[0]; }", "inc")
+SUM = op2.Kernel("void sum(const long *x, long *y, long *g) {"
+                 " y[0] += x[1]; y[1] += x[0]; g[0] += x[0] * x[1]; }", "sum")
+MAX = op2.Kernel("void most(const long *x, long *y) {"
+                 " for (int i = 0; i < 2; i++) if (x[1 - i] > y[i]) y[i] = x[1 - i]; }", "most")
+PUT = op2.Kernel("void put(const long *x, long *y) { y[0] = 3 * x[0]; y[1] = 3 * x[1]; }", "put")
+ROW = op2.Kernel("void row(const long *x, long *z, long *g) {"
+                 " z[0] = x[0] - x[1]; if (x[0] < g[0]) g[0] = x[0]; }", "row")
+
+def values(random, on):
+    return random.integers(-50, 50, on.size)
+
+@settings(max_examples=int(sys.argv[2]), deadline=None, derandomize=True, database=None)
+@given(some.integers(0, 2**32 - 1), some.booleans())
+def check(seed, checks):
+    random = np.random.default_rng(seed)
+    a, b, e = (op2.Set(int(random.integers(2, 25)), name) for name in ("a", "b", "edges"))
+    e2b = op2.Map(e, b, 2, random.integers(0, b.size, (e.size, 2)), "e2b")
+    a2e = op2.Map(a, e, 1, random.integers(0, e.size, a.size), "a2e")
+    vx, vz = values(random, b), values(random, e)
+    x, y = op2.Dat(b, vx.copy(), name="x"), op2.Dat(b, dtype="int64", name="y")
+    z = op2.Dat(e, vz.copy(), name="z")
+    w = op2.Dat(a, dtype="int64", name="w")
+    some_edges = np.flatnonzero(random.random(e.size) < 0.5)
+    part = op2.Subset(e, some_edges)
+    both = op2.Dat(b ** 2, np.stack([vx, vx], axis=1), "int64")
+    ends, tails = e2b.values_with_halo.copy(), a2e.values.ravel().copy()
+    op2.distribute(a, random.integers(0, n, a.size))
+    g, least = op2.Global(1, 7, "int64", "g"), op2.Global(1, 1000, "int64", "least")
+    py = np.zeros_like(vx)
+
+    def inc(rows, mine):
+        np.add.at(py, ends[rows, 0], vx[ends[rows, 1]] + mine[rows])
+        np.add.at(py, ends[rows, 1], 2 * vx[ends[rows, 0]])
+
+    every = np.arange(len(ends))
+    for iterset, rows in ((e, every), (part, some_edges), (e, every)):
+        op2.par_loop(INC, iterset, x(op2.READ, e2b), y(op2.INC, e2b), z(op2.READ), check=checks)
+        inc(rows, vz)
+    assert (y.gathered() == py).all()
+    op2.par_loop(ROW, e, x(op2.READ, e2b), z(op2.WRITE), least(op2.MIN))
+    vz = vx[ends[:, 0]] - vx[ends[:, 1]]
+    assert (z.gathered() == vz).all() and least.data_ro[0] == vx[ends[:, 0]].min()
+    op2.par_loop(INC, e, x(op2.READ, e2b), y(op2.INC, e2b), z(op2.READ))
+    inc(every, vz)
+    op2.par_loop(SUM, e, x(op2.READ, e2b), y(op2.INC, e2b), g(op2.INC))
+    np.add.at(py, ends[:, 0], vx[ends[:, 1]])
+    np.add.at(py, ends[:, 1], vx[ends[:, 0]])
+    assert (y.gathered() == py).all()
+    assert g.data_ro[0] == 7 + (vx[ends[:, 0]] * vx[ends[:, 1]]).sum()
+    op2.par_loop(MAX, e, x(op2.READ, e2b), y(op2.MAX, e2b))
+    np.maximum.at(py, ends[:, 0], vx[ends[:, 1]])
+    np.maximum.at(py, ends[:, 1], vx[ends[:, 0]])
+    assert (y.gathered() == py).all()
+    op2.par_loop(PUT, e, y(op2.READ, e2b), x(op2.WRITE, e2b), equal_writes=True)
+    touched = np.unique(ends)
+    vx[touched] = 3 * py[touched]
+    assert (x.gathered() == vx).all()
+    x += 1
+    vx += 1
+    op2.par_loop(op2.Kernel("void pick(const long *z, long *w) { w[0] = z[0]; }", "pick"), a,
+                 z(op2.READ, a2e), w(op2.WRITE))
+    assert (w.gathered() == vz[tails]).all()
+    assert x.sum() == vx.sum() and x.max() == vx.max() and x.inner(y) == (vx * py).sum()
+    assert (x.data_ro_with_halos == vx[b.global_numbers]).all()
+
+    def plus(xs, ys):
+        ys += xs[::-1]
+
+    op2.par_loop(plus, e, x(op2.READ, e2b), y(op2.INC, e2b))
+    np.add.at(py, ends[:, 0], vx[ends[:, 1]])
+    np.add.at(py, ends[:, 1], vx[ends[:, 0]])
+    assert (y.gathered() == py).all() and e.global_size == len(ends)
+    op2.par_loop(op2.Kernel("void two(const long *p, long *z) { z[0] += p[0] + p[3]; }", "two"), e,
+                 both(op2.READ, e2b), z(op2.RW))
+
+check()
+print("right")
+"""
+
+
+@pytest.mark.parametrize(
+    ("n", "backend", "examples"),
+    [
+        (1, "sequential", 3),
+        (2, "openmp", 12),
+        (3, "sequential", 12),
+        (4, "sequential", 12),
+        (2, "opencl", 3),
+    ],
+)
+def test_random_partitions_of_random_meshes(n: int, backend: str, examples: int) -> None:
+    found = outputs(RANDOM, n, backend, str(examples), PYOP2CXX_THREADS="2")
+    assert found == ["right"] * n
+
+
+def test_ranks_may_have_nothing() -> None:
+    text = (
+        EDGES
+        + """
+empty = op2.Set(0, "empty")
+nowhere = op2.Map(empty, cells, 1, np.zeros((0, 1), int))
+report = op2.distribute(cells, np.zeros(6, int))
+op2.par_loop(add, edges, *args())
+assert y.gathered().tolist() == [1, 2, 4, 6, 8, 4] and y.max() == 8 and y.sum() == 25
+assert cells.size == 6 * (rank == 0) and report.cut == 0 and report.imbalance == n - 1
+print("right", report)
+"""
+    )
+    found = outputs(text, 3)
+    assert len(found) == 3
+    assert found[0].startswith("right 3 ranks, 0 pairs of neighbours cut")
+
+
+def test_only_what_is_read_and_out_of_date_travels() -> None:
+    text = (
+        EDGES
+        + """
+z = op2.Dat(cells, name="z")
+both = op2.Kernel("void both(const double *x, const double *z, double *y) {"
+                  " y[0] += x[1] + z[1]; y[1] += x[0] + z[0]; }", "both")
+op2.distribute(cells, np.arange(6) * n // 6)
+counts = cells.halo.messages.counts
+made = []
+for change in ((), (), (x,), (x, z), ()):
+    for dat in change:
+        dat += 1
+        dat.data  # ghosts are out of date
+    op2.par_loop(both, edges, x(op2.READ, e2c), z(op2.READ, e2c), y(op2.INC, e2c))
+    made.append(counts[0])
+print(made)
+"""
+    )
+    assert outputs(text, 2) == ["[0, 0, 1, 2, 2]"] * 2
+
+
+def test_what_cannot_be_distributed_is_refused_by_name() -> None:
+    text = (
+        EDGES
+        + """
+def tried(call):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, str(error).replace(chr(10), " "))
+    else:
+        print("nothing", call)
+tried(lambda: op2.distribute(cells, [0, 1]))
+tried(lambda: op2.distribute(cells, [7] * 6))
+tried(lambda: op2.distribute(cells, [rank] * 6))
+tried(lambda: op2.distribute(cells, "best"))
+tried(lambda: op2.distribute(op2.Subset(cells, [1])))
+tried(lambda: op2.distribute(cells, "hilbert", coordinates=op2.Dat(op2.Set(3, "far"))))
+columns = op2.ExtrudedSet(edges, 3)
+tried(lambda: op2.distribute(cells))
+del columns
+composed = op2.ComposedMap(op2.Map(cells, edges, 1, [0] * 6), op2.Map(cells, cells, 1, [0] * 6))
+tried(lambda: op2.distribute(cells))
+del composed
+assert (e2c.values == [[i, i + 1] for i in range(5)]).all()
+op2.distribute(cells, [0, 0, 0, 1, 1, 1])
+tried(lambda: op2.distribute(cells))
+tried(lambda: op2.Map(edges, cells, 1, [0] * edges.total_size))
+tried(lambda: e2c.update_values(e2c.values_with_halo))
+tried(lambda: op2.ExtrudedSet(edges, 3))
+tried(lambda: op2.Sparsity(cells**1, [(e2c, e2c, None)]))
+tried(lambda: op2.renumber([e2c]))
+tried(lambda: x.save("never.npy"))
+g = op2.Global(1, 0.0)
+tried(lambda: op2.par_loop(op2.Kernel("void k(double *y, double *g) { y[0] = g[0] = 1; }", "k"),
+                           edges, y(op2.WRITE, e2c), g(op2.INC)))
+"""
+    )
+    found = outputs(text, 2)
+    assert not [line for line in found if line.startswith("nothing")], found
+    for wanted in (
+        r"^RanksError op2.distribute: a partition is .*got \[0, 1\]",
+        r"^RanksError .*partition\[0\] is 7, but there are ranks 0 to 1",
+        r"^RanksError .*ranks disagree: the partition of rank 1 is not that of rank 0",
+        r"^UsageError .*partition 'best' is unknown",
+        r"^SetTypeError .*expected a whole Set",
+        r"^RanksError .*on Set 'far', which no Map from 'cells' leads to",
+        r"^UnsupportedError .*ExtrudedSet 'edges_extruded': extruded Sets are not carried",
+        r"^UnsupportedError .*ComposedMap '.*': composed Maps are not carried",
+        r"^RanksError .*Set 'cells' is distributed already|^RanksError .*'edges' is distributed",
+        r"^UnsupportedError Map 'map_.*make all Maps before op2.distribute",
+        r"^UnsupportedError Map 'e2c'.*make all Maps before op2.distribute",
+        r"^UnsupportedError ExtrudedSet of Set 'edges'",
+        r"^UnsupportedError Sparsity: Set 'cells' .*matrices are not carried",
+        r"^UnsupportedError renumber: Set 'cells'|^UnsupportedError renumber: Set 'edges'",
+        r"^UnsupportedError save: Set 'cells' .*gathered\(\)",
+        r"^UnsupportedError par_loop 'k': arg 0: .*make two loops",
+    ):
+        assert sum(bool(re.search(wanted, line)) for line in found) == 2, (wanted, found)
+
+
+def test_a_distribution_needs_a_communicator() -> None:
+    said = failure("op2.distribute(op2.Set(3), [0, 0, 0])", 1)
+    assert "nobody said which ranks share the mesh" in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            "op2.Dat(cells, name='q') if rank else None; keep = op2.Dat(cells ** (rank + 1))\n"
+            "op2.distribute(cells)",
+            "ranks disagree: rank 0 has Dat 'dat' of 1 float64, but rank 1 has Dat 'dat' of 2",
+        ),
+        ("op2.distribute(cells) if rank else None", "rank 0: computes, or has ended"),
+        (
+            "op2.distribute(cells, [0, 0, 0, 1, 1, 1])\nx.data[...] += 1\ny.data[...] += 1\n"
+            "a, b = (x, y) if rank else (y, x)\n"
+            "op2.par_loop(add, edges, a(op2.READ, e2c), b(op2.INC, e2c))",
+            "ranks disagree: rank",
+        ),
+        (
+            "op2.distribute(cells, [0, 0, 0, 1, 1, 1])\nx.data[...] += 1\n"
+            "op2.par_loop(add, edges, *args()) if rank else x.sum()",
+            "ranks wait for each other",
+        ),
+    ],
+)
+def test_ranks_that_disagree_are_named(wrong: str, said: str) -> None:
+    text = EDGES + wrong + "\nimport time\ntime.sleep(20)\n"
+    found = failure(text, 2, PYOP2CXX_PATIENCE="2")
+    assert said in found, found
+    assert "program.py:" in found
