@@ -506,7 +506,7 @@ class Algebra:
         """Raise if other processes may have a part of the summed values, and nobody said so."""
         home = getattr(self, "set", None)
         if home is not None and home.ranks is None:
-            runtime.processes.check_alone(home.comm, self.label, member)
+            runtime.processes.check_alone(home.given_comm, self.label, member)
 
     @property
     def ranks(self) -> Any:

@@ -363,11 +363,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         self.buffer.reset(address=address_of(values), n_bytes=values.nbytes, is_zero=is_zero)
 
     def become_shared(self, values: Array) -> None:
-        """Have the values of this rank, of a Set shared before."""
-        self._lent_out.recall()
-        is_zero = self._zero_version == self._buffer.version
-        self._values = np.ascontiguousarray(values)
-        self._point_at(self._values, is_zero=is_zero)
+        """Have the values of this rank, of a Set shared before; shape (set.total_size, cdim)."""
+        self.lent_out.recall()
+        is_zero = self.zero_version == self.buffer.version
+        self.host_values = values.reshape(self._shape("op2.distribute"))
+        self._point_at(self.host_values, is_zero=is_zero)
         self.halo_valid = True
 
     def _brought(self, use: _core.Use, member: str, *, is_explicit: bool = False) -> Array:
@@ -599,7 +599,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             raise unfit(other, operation, copied[place], place)
         if place is not None:
             entity = place[0] if subset is None else int(subset.owned_indices[place[0]])
-            entity = self._set.number_of(entity)
+            entity = self.set.number_of(entity)
             at = f" at {list(place[1:])}" if self._cdim > 1 else ""
             raise DataValueError(
                 f"{self.label}: copy: the value {copied[place]} of entity {entity}{at} does not "

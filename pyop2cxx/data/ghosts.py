@@ -85,9 +85,14 @@ class HaloExchange(OlderNames):
         raise NotImplementedError
 
     @property
-    def _exchanged(self) -> Any:
+    def exchanged(self) -> Any:
         """The Dat passed to the Halo: for a view the parent."""
         return self
+
+    @property
+    def cdim(self) -> int:
+        """The number of values of an entity."""
+        raise NotImplementedError
 
     def _brought(self, use: _core.Use, member: str) -> Array:
         raise NotImplementedError
@@ -95,14 +100,20 @@ class HaloExchange(OlderNames):
     is_exchanging = False
     """Whether the Halo is at work: its uses of the Dat must not start another exchange."""
 
+    def all_rows(self) -> Array:
+        """Return all values on the host, to be read and written; shape (set.total_size, cdim)."""
+        values = self._brought(_core.Use.read_write, "a halo exchange")
+        return values.reshape(len(values), self.cdim)
+
     @property
-    def _has_exchange(self) -> bool:
+    def has_exchange(self) -> bool:
+        """Whether ghosts are exchanged now."""
         return (
-            self.set.halo is not None and self.frozen is None and not self._exchanged.is_exchanging
+            self.set.halo is not None and self.frozen is None and not self.exchanged.is_exchanging
         )
 
     def _exchange(self, operation: str, mode: Access) -> None:
-        dat = self._exchanged
+        dat = self.exchanged
         dat.is_exchanging = True
         try:
             getattr(self.set.halo, operation)(dat, mode)
@@ -118,7 +129,7 @@ class HaloExchange(OlderNames):
                 accesses need nothing.
         """
         mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
-        if not self._has_exchange:
+        if not self.has_exchange:
             return
         if mode in READING and not self.halo_valid:
             self._exchange("global_to_local_begin", WRITE)
@@ -129,7 +140,7 @@ class HaloExchange(OlderNames):
     def global_to_local_end(self, access_mode: Access) -> None:
         """End `global_to_local_begin`."""
         mode = checked_access(access_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
-        if not self._has_exchange:
+        if not self.has_exchange:
             return
         if mode in READING and not self.halo_valid:
             self._exchange("global_to_local_end", WRITE)
@@ -145,13 +156,13 @@ class HaloExchange(OlderNames):
                 by the same access.
         """
         mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
-        if self._has_exchange:
+        if self.has_exchange:
             self._exchange("local_to_global_begin", mode)
 
     def local_to_global_end(self, insert_mode: Access) -> None:
         """End `local_to_global_begin`."""
         mode = checked_access(insert_mode, DAT_ACCESSES, self.dtype.kind == "c", self.label)
-        if self._has_exchange:
+        if self.has_exchange:
             self._exchange("local_to_global_end", mode)
             self.halo_valid = False
 

@@ -71,10 +71,10 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     ) -> None:
         if isinstance(dim, Global | Constant):
             if isinstance(dim, Global):
-                comm = dim.comm if comm is None else comm
+                comm = dim.given_comm if comm is None else comm
             dim, data, name = copied(dim, data, name)
         super().__init__(dim, data, dtype, name, copy)
-        self._comm: Any = communicators.as_comm(comm, self.label)
+        self.given_comm: Any = communicators.as_comm(comm, self.label)
         self._accesses = (
             GLOBAL_ACCESSES - ORDERED_ACCESSES if self.dtype.kind == "c" else GLOBAL_ACCESSES
         )
@@ -123,7 +123,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     @property
     def comm(self) -> Any:
         """The communicator of the reducing processes."""
-        return communicators.comm_of(self._comm, self.label)
+        return communicators.comm_of(self.given_comm, self.label)
 
     def _put(self, given: Array) -> None:
         recorder = runtime.recorder
@@ -235,7 +235,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         return GlobalDataSet(self)
 
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Global:
-        return Global(self._dim, None, self.dtype if dtype is None else dtype, comm=self._comm)
+        return Global(self._dim, None, self.dtype if dtype is None else dtype, comm=self.given_comm)
 
     def family(self) -> type[Global]:
         """Return the class whose objects may be combined."""
@@ -307,7 +307,7 @@ class Global(SetFreeCarrier, Algebra, AsVec):
     def duplicate(self) -> Global:
         """Return a separate Global with the same values and name."""
         values = as_copy(self.read_values("duplicate"), self.label)
-        return Global(self._dim, values, None, self._name, self._comm)
+        return Global(self._dim, values, None, self._name, self.given_comm)
 
     # Part of a Dat's interface, for Globals among Dats
 

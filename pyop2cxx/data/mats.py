@@ -121,7 +121,7 @@ class Mat(MatAlgebra, MatValues):
         """
         mode = checked_access(access, MAT_ACCESSES, False, self.label)
         for part in self._sparsity.dsets[0]:
-            runtime.processes.check_alone(part.set.comm, self.label, mode.name)
+            runtime.processes.check_alone(part.set.given_comm, self.label, mode.name)
         is_pair = isinstance(path, tuple | list)
         maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:

@@ -111,7 +111,8 @@ class DatView(Dat):
         self._parent.halo_valid = valid
 
     @property
-    def _exchanged(self) -> Dat:
+    def exchanged(self) -> Dat:
+        """The whole Dat."""
         return self._parent
 
     @property

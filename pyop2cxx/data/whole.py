@@ -42,8 +42,8 @@ class WholeValues:
 
         All processes must call this, and all get the values; shape (set.global_size, *dim).
         """
-        mine = as_copy(self.data_ro, self._what)
-        home = self._set
+        mine = as_copy(self.data_ro, self.label)
+        home = self.set
         if not home.is_distributed:
             return mine
         pieces = home.ranks.allgather((home.global_numbers[: home.size], mine))

@@ -129,7 +129,7 @@ class Graph(Listed):
                 f"graph '{name}': on_race must be one of {', '.join(map(repr, ON_RACE))}, got "
                 f"{on_race!r}"
             )
-        self._uid = runtime.next_uid()
+        self.uid = runtime.next_uid()
         runtime.processes.note(self)
         self._name = name
         self.slots = dict(slots)
@@ -329,7 +329,7 @@ class Graph(Listed):
 
     def on_sets(self) -> list[Any]:
         """Return the Sets of the values."""
-        return [one._set for one in data_of(self._nodes) if hasattr(one, "_set")]
+        return [one.set for one in data_of(self.nodes) if hasattr(one, "set")]
 
     def __repr__(self) -> str:
         return f"<graph '{self._name}' of {len(self.nodes)} nodes on {self.backend}>"

@@ -116,7 +116,7 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
 
 
 def _uses_ghosts(part: Part) -> bool:
-    return part.map_ is not None and not part.map_._is_of_columns
+    return part.map_ is not None and not part.map_.is_of_columns
 
 
 def _uses_ghosts_again(part: Part) -> bool:
@@ -131,11 +131,11 @@ def _reduced(parts: Sequence[Part], iterset: Set) -> tuple[tuple[int, Access], .
     for part in parts:
         if part.kind is not Kind.TOTAL or part.access not in REDUCED:
             continue
-        comm = part.data.comm
+        comm = part.data.given_comm
         if comm is ALONE:  # of a service that looks at this process
             continue
         if ranks is None:
-            given = iterset.comm if comm is None else comm
+            given = iterset.given_comm if comm is None else comm
             runtime.processes.check_alone(given, part.data.label, part.access.name)
             continue
         if part.is_field or (comm is not None and comm.size != ranks.size):
@@ -247,7 +247,7 @@ class Run:
         if self._is_plain:
             return
         self.note_assembly(args)
-        if self._ghosts and not self._effects.again:
+        if self._ghosts and not self.effects.again:
             begin_to_gather(self._ghosts, args)
             end_to_gather(self._ghosts, args)
         if self._watch is not None:
@@ -259,7 +259,7 @@ class Run:
             self._watch.before()
         if not self._ghosts:
             return self._launch()
-        begin_to_bring(self._ghosts, args, self._what)
+        begin_to_bring(self._ghosts, args, self.label)
         if not self._overlaps or self._phases is None:
             end_to_bring(self._ghosts, args)
             return self._launch()
@@ -328,8 +328,8 @@ def begin_to_bring(
         of_dat = getattr(dat.dataset.set.halo, "messages", None)
         if of_dat is None or access not in READING:
             dat.global_to_local_begin(access)
-        elif dat._has_exchange and not dat.halo_valid:
-            joined.setdefault(dat._exchanged._uid, dat._exchanged)
+        elif dat.has_exchange and not dat.halo_valid:
+            joined.setdefault(dat.exchanged.uid, dat.exchanged)
             messages = of_dat
     if messages is not None:
         messages.begin(list(joined.values()), what)

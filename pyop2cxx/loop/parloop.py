@@ -238,9 +238,9 @@ class ParLoop(Fixed, Shown):
     def follow_distribution(self) -> None:
         """Have the items and arrays of now, after `op2.distribute` has shared the Sets."""
         self.items = self._owned_items()
-        self._take(self.args)
+        self.take(self.args)
         self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
-        self._note_effects()
+        self.note_effects()
         self.distribution = runtime.n_distributions
 
     def _check_kernel(self) -> None:

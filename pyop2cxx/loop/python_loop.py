@@ -197,7 +197,7 @@ class _Item:
 def _items(loop: PythonLoop) -> Iterator[_Item]:
     iterset, whole = loop.iterset, loop.items.whole
     if not isinstance(whole, ExtrudedSet):
-        yield from (_Item(int(n)) for n in iterset.indices[: loop._items.n])
+        yield from (_Item(int(n)) for n in iterset.indices[: loop.items.n])
         return
     owned = iterset.owned_indices if isinstance(iterset, Subset) else range(iterset.size)
     region = loop.iteration_region or ALL

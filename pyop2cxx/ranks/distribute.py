@@ -9,7 +9,6 @@ from zlib import crc32
 
 import numpy as np
 
-from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import DatTypeError, RanksError, SetTypeError, UnsupportedError
 from pyop2cxx.ranks.exchange import Messages, RanksHalo, lists_of
@@ -45,8 +44,8 @@ class Report:
         n_ranks: How many ranks there are.
         cut: How many pairs of neighbours of the partitioned Set have different owners.
         imbalance: Entities of the fullest rank over the mean, minus 1.
-        neighbours: How many ranks this one exchanges values with.
-        n_ghosts: Ghosts on this rank, of all Sets.
+        neighbours: How many ranks the rank exchanges values with.
+        n_ghosts: Ghosts on the rank, of all Sets.
     """
 
     n_ranks: int
@@ -65,10 +64,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Mesh:
-    """All that Maps connect with a Set.
+    """All objects connected by Maps with a Set.
 
     Attributes:
-        sets: The Sets, the given one among them.
+        sets: The Sets, the given Set among them.
         maps: The Maps with values of their own.
         parts: The Subsets.
         dats: The Dats.
@@ -85,15 +84,15 @@ def distribute(
 ) -> Report:
     """Share the mesh among all ranks of the communicator given to `init`; all ranks must call.
 
-    All Sets that Maps connect with `cells` are shared, and with them Maps, Dats and Subsets. Each
-    rank then has the owned entities first, and ghosts of its neighbours behind. Loops, sums and
-    norms give what they give in one process, to rounding. With one rank nothing changes.
+    All Sets connected by Maps with `cells` are shared, with their Maps, Dats and Subsets. Each rank
+    then has the owned entities first, and ghosts of neighbours behind. Loops, sums and norms give
+    the results of a single process, to rounding. With a single rank nothing changes.
 
     Args:
         cells: The Set with a partition; owners of the other Sets follow.
         partition: "metis"; "hilbert", equal pieces of a curve through `coordinates`; or an array
             with the rank of each entity, shape (cells.size,), equal on all ranks.
-        coordinates: For "hilbert": a Dat on `cells`, or on a Set that a Map of `cells` leads to.
+        coordinates: For "hilbert": a Dat on `cells`, or on the target Set of a Map from `cells`.
 
     Returns:
         The cut, the imbalance, and the neighbours.
@@ -101,7 +100,7 @@ def distribute(
     Raises:
         SetTypeError: `cells` is not a whole Set.
         RanksError: Ranks disagree, or the partition has a wrong length or ranks that do not exist.
-        UnsupportedError: Something on the Sets cannot be distributed; the message names what.
+        UnsupportedError: An object on the Sets cannot be distributed; the message names the object.
         MissingExtraError: pymetis is not installed.
     """
     what = "op2.distribute"
@@ -154,10 +153,10 @@ def distribute(
 
 
 def _connected(cells: Set, what: str) -> _Mesh:
-    """Return all that Maps connect with a Set.
+    """Return all objects connected by Maps with a Set.
 
     Raises:
-        UnsupportedError: Something cannot be distributed; nothing was changed.
+        UnsupportedError: An object cannot be distributed; nothing was changed.
     """
     live = runtime.processes.live
     maps = [one for one in live if isinstance(one, Map) and not isinstance(one, EntriesOfMap)]
@@ -249,7 +248,7 @@ def _check_equal(found: _Mesh, comm: Any, what: str) -> None:
 
 
 def _plain(one: Any) -> str:
-    """Return a name without the number that makes it unique on a rank."""
+    """Return a name without the number made up by a rank."""
     return plain(str(one.name))
 
 
@@ -269,9 +268,9 @@ def _partitioned(
             outcome = _made(found, tables, cells, partition, coordinates, comm.size), None
         except Exception as error:  # all ranks raise
             outcome = None, error
-    of_cells, error = comm.bcast(outcome)
-    if error is not None:
-        raise error
+    of_cells, failed = comm.bcast(outcome)
+    if failed is not None:
+        raise failed
     is_other = not isinstance(partition, str) and _differs(partition, of_cells)
     differing = [rank for rank, other in enumerate(comm.allgather(is_other)) if other]
     if differing:
@@ -318,10 +317,10 @@ def _move(
     values: Sequence[Array],
     comm: Any,
 ) -> None:
-    """Give all objects what this rank has."""
+    """Give all objects the part of the rank."""
     place = {one: i for i, one in enumerate(found.sets)}
     held = {
-        dat: dat._brought(_core.Use.read, "distribute")[mine[place[dat.dataset.set]].numbers]
+        dat: dat.all_rows()[mine[place[dat.dataset.set]].numbers]
         for dat in found.dats
         if dat.is_allocated
     }

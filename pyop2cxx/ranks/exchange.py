@@ -13,7 +13,6 @@ from zlib import crc32
 
 import numpy as np
 
-from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MIN, WRITE
 from pyop2cxx.exceptions import RanksError, user_line
 from pyop2cxx.runtime import communicators, runtime
@@ -39,10 +38,10 @@ _POLLS_BEFORE_LOOK = 2000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists:
-    """The entities of a Set that travel, by neighbour, in the numbers of this rank.
+    """The travelling entities of a Set, by neighbour, in the numbers of the rank.
 
     Attributes:
-        owned: Entities owned here and there as ghosts.
+        owned: Entities owned here, and ghosts there.
         ghosts: Ghosts here, owned there.
     """
 
@@ -55,7 +54,7 @@ class RanksHalo(Halo):
 
     Args:
         messages: Sends and receives, for all Sets.
-        lists: The entities that travel.
+        lists: The travelling entities.
         numbers: The global number of each entity, shape (total_size,).
     """
 
@@ -99,7 +98,7 @@ class Messages:
 
     Attributes:
         comm: As given.
-        counts: How many exchanges were made, and the bytes sent by this rank.
+        counts: How many exchanges were made, and the bytes sent by the rank.
     """
 
     def __init__(self, comm: Any) -> None:
@@ -114,8 +113,8 @@ class Messages:
         Args:
             dats: Dats, each once, in an order equal on all ranks.
             what: The loop, for messages.
-            mode: WRITE: ghosts get the values of owners. INC, MIN or MAX: owners get those of
-                ghosts.
+            mode: WRITE: ghosts get the values of owners. INC, MIN or MAX: owners get the values
+                of ghosts.
         """
         key = (mode, *(dat.uid for dat in dats))
         found = self._known.get(key)
@@ -174,7 +173,7 @@ class _Exchange:
     def begin(self, dats: Sequence[Dat]) -> int:
         """Pack and send, and return the bytes."""
         self._dats = dats
-        self._arrays = [_rows_of(dat) for dat in dats]
+        self._arrays = [dat.all_rows() for dat in dats]
         here = f"{self._text} at {user_line()}"
         head = np.frombuffer(here.encode()[:_HEAD].ljust(_HEAD), np.uint8)
         for message in self._out.values():
@@ -251,7 +250,7 @@ class _Message:
             np.take(array, some, axis=0, out=view, mode="clip")
 
     def unpack(self, arrays: Sequence[Array], mode: Access) -> None:
-        """Put rows into the Dats, or combine them with those there; each entity comes once."""
+        """Put rows into the Dats, or combine rows; each entity comes once."""
         for array, some, view in zip(arrays, self._numbers, self._views, strict=True):
             if mode is WRITE:
                 array[some] = view
@@ -261,18 +260,12 @@ class _Message:
                 array[some] = (np.minimum if mode is MIN else np.maximum)(array[some], view)
 
 
-def _rows_of(dat: Dat) -> Array:
-    """Return all values on the host; shape (total_size, cdim)."""
-    values = dat._brought(_core.Use.read_write, "a halo exchange")
-    return values.reshape(len(values), dat.cdim)
-
-
 def lists_of(comm: Any, shares: Sequence[Any], owners: Sequence[Array]) -> list[Lists]:
-    """Return the entities that travel, agreed upon with the neighbours.
+    """Return the travelling entities, agreed upon with the neighbours.
 
     Args:
         comm: The communicator.
-        shares: The entities of each Set on this rank.
+        shares: The entities of each Set on the rank.
         owners: The owner of each entity, of each Set.
     """
     wanted: list[list[Numbers]] = [[] for _ in range(comm.size)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers of a mesh shared by ranks: owners, ghosts, and their order on a rank.
 
-All functions see the whole mesh, and give the same on each rank.
+All functions see the whole mesh, and give equal results on each rank.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _share(owner: Array, owned: Array, leaves: Array, computed: Array, needed: A
 def local_values(table: Table, shares_: Sequence[Share]) -> Array:
     """Return the values of a Map in the numbers of a rank.
 
-    Ghosts that are not computed again lead nowhere: no loop visits them.
+    Rows of other ghosts than near ghosts lead nowhere: no loop visits the rows.
 
     Args:
         table: The Map, in global numbers.

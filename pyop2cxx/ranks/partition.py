@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from pyop2cxx.ranks.owners import Table
 
 METHODS = ("metis", "hilbert")
+_MOST_STEPS = 64
+"""Elements of a target linked with each other; of more, only close numbers are linked."""
+_CORNERS = 3
+"""Targets of an element from which on a common target is a corner, not a side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,10 +40,10 @@ class Graph:
 
 
 def graph_of(n: int, base: int, tables: Sequence[Table]) -> Graph:
-    """Return which entities of a Set are neighbours.
+    """Return the neighbours among the entities of a Set.
 
-    Neighbours are named by a row of a Map to the Set, such as the cells of an edge. Without a Map
-    of this kind entities with a common target are neighbours, linked in a row for each target.
+    Neighbours are named by a row of a Map to the Set, such as the cells of an edge. Without
+    such a Map entities with common targets are neighbours.
 
     Args:
         n: How many entities there are.
@@ -67,13 +71,24 @@ def _pairs(values: Array) -> Array:
 
 
 def _by_targets(values: Array) -> Array:
-    """Return pairs of elements that follow each other among those with a common target."""
+    """Return pairs of elements with two common targets, or with one if they have no more."""
     flat = values.reshape(-1)
     elements = np.repeat(np.arange(len(values)), values.shape[1])[flat >= 0]
-    flat = flat[flat >= 0]
-    order = np.argsort(flat, kind="stable")
-    same = flat[order][1:] == flat[order][:-1]
-    return np.stack([elements[order][1:][same], elements[order][:-1][same]], axis=1)
+    order = np.argsort(flat[flat >= 0], kind="stable")
+    targets, elements = flat[flat >= 0][order], elements[order]
+    found = [np.zeros((0, 2), np.int64)]
+    for step in range(1, _MOST_STEPS):
+        same = np.flatnonzero(targets[step:] == targets[:-step])
+        if len(same) == 0:
+            break
+        pair = np.stack([elements[same], elements[same + step]], axis=1)
+        found.append(np.sort(pair, axis=1))
+    pairs = np.concatenate(found)
+    if values.shape[1] < _CORNERS:
+        return pairs
+    pairs = pairs[np.lexsort(pairs.T)]
+    twice = (pairs[1:] == pairs[:-1]).all(axis=1)
+    return pairs[1:][twice] if twice.any() else pairs
 
 
 def by_metis(graph: Graph, n_ranks: int) -> Array:
@@ -106,7 +121,7 @@ def checked(given: Any, n: int, n_ranks: int, what: str) -> Array:
     """Return a partition given as an array, as int32.
 
     Raises:
-        RanksError: The array has another length, or ranks that do not exist.
+        RanksError: The array has another length, or a rank does not exist.
     """
     try:
         found = np.asarray(given)

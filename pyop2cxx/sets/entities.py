@@ -76,7 +76,7 @@ class Entities(Shown):
         self._name = as_name(name, "Set", f"set_#x{self.uid:x}")
         self._sizes = _as_sizes(size, self._name)
         self._halo = checked_halo(halo, f"Set '{self._name}'")
-        self._comm = communicators.as_comm(comm, f"Set '{self._name}'")
+        self.given_comm = communicators.as_comm(comm, f"Set '{self._name}'")
         self._check_ranks()
         runtime.processes.note(self)
         self._constrained_size = constrained_size
@@ -94,13 +94,14 @@ class Entities(Shown):
     @property
     def ranks(self) -> Any:
         """The communicator of the processes that share the entities; None if there is only one."""
-        given = self._comm if self._comm is not None else getattr(self._halo, "comm", None)
-        return communicators.several(given)
+        if self.given_comm is not None:
+            return communicators.several(self.given_comm)
+        return communicators.several(getattr(self._halo, "comm", None))
 
     def _check_ranks(self) -> None:
         """Refuse a Set of a single process whose Halo is of several: sums would miss the others."""
         of_halo = communicators.several(getattr(self._halo, "comm", None))
-        if of_halo is not None and self._comm is not None and self._comm.size == 1:
+        if of_halo is not None and self.given_comm is not None and self.given_comm.size == 1:
             raise UnsupportedError(
                 f"Set '{self._name}': the communicator is of one process, but that of its Halo of "
                 f"{of_halo.size}: sums and norms would be of this process alone; pass the Halo's "
@@ -194,8 +195,8 @@ class Entities(Shown):
         """The numbers in the whole Set, of ghosts too; int64, shape (total_size,)."""
         if not self.is_distributed:
             return np.arange(self.total_size)
-        found = self._ground.halo.local_to_global_numbering
-        return found if self._ground is self else found[self.indices]
+        found = self.ground.halo.local_to_global_numbering
+        return found if self.ground is self else found[self.indices]
 
     def number_of(self, entity: int) -> int:
         """Return the number of an entity in the whole Set, for messages."""
@@ -213,9 +214,9 @@ class Entities(Shown):
         """Have the entities of this rank: core, owned, computed again, all."""
         core, owned, computed, total = sizes
         self._sizes, self._n_computed = (core, owned, total), computed
-        self._halo, self._comm = halo, comm
-        self._flat_sets.clear()
-        self._column_map = None
+        self._halo, self.given_comm = halo, comm
+        self.flat_sets.clear()
+        self.column_map = None
 
     @property
     def all_part(self) -> SetPartition:
@@ -237,7 +238,7 @@ class Entities(Shown):
         """The communicator of the processes that share the entities."""
         if self.ranks is not None:
             return self.ranks
-        return communicators.comm_of(self._comm, f"Set '{self._name}'")
+        return communicators.comm_of(self.given_comm, f"Set '{self._name}'")
 
 
 def _as_sizes(size: object, name: str) -> tuple[int, int, int] | None:

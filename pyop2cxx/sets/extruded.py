@@ -66,7 +66,7 @@ class ExtrudedSet(Set):
                 f"ExtrudedSet of Set '{parent.name}': the Set is distributed, and extruded Sets "
                 "are not carried over processes yet; run in one process"
             )
-        place = (parent.halo, parent.comm, parent.constrained_size)
+        place = (parent.halo, parent.given_comm, parent.constrained_size)
         sizes = parent.sizes if parent.is_sized else None
         super().__init__(sizes, f"{parent.name}_extruded", *place)
         self._parent = parent

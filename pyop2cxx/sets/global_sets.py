@@ -28,7 +28,7 @@ class GlobalSet(Set):
         super().__init__(1, "Global", comm=comm)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (GlobalSet, (self._comm,))
+        return (GlobalSet, (self.given_comm,))
 
     def __repr__(self) -> str:
         return "GlobalSet()"
@@ -56,7 +56,7 @@ class GlobalDataSet(PetscSpace):
                 f"{type(global_).__name__}"
             )
         self._global = global_
-        self._set = GlobalSet(global_.comm)
+        self._set = GlobalSet(global_.given_comm)
 
     @property
     def set(self) -> GlobalSet:

@@ -359,7 +359,7 @@ class Map(Shown):
         runtime.settle()
         refuse_distributed(self)
         checked, self.is_partial = self._checked(values)
-        if self.values is None or self.table is None:
+        if self.host_values is None or self.table is None:
             self._adopt(checked)
             return
         self.host_values[...] = checked
@@ -381,7 +381,8 @@ class Map(Shown):
         self.meetings.clear()
 
     def view(self, member: str, n_rows: int) -> Array:
-        if self.values is None:
+        """Return the values on the host, for a member of the public interface."""
+        if self.host_values is None:
             raise MapValueError(
                 f"Map '{self._name}': '{member}' was asked for, but the Map was made without "
                 "values; give them to Map(...) or to update_values"

@@ -140,7 +140,7 @@ class Set(Entities):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        place = (self._halo, self._comm, self._constrained_size)
+        place = (self._halo, self.given_comm, self._constrained_size)
         made = (type(self), (self._sizes, self._name, *place))
         if self.reordering.order is None and self.origin is None:
             return made
@@ -204,7 +204,7 @@ class Subset(Set):
             numbering = superset.numbering
             found, superset = superset.indices[found], superset.superset
         counts = [int(np.searchsorted(found, n)) for n in superset.sizes]
-        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset.comm)
+        super().__init__(counts, f"part_of_{superset.name}", superset.halo, superset.given_comm)
         self._superset = superset
         self.is_extruded = superset.is_extruded
         self._extruded_periodic = bool(getattr(superset, "extruded_periodic", False))
@@ -216,7 +216,7 @@ class Subset(Set):
         whole = self._superset
         core, owned, total = (int(np.searchsorted(indices, n)) for n in whole.sizes)
         computed = int(np.searchsorted(indices, whole.exec_size))
-        self.become_shared((core, owned, computed, total), whole.halo, whole._comm)
+        self.become_shared((core, owned, computed, total), whole.halo, whole.given_comm)
         self._take_indices(indices)
 
     def _take_indices(self, found: Array) -> None:

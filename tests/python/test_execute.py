@@ -77,7 +77,7 @@ def test_a_run_is_checked_brought_computed_noted_and_gathered(told: list[str], w
         told.append(f"launch {x.halo_valid}")
         return False
 
-    run = Run("loop", effects_of(parts(args, links)), launch, TellingWatch(told))
+    run = Run("loop", effects_of(parts(args, links), links), launch, TellingWatch(told))
     assert run.is_watched
     assert not run.unwatched().is_watched
     run.once(args)
@@ -94,7 +94,7 @@ def test_effects_are_numbers_of_arguments(world: Any) -> None:
     args = (total(INC), here(WRITE), mixed(INC, path), x(READ, ends), x(READ, ends))
     ghosts = ((2, 0, INC), (4, 0, READ))  # of what comes twice, once
     wanted = Effects(dats=(1, 2, 3, 4), written=(1, 2), assembled=(), ghosts=ghosts)
-    assert effects_of(parts(args, links)) == wanted
+    assert effects_of(parts(args, links), links) == wanted
 
 
 def test_a_remembered_loop_exchanges_as_before(told: list[str], world: Any) -> None:

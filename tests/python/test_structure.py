@@ -21,8 +21,6 @@ ROOT = Path(__file__).parents[2]
 
 # A unit, and the test that stands in for its own or the reason why it needs none.
 EXCEPTIONS = {
-    "pyop2cxx/ranks/exchange": "messages of several processes; tests/python/test_ranks.py",
-    "pyop2cxx/ranks/distribute": "needs several processes; tests/python/test_ranks.py",
     "pyop2cxx/loop/over_ghosts": "needs several processes; tests/python/test_ranks.py",
     "cpp/base/abi": "declarations shared with generated code; no code of its own",
     "cpp/base/abi_types": "data without behaviour; tests/cpp/exec/test_portable.cpp",
