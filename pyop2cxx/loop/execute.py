@@ -129,7 +129,7 @@ def _reduced(parts: Sequence[Part], iterset: Set) -> tuple[tuple[int, Access], .
     ranks = iterset.ranks
     found: dict[int, tuple[int, Access]] = {}
     for part in parts:
-        if part.kind is not Kind.TOTAL or part.access not in REDUCED:
+        if part.kind is not Kind.TOTAL or part.access not in REDUCED or part.is_of_matrix:
             continue
         comm = part.data.given_comm
         if comm is ALONE:  # of a service that looks at this process
