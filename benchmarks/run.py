@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyop2cxx import op2
+from pyop2cxx.base import extras
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,11 +48,17 @@ def _peer() -> str:
     return "a Python that has DOLFINx: apt-get install python3-dolfinx, or its own option --python"
 
 
+def _mpi() -> str:
+    has_all = all(map(extras.is_installed, ("mpi4py", "pymetis")))
+    return "" if has_all else "mpi4py and pymetis: pip install 'pyop2cxx[mpi]'"
+
+
 NEEDS: dict[str, Callable[[], str]] = {
     "device": _backend("cuda"),
     "dolfinx": _peer,
     "navier_stokes": _peer,
     "opencl_lanes": _backend("opencl"),
+    "ranks": _mpi,
 }
 """What benchmarks need that ``make bench`` cannot install: returns what is missing, or nothing."""
 

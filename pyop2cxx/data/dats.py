@@ -366,7 +366,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """Have the values of this rank, of a Set shared before; shape (set.total_size, cdim)."""
         self.lent_out.recall()
         is_zero = self.zero_version == self.buffer.version
-        self.host_values = values.reshape(self._shape("op2.distribute"))
+        self.host_values = values.reshape(self.shape_for("op2.distribute"))
         self._point_at(self.host_values, is_zero=is_zero)
         self.halo_valid = True
 

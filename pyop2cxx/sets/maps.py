@@ -599,7 +599,7 @@ def _as_arity(arity: object, name: str) -> int:
 
 def refuse_distributed(map_: Map) -> None:
     """Refuse new values between Sets shared by processes: ghosts were chosen by those of then."""
-    for one in (map_._iterset, map_._toset):
+    for one in (map_.iterset, map_.toset):
         if one.is_distributed:
             raise UnsupportedError(
                 f"Map '{map_.name}': Set '{one.name}' is distributed, and its ghosts fit the Maps "
