@@ -17,7 +17,6 @@ from pyop2cxx.exceptions import CheckError
 from pyop2cxx.loop.numberings import rows_of
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.loop.symbolic import aliases
-from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,10 +100,10 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
 
 
 def number_of(loop: Any, item: int) -> int:
-    """Return the index of an item in the loop's Set; for extruded Sets, the item."""
-    if loop.items.extruded or not isinstance(loop.iterset, Subset):
+    """Return the number of an item in the whole Set; for extruded Sets, the item."""
+    if loop.items.extruded:
         return item
-    return int(loop.iterset.owned_indices[item])
+    return int(loop.iterset.ground.number_of(loop.iterset.indices[item]))
 
 
 def first_meeting(rows: Numbers) -> tuple[int, int, int] | None:

@@ -187,9 +187,10 @@ def rows_of(loop: Any, map_: Map | None) -> Numbers:
     """
     items, iterset = loop.items, loop.iterset
     if isinstance(iterset, Subset):
-        elements = np.asarray(iterset.owned_indices, dtype=np.int64)
+        n = iterset.size if items.extruded else items.n
+        elements = np.asarray(iterset.indices[:n], dtype=np.int64)
     else:
-        elements = np.arange(iterset.size, dtype=np.int64)
+        elements = np.arange(iterset.size if items.extruded else items.n, dtype=np.int64)
     if not items.extruded:
         if map_ is None:
             return elements[:, None]
