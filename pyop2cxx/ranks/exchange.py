@@ -155,6 +155,9 @@ class _Exchange:
         self._rows = [(dat.dtype, dat.cdim) for dat in dats]
         self._out = self._buffers(given)
         self._in = self._buffers(taken)
+        here = f"{self._text} at {user_line()}"  # of the first time: others are rarely elsewhere
+        for message in self._out.values():
+            message.bytes[:_HEAD] = np.frombuffer(here.encode()[:_HEAD].ljust(_HEAD), np.uint8)
         self._arrays: list[Array] = []
         self._dats: Sequence[Dat] = ()
         self._requests = [
@@ -162,6 +165,7 @@ class _Exchange:
             *(comm.Send_init(one.bytes, dest=r, tag=tag) for r, one in self._out.items()),
         ]
         self._prequest = communicators.MPI.Prequest
+        self._n_bytes = sum(len(message.bytes) for message in self._out.values())
 
     def _buffers(self, lists: list[dict[int, Numbers]]) -> dict[int, _Message]:
         ranks = sorted({rank for one in lists for rank, numbers in one.items() if len(numbers)})
@@ -174,14 +178,11 @@ class _Exchange:
         """Pack and send, and return the bytes."""
         self._dats = dats
         self._arrays = [dat.all_rows() for dat in dats]
-        here = f"{self._text} at {user_line()}"
-        head = np.frombuffer(here.encode()[:_HEAD].ljust(_HEAD), np.uint8)
         for message in self._out.values():
-            message.bytes[:_HEAD] = head
             message.pack(self._arrays)
         if self._requests:
             self._prequest.Startall(self._requests)
-        return sum(len(message.bytes) for message in self._out.values())
+        return self._n_bytes
 
     def end(self) -> None:
         """Wait, and unpack in the order of ranks."""
@@ -247,7 +248,7 @@ class _Message:
     def pack(self, arrays: Sequence[Array]) -> None:
         """Take rows of the Dats."""
         for array, some, view in zip(arrays, self._numbers, self._views, strict=True):
-            np.take(array, some, axis=0, out=view, mode="clip")
+            array.take(some, axis=0, out=view, mode="clip")
 
     def unpack(self, arrays: Sequence[Array], mode: Access) -> None:
         """Put rows into the Dats, or combine rows; each entity comes once."""
