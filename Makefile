@@ -3,7 +3,7 @@
 #   PYTHON=/path/to/python3  use this interpreter (>= 3.10)    VENV=dir  another place than .venv
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode lint build wheel bench docs stubs clean distclean
+.PHONY: help demo test test-all fuzz fuzz-chains fuzz-calls fuzz-kills fuzz-memory check-mode firedrake lint build wheel bench docs stubs clean distclean
 export PYTHON VENV
 
 venv_python := $(or $(VENV),.venv)/bin/python
@@ -53,6 +53,10 @@ check-mode: ## demos, forms and PyOP2's programs in check mode: BACKEND="sequent
 	@tools/setup.sh test
 	@$(venv_python) tests/python/in_check_mode.py --backend $(or $(BACKEND),sequential openmp opencl) \
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(DEBUG),--debug)
+
+firedrake: ## Firedrake's programs over pyop2cxx and over PyOP2: PYTHON=python-with-firedrake BACKEND=openmp NAMES="poisson slate"
+	@PYTHONPATH=$(CURDIR) $(or $(PYTHON),python3) tests/firedrake/names.py
+	@PYTHONPATH=$(CURDIR) $(if $(BACKEND),PYOP2CXX_BACKEND=$(BACKEND)) $(or $(PYTHON),python3) tests/firedrake/programs.py $(NAMES)
 
 lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint

@@ -282,11 +282,17 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
     return found.reshape(shape)
 
 
+def is_under_pyop2() -> bool:
+    """Return whether the program imports the package as ``pyop2``: `pyop2cxx.pyop2.install`."""
+    return getattr(sys.modules.get("pyop2"), "__name__", "") == "pyop2cxx.pyop2"
+
+
 def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:
     """Refuse values with the entities on the last axis instead of the first.
 
     In C order they would be mixed up: (2, 5) for (5, 2) is a transpose. Accepted are flat values,
-    and values whose first axes together count the entities, as on a grid.
+    and values whose first axes together count the entities, as on a grid; and everything in a
+    program that imports the package as ``pyop2``.
 
     Args:
         given: The shape of the values; as many as `shape` has.
@@ -299,6 +305,8 @@ def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> 
     axes, n = [length for length in given if length != 1], shape[0] if len(shape) > 1 else 1
     if len(axes) < 2 or n in (0, 1) or axes[-1] != n or n in accumulate(axes, mul):
         return
+    if is_under_pyop2():
+        return  # such programs rely on C order
     raise DataValueError(
         f"{what}: expected shape {shape}, got shape {given}, in which the last axis counts what "
         "the first one should; pass its transpose, or reshape it if the values are in this order"

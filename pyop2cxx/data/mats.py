@@ -381,6 +381,25 @@ class Mat(MatAlgebra, MatValues):
         return petsc_mats.matrix(self)
 
     @property
+    def is_vector(self) -> bool:
+        """Whether there is a single row or column, of a Global with one value."""
+        globals_ = [side for side in self._sparsity.dsets if isinstance(side, GlobalDataSet)]
+        return self._sparsity.is_dense and all(side.cdim == 1 for side in globals_)
+
+    def as_vector(self) -> tuple[Dat | Global, bool | None]:
+        """Return the values of a matrix with a single row or column as an object of that memory.
+
+        Returns:
+            A Dat on the other DataSet, and whether the Dat is a row; a Global, and None.
+        """
+        rows, cols = self._sparsity.dsets
+        values = self.stored("handle", write=True).reshape(-1)
+        if isinstance(rows, GlobalDataSet) and isinstance(cols, GlobalDataSet):
+            return Global(1, values, comm=self.comm), None
+        is_row = isinstance(rows, GlobalDataSet)
+        return Dat(cols if is_row else rows, values), is_row
+
+    @property
     def local_to_global_maps(self) -> tuple[Any, Any]:
         """None, None: as in PyOP2, only a block of a matrix that is not nested has numberings."""
         return None, None

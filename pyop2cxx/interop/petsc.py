@@ -41,10 +41,14 @@ def operator(
     """
     petsc = extras.load("petsc4py.PETSc", what)
     check_scalar(petsc, dtype, what)
-    products = _Products(multiply)
-    made = petsc.Mat().createPython(shape, products, comm=petsc.COMM_SELF)
+    return python_matrix(petsc, shape, _Products(multiply), petsc.COMM_SELF)
+
+
+def python_matrix(petsc: Any, shape: Any, context: Any, comm: Any) -> Any:
+    """Return a PETSc matrix with products by the methods of an object."""
+    made = petsc.Mat().createPython(shape, context, comm=comm)
     made.setUp()
-    finalize(products, _end, ref(products), made.handle, petsc.__file__)
+    finalize(context, _end, ref(context), made.handle, petsc.__file__)
     return made
 
 
@@ -59,7 +63,7 @@ class _Products:
         y.setArray(self._multiply(x.getArray(readonly=True)))
 
 
-def _end(products: ref[_Products], handle: int, library: str) -> None:
+def _end(products: ref[Any], handle: int, library: str) -> None:
     """Detach Python from a matrix outliving the program, in the program's last moments.
 
     The matrix owns the products. If a solver still holds the matrix, petsc4py frees both while

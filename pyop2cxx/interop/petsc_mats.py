@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.arrays import is_under_pyop2
 from pyop2cxx.exceptions import UnsupportedError
-from pyop2cxx.interop.petsc import check_scalar
+from pyop2cxx.interop.petsc import check_scalar, python_matrix
+from pyop2cxx.interop.petsc_payloads import DatMatPayload, GlobalMatPayload
 from pyop2cxx.interop.petsc_spaces import petsc_comm
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +31,8 @@ def matrix(mat: Any) -> Any:
     Returns:
         AIJ by ``MatCreateSeqAIJWithArrays``: of scalars, sharing the values; of blocks, sharing a
         copy. Square blocks give BAIJ unless the Sparsity was made with ``block_sparse=False`` or
-        the Mat with ``mat_type="aij"``.
+        the Mat with ``mat_type="aij"``. Under PyOP2's name a matrix with the rows or columns of a
+        Global of one value is a Python matrix around a Dat or Global of the same memory.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -67,12 +71,13 @@ class Handle:
         matrix: The matrix.
     """
 
-    __slots__ = ("_copy", "_entries", "_is_nest", "_state", "_version", "matrix")
+    __slots__ = ("_copy", "_entries", "_is_nest", "_is_payload", "_state", "_version", "matrix")
 
     def __init__(self, petsc: Any, mat: Any) -> None:
         self._version, self._state = -1, -1
         self._copy: Array | None = None
         self._entries: _Entries | None = None
+        self._is_payload = False
         self._is_nest = bool(mat.is_mixed and mat.sparsity.nested)
         rows, cols = mat.sparsity.dsets
         comm = petsc_comm(petsc, mat.comm)
@@ -82,6 +87,10 @@ class Handle:
                 blocks, isrows=rows.field_ises, iscols=cols.field_ises, comm=comm
             )
             self.matrix.setLGMap(rows.unblocked_lgmap, cols.unblocked_lgmap)
+            return
+        if is_under_pyop2() and mat.is_vector:
+            self._is_nest, self._is_payload = False, True
+            self.matrix = _around_values(petsc, mat, comm)
             return
         _check_width(petsc, mat)
         size = ((mat.n_stored(0), None), (mat.n_stored(1), None))
@@ -109,6 +118,8 @@ class Handle:
 
     def refresh(self, mat: Any) -> None:
         """Bring values to PETSc that the Mat has got since, or to the Mat if PETSc changed them."""
+        if self._is_payload:
+            return  # the values are the Dat's
         parts = tuple(mat)
         if self._is_nest:
             for block in parts:
@@ -157,6 +168,24 @@ class Handle:
             values[0][...] = together.reshape(-1, r, c)
         for part in parts:
             part.buffer.increment_version()
+
+
+def _around_values(petsc: Any, mat: Any, comm: Any) -> Any:
+    """Return a matrix with the rows or columns of a Global, around a Dat or Global of the values.
+
+    Raises:
+        UnsupportedError: Loops run on a device: two objects would have the values there.
+    """
+    if runtime.device is not None:
+        raise UnsupportedError(
+            f"{mat.label}: PETSc's matrix with the rows or the columns of a Global works on host "
+            "backends; choose PYOP2CXX_BACKEND=sequential or openmp"
+        )
+    rows, cols = mat.sparsity.dsets
+    vector, is_row = mat.as_vector()
+    single = is_row is None
+    payload: Any = GlobalMatPayload(vector) if single else DatMatPayload(vector, bool(is_row))
+    return python_matrix(petsc, ((rows.n_local, None), (cols.n_local, None)), payload, comm)
 
 
 def _is_baij(mat: Any) -> bool:

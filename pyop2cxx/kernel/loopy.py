@@ -9,6 +9,9 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime.memo import until_exit
+
+_MOST_TEXTS = 256
 
 
 def is_loopy(code: object) -> bool:
@@ -21,7 +24,7 @@ def is_loopy(code: object) -> bool:
 
 
 def written(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
-    """Let loopy write C.
+    """Let loopy write C, once for equal programs.
 
     Args:
         code: As for `LoopyLocalKernel`.
@@ -30,6 +33,14 @@ def written(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
     Returns:
         The text, and the dtypes of the kernel's arrays.
     """
+    try:
+        hash(code)
+    except TypeError:  # a program may hold what cannot be hashed
+        return _written_anew(code, name)
+    return _remembered(code, name)
+
+
+def _written_anew(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
     loopy = extras.load("loopy", f"Kernel '{name}'")
     if isinstance(code, loopy.LoopKernel):
         code = extras.load("loopy.translation_unit", f"Kernel '{name}'").make_program(code)
@@ -49,6 +60,9 @@ def written(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]:
         raise UsageError(f"Kernel '{name}': loopy cannot write C for it: {kind}: {error}") from None
     arrays = (a for a in program[name].args if isinstance(a, loopy.ArrayArg))
     return text, tuple(np.dtype(array.dtype.numpy_dtype) for array in arrays)
+
+
+_remembered = until_exit(_MOST_TEXTS)(_written_anew)
 
 
 def _is_untyped(loopy: Any, argument: Any) -> bool:

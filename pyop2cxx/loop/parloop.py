@@ -164,6 +164,7 @@ class ParLoop(Fixed, Shown):
         self.tuning = tuning_numbers.checked(tuning, self.label)
         self.parts = parts_of(args, self.items, self.label)
         check_parts(self.parts, self.items, iterset, self.label)
+        check_text(kernel)
         self.items = with_ghosts(self.items, iterset, self.parts, self.label)
         self.distribution = runtime.n_distributions
         if kernel.abi == "2026":
@@ -207,7 +208,6 @@ class ParLoop(Fixed, Shown):
                 f"par_loop: the first argument must be a Kernel, got {kernel!r} of type "
                 f"{type(kernel).__name__}"
             )
-        check_text(kernel)
         return kernel
 
     def _adapt_kernel(self) -> None:

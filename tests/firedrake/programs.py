@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Firedrake's programs over pyop2cxx, or over its own PyOP2: each prints a few numbers.
 
-``python programs.py NAME [own]``: without ``own`` Firedrake finds pyop2cxx as ``pyop2``.
-``python programs.py`` runs all of them both ways, each in a process, and compares the numbers.
+``python programs.py NAME ours | own``: Firedrake finds pyop2cxx, or its PyOP2, as ``pyop2``.
+``python programs.py [NAME...]`` runs all of them both ways, each in a process, and compares the
+numbers.
 """
 
 from __future__ import annotations
@@ -233,9 +234,9 @@ def run(name: str, own: bool) -> None:
     print(json.dumps({"numbers": numbers, "seconds": time.perf_counter() - start}))
 
 
-def outcome(name: str, *options: str) -> dict[str, Any]:
+def outcome(name: str, whose: str) -> dict[str, Any]:
     """Return what a program printed, run in a process, or the last line of its error."""
-    command = [sys.executable, __file__, name, *options]
+    command = [sys.executable, __file__, name, whose]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
     if done.returncode == 0 and lines:
@@ -249,7 +250,7 @@ def main(names: list[str]) -> int:
     failures = 0
     backend = os.environ.get("PYOP2CXX_BACKEND", "the default backend")
     for name in names or list(PROGRAMS):
-        ours, theirs = outcome(name), outcome(name, "own")
+        ours, theirs = outcome(name, "ours"), outcome(name, "own")
         if "error" in ours or "error" in theirs:
             said = f"ours: {ours.get('error', 'runs')}; PyOP2: {theirs.get('error', 'runs')}"
             is_right = "error" not in ours
@@ -267,9 +268,7 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[-1] == "own":
-        run(sys.argv[1], own=True)
-    elif len(sys.argv) == 2 and os.environ.get("PYOP2CXX_FIREDRAKE") != "all":
-        run(sys.argv[1], own=False)
+    if sys.argv[-1] in ("ours", "own"):
+        run(sys.argv[1], own=sys.argv[-1] == "own")
     else:
         sys.exit(main(sys.argv[1:]))

@@ -191,3 +191,29 @@ def test_what_loopy_cannot_write_is_said() -> None:
     )
     with pytest.raises(UsageError, match="Kernel 'f': loopy cannot write C for it: "):
         op2.Kernel(untyped, "f")
+
+
+@needs_loopy
+def test_equal_programs_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import loopy
+
+    first = written(program(), "apply")
+    monkeypatch.setattr(loopy, "generate_code_v2", lambda _: pytest.fail("written again"))
+    assert written(program(), "apply") is first
+
+
+@needs_loopy
+def test_a_value_without_dtype_is_an_int() -> None:
+    import loopy
+
+    typed = [loopy.GlobalArg("y", np.int32, (1,)), loopy.ValueArg("layer")]
+    made = loopy.make_kernel(
+        "{[i]: 0 <= i < 1}", "y[i] = layer", typed, name="level", lang_version=(2018, 2)
+    )
+    columns = op2.ExtrudedSet(op2.Set(2), 3)
+    kernel = op2.Kernel(made, "level", accesses=[op2.WRITE])
+    nodes = op2.Set(4)
+    up = op2.Map(columns, nodes, 1, [[0], [2]], offset=[1])
+    y = op2.Dat(nodes, dtype=np.int32)
+    op2.par_loop(kernel, columns, y(op2.WRITE, up), pass_layer_arg=True)
+    assert y.data_ro.tolist() == [0, 1, 0, 1]

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -76,3 +80,41 @@ def test_another_type_of_matrix_is_refused() -> None:
     assert op2.Mat(sparsity, mat_type="aij").handle.getType() == "seqaij"
     with pytest.raises(UnsupportedError, match=r"mat_type must be one of .*, got 'dense'"):
         op2.Mat(sparsity, mat_type="dense")
+
+
+PAYLOADS = """
+import numpy as np
+import pyop2cxx.pyop2
+pyop2cxx.pyop2.install(replace=True)
+from pyop2 import op2
+from pyop2.types.mat import _DatMatPayload, _GlobalMatPayload
+cells, nodes = op2.Set(2), op2.Set(3)
+c2n = op2.Map(cells, nodes, 2, [0, 1, 1, 2])
+row, col = (nodes ** 1), op2.GlobalDataSet(op2.Global(1))
+mat = op2.Mat(op2.Sparsity((row, col), {(0, 0): [(c2n, None, None)]}))
+context = mat.handle.getPythonContext()
+assert isinstance(context, _DatMatPayload) and mat.handle.getSizes() == ((3, 3), (1, 1))
+text = "void f(double *x) { x[0] += 1; x[1] += 1; }"
+with op2.backend("sequential"):
+    op2.par_loop(op2.Kernel(text, "f"), cells, context.dat(op2.INC, c2n))
+print(mat.values.tolist(), mat.handle.getPythonContext() is context)
+mat.zero()
+print(context.dat.data_ro.tolist())
+alone = op2.Mat(op2.Sparsity((col, col), {(0, 0): [(None, None, None)]}))
+print(isinstance(alone.handle.getPythonContext(), _GlobalMatPayload))
+"""
+
+
+@needs_petsc
+@pytest.mark.pyop2
+def test_under_pyop2_a_column_is_a_matrix_around_a_dat() -> None:
+    environment = {**os.environ, "PYTHONPATH": ":".join(sys.path), "PYOP2CXX_BACKEND": "sequential"}
+    done = subprocess.run(
+        [sys.executable, "-c", PAYLOADS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = ["[[1.0], [2.0], [1.0]] True", "[0.0, 0.0, 0.0]", "True"]
+    assert done.stdout.splitlines() == lines, done.stderr

@@ -15,7 +15,14 @@ import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.exceptions import ConfigurationError, MapTypeError, SizeTypeError, UnsupportedError
+from pyop2cxx.exceptions import (
+    ConfigurationError,
+    MapTypeError,
+    SetTypeError,
+    SizeTypeError,
+    UnsupportedError,
+    UsageError,
+)
 
 pytestmark = pytest.mark.pyop2
 
@@ -153,8 +160,8 @@ except ImportError as error:
 
 INSTALLED = """
 import pyop2cxx.pyop2
-pyop2cxx.pyop2.install()
-pyop2cxx.pyop2.install()
+pyop2cxx.pyop2.install(replace=True)
+pyop2cxx.pyop2.install(replace=True)
 import pyop2
 from pyop2 import op2, READ
 from pyop2.types.dat import Dat
@@ -337,3 +344,31 @@ def test_the_cache_is_cleared_if_the_user_agrees(
     compilation.clear_compiler_disk_cache()
     assert "deleted 0 kernels" in capsys.readouterr().out
     op2.exit()
+
+
+def test_values_are_taken_in_c_order_by_programs_of_pyop2() -> None:
+    program = """
+import sys
+from pyop2cxx import op2
+from pyop2cxx.exceptions import DataValueError
+import numpy as np
+two = np.array([[0., 1, 2], [3, 4, 5]])
+try:
+    op2.Dat(op2.Set(3) ** 2, two)
+except DataValueError as error:
+    print("refused")
+import pyop2cxx.pyop2
+pyop2cxx.pyop2.install(replace=True)
+print(op2.Dat(op2.Set(3) ** 2, two).data_ro.tolist())
+"""
+    done = run(program)
+    assert done.stdout.splitlines() == ["refused", "[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]"], done
+
+
+def test_a_kernel_without_text_is_refused_after_the_set() -> None:
+    cells = op2.Set(2)
+    x = op2.Dat(cells)
+    with pytest.raises(SetTypeError):
+        op2.par_loop(op2.Kernel("", "k"), "no set", x(op2.READ))
+    with pytest.raises(UsageError, match="has no text"):
+        op2.par_loop(op2.Kernel("", "k"), cells, x(op2.READ))
