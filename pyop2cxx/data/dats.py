@@ -391,6 +391,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return self.host_values is not None
 
     @property
+    def _is_allocated(self) -> bool:
+        """Whether an array exists, as PyOP2's programs ask."""
+        return self.is_allocated
+
+    @property
     def is_shared(self) -> bool:
         """Whether others hold the memory of the values on the host."""
         return self.host_values is not None and is_shared(self.__dict__)

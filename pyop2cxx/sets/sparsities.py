@@ -273,6 +273,11 @@ class Sparsity(Fixed, Shown):
         return self._nested
 
     @property
+    def _diagonal_block(self) -> bool:
+        """Whether there is a diagonal, as PyOP2's programs ask."""
+        return self.diagonal_block
+
+    @property
     def block_sparse(self) -> bool:
         """Whether PETSc's matrix keeps the scalars of a block together."""
         return self._block_sparse

@@ -372,3 +372,12 @@ def test_a_kernel_without_text_is_refused_after_the_set() -> None:
         op2.par_loop(op2.Kernel("", "k"), "no set", x(op2.READ))
     with pytest.raises(UsageError, match="has no text"):
         op2.par_loop(op2.Kernel("", "k"), cells, x(op2.READ))
+
+
+def test_pyop2s_programs_ask_dats_and_sparsities() -> None:
+    cells = op2.Set(2)
+    dat, identity = op2.Dat(cells), op2.Map(cells, cells, 1, [0, 1])
+    assert dat._is_allocated is False
+    assert dat.data.tolist() == [0, 0]
+    assert dat._is_allocated is True
+    assert op2.Sparsity((cells**1, cells**1), identity)._diagonal_block is True
