@@ -96,12 +96,11 @@ plan::LoopSizes sizes_of(const LoopText& text, const Arguments& objects, const V
 }
 
 /// Whether no target has more elements than code with columns of one length can visit.
-bool fits_columns(const exec::Executable& executable, const Arguments& objects,
-                  const Visited& visited) {
-  const MapState& map = map_of(objects, executable.plan.occurrences.front());
+bool fits_columns(const abi::PairsPlan& plan, const Arguments& objects, const Visited& visited) {
+  if (plan.columns == 0) return true;
+  const MapState& map = map_of(objects, plan.inversion.maps.front());
   const std::int64_t most = shared().plans->largest_degree(map.table, map.from->size, 1);
-  return visited.part == nullptr && !visited.is_extruded() && most > 0 &&
-         most <= executable.plan.columns;
+  return visited.part == nullptr && !visited.is_extruded() && most > 0 && most <= plan.columns;
 }
 
 /// Whether what a code needs of the mesh is so.
@@ -116,7 +115,8 @@ bool suits(const CompiledLoop& compiled, const exec::Executable& executable, con
       !plan::fits_narrow(sizes, most_padding)) {
     return false;
   }
-  if (executable.plan.columns > 0 && !fits_columns(executable, objects, visited)) return false;
+  const auto* pairs = std::get_if<abi::PairsPlan>(&executable.plan);
+  if (pairs != nullptr && !fits_columns(*pairs, objects, visited)) return false;
   if (compiled.padded && !plan::is_evenly_covered(sizes, most_padding, *shared().plans, 1)) {
     return false;
   }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "base/dtype.hpp"
@@ -52,9 +55,9 @@ enum class PlanArray : std::uint8_t {
   column_slot,
   column_elements,
   column_targets,
-  composed_rows,  ///< padded, too: one for each of PlanSpec::composed
+  composed_rows,  ///< pairs, too: one for each of ComposedMaps::maps
   // staged
-  staged_targets,    ///< one for each of PlanSpec::staged
+  staged_targets,    ///< one for each of StagedPlan::maps
   staged_positions,  ///< likewise
   n_staged,
   first_staged,
@@ -63,10 +66,10 @@ enum class PlanArray : std::uint8_t {
   n_elements,
   n_lane_colours,
   lane_colour,
-  has_incidences,  ///< inverse, padded: one for each of PlanSpec::further, on grids
-  neighbours,      ///< padded: of PlanSpec::pairs, in the place of incidences
-  corners,         ///< likewise: one for each of PlanSpec::corners
-  // entries, each one for each of PlanSpec::listed, then of PlanSpec::listed_maps
+  has_incidences,  ///< inverse, padded: one for each of Inversion::further, on grids
+  neighbours,      ///< pairs: in the place of incidences
+  corners,         ///< pairs: one for each of PairsPlan::corners
+  // entries, each one for each of EntriesPlan::matrices, then of EntriesPlan::maps
   first_entry,
   entry_place,
   first_summand,
@@ -81,19 +84,6 @@ struct Parameter {
   int index = 0;
   PlanArray array = PlanArray::none;
   bool operator==(const Parameter&) const = default;
-};
-
-/// @brief Which plan a strategy needs: a group of PlanArray.
-enum class PlanKind : std::uint8_t {
-  none,
-  blocks,
-  colours,
-  inverse,
-  staged,
-  padded,
-  interleaved,
-  columns,
-  entries,
 };
 
 /// @brief A matrix whose entries are listed block by block, and how large its blocks of scalars
@@ -113,28 +103,112 @@ struct CornerMaps {
   bool operator==(const CornerMaps&) const = default;
 };
 
-struct PlanSpec {
-  PlanKind kind = PlanKind::none;
-  std::vector<int> conflicts;    ///< maps whose targets must differ between concurrent items
-  std::vector<int> occurrences;  ///< inverse: maps whose slots are the incidences, in slot order
-  int block_size = 0;         ///< blocks, staged, entries: elements a block, 0: the runtime chooses
-  bool single_block = false;  ///< blocks: conflicts cannot be told from maps; run serially
-  std::vector<int> staged = {};    ///< staged: maps whose targets a block lists, in order
-  int interleaved = -1;            ///< interleaved: the map whose targets elements take turns at
-  int lanes = 0;                   ///< columns: targets of a group
-  std::vector<int> composed = {};  ///< columns, pairs: maps whose rows follow the columns, in order
-  int composed_bytes = 4;          ///< columns, pairs: width of their entries
-  bool pairs = false;              ///< padded: of a map of two targets; incidences are neighbours
-  int columns = 0;                 ///< pairs: no row may be longer, and all are so long; 0: any
-  std::vector<CornerMaps> corners = {};  ///< pairs: of composed Maps, which entries targets have
-  bool all_targets = false;  ///< inverse, padded: rows also for targets without incidences
-  std::vector<std::vector<int>> further = {};  ///< likewise: occurrences of more inverses, all of
-                                               ///< whose targets have rows; none of them is padded
-  std::vector<ListedMatrix> listed = {};       ///< entries: the matrices, in order
-  std::vector<int> listed_maps = {};           ///< entries: maps whose targets follow them
-  int place_bytes = 4;                         ///< entries: width of their places
-  bool operator==(const PlanSpec&) const = default;
+/// @brief The elements of each target, its incidences.
+struct Inversion {
+  std::vector<int> maps;     ///< whose slots are the incidences, in slot order
+  bool all_targets = false;  ///< rows also for targets without incidences
+  std::vector<std::vector<int>> further =
+      {};  ///< maps of more inverses: all targets have rows there, and none of them is padded
+  bool operator==(const Inversion&) const = default;
 };
+
+/// @brief Maps whose rows are stored in the order of the incidences.
+struct ComposedMaps {
+  std::vector<int> maps;
+  int bytes = 4;  ///< of an entry
+  bool operator==(const ComposedMaps&) const = default;
+};
+
+// What a strategy needs of the mesh: of each kind of plan what its arrays are made from. Maps are
+// numbers of unique Maps.
+
+/// @brief Elements run in their own order.
+struct NoPlan {
+  bool operator==(const NoPlan&) const = default;
+};
+
+/// @brief Blocks of consecutive elements, of a size that the runtime chooses, with colours.
+struct BlocksPlan {
+  /// Maps whose targets differ between blocks of a colour; nothing where Maps cannot tell: then a
+  /// single block has all elements.
+  std::optional<std::vector<int>> conflicts;
+  bool operator==(const BlocksPlan&) const = default;
+};
+
+/// @brief Elements by colour.
+struct ColoursPlan {
+  std::vector<int> conflicts;  ///< maps whose targets differ between elements of a colour
+  bool operator==(const ColoursPlan&) const = default;
+};
+
+/// @brief Incidences target by target.
+struct InversePlan {
+  Inversion inversion;
+  bool operator==(const InversePlan&) const = default;
+};
+
+/// @brief Incidences in rows of one length, stored column by column.
+struct PaddedPlan {
+  Inversion inversion;
+  bool operator==(const PaddedPlan&) const = default;
+};
+
+/// @brief Padded, of a single Map of two targets: an incidence is the other target.
+struct PairsPlan {
+  Inversion inversion;
+  ComposedMaps composed = {};
+  int columns = 0;                       ///< no row may be longer, and all are so long; 0: any
+  std::vector<CornerMaps> corners = {};  ///< of composed Maps: which entries targets have
+  bool operator==(const PairsPlan&) const = default;
+};
+
+/// @brief Incidences of one slot side by side, for groups of targets.
+struct ColumnsPlan {
+  Inversion inversion;
+  int lanes = 0;  ///< targets of a group
+  ComposedMaps composed = {};
+  bool operator==(const ColumnsPlan&) const = default;
+};
+
+/// @brief Blocks of elements with lists of their targets.
+struct StagedPlan {
+  std::vector<int> conflicts;  ///< maps whose targets differ between blocks of a colour
+  int block_size = 0;
+  std::vector<int> maps = {};  ///< whose targets are listed, in order
+  bool operator==(const StagedPlan&) const = default;
+};
+
+/// @brief Elements in an order in which neighbours have different targets.
+struct InterleavedPlan {
+  int map = 0;
+  bool operator==(const InterleavedPlan&) const = default;
+};
+
+/// @brief Blocks of elements with lists of the entries and targets that they add to.
+struct EntriesPlan {
+  int block_size = 0;
+  int place_bytes = 4;
+  std::vector<ListedMatrix> matrices = {};
+  std::vector<int> maps = {};  ///< whose targets follow the matrices
+  bool operator==(const EntriesPlan&) const = default;
+};
+
+using PlanSpec = std::variant<NoPlan, BlocksPlan, ColoursPlan, InversePlan, StagedPlan, PaddedPlan,
+                              PairsPlan, InterleavedPlan, ColumnsPlan, EntriesPlan>;
+
+/// @brief The inversion of @p plan, const or not; null if it has none.
+template <class Plan>
+[[nodiscard]] auto* inversion_of(Plan& plan) {
+  using Found = std::conditional_t<std::is_const_v<Plan>, const Inversion, Inversion>;
+  const auto find = [](auto& one) -> Found* {
+    if constexpr (requires { one.inversion; }) {
+      return &one.inversion;
+    } else {
+      return nullptr;
+    }
+  };
+  return std::visit(find, plan);
+}
 
 /// @brief Scratch memory of a launch: `per_slot` bytes for each reduction slot, then `per_item`
 /// bytes for each work item.

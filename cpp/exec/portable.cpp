@@ -6,8 +6,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/canonical.hpp"
@@ -60,12 +62,52 @@ void fields(auto& record, Is<DataUse> auto& use) {
   record("use", Numbered{use.access, Access::max}, use.storage, use.seen, use.is_overwritten);
 }
 
-void fields(auto& record, Is<abi::PlanSpec> auto& plan) {
-  record("plan", Numbered{plan.kind, abi::PlanKind::entries}, plan.conflicts, plan.occurrences,
-         plan.block_size, plan.single_block, plan.staged, plan.interleaved, plan.lanes,
-         plan.composed, plan.composed_bytes, plan.pairs, plan.columns,
-         List{"corners", plan.corners}, plan.all_targets, List{"further", plan.further},
-         List{"listed", plan.listed}, plan.listed_maps, plan.place_bytes);
+void fields(auto& record, Is<abi::Inversion> auto& inversion) {
+  record("inversion", inversion.maps, inversion.all_targets, List{"further", inversion.further});
+}
+
+void fields(auto& record, Is<abi::ComposedMaps> auto& composed) {
+  record("composed", composed.maps, composed.bytes);
+}
+
+void fields(auto& record, Is<abi::NoPlan> auto& /*plan*/) {
+  record("none");
+}
+
+void fields(auto& record, Is<abi::BlocksPlan> auto& plan) {
+  record("blocks", plan.conflicts);
+}
+
+void fields(auto& record, Is<abi::ColoursPlan> auto& plan) {
+  record("colours", plan.conflicts);
+}
+
+void fields(auto& record, Is<abi::InversePlan> auto& plan) {
+  record("inverse", plan.inversion);
+}
+
+void fields(auto& record, Is<abi::StagedPlan> auto& plan) {
+  record("staged", plan.conflicts, plan.block_size, plan.maps);
+}
+
+void fields(auto& record, Is<abi::PaddedPlan> auto& plan) {
+  record("padded", plan.inversion);
+}
+
+void fields(auto& record, Is<abi::PairsPlan> auto& plan) {
+  record("pairs", plan.inversion, plan.composed, plan.columns, List{"corners", plan.corners});
+}
+
+void fields(auto& record, Is<abi::InterleavedPlan> auto& plan) {
+  record("interleaved", plan.map);
+}
+
+void fields(auto& record, Is<abi::ColumnsPlan> auto& plan) {
+  record("columns", plan.inversion, plan.lanes, plan.composed);
+}
+
+void fields(auto& record, Is<abi::EntriesPlan> auto& plan) {
+  record("entries", plan.block_size, plan.place_bytes, List{"matrices", plan.matrices}, plan.maps);
 }
 
 void fields(auto& record, Is<abi::ScratchSpec> auto& scratch) {
@@ -97,6 +139,10 @@ class RecordWriter {
   void part(int number) { out_.number(number); }
   void part(DType dtype) { out_.text(op2::name_of(dtype)); }
   void part(abi::Role role) { out_.text(name_of(role)); }
+  void part(const std::optional<std::vector<int>>& numbers) {
+    out_.flag(numbers.has_value());
+    if (numbers) part(*numbers);
+  }
   void part(const std::vector<int>& numbers) { part(List{"numbers", numbers}); }
   template <class Enum>
   void part(Numbered<Enum> one) {
@@ -107,6 +153,11 @@ class RecordWriter {
     out_.open(list.name);
     for (const auto& one : list.items) part(one);
     out_.close();
+  }
+  template <class... Kinds>
+  void part(const std::variant<Kinds...>& one) {
+    out_.number(static_cast<std::int64_t>(one.index()));
+    std::visit([this](const auto& kind) { this->part(kind); }, one);
   }
   template <class Record>
   void part(const Record& record) {
@@ -142,6 +193,9 @@ class RecordReader {
     if (known == roles.end()) in_.fail("a role before");
     role = static_cast<abi::Role>(known - roles.begin());
   }
+  void part(std::optional<std::vector<int>>& numbers) {
+    if (in_.flag()) part(numbers.emplace());
+  }
   void part(std::vector<int>& numbers) { part(List{"numbers", numbers}); }
   template <class Enum>
   void part(Numbered<Enum> one) {
@@ -154,6 +208,14 @@ class RecordReader {
     in_.open(list.name);
     while (!in_.is_at_close()) part(list.items.emplace_back());
     in_.close();
+  }
+  template <class... Kinds>
+  void part(std::variant<Kinds...>& one) {
+    const int number = in_.small();
+    int at = 0;
+    const bool is_known = ((at++ == number && (one = Kinds{}, true)) || ...);
+    if (!is_known) in_.fail("a known kind before");
+    std::visit([this](auto& kind) { this->part(kind); }, one);
   }
   template <class Record>
   void part(Record& record) {

@@ -24,7 +24,6 @@ namespace op2::kir {
 using abi::Items;
 using abi::Parameter;
 using abi::PlanArray;
-using abi::PlanKind;
 using abi::PlanSpec;
 using abi::Role;
 using abi::ScratchSpec;

@@ -62,9 +62,9 @@ BlockPlan add_block_plan(Builder& builder, const Races& races) {
       builder.plan_array(kir::PlanArray::block_offset, "block_offset", DType::int64);
   kir::Module& module = builder.module();
   module.items = kir::Items::blocks;
-  module.plan.kind = kir::PlanKind::blocks;
-  module.plan.single_block = races.overlaps;
-  if (!races.overlaps) module.plan.conflicts = races.conflicts;
+  abi::BlocksPlan blocks;
+  if (!races.overlaps) blocks.conflicts = races.conflicts;
+  module.plan = std::move(blocks);
   return plan;
 }
 
@@ -158,8 +158,7 @@ void colour_elements(Builder& builder) {
 
   kir::Module& module = builder.module();
   module.items = kir::Items::elements;
-  module.plan.kind = kir::PlanKind::colours;
-  module.plan.conflicts = find_races(request.loop, request.maps).conflicts;
+  module.plan = abi::ColoursPlan{find_races(request.loop, request.maps).conflicts};
 }
 
 }  // namespace op2::lower

@@ -105,7 +105,7 @@ CornerArray add_corners(Builder& builder, std::size_t arg, const abi::CornerMaps
   Names& names = builder.packed().names;
   std::size_t own_arg = 0;
   while (ir::target_map_of(loop.args[own_arg]) != maps.of_targets) ++own_arg;
-  builder.module().plan.corners.push_back(maps);
+  std::get<abi::PairsPlan>(builder.module().plan).corners.push_back(maps);
   CornerArray out;
   out.codes = builder.plan_array(kir::PlanArray::corners, name + "_corner", DType::uint8);
   out.rows = rows;

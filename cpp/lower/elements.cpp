@@ -163,8 +163,7 @@ void lay_out_elements(Builder& builder) {
                  builder.slots(whole_begin(), whole_end()));
   builder.module().items = kir::Items::elements;
   if (const int map = interleaved_map(builder); map >= 0) {
-    builder.module().plan.kind = kir::PlanKind::interleaved;
-    builder.module().plan.interleaved = map;
+    builder.module().plan = abi::InterleavedPlan{map};
   }
 }
 

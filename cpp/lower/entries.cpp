@@ -121,35 +121,35 @@ class Summer {
       return parameter.role == kir::Role::matrix;
     });
     place_ = index_dtype(builder_.request().options.widths.index_bytes);
+    module.plan = abi::EntriesPlan{n_elements_, static_cast<int>(size_of(place_))};
     for (const std::size_t arg : args_) {
       if (const auto* mat = std::get_if<ir::MatArg>(&loop_.args[arg])) sum_matrix(arg, *mat);
       if (const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[arg])) sum_dat(arg, *dat);
     }
     sizes_ = builder_.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
-    module.plan.kind = kir::PlanKind::entries;
-    module.plan.block_size = n_elements_;
-    module.plan.place_bytes = static_cast<int>(size_of(place_));
   }
+
+  abi::EntriesPlan& plan() { return std::get<abi::EntriesPlan>(builder_.module().plan); }
 
   void sum_matrix(std::size_t arg, const ir::MatArg& mat) {
     const int extent = ir::extent_of(loop_, loop_.args[arg]);
     add_list(builder_.packed().args[arg].data, extent);
     add_summed(arg, mat.dtype, 1, lists_.size() - 1);
-    std::vector<abi::ListedMatrix>& listed = builder_.module().plan.listed;
+    std::vector<abi::ListedMatrix>& listed = plan().matrices;
     listed.push_back({static_cast<int>(listed.size()), mat.row_dim, mat.col_dim});
   }
 
   /// Dats that are reached through one Map share its list.
   void sum_dat(std::size_t arg, const ir::IndirectDat& dat) {
-    kir::PlanSpec& plan = builder_.module().plan;
-    const auto known = std::ranges::find(plan.listed_maps, dat.map);
-    const auto number = static_cast<std::size_t>(known - plan.listed_maps.begin());
-    if (known == plan.listed_maps.end()) {
+    std::vector<int>& maps = plan().maps;
+    const auto known = std::ranges::find(maps, dat.map);
+    const auto number = static_cast<std::size_t>(known - maps.begin());
+    if (known == maps.end()) {
       add_list(builder_.packed().args[arg].map,
                loop_.maps[static_cast<std::size_t>(dat.map)].arity);
-      plan.listed_maps.push_back(dat.map);
+      maps.push_back(dat.map);
     }
-    add_summed(arg, dat.dtype, dat.dim, plan.listed.size() + number);
+    add_summed(arg, dat.dtype, dat.dim, plan().matrices.size() + number);
   }
 
   void add_list(const std::string& of, int extent) {

@@ -187,7 +187,7 @@ std::vector<kir::Parameter> Incidence::parameters() const {
 Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   const Request& request = builder.request();
   kir::PlanSpec& plan = builder.module().plan;
-  const bool is_first = plan.kind == kir::PlanKind::none;
+  const bool is_first = std::holds_alternative<abi::NoPlan>(plan);
   Incidence incidence;
   incidence.maps = reduced_maps(request.loop, member);
   for (const int map : incidence.maps) {
@@ -197,6 +197,16 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
   const bool has_lanes = request.options.lanes > 1;
   incidence.is_padded =
       request.options.widths.padded && builder.is_grid() && !has_lanes && is_first;
+  incidence.is_paired = incidence.is_padded && visits_pairs(request, member);
+  if (!is_first) {
+    abi::inversion_of(plan)->further.push_back(incidence.maps);
+  } else if (incidence.is_paired) {
+    plan = abi::PairsPlan{{incidence.maps}};
+  } else if (incidence.is_padded) {
+    plan = abi::PaddedPlan{{incidence.maps}};
+  } else {
+    plan = abi::InversePlan{{incidence.maps}};
+  }
   if (incidence.is_padded || sizes == Sizes::always) {
     incidence.sizes = builder.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
   }
@@ -204,7 +214,6 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
     incidence.offset =
         builder.plan_array(kir::PlanArray::incidence_offset, "incidence_offset", DType::int64);
   }
-  incidence.is_paired = incidence.is_padded && visits_pairs(request, member);
   if (incidence.is_paired) {
     incidence.pairs = add_pair_arrays(builder, incidence.maps.front(), member);
   } else {
@@ -227,19 +236,13 @@ Incidence add_incidence(Builder& builder, Sizes sizes, std::size_t member) {
     incidence.n_columns = builder.launch_number("n_columns", size(1));
     incidence.n_rows = builder.launch_number("n_rows", size(0));
   }
-  if (is_first) {
-    plan.kind = incidence.is_padded ? kir::PlanKind::padded : kir::PlanKind::inverse;
-    plan.occurrences = incidence.maps;
-  } else {
-    plan.further.push_back(incidence.maps);
-  }
   return incidence;
 }
 
 kir::Block of_target(const Builder& builder, const Incidence& incidence, kir::Block body) {
   const kir::Expr t = kir::name("t");
   const kir::Expr listed = kir::element(incidence.target.name, t);
-  const kir::Expr target = builder.module().plan.all_targets
+  const kir::Expr target = abi::inversion_of(builder.module().plan)->all_targets
                                ? t
                                : kir::select(kir::name(incidence.target.name), listed, t);
   body.insert(body.begin(), index_decl("target", target));

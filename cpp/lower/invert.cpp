@@ -186,7 +186,7 @@ void invert(Builder& builder) {
   const ir::Group& group = builder.request().loop;
   const std::string function = builder.packed().names.take("wrap_" + ir::name_of(group));
   const std::vector<Incidence> incidences = add_incidences(builder);
-  builder.module().plan.all_targets = group.members.size() > 1;
+  abi::inversion_of(builder.module().plan)->all_targets = group.members.size() > 1;
   std::vector<kir::Parameter> parameters = builder.packed().parameters;
   for (const Incidence& incidence : incidences) {
     for (kir::Parameter& parameter : incidence.parameters()) parameters.push_back(parameter);

@@ -68,12 +68,10 @@ class BySlotLoop {
     add_columns(inverted.front());
     target_ = array(kir::PlanArray::column_targets, "row_target",
                     index_dtype(options.widths.target_bytes));
-    kir::PlanSpec& plan = builder_.module().plan;
-    plan.kind = kir::PlanKind::columns;
-    plan.occurrences = columns_.front().incidence.maps;
-    plan.lanes = lanes_;
-    plan.composed_bytes = options.widths.target_bytes;
-    plan.all_targets = loop_.members.size() > 1;
+    abi::ColumnsPlan plan{
+        .inversion = {columns_.front().incidence.maps, /*all_targets=*/loop_.members.size() > 1},
+        .lanes = lanes_,
+        .composed = {{}, options.widths.target_bytes}};
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
       const bool is_of_first = ir::member_of(loop_, i) == inverted.front();
@@ -81,14 +79,15 @@ class BySlotLoop {
           rows_of_map_.contains(dat->map)) {
         continue;
       }
-      plan.composed.push_back(dat->map);
+      plan.composed.maps.push_back(dat->map);
       rows_of_map_[dat->map] = array(kir::PlanArray::composed_rows, packed_.args[i].map + "_rows",
                                      index_dtype(options.widths.target_bytes));
     }
     for (std::size_t i = 1; i < inverted.size(); ++i) {
       add_columns(inverted[i]);
-      plan.further.push_back(columns_.back().incidence.maps);
+      plan.inversion.further.push_back(columns_.back().incidence.maps);
     }
+    builder_.module().plan = std::move(plan);
   }
 
   /// Of the first member Maps are stored in the columns' order, too. Others have few elements, such

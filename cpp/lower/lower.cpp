@@ -75,7 +75,7 @@ void narrow_all(Builder& builder) {
 bool is_small(const Builder& builder) {
   const kir::Module& module = builder.module();
   return kir::has_kernels(module) && builder.request().options.widths.index_bytes == 4 &&
-         module.plan.kind != kir::PlanKind::columns;
+         !std::holds_alternative<abi::ColumnsPlan>(module.plan);
 }
 
 bool always(const Builder& /*builder*/) {

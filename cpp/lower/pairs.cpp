@@ -160,9 +160,8 @@ bool visits_pairs(const Request& request, std::size_t member) {
 PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {
   const Request& request = builder.request();
   const ir::Loop& loop = request.loop;
-  kir::PlanSpec& plan = builder.module().plan;
-  plan.pairs = true;
-  plan.composed_bytes = request.options.widths.target_bytes;
+  auto& plan = std::get<abi::PairsPlan>(builder.module().plan);
+  plan.composed.bytes = request.options.widths.target_bytes;
   PairArrays arrays;
   const DType code = request.options.widths.entry_bytes == 4 ? DType::uint32 : DType::uint64;
   arrays.neighbours = builder.plan_array(kir::PlanArray::neighbours, "neighbour", code);
@@ -172,7 +171,7 @@ PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {
     const bool is_composed = dat != nullptr && ir::member_of(loop, i) == member &&
                              dat->map != inverted && !arrays.rows.contains(dat->map);
     if (!is_composed) continue;
-    plan.composed.push_back(dat->map);
+    plan.composed.maps.push_back(dat->map);
     arrays.rows[dat->map] =
         builder.plan_array(kir::PlanArray::composed_rows, builder.packed().args[i].map + "_rows",
                            index_dtype(request.options.widths.target_bytes));

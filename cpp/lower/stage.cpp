@@ -125,11 +125,11 @@ class Stager {
   /// The order of document 003: ind_map, loc_map, ind_sizes, ind_offs, blkmap, offset, nelems,
   /// nthrcol, thrcol; what only the launch reads comes last.
   void declare_plan() {
-    kir::PlanSpec& plan = builder_.module().plan;
+    abi::StagedPlan plan{races_.conflicts, n_elements_};
     for (Staged& dat : staged_) {
       dat.ind_map = builder_.plan_array(kir::PlanArray::staged_targets, base_name(dat) + "_ind_map",
                                         DType::int32);
-      plan.staged.push_back(dat.map);
+      plan.maps.push_back(dat.map);
     }
     for (Staged& dat : staged_) {
       dat.loc_map = builder_.plan_array(kir::PlanArray::staged_positions,
@@ -147,9 +147,7 @@ class Stager {
     sizes_ = builder_.plan_array(kir::PlanArray::sizes, "sizes", DType::int64);
     colour_offset_ =
         builder_.plan_array(kir::PlanArray::colour_offset, "colour_offset", DType::int64);
-    plan.kind = kir::PlanKind::staged;
-    plan.conflicts = races_.conflicts;
-    plan.block_size = n_elements_;
+    builder_.module().plan = std::move(plan);
   }
 
   [[nodiscard]] std::string base_name(const Staged& dat) const {

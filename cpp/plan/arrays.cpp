@@ -22,18 +22,25 @@ HostArray numbers(std::vector<std::int64_t> values) {
 
 /// Few colours and little revisiting between blocks, and still many to balance with
 /// (docs/notebook). Small loops are cut so that every thread has some.
-std::int64_t size_of_blocks(const PlanRequest& request) {
+std::int64_t size_of_blocks(const abi::BlocksPlan& spec, const PlanRequest& request) {
   const std::int64_t n = request.n_elements;
   const Tuning& tuning = request.tuning;
-  if (request.spec.single_block) return std::max<std::int64_t>(n, 1);
+  if (!spec.conflicts) return std::max<std::int64_t>(n, 1);
   if (request.block_size > 0) return request.block_size;
   const std::int64_t least = tuning.least_block_elements;
   const std::int64_t most = std::max<std::int64_t>(least, tuning.block_elements);
   return std::clamp(n / (tuning.blocks_a_thread * request.n_threads), least, most);
 }
 
-void use_blocks(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  const auto blocks = plans.blocks(request.conflicts, size_of_blocks(request), request.n_threads);
+void use(const abi::NoPlan& /*spec*/, const PlanRequest& request, PlanCache& /*plans*/,
+         LoopPlan& plan) {
+  plan.n_core_items = request.n_elements - request.n_boundary;
+}
+
+void use(const abi::BlocksPlan& spec, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
+  const auto blocks =
+      plans.blocks(request.conflicts, size_of_blocks(spec, request), request.n_threads);
   plan.n_items = static_cast<std::int64_t>(blocks->block_of.size());
   plan.n_core_items = blocks->n_core_blocks;
   plan.n_colours = static_cast<std::int64_t>(blocks->colour_offset.size()) - 1;
@@ -44,7 +51,8 @@ void use_blocks(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   plan.arrays.add(PlanArray::block_offset, array_of(blocks->block_offset, blocks));
 }
 
-void use_colours(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+void use(const abi::ColoursPlan& /*spec*/, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
   const auto colours = plans.elements(request.conflicts, request.n_threads);
   plan.n_core_items = request.conflicts.elements.n_core();
   plan.n_colours = static_cast<std::int64_t>(colours->colour_offset.size()) - 1;
@@ -54,13 +62,13 @@ void use_colours(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   plan.arrays.add(PlanArray::elements, array_of(colours->elements, colours));
 }
 
-void use_staged(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+void use(const abi::StagedPlan& spec, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
   std::vector<MapPointer> maps;
-  for (const int map : request.spec.staged) {
+  for (const int map : spec.maps) {
     maps.push_back(request.maps[static_cast<std::size_t>(map)]);
   }
-  const auto staged =
-      plans.staged(request.conflicts, maps, request.spec.block_size, request.n_threads);
+  const auto staged = plans.staged(request.conflicts, maps, spec.block_size, request.n_threads);
   plan.n_items = static_cast<std::int64_t>(staged->block_of.size());
   plan.n_core_items = staged->n_core_blocks;
   plan.n_colours = static_cast<std::int64_t>(staged->colour_offset.size()) - 1;
@@ -89,21 +97,21 @@ void add_lists(const std::shared_ptr<const EntryBlocks>& lists, int number, Loop
   plan.arrays.add(PlanArray::summand, array_of(lists->summands, lists), number);
 }
 
-void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  const abi::PlanSpec& spec = request.spec;
+void use(const abi::EntriesPlan& spec, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
   plan.n_items = (request.n_elements + spec.block_size - 1) / spec.block_size;
   // a block with elements on both sides is none of the core
   plan.n_core_items = (request.n_elements - request.n_boundary) / spec.block_size;
   plan.arrays.add(PlanArray::sizes, numbers({request.n_elements}));
   int number = 0;
-  for (const abi::ListedMatrix& listed : spec.listed) {
+  for (const abi::ListedMatrix& listed : spec.matrices) {
     const auto entries = plans.entries(
         request.matrices.at(at(listed.matrix)),
         {request.n_elements, spec.block_size, listed.row_dim, listed.col_dim, spec.place_bytes},
         request.n_threads);
     add_lists(entries, number++, plan);
   }
-  for (const int map : spec.listed_maps) {
+  for (const int map : spec.maps) {
     add_lists(
         plans.targets(request.maps.at(at(map)),
                       {request.n_elements, spec.block_size, spec.place_bytes}, request.n_threads),
@@ -111,8 +119,9 @@ void use_entries(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   }
 }
 
-void use_interleaved(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  const MapPointer& by = request.maps[static_cast<std::size_t>(request.spec.interleaved)];
+void use(const abi::InterleavedPlan& spec, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
+  const MapPointer& by = request.maps[at(spec.map)];
   const Elements elements{request.n_elements, nullptr, request.n_boundary};
   plan.n_core_items = elements.n_core();
   for (MapPointer& map : plan.tables) {
@@ -162,7 +171,8 @@ void use_further(const PlanRequest& request, PlanCache& plans, LoopPlan& plan, N
   }
 }
 
-void use_inverse(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+void use(const abi::InversePlan& /*spec*/, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
   const auto inverse = plans.inverse(request.inverse, request.n_threads);
   use_rows(request, inverse, plan);
   plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows}));
@@ -171,30 +181,30 @@ void use_inverse(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   use_further(request, plans, plan, {.offset = 1, .entries = 1});
 }
 
-void use_pairs(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  const auto pairs = plans.pairs(request.inverse, request.spec.columns, request.n_threads);
+void use(const abi::PairsPlan& spec, const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
+  const auto pairs = plans.pairs(request.inverse, spec.columns, request.n_threads);
   use_rows(request, pairs, plan);
   plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
   plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
   int number = 0;
   for (const MapPointer& map : request.composed) {
-    const auto rows = plans.composed_pairs(map, request.inverse, request.spec.columns,
-                                           request.spec.composed_bytes, request.n_threads);
+    const auto rows = plans.composed_pairs(map, request.inverse, spec.columns, spec.composed.bytes,
+                                           request.n_threads);
     plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
     plan.n_bytes += bytes_of(*rows);
   }
   number = 0;
   for (const CornerTables& maps : request.corners) {
     const auto codes = plans.corners(maps.of_elements, maps.of_targets, request.inverse,
-                                     request.spec.columns, request.n_threads);
+                                     spec.columns, request.n_threads);
     plan.arrays.add(PlanArray::corners, array_of(*codes, codes), number++);
     plan.n_bytes += bytes_of(*codes);
   }
   use_further(request, plans, plan, {.offset = 0, .entries = 0});
 }
 
-void use_padded(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  if (request.spec.pairs) return use_pairs(request, plans, plan);
+void use(const abi::PaddedPlan& /*spec*/, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
   const auto inverse = plans.padded(request.inverse, request.n_threads);
   use_rows(request, inverse, plan);
   plan.arrays.add(PlanArray::sizes, numbers({inverse->n_rows, inverse->width}));
@@ -202,8 +212,9 @@ void use_padded(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   use_further(request, plans, plan, {.offset = 0, .entries = 1});
 }
 
-void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  const SlotLayout layout{request.spec.lanes, request.tuning.slot_window};
+void use(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCache& plans,
+         LoopPlan& plan) {
+  const SlotLayout layout{spec.lanes, request.tuning.slot_window};
   const auto columns = plans.columns(request.inverse, layout, request.n_threads);
   plan.n_items = columns->n_groups();
   plan.n_core_items = columns->n_core_groups;
@@ -215,8 +226,8 @@ void use_columns(const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
   plan.arrays.add(PlanArray::column_targets, array_of(columns->targets, columns));
   int number = 0;
   for (const MapPointer& map : request.composed) {
-    const auto rows = plans.composed(map, request.inverse, layout, request.spec.composed_bytes,
-                                     request.n_threads);
+    const auto rows =
+        plans.composed(map, request.inverse, layout, spec.composed.bytes, request.n_threads);
     plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
     plan.n_bytes += bytes_of(*rows);
   }
@@ -277,48 +288,25 @@ Arrays Arrays::with_colours_of(std::int64_t begin, std::int64_t end) const {
   return out;
 }
 
-bool inverts(abi::PlanKind kind) {
-  return kind == abi::PlanKind::inverse || kind == abi::PlanKind::padded ||
-         kind == abi::PlanKind::columns;
+std::vector<int> conflicts_of(const abi::PlanSpec& spec) {
+  if (const auto* blocks = std::get_if<abi::BlocksPlan>(&spec)) {
+    return blocks->conflicts.value_or(std::vector<int>{});
+  }
+  if (const auto* colours = std::get_if<abi::ColoursPlan>(&spec)) return colours->conflicts;
+  if (const auto* staged = std::get_if<abi::StagedPlan>(&spec)) return staged->conflicts;
+  return {};
 }
 
-IncidenceOrder incidence_order(abi::PlanKind kind) {
-  return kind == abi::PlanKind::columns ? IncidenceOrder::by_slot : IncidenceOrder::by_element;
+IncidenceOrder incidence_order(const abi::PlanSpec& spec) {
+  return std::holds_alternative<abi::ColumnsPlan>(spec) ? IncidenceOrder::by_slot
+                                                        : IncidenceOrder::by_element;
 }
 
 LoopPlan make_plan(const PlanRequest& request, PlanCache& plans) {
   LoopPlan plan;
   plan.n_items = request.n_elements;
   plan.tables = request.maps;
-  switch (request.spec.kind) {
-    case abi::PlanKind::none:
-      plan.n_core_items = request.n_elements - request.n_boundary;
-      break;
-    case abi::PlanKind::blocks:
-      use_blocks(request, plans, plan);
-      break;
-    case abi::PlanKind::colours:
-      use_colours(request, plans, plan);
-      break;
-    case abi::PlanKind::inverse:
-      use_inverse(request, plans, plan);
-      break;
-    case abi::PlanKind::staged:
-      use_staged(request, plans, plan);
-      break;
-    case abi::PlanKind::padded:
-      use_padded(request, plans, plan);
-      break;
-    case abi::PlanKind::interleaved:
-      use_interleaved(request, plans, plan);
-      break;
-    case abi::PlanKind::columns:
-      use_columns(request, plans, plan);
-      break;
-    case abi::PlanKind::entries:
-      use_entries(request, plans, plan);
-      break;
-  }
+  std::visit([&](const auto& spec) { use(spec, request, plans, plan); }, request.spec);
   if (request.n_boundary == 0) plan.n_core_items = plan.n_items;
   // a row without elements repeats one, though it may be the only one of its part
   if (request.n_boundary == request.n_elements && request.n_boundary > 0) plan.n_core_items = 0;

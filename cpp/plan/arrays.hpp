@@ -76,12 +76,12 @@ struct PlanRequest {
   std::int64_t n_elements = 0;
   std::int64_t n_boundary = 0;   ///< of them, as Elements says; so say those of the fields below
   std::vector<MapPointer> maps;  ///< unique Maps
-  ConflictSet conflicts;         ///< by PlanSpec::conflicts
-  InverseSpec inverse;           ///< by PlanSpec::occurrences, if inverts()
-  std::vector<InverseSpec> further;         ///< by PlanSpec::further
-  std::vector<MapPointer> composed;         ///< what PlanSpec::composed leads to
-  std::vector<CornerTables> corners = {};   ///< what PlanSpec::corners names
-  std::vector<PositionSpec> matrices = {};  ///< all of the loop, if PlanSpec::listed names some
+  ConflictSet conflicts;         ///< by conflicts_of()
+  InverseSpec inverse;           ///< by Inversion::maps, if the plan has an inversion
+  std::vector<InverseSpec> further;         ///< by Inversion::further
+  std::vector<MapPointer> composed;         ///< targets of ComposedMaps::maps
+  std::vector<CornerTables> corners = {};   ///< by PairsPlan::corners
+  std::vector<PositionSpec> matrices = {};  ///< all of the loop, for an EntriesPlan
   std::int64_t block_size = 0;  ///< elements of a block, wanted by the user; 0: by the size
   int n_threads = 1;
   Tuning tuning = {};
@@ -99,11 +99,12 @@ struct LoopPlan {
   std::vector<MapPointer> tables;  ///< [maps] what the loop reads: they, or in the plan's order
 };
 
-/// @brief True if a plan of this kind needs PlanRequest::inverse.
-[[nodiscard]] bool inverts(abi::PlanKind kind);
+/// @brief Maps whose targets differ between the elements, or blocks, of a colour; none if the plan
+/// has no colours.
+[[nodiscard]] std::vector<int> conflicts_of(const abi::PlanSpec& spec);
 
-/// @brief In which order a plan of this kind wants the incidences of a target.
-[[nodiscard]] IncidenceOrder incidence_order(abi::PlanKind kind);
+/// @brief The order of the incidences of a target in such a plan.
+[[nodiscard]] IncidenceOrder incidence_order(const abi::PlanSpec& spec);
 
 /// @brief Build what the strategy asks for, or find it in the cache.
 [[nodiscard]] LoopPlan make_plan(const PlanRequest& request, PlanCache& plans);

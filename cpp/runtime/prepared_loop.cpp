@@ -502,38 +502,47 @@ plan::PlanRequest PreparedLoop::plan_request() const {
   request.n_threads = options_.n_threads;
   request.tuning = options_.tuning;
   request.conflicts = conflicts();
-  if (plan::inverts(spec.kind)) {
-    request.inverse = inverse_of(binding_, spec.occurrences, plan::incidence_order(spec.kind),
-                                 *plans_, options_.n_threads, spec.all_targets);
-    // rows that sum what all elements have left are in no phase
-    if (request.items == abi::Items::elements) request.inverse.elements.n_boundary = 0;
-    if (spec.all_targets) request.n_boundary = 0;
+  if (const abi::Inversion* inversion = abi::inversion_of(spec)) invert(*inversion, request);
+  const auto targets = [this](int map) {
+    return targets_of(binding_, map, *plans_, options_.n_threads);
+  };
+  const auto compose = [&](const abi::ComposedMaps& composed) {
+    for (const int map : composed.maps) request.composed.push_back(targets(map));
+  };
+  if (const auto* columns = std::get_if<abi::ColumnsPlan>(&spec)) compose(columns->composed);
+  if (const auto* pairs = std::get_if<abi::PairsPlan>(&spec)) {
+    compose(pairs->composed);
+    for (const abi::CornerMaps& maps : pairs->corners) {
+      request.corners.push_back({targets(maps.of_elements), targets(maps.of_targets)});
+    }
   }
-  for (const std::vector<int>& maps : spec.further) {
-    request.further.push_back(whole_inverse_of(binding_, maps, plan::incidence_order(spec.kind),
-                                               *plans_, options_.n_threads));
-  }
-  for (const int map : spec.composed) {
-    request.composed.push_back(targets_of(binding_, map, *plans_, options_.n_threads));
-  }
-  for (const abi::CornerMaps& maps : spec.corners) {
-    request.corners.push_back({targets_of(binding_, maps.of_elements, *plans_, options_.n_threads),
-                               targets_of(binding_, maps.of_targets, *plans_, options_.n_threads)});
-  }
-  if (!spec.listed.empty()) request.matrices = positions_;
+  if (std::holds_alternative<abi::EntriesPlan>(spec)) request.matrices = positions_;
   return request;
+}
+
+void PreparedLoop::invert(const abi::Inversion& inversion, plan::PlanRequest& request) const {
+  const plan::IncidenceOrder order = plan::incidence_order(request.spec);
+  request.inverse = inverse_of(binding_, inversion.maps, order, *plans_, options_.n_threads,
+                               inversion.all_targets);
+  // rows that sum what all elements have left are in no phase
+  if (request.items == abi::Items::elements) request.inverse.elements.n_boundary = 0;
+  if (inversion.all_targets) request.n_boundary = 0;
+  for (const std::vector<int>& maps : inversion.further) {
+    request.further.push_back(whole_inverse_of(binding_, maps, order, *plans_, options_.n_threads));
+  }
 }
 
 plan::ConflictSet PreparedLoop::conflicts() const {
   plan::ConflictSet set{elements_of(binding_), {}, plan::EntryOrigin::position};
-  for (const int map : executable_->plan.conflicts) {
+  const bool is_staged = std::holds_alternative<abi::StagedPlan>(executable_->plan);
+  for (const int map : plan::conflicts_of(executable_->plan)) {
     const auto i = static_cast<std::size_t>(map);
     const std::vector<plan::Occurrence> rows =
         occurrences_of(binding_, map, *plans_, options_.n_threads);
     const plan::MapPointer& table = rows.front().map;
     // a block of a GPU has as many elements as it has lanes
-    const bool has_columns = binding_.iteration.layers != Layers::none && table->arity() == 1 &&
-                             executable_->plan.kind != abi::PlanKind::staged;
+    const bool has_columns =
+        binding_.iteration.layers != Layers::none && table->arity() == 1 && !is_staged;
     if (has_columns && is_common_to_neighbours(*table, binding_.n_elements)) set.columns = table;
     if (static_cast<int>(rows.size()) == table->arity()) {
       set.conflicts.push_back({table, plan::all_slots, binding_.spaces[i]});

@@ -142,6 +142,7 @@ class PreparedLoop final : public GraphTask, private TeamLoop {
   [[nodiscard]] bool plan_is_stale() const;
   [[nodiscard]] plan::ConflictSet conflicts() const;
   [[nodiscard]] plan::PlanRequest plan_request() const;
+  void invert(const abi::Inversion& inversion, plan::PlanRequest& request) const;
   [[nodiscard]] int threads_for_size() const;
   [[nodiscard]] bool is_alone();
   void size_scratch();

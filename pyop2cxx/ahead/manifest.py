@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-FORMAT = 8
+FORMAT = 9
 ABI = "op2_abi_v2"
 """What functions of a library are called with: `OP2_ABI_VERSION` of cpp/base/abi.h."""
 MANIFEST = "manifest.json"

@@ -41,7 +41,7 @@ TEST(Executable, KeepsItsCodeLoaded) {
 TEST(Executable, NeedsNothingOfThePlanByDefault) {
   const Executable executable;
   EXPECT_EQ(executable.plan, abi::PlanSpec{});
-  EXPECT_EQ(executable.plan.kind, abi::PlanKind::none);
+  EXPECT_TRUE(std::holds_alternative<abi::NoPlan>(executable.plan));
   EXPECT_EQ(executable.scratch, abi::ScratchSpec{});
   EXPECT_EQ(executable.items, abi::Items::elements);
   EXPECT_FALSE(executable.is_parallel);

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -26,22 +29,7 @@ Executable example() {
                     {"stride", {DType::int64}, false, abi::Role::stride, 2}};
   made.data = {{Access::inc, DType::float32, DType::float64, false},
                {Access::max, DType::complex128, DType::complex128, true}};
-  made.plan.kind = abi::PlanKind::columns;
-  made.plan.listed = {{1, 2, 3}};
-  made.plan.place_bytes = 8;
-  made.plan.conflicts = {0, 2};
-  made.plan.occurrences = {1};
-  made.plan.block_size = 128;
-  made.plan.single_block = true;
-  made.plan.staged = {3};
-  made.plan.interleaved = 2;
-  made.plan.listed_maps = {1, 0};
-  made.plan.lanes = 8;
-  made.plan.composed = {4, 5};
-  made.plan.composed_bytes = 8;
-  made.plan.corners = {{1, 3}, {0, 2}};
-  made.plan.all_targets = true;
-  made.plan.further = {{2, 3}, {6}};
+  made.plan = abi::PairsPlan{{{1}, true, {{2, 3}, {6}}}, {{4, 5}, 8}, 6, {{1, 3}, {0, 2}}};
   made.scratch = {16, 8, -1};
   return made;
 }
@@ -61,6 +49,44 @@ TEST(Portable, WhatWasWrittenIsReadAgain) {
   EXPECT_EQ(read->scratch, written.scratch);
   EXPECT_EQ(read->device, nullptr);
   EXPECT_EQ(read->launch, nullptr);
+}
+
+TEST(Portable, EachKindOfPlanIsReadAgain) {
+  const std::vector<abi::PlanSpec> plans = {
+      abi::NoPlan{},
+      abi::BlocksPlan{},
+      abi::BlocksPlan{std::vector<int>{}},
+      abi::BlocksPlan{std::vector{0, 2}},
+      abi::ColoursPlan{{1, 0}},
+      abi::InversePlan{{{1}, true, {{2, 3}, {6}}}},
+      abi::StagedPlan{{0}, 128, {0, 1, 0}},
+      abi::PaddedPlan{{{2}}},
+      abi::PairsPlan{{{1}}, {{4, 5}, 8}, 6, {{1, 3}, {0, 2}}},
+      abi::InterleavedPlan{2},
+      abi::ColumnsPlan{{{1}, true, {{0}}}, 8, {{3}, 8}},
+      abi::EntriesPlan{64, 8, {{1, 2, 3}}, {1, 0}},
+  };
+  std::set<std::size_t> kinds;
+  for (const abi::PlanSpec& plan : plans) {
+    Executable written;
+    written.plan = plan;
+    EXPECT_EQ(read_executable(canonical(written))->plan, plan) << plan.index();
+    kinds.insert(plan.index());
+  }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<abi::PlanSpec>);
+}
+
+TEST(Portable, AKindOfPlanThatIsNoneIsRefused) {
+  Executable written;
+  const std::string text = canonical(written);
+  const std::string none = "n1:0(4:none)";
+  const std::size_t at = text.find(none);
+  ASSERT_NE(at, std::string::npos) << text;
+  for (const char* wrong : {"n2:10(4:none)", "n2:-1(4:none)", "n1:1(4:none)"}) {
+    std::string damaged = text;
+    damaged.replace(at, none.size(), wrong);
+    EXPECT_THROW((void)read_executable(damaged), UsageError) << wrong;
+  }
 }
 
 TEST(Portable, WhatADeviceLaunchesIsKept) {
@@ -94,9 +120,6 @@ TEST(Portable, EveryTextThatWasCutShortIsRefused) {
 TEST(Portable, WhatIsNoNumberOfAnEnumeratorIsRefused) {
   Executable wrong = example();
   wrong.items = static_cast<abi::Items>(9);
-  EXPECT_THROW((void)read_executable(canonical(wrong)), UsageError);
-  wrong = example();
-  wrong.plan.kind = static_cast<abi::PlanKind>(99);
   EXPECT_THROW((void)read_executable(canonical(wrong)), UsageError);
 }
 

@@ -61,15 +61,13 @@ TEST(ColourBlocks, AProcessorsThreadTakesOneBlockAfterTheOther) {
       << text;
   const kir::Module module = lowered(edge_loop(), Strategy::block, processor);
   EXPECT_EQ(module.items, kir::Items::blocks);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::blocks);
+  EXPECT_TRUE(std::holds_alternative<abi::BlocksPlan>(module.plan));
 }
 
 TEST(ColourBlocks, AsksForBlocksThatDoNotConflict) {
   const kir::Module module = lowered(edge_loop(), Strategy::block);
   EXPECT_EQ(module.items, kir::Items::blocks);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::blocks);
-  EXPECT_EQ(module.plan.conflicts, (std::vector<int>{0}));
-  EXPECT_FALSE(module.plan.single_block);
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::BlocksPlan{std::vector{0}}));
   EXPECT_EQ(module.scratch.chunk, -1);
   ASSERT_EQ(plan_arrays(module).size(), 4U);
   for (const kir::Parameter& array : plan_arrays(module)) {
@@ -80,15 +78,15 @@ TEST(ColourBlocks, AsksForBlocksThatDoNotConflict) {
 TEST(ColourBlocks, OnlyMapsThatAreWrittenThroughConflict) {
   const ir::Loop loop =
       make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1)}, {{2, 0}, {2, 1}});
-  EXPECT_EQ(lowered(loop, Strategy::block).plan.conflicts, (std::vector<int>{1}));
-  EXPECT_EQ(lowered(loop, Strategy::colour).plan.conflicts, (std::vector<int>{1}));
+  EXPECT_EQ(lowered(loop, Strategy::block).plan, kir::PlanSpec(abi::BlocksPlan{std::vector{1}}));
+  EXPECT_EQ(lowered(loop, Strategy::colour).plan, kir::PlanSpec(abi::ColoursPlan{{1}}));
 }
 
 TEST(ColourBlocks, OverlappingMemoryIsOneBlock) {
   const ir::Loop loop = make_loop(
       {indirect("x", Access::read, 0, 1, {0, 0}), indirect("y", Access::inc, 0, 1, {1, 0})},
       testing::edges_to_nodes());
-  EXPECT_TRUE(lowered(loop, Strategy::block).plan.single_block);
+  EXPECT_EQ(lowered(loop, Strategy::block).plan, kir::PlanSpec(abi::BlocksPlan{std::nullopt}));
 }
 
 TEST(ColourBlocks, EachBlockReducesIntoASlotOfItsOwn) {
@@ -131,8 +129,7 @@ TEST(ColourElements, SpreadsOneColourOverTheThreads) {
 TEST(ColourElements, AsksForColouredElements) {
   const kir::Module module = lowered(edge_loop(), Strategy::colour);
   EXPECT_EQ(module.items, kir::Items::elements);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::colours);
-  EXPECT_EQ(module.plan.conflicts, (std::vector<int>{0}));
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::ColoursPlan{{0}}));
   EXPECT_EQ(plan_arrays(module)[2].type.dtype, DType::int32);
   const kir::Module wide = lowered(edge_loop(), Strategy::colour, threads, Stage::narrow,
                                    {.widths = {.element_bytes = 8}});

@@ -155,11 +155,16 @@ TEST(Corners, OfFurtherMembersAreRefused) {
   EXPECT_EQ(found[1].why_not, "only the elements of 'flux' are in columns of neighbours");
 }
 
+abi::PairsPlan pairs_plan_of(const kir::Module& module) {
+  return std::get<abi::PairsPlan>(module.plan);
+}
+
 TEST(Corners, ArePickedOrLookedUp) {
   const kir::Module module = lowered(flux_and_step());
-  EXPECT_EQ(module.plan.corners, (std::vector<abi::CornerMaps>{{1, 2}}));
-  EXPECT_EQ(module.plan.composed, (std::vector<int>{1}));
-  EXPECT_EQ(module.plan.columns, 4);
+  const abi::PairsPlan plan = pairs_plan_of(module);
+  EXPECT_EQ(plan.corners, (std::vector<abi::CornerMaps>{{1, 2}}));
+  EXPECT_EQ(plan.composed.maps, (std::vector<int>{1}));
+  EXPECT_EQ(plan.columns, 4);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(contains(text,
                        "    decl int32 x_map_own[4]\n"
@@ -206,7 +211,7 @@ TEST(Corners, AreReadOneColumnAfterTheOtherWhereTheyAreMany) {
   Options options = padded;
   options.widths.columns = 9;  // two numbers each, and 16 are read ahead
   const kir::Module module = lowered(flux_and_step(), options);
-  EXPECT_EQ(module.plan.columns, 0);
+  EXPECT_EQ(pairs_plan_of(module).columns, 0);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(contains(text, "decl const uint32 x_map_code = x_map_corner[at]\n")) << text;
   EXPECT_TRUE(contains(text, "x_map_entry[0] = x_map_rows[(at * 2)]\n")) << text;
@@ -215,7 +220,7 @@ TEST(Corners, AreReadOneColumnAfterTheOtherWhereTheyAreMany) {
 TEST(Corners, TakeTheirPlaceAmongWhatIsReadAhead) {
   Options options = padded;
   options.widths.columns = 8;  // of three numbers each 24 would be too many
-  EXPECT_EQ(lowered(flux_and_step(), options).plan.columns, 8);
+  EXPECT_EQ(pairs_plan_of(lowered(flux_and_step(), options)).columns, 8);
 }
 
 }  // namespace

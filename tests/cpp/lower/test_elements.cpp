@@ -95,26 +95,26 @@ TEST(LayOutElements, NeighbouringLanesAddToNeighbouringTargets) {
   const ir::Loop loop =
       make_loop({indirect("u", Access::read, 0), indirect("y", Access::inc, 1)}, {{4, 0}, {4, 0}});
   const kir::Module module = on_warps(loop);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::interleaved);
-  EXPECT_EQ(module.plan.interleaved, 1);
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::InterleavedPlan{1}));
   // the order is that of the Maps' rows: the code knows nothing of it
   EXPECT_EQ(kir::dump(module), kir::dump(on_warps(loop, {.tuning = {.interleaved = false}})));
 }
 
 TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
   const auto plan_of = [](const ir::Loop& loop, const Options& options = {}) {
-    return on_warps(loop, options).plan.kind;
+    return on_warps(loop, options).plan;
   };
   const ir::Loop tets = make_loop({indirect("y", Access::inc, 0)}, {{4, 0}});
-  EXPECT_EQ(plan_of(tets), kir::PlanKind::interleaved);
-  EXPECT_EQ(plan_of(tets, {.tuning = {.interleaved = false}}), kir::PlanKind::none);
+  const kir::PlanSpec none;
+  EXPECT_EQ(plan_of(tets), kir::PlanSpec(abi::InterleavedPlan{0}));
+  EXPECT_EQ(plan_of(tets, {.tuning = {.interleaved = false}}), none);
   // two targets, rows that lanes share, values on the elements themselves
-  EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0)}, {{2, 0}})), kir::PlanKind::none);
-  EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0, 2)}, {{4, 0}})), kir::PlanKind::none);
+  EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0)}, {{2, 0}})), none);
+  EXPECT_EQ(plan_of(make_loop({indirect("y", Access::inc, 0, 2)}, {{4, 0}})), none);
   EXPECT_EQ(plan_of(make_loop({testing::direct("x", Access::read), indirect("y", Access::inc, 0)},
                               {{4, 0}})),
-            kir::PlanKind::none);
-  EXPECT_EQ(lowered(tets, Strategy::atomic, testing::grid).plan.kind, kir::PlanKind::none);
+            none);
+  EXPECT_EQ(lowered(tets, Strategy::atomic, testing::grid).plan, none);
 }
 
 constexpr Facts fetching{.lanes = Lanes::grid, .atomics = true, .fetches = true, .fences = true};

@@ -71,11 +71,13 @@ TEST(SumEntries, TheKernelAddsInPlaceWherePointersReachSharedMemory) {
   EXPECT_TRUE(contains(copied, "A_shared[((c * 128) + i)] = A_pack[c]")) << copied;
 }
 
+abi::EntriesPlan entries_plan_of(const kir::Module& module) {
+  return std::get<abi::EntriesPlan>(module.plan);
+}
+
 TEST(SumEntries, PlanSaysWhatIsListed) {
   const kir::Module module = lowered(summed(summed_matrix(2, 3), 2), Strategy::block, grid);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::entries);
-  EXPECT_EQ(module.plan.listed, (std::vector<abi::ListedMatrix>{{0, 2, 3}}));
-  EXPECT_EQ(module.plan.block_size, 128);
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::EntriesPlan{128, 8, {{0, 2, 3}}}));
   EXPECT_EQ(module.items, kir::Items::blocks);
   for (const kir::Parameter& parameter : module.argv) {
     EXPECT_NE(parameter.role, kir::Role::matrix) << parameter.name;
@@ -85,17 +87,19 @@ TEST(SumEntries, PlanSaysWhatIsListed) {
 TEST(SumEntries, PlacesAreAsWideAsIndices) {
   Options options;
   options.widths.index_bytes = 4;
-  EXPECT_EQ(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options)
-                .plan.place_bytes,
-            4);
+  const auto place_bytes = [&options] {
+    const kir::Module module =
+        lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options);
+    return entries_plan_of(module).place_bytes;
+  };
+  EXPECT_EQ(place_bytes(), 4);
   options.widths.index_bytes = 8;
-  EXPECT_EQ(lowered(summed(summed_matrix(), 4), Strategy::block, grid, Stage::narrow, options)
-                .plan.place_bytes,
-            8);
+  EXPECT_EQ(place_bytes(), 8);
 }
 
 TEST(SumEntries, BlocksAreAsLongAsSharedMemoryAllows) {
-  EXPECT_EQ(lowered(summed(summed_matrix(), 10), Strategy::block, grid).plan.block_size, 32);
+  const kir::Module module = lowered(summed(summed_matrix(), 10), Strategy::block, grid);
+  EXPECT_EQ(entries_plan_of(module).block_size, 32);
   EXPECT_TRUE(asked(summed(summed_matrix(), 10)).ok);
   EXPECT_EQ(asked(summed(summed_matrix(), 20)).why,
             "what its elements add is too large for shared memory");
@@ -148,9 +152,7 @@ ir::Loop added(int dim, int n_gathered = 0) {
 TEST(SumTargets, TakesOneAtomicForEachTargetOfABlock) {
   const kir::Module module = lowered(added(1), Strategy::atomic, in_warps, Stage::layout, summing);
   EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 1);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::entries);
-  EXPECT_EQ(module.plan.listed_maps, std::vector<int>{0});
-  EXPECT_EQ(module.plan.block_size, 256);
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::EntriesPlan{256, 8, {}, {0}}));
   EXPECT_EQ(module.items, kir::Items::blocks);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(contains(text, "sum += y_shared[y_map_own[k]]")) << text;
@@ -171,14 +173,15 @@ TEST(SumTargets, DatsOfOneMapShareItsList) {
                  testing::indirect("u", Access::inc, 1)},
                 {{4, 0}, {3, 1}});
   const kir::Module module = lowered(loop, Strategy::atomic, in_warps, Stage::layout, summing);
-  EXPECT_EQ(module.plan.listed_maps, (std::vector<int>{0, 1}));
+  EXPECT_EQ(entries_plan_of(module).maps, (std::vector<int>{0, 1}));
   EXPECT_EQ(testing::count<kir::Atomic>(module.functions.front().body), 3);
 }
 
 TEST(SumTargets, BlocksAreAsLongAsTheirEntriesAllow) {
   const auto elements = [](int arity, int dim) {
     const ir::Loop loop = make_loop({testing::indirect("y", Access::inc, 0, dim)}, {{arity, 0}});
-    return lowered(loop, Strategy::atomic, in_warps, Stage::layout, summing).plan.block_size;
+    return entries_plan_of(lowered(loop, Strategy::atomic, in_warps, Stage::layout, summing))
+        .block_size;
   };
   EXPECT_EQ(elements(5, 1), 256);
   EXPECT_EQ(elements(10, 1), 128);

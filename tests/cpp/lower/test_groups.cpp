@@ -159,7 +159,7 @@ TEST(Groups, AMemberVisitedByIncidencesHandsItsSumsOn) {
   EXPECT_EQ(ir::why_not_fused(group), "");
   const kir::Module module =
       testing::lowered(group, Strategy::owner, testing::one_lane, Stage::layout);
-  EXPECT_TRUE(module.plan.all_targets);
+  EXPECT_TRUE(abi::inversion_of(module.plan)->all_targets);
   const std::string text = kir::dump(module);
   EXPECT_EQ(text.substr(0, text.find("launch ")),
             "function wrap_sum_take(float64* y, float64* z, const int64* incidence_offset, "
@@ -214,7 +214,7 @@ TEST(Groups, OnLanesTargetsTakeTheSumsOfTheirColumns) {
   }
   const kir::Module module = testing::lowered(all_typed(group), Strategy::owner, testing::one_lane,
                                               Stage::lanes, testing::on(2));
-  EXPECT_TRUE(module.plan.all_targets);
+  EXPECT_TRUE(abi::inversion_of(module.plan)->all_targets);
   const std::string text = kir::dump(module);
   EXPECT_EQ(text.substr(0, text.find("launch ")),
             "function wrap_sum_take(float64* z, const int64* sizes, const int64* column_offset, "

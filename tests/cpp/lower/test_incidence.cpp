@@ -77,8 +77,7 @@ TEST(AddIncidence, AsksForTheInverseOfTheReducedMaps) {
   EXPECT_EQ(incidence.offset.type.dtype, DType::int64);
   EXPECT_EQ(incidence.entry.type.dtype, DType::int64);
   EXPECT_EQ(incidence.target.type.dtype, DType::int32);
-  EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::inverse);
-  EXPECT_EQ(workshop.builder.module().plan.occurrences, (std::vector<int>{1, 2}));
+  EXPECT_EQ(workshop.builder.module().plan, kir::PlanSpec(abi::InversePlan{{{1, 2}}}));
 }
 
 TEST(OfTarget, ListsThemOnlyIfTheyAreListed) {
@@ -104,7 +103,7 @@ TEST(ForIncidences, SplitsAnEntryIntoElementAndSlot) {
 TEST(ForIncidences, PaddedOnesAreColumnsThatMayHaveHoles) {
   Workbench workshop(edge_loop(), {.widths = {.padded = true}}, testing::grid);
   const Incidence incidence = add_incidence(workshop.builder, Sizes::if_padded);
-  EXPECT_EQ(workshop.builder.module().plan.kind, kir::PlanKind::padded);
+  EXPECT_EQ(workshop.builder.module().plan, kir::PlanSpec(abi::PaddedPlan{{{0}}}));
   EXPECT_EQ(incidence.sizes.array, kir::PlanArray::sizes);
   EXPECT_EQ(incidence.entry.array, kir::PlanArray::incidences);
   EXPECT_EQ(incidence_dump(

@@ -48,9 +48,7 @@ TEST(Invert, EachTargetRecomputesItsElementsAndKeepsItsShare) {
 TEST(Invert, ItsItemsAreTargets) {
   const kir::Module module = lowered(edge_loop(), Strategy::owner);
   EXPECT_EQ(module.items, kir::Items::targets);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::inverse);
-  EXPECT_EQ(module.plan.occurrences, (std::vector<int>{0}));
-  EXPECT_TRUE(module.plan.conflicts.empty());
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::InversePlan{{{0}}}));
   EXPECT_EQ(module.scratch, kir::ScratchSpec{});
 }
 

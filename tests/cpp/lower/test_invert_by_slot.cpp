@@ -60,11 +60,7 @@ TEST(InvertBySlot, ThePlanIsAskedForColumnsAndTheMapsBehindThem) {
                          indirect("z", Access::read, 0)},
                         {{3, 0}, {2, 1}}));
   EXPECT_EQ(module.items, kir::Items::groups);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::columns);
-  EXPECT_EQ(module.plan.occurrences, (std::vector<int>{1}));
-  EXPECT_EQ(module.plan.composed, (std::vector<int>{0}));
-  EXPECT_EQ(module.plan.lanes, 4);
-  EXPECT_EQ(module.plan.composed_bytes, 4);
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::ColumnsPlan{{{1}}, 4, {{0}, 4}}));
 }
 
 TEST(InvertBySlot, AnExtremumStartsAtTheTargetsValueInEveryRow) {

@@ -162,7 +162,7 @@ TEST(Matrix, GridsTakeEveryStrategy) {
        {Strategy::atomic, Strategy::owner, Strategy::scratch, Strategy::block, Strategy::colour}) {
     EXPECT_TRUE(applicable(strategy, loop, grid, {MapFacts{}}, {}).ok);
   }
-  EXPECT_TRUE(lowered(loop, Strategy::block, grid).plan.staged.empty());
+  EXPECT_TRUE(std::holds_alternative<abi::EntriesPlan>(lowered(loop, Strategy::block, grid).plan));
   EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {}).strategy, Strategy::block);
   EXPECT_EQ(choose(loop, grid, {MapFacts{}}, {.semantics = {.deterministic = true}}).strategy,
             Strategy::colour);
@@ -207,7 +207,7 @@ TEST(Matrix, SharesItsIncidencesWithDatsOfTheSameMap) {
   const ir::Loop loop =
       make_loop({{"A", matrix(Access::inc)}, testing::indirect("b", Access::inc, 0)}, {{2, 0}});
   const kir::Module module = lowered(loop, Strategy::owner);
-  EXPECT_EQ(module.plan.occurrences, (std::vector<int>{0}));
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::InversePlan{{{0}}}));
   EXPECT_EQ(n_slots(loop), 2);
   ir::MatArg other = matrix(Access::inc);
   other.row_map = 1;

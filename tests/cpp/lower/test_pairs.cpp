@@ -43,9 +43,7 @@ kir::Module owner_module(const ir::Loop& loop,
 
 TEST(Pairs, AreVisitedByColumnsOfNeighbours) {
   const kir::Module module = owner_module(neighbour_loop());
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::padded);
-  EXPECT_TRUE(module.plan.pairs);
-  EXPECT_EQ(module.plan.composed, (std::vector<int>{1}));
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::PairsPlan{{{0}}, {{1}}}));
   const std::string text = kir::dump(module);
   EXPECT_TRUE(contains(text,
                        "    decl float64 q_pack_own[2]\n"
@@ -71,7 +69,7 @@ TEST(Pairs, AreVisitedByColumnsOfNeighbours) {
 TEST(Pairs, AreReadAheadWhereTheyAreFew) {
   const kir::Module module =
       owner_module(neighbour_loop(), {.widths = {.padded = true, .columns = 4}});
-  EXPECT_EQ(module.plan.columns, 4);
+  EXPECT_EQ(std::get<abi::PairsPlan>(module.plan).columns, 4);
   const std::string text = kir::dump(module);
   EXPECT_TRUE(contains(text,
                        "    decl uint32 neighbour_fetched[4]\n"
@@ -83,8 +81,9 @@ TEST(Pairs, AreReadAheadWhereTheyAreFew) {
                        "      x_map_rows_fetched[((k * 2) + 1)] = x_map_rows[((at * 2) + 1)]\n"))
       << text;
   EXPECT_TRUE(contains(text, "decl const uint32 code = neighbour_fetched[k]")) << text;
-  EXPECT_EQ(owner_module(neighbour_loop(), {.widths = {.padded = true, .columns = 6}}).plan.columns,
-            0);
+  const kir::Module many =
+      owner_module(neighbour_loop(), {.widths = {.padded = true, .columns = 6}});
+  EXPECT_EQ(std::get<abi::PairsPlan>(many.plan).columns, 0);
 }
 
 TEST(Pairs, BoundTheRegistersOfTheirKernel) {
@@ -100,7 +99,7 @@ TEST(Pairs, OtherLoopsAreLeftAlone) {
   const auto is_paired = [](const ir::Loop& loop,
                             const Options& options = {.widths = {.padded = true}},
                             const Facts& facts = testing::grid) {
-    return owner_module(loop, options, facts).plan.pairs;
+    return std::holds_alternative<abi::PairsPlan>(owner_module(loop, options, facts).plan);
   };
   EXPECT_TRUE(is_paired(neighbour_loop(testing::global_read("g"))));
   EXPECT_FALSE(is_paired(neighbour_loop(testing::direct("w", Access::read))));

@@ -51,8 +51,7 @@ TEST(SumFromScratch, KeepsARecordAnElement) {
       Strategy::scratch);
   EXPECT_EQ(module.scratch, (kir::ScratchSpec{0, 8 * 8 + 16, 0}));
   EXPECT_EQ(module.items, kir::Items::elements);
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::inverse);
-  EXPECT_EQ(module.plan.occurrences, (std::vector<int>{0}));
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::InversePlan{{{0}}}));
 }
 
 TEST(SumFromScratch, DirectWritesStayWithTheComputation) {

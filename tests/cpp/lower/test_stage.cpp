@@ -34,12 +34,13 @@ TEST(StageBlocks, ParametersAreInTheOrderOfDocument003) {
                                       "nelems", "nthrcol", "thrcol", "block_offset", "slot"}));
 }
 
+const abi::StagedPlan& staged_plan_of(const kir::Module& module) {
+  return std::get<abi::StagedPlan>(module.plan);
+}
+
 TEST(StageBlocks, PlanSaysWhatIsStaged) {
   const kir::Module module = staged(flux_loop());
-  EXPECT_EQ(module.plan.kind, kir::PlanKind::staged);
-  EXPECT_EQ(module.plan.staged, (std::vector<int>{0}));
-  EXPECT_EQ(module.plan.conflicts, (std::vector<int>{0}));
-  EXPECT_EQ(module.plan.block_size, 256);
+  EXPECT_EQ(module.plan, kir::PlanSpec(abi::StagedPlan{{0}, 256, {0}}));
   EXPECT_EQ(module.items, kir::Items::blocks);
 }
 
@@ -86,7 +87,7 @@ TEST(StageBlocks, WhatIsOverwrittenRunsWholeInTurns) {
   const kir::Module module =
       staged(make_loop({indirect("w", Access::rw, 0)}, testing::edges_to_nodes()));
   const std::string text = kir::dump(module);
-  EXPECT_TRUE(module.plan.staged.empty());
+  EXPECT_TRUE(staged_plan_of(module).maps.empty());
   EXPECT_FALSE(testing::contains(text, "shared")) << text;
   EXPECT_TRUE(testing::contains(text,
                                 "      if (own_colour == colour)\n"
@@ -102,7 +103,7 @@ TEST(StageBlocks, ElementsOfASubsetTakeTurns) {
   ir::Loop loop = make_loop({indirect("r", Access::inc, 0)}, testing::edges_to_nodes());
   loop.iteration.subset = true;
   const kir::Module module = staged(loop);
-  EXPECT_TRUE(module.plan.staged.empty());
+  EXPECT_TRUE(staged_plan_of(module).maps.empty());
   const std::string text = kir::dump(module);
   EXPECT_TRUE(testing::contains(text,
                                 "    decl const int64 own_colour = select((position < last), "
@@ -123,10 +124,10 @@ TEST(StageBlocks, SumsOverFixedChunksWithoutRaces) {
 }
 
 TEST(StageBlocks, BlocksShrinkUntilTheirIncrementsFit) {
-  EXPECT_EQ(staged(make_loop({indirect("r", Access::inc, 0, 8)}, {{4, 0}})).plan.block_size, 64);
+  const kir::Module some = staged(make_loop({indirect("r", Access::inc, 0, 8)}, {{4, 0}}));
+  EXPECT_EQ(staged_plan_of(some).block_size, 64);
   const kir::Module large = staged(make_loop({indirect("r", Access::inc, 0, 64)}, {{4, 0}}));
-  EXPECT_TRUE(large.plan.staged.empty());
-  EXPECT_EQ(large.plan.block_size, 256);
+  EXPECT_EQ(large.plan, kir::PlanSpec(abi::StagedPlan{{0}, 256, {}}));
 }
 
 TEST(StageBlocks, TwoMapsAreTwoLists) {
@@ -134,7 +135,7 @@ TEST(StageBlocks, TwoMapsAreTwoLists) {
       make_loop({indirect("a", Access::inc, 0, 1, {0, 0}), indirect("b", Access::inc, 1, 1, {0, 0}),
                  indirect("c", Access::inc, 0, 1, {1, 1})},
                 {{2, 0}, {3, 0}}));
-  EXPECT_EQ(module.plan.staged, (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(staged_plan_of(module).maps, (std::vector<int>{0, 1, 0}));
   EXPECT_TRUE(testing::contains(kir::dump(module), "ind_sizes[((block * 3) + 1)]"));
 }
 

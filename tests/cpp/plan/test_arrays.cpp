@@ -49,59 +49,59 @@ TEST(MakePlan, WithoutAPlanItemsAreElements) {
 }
 
 /// A loop over 20 elements of a path, the last ones of which are at a boundary.
-PlanRequest request_with(const testing::TestMap<>& map, abi::PlanKind kind,
+PlanRequest request_with(const testing::TestMap<>& map, const abi::PlanSpec& spec,
                          std::int64_t n_boundary) {
   PlanRequest request;
-  request.spec.kind = kind;
-  request.spec.block_size = 3;
-  request.spec.interleaved = 0;
-  request.spec.lanes = 4;
-  request.items = inverts(kind) ? abi::Items::targets : abi::Items::elements;
+  request.spec = spec;
+  request.items = abi::inversion_of(spec) == nullptr ? abi::Items::elements : abi::Items::targets;
   request.n_elements = 20;
   request.n_boundary = n_boundary;
   request.maps = {map.table};
   request.block_size = 3;
   request.conflicts = {{20, nullptr, n_boundary}, {{map.table, all_slots, 0}}};
   request.inverse = {{20, nullptr, n_boundary}, {{map.table, 0}, {map.table, 1}}};
-  request.inverse.order = incidence_order(kind);
+  request.inverse.order = incidence_order(spec);
   return request;
 }
 
 TEST(MakePlan, WorkItemsOfTheCoreAreCounted) {
   const auto map = path_map(20);  // 21 targets
   PlanCache cache;
-  const auto counts = [&](abi::PlanKind kind, std::int64_t n_boundary) {
-    const LoopPlan plan = make_plan(request_with(map, kind, n_boundary), cache);
+  const auto counts = [&](const abi::PlanSpec& spec, std::int64_t n_boundary) {
+    const LoopPlan plan = make_plan(request_with(map, spec, n_boundary), cache);
     return std::pair(plan.n_core_items, plan.n_items);
   };
   using Counts = std::pair<std::int64_t, std::int64_t>;
-  using Kind = abi::PlanKind;
-  for (const Kind kind : {Kind::none, Kind::colours, Kind::interleaved}) {
-    EXPECT_EQ(counts(kind, 0), Counts(20, 20));
-    EXPECT_EQ(counts(kind, 6), Counts(14, 20));
-    EXPECT_EQ(counts(kind, 20), Counts(0, 20));
+  using Specs = std::vector<abi::PlanSpec>;
+  for (const auto& spec : Specs{abi::NoPlan{}, abi::ColoursPlan{{0}}, abi::InterleavedPlan{0}}) {
+    EXPECT_EQ(counts(spec, 0), Counts(20, 20));
+    EXPECT_EQ(counts(spec, 6), Counts(14, 20));
+    EXPECT_EQ(counts(spec, 20), Counts(0, 20));
   }
-  for (const Kind kind : {Kind::blocks, Kind::staged}) {
-    EXPECT_EQ(counts(kind, 0), Counts(7, 7));
-    EXPECT_EQ(counts(kind, 6), Counts(5, 7));  // of 14 elements and of 6
-    EXPECT_EQ(counts(kind, 20), Counts(0, 7));
+  for (const auto& spec : Specs{abi::BlocksPlan{std::vector{0}}, abi::StagedPlan{{0}, 3, {}}}) {
+    EXPECT_EQ(counts(spec, 0), Counts(7, 7));
+    EXPECT_EQ(counts(spec, 6), Counts(5, 7));  // of 14 elements and of 6
+    EXPECT_EQ(counts(spec, 20), Counts(0, 7));
   }
-  EXPECT_EQ(counts(Kind::entries, 0), Counts(7, 7));
-  EXPECT_EQ(counts(Kind::entries, 6), Counts(4, 7));  // the fifth block has two of the core
-  for (const Kind kind : {Kind::inverse, Kind::padded}) {
-    EXPECT_EQ(counts(kind, 0), Counts(21, 21));
-    EXPECT_EQ(counts(kind, 6), Counts(14, 21));
-    EXPECT_EQ(counts(kind, 20), Counts(0, 21));
+  const abi::EntriesPlan entries{3};
+  EXPECT_EQ(counts(entries, 0), Counts(7, 7));
+  EXPECT_EQ(counts(entries, 6), Counts(4, 7));  // the fifth block has two of the core
+  for (const auto& spec :
+       Specs{abi::InversePlan{{{0}}}, abi::PaddedPlan{{{0}}}, abi::PairsPlan{{{0}}}}) {
+    EXPECT_EQ(counts(spec, 0), Counts(21, 21));
+    EXPECT_EQ(counts(spec, 6), Counts(14, 21));
+    EXPECT_EQ(counts(spec, 20), Counts(0, 21));
   }
-  EXPECT_EQ(counts(Kind::columns, 0), Counts(6, 6));
-  EXPECT_EQ(counts(Kind::columns, 6), Counts(3, 6));  // the fourth group has two of the core
-  EXPECT_EQ(counts(Kind::columns, 20), Counts(0, 6));
+  const abi::ColumnsPlan columns{{{0}}, 4};
+  EXPECT_EQ(counts(columns, 0), Counts(6, 6));
+  EXPECT_EQ(counts(columns, 6), Counts(3, 6));  // the fourth group has two of the core
+  EXPECT_EQ(counts(columns, 20), Counts(0, 6));
 }
 
 TEST(MakePlan, APhaseSeesItsOwnColours) {
   const auto map = path_map(20);
   PlanCache cache;
-  const LoopPlan plan = make_plan(request_with(map, abi::PlanKind::colours, 6), cache);
+  const LoopPlan plan = make_plan(request_with(map, abi::ColoursPlan{{0}}, 6), cache);
   const auto offset_of = [](const Arrays& arrays) {
     const HostArray& array = arrays.at(parameter(PlanArray::colour_offset, DType::int64));
     const auto* values = static_cast<const std::int64_t*>(array.data);
@@ -113,7 +113,7 @@ TEST(MakePlan, APhaseSeesItsOwnColours) {
   EXPECT_EQ(offset_of(plan.arrays), (Offsets{0, 7, 14, 17, 20}));
   EXPECT_EQ(offset_of(plan.arrays.with_colours_of(0, 14)), (Offsets{0, 7, 14}));
   EXPECT_EQ(offset_of(plan.arrays.with_colours_of(14, 20)), (Offsets{14, 17, 20}));
-  const LoopPlan inverse = make_plan(request_with(map, abi::PlanKind::inverse, 6), cache);
+  const LoopPlan inverse = make_plan(request_with(map, abi::InversePlan{{{0}}}, 6), cache);
   const Arrays same = inverse.arrays.with_colours_of(0, 14);
   EXPECT_EQ(same.at(parameter(PlanArray::touched, DType::int32)).data,
             inverse.arrays.at(parameter(PlanArray::touched, DType::int32)).data);
@@ -122,7 +122,7 @@ TEST(MakePlan, APhaseSeesItsOwnColours) {
 TEST(MakePlan, SumsOfTargetsBehindAllElementsAreNoneOfTheCore) {
   const auto map = path_map(20);
   PlanCache cache;
-  PlanRequest request = request_with(map, abi::PlanKind::inverse, 6);
+  PlanRequest request = request_with(map, abi::InversePlan{{{0}}}, 6);
   request.items = abi::Items::elements;
   request.inverse.elements.n_boundary = 0;
   const LoopPlan plan = make_plan(request, cache);
@@ -136,7 +136,7 @@ TEST(MakePlan, ArraysOutliveTheCache) {
   {
     PlanCache cache;
     PlanRequest request;
-    request.spec.kind = abi::PlanKind::colours;
+    request.spec = abi::ColoursPlan{{0}};
     request.n_elements = 6;
     request.maps = {map.table};
     request.conflicts = {{6, nullptr}, {{map.table, all_slots, 0}}};
@@ -154,13 +154,7 @@ TEST(MakePlan, PairsMayHaveCorners) {
   const testing::TestMap<> cell_nodes({0, 1, 2, 3, 2, 1}, 3, 4);
   PlanCache cache;
   PlanRequest request;
-  request.spec = {.kind = abi::PlanKind::padded,
-                  .conflicts = {},
-                  .occurrences = {},
-                  .composed = {1},
-                  .pairs = true,
-                  .columns = 1};
-  request.spec.corners = {{1, 2}};
+  request.spec = abi::PairsPlan{{{0}}, {{1}}, 1, {{1, 2}}};
   request.n_elements = 1;
   request.inverse = {{1, nullptr}, {{edge_cells.table, 0}, {edge_cells.table, 1}}};
   request.composed = {edge_nodes.table};

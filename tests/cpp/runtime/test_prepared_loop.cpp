@@ -222,11 +222,10 @@ TEST_F(PreparedLoopTest, CountsWritesOfWrittenArgumentsOnly) {
 }
 
 TEST_F(PreparedLoopTest, AnEmptySetNeverLaunches) {
-  for (const abi::PlanKind kind :
-       {abi::PlanKind::none, abi::PlanKind::blocks, abi::PlanKind::colours}) {
+  for (const abi::PlanSpec& plan : std::vector<abi::PlanSpec>{
+           abi::NoPlan{}, abi::BlocksPlan{std::vector{0}}, abi::ColoursPlan{{0}}}) {
     executable.arguments = {data_argument(0, false)};
-    executable.plan.kind = kind;
-    executable.plan.conflicts = {0};
+    executable.plan = plan;
     executable.scratch = {64, 16, 0};
     binding.n_elements = 0;
     prepared()->run();
@@ -237,8 +236,7 @@ TEST_F(PreparedLoopTest, AnEmptySetNeverLaunches) {
 }
 
 TEST_F(PreparedLoopTest, AnEmptySetOfAnInverseNeverLaunches) {
-  executable.plan.kind = abi::PlanKind::inverse;
-  executable.plan.occurrences = {0};
+  executable.plan = abi::InversePlan{{{0}}};
   executable.items = abi::Items::targets;
   binding.n_elements = 0;
   prepared()->run();
@@ -307,12 +305,10 @@ TEST_F(PreparedLoopTest, AfterAPhaseThatFailedRunsAreWholeAgain) {
 }
 
 TEST_F(PreparedLoopTest, RowsAreInPhasesUnlessTheySumWhatElementsHaveLeft) {
-  executable.plan.kind = abi::PlanKind::inverse;
-  executable.plan.occurrences = {0};
   binding.n_boundary = 2;
   const auto core_items = [this](abi::Items items, bool all_targets) {
     executable.items = items;
-    executable.plan.all_targets = all_targets;
+    executable.plan = abi::InversePlan{{{0}, all_targets}};
     const auto loop = prepared();
     loop->prepare();
     return std::pair(loop->n_core_items(), loop->n_items());
@@ -325,8 +321,7 @@ TEST_F(PreparedLoopTest, RowsAreInPhasesUnlessTheySumWhatElementsHaveLeft) {
 
 TEST_F(PreparedLoopTest, KeepsTheBooks) {
   options.useful_bytes = 100;
-  executable.plan.kind = abi::PlanKind::blocks;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::BlocksPlan{std::vector{0}};
   const auto loop = prepared();
   loop->run();
   const std::int64_t planning = timing->plan_nanoseconds;
@@ -382,8 +377,7 @@ TEST_F(Scratch, FollowsTheThreadsThatALoopIsWorth) {
 }
 
 TEST_F(Scratch, CountsBlocksWhereBlocksAreTheItems) {
-  executable.plan.kind = abi::PlanKind::blocks;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::BlocksPlan{std::vector{0}};
   executable.items = abi::Items::blocks;
   options.block_size = 2;
   EXPECT_EQ(bytes_with({64, 0, -1}), 3 * 64);
@@ -392,8 +386,7 @@ TEST_F(Scratch, CountsBlocksWhereBlocksAreTheItems) {
 // ---------------------------------------------------------------------------------------- plans
 
 TEST_F(PreparedLoopTest, BlocksComeAsSizesColoursBlocksAndOffsets) {
-  executable.plan.kind = abi::PlanKind::blocks;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::BlocksPlan{std::vector{0}};
   executable.items = abi::Items::blocks;
   executable.arguments = {plan_argument(PlanArray::sizes), plan_argument(PlanArray::colour_offset),
                           plan_argument(PlanArray::block_of),
@@ -411,8 +404,7 @@ TEST_F(PreparedLoopTest, BlocksComeAsSizesColoursBlocksAndOffsets) {
 }
 
 TEST_F(PreparedLoopTest, WhereMapsCannotTellOneBlockHoldsAll) {
-  executable.plan.kind = abi::PlanKind::blocks;
-  executable.plan.single_block = true;
+  executable.plan = abi::BlocksPlan{std::nullopt};
   executable.items = abi::Items::blocks;
   executable.arguments = {plan_argument(PlanArray::block_offset)};
   options.block_size = 2;  // asked for in vain
@@ -423,8 +415,7 @@ TEST_F(PreparedLoopTest, WhereMapsCannotTellOneBlockHoldsAll) {
 }
 
 TEST_F(PreparedLoopTest, ColoursComeAsSizesColoursAndElements) {
-  executable.plan.kind = abi::PlanKind::colours;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::ColoursPlan{{0}};
   executable.arguments = {plan_argument(PlanArray::sizes), plan_argument(PlanArray::colour_offset),
                           plan_argument(PlanArray::elements, DType::int32)};
   const auto loop = prepared();
@@ -440,8 +431,7 @@ TEST_F(PreparedLoopTest, MapsOfTwoSpacesDoNotConflict) {
   // The same path again, shifted: in one space it would need more colours.
   std::vector<std::int32_t> shifted(entries.rbegin(), entries.rend());
   binding.maps.push_back(std::make_shared<mesh::MapTable>(shifted.data(), 4, n, 2, n + 1));
-  executable.plan.kind = abi::PlanKind::colours;
-  executable.plan.conflicts = {0, 1};
+  executable.plan = abi::ColoursPlan{{0, 1}};
   binding.spaces = {0, 1};
   const auto apart = prepared();
   apart->run();
@@ -453,8 +443,7 @@ TEST_F(PreparedLoopTest, MapsOfTwoSpacesDoNotConflict) {
 }
 
 TEST_F(PreparedLoopTest, InverseOfTargetsComesAsOffsetsEntriesAndTouched) {
-  executable.plan.kind = abi::PlanKind::inverse;
-  executable.plan.occurrences = {0};
+  executable.plan = abi::InversePlan{{{0}}};
   executable.items = abi::Items::targets;
   executable.arguments = {plan_argument(PlanArray::incidence_offset),
                           plan_argument(PlanArray::incidences, DType::int32),
@@ -470,8 +459,7 @@ TEST_F(PreparedLoopTest, InverseOfTargetsComesAsOffsetsEntriesAndTouched) {
 TEST_F(PreparedLoopTest, InverseOfFewTargetsListsThem) {
   map = std::make_shared<mesh::MapTable>(entries.data(), 4, n, 2, 1000);
   binding.maps = {map};
-  executable.plan.kind = abi::PlanKind::inverse;
-  executable.plan.occurrences = {0};
+  executable.plan = abi::InversePlan{{{0}}};
   executable.items = abi::Items::targets;
   executable.arguments = {plan_argument(PlanArray::touched, DType::int32)};
   binding.n_elements = 2;
@@ -482,10 +470,7 @@ TEST_F(PreparedLoopTest, InverseOfFewTargetsListsThem) {
 }
 
 TEST_F(PreparedLoopTest, ColumnsComeWithTheMapsBehindThem) {
-  executable.plan.kind = abi::PlanKind::columns;
-  executable.plan.occurrences = {0};
-  executable.plan.composed = {0};
-  executable.plan.lanes = 4;
+  executable.plan = abi::ColumnsPlan{{{0}}, 4, {{0}}};
   executable.items = abi::Items::groups;
   executable.arguments = {plan_argument(PlanArray::sizes),
                           plan_argument(PlanArray::column_offset),
@@ -507,16 +492,13 @@ TEST_F(PreparedLoopTest, ColumnsComeWithTheMapsBehindThem) {
 }
 
 TEST_F(PreparedLoopTest, ColumnsOfAnotherWidthAreRefused) {
-  executable.plan.kind = abi::PlanKind::columns;
-  executable.plan.occurrences = {0};
-  executable.plan.lanes = 4;
+  executable.plan = abi::ColumnsPlan{{{0}}, 4};
   executable.arguments = {plan_argument(PlanArray::column_elements, DType::int64)};
   EXPECT_THROW(prepared()->run(), InternalError);
 }
 
 TEST_F(PreparedLoopTest, InverseForElementsSaysHowManyTargetsToo) {
-  executable.plan.kind = abi::PlanKind::inverse;
-  executable.plan.occurrences = {0};
+  executable.plan = abi::InversePlan{{{0}}};
   executable.items = abi::Items::elements;
   executable.arguments = {plan_argument(PlanArray::sizes),
                           plan_argument(PlanArray::incidence_offset),
@@ -531,8 +513,7 @@ TEST_F(PreparedLoopTest, InverseForElementsSaysHowManyTargetsToo) {
 }
 
 TEST_F(PreparedLoopTest, CodeForAnotherWidthOfEntriesIsRefused) {
-  executable.plan.kind = abi::PlanKind::inverse;
-  executable.plan.occurrences = {0};
+  executable.plan = abi::InversePlan{{{0}}};
   executable.items = abi::Items::targets;
   executable.arguments = {plan_argument(PlanArray::incidence_offset),
                           plan_argument(PlanArray::incidences, DType::int64)};
@@ -541,8 +522,7 @@ TEST_F(PreparedLoopTest, CodeForAnotherWidthOfEntriesIsRefused) {
 }
 
 TEST_F(PreparedLoopTest, RebuildsThePlanWhenAMapHasChanged) {
-  executable.plan.kind = abi::PlanKind::colours;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::ColoursPlan{{0}};
   const auto loop = prepared();
   loop->run();
   loop->run();
@@ -557,8 +537,7 @@ TEST_F(PreparedLoopTest, RebuildsThePlanWhenAMapHasChanged) {
 }
 
 TEST_F(PreparedLoopTest, AMapThatNoPlanFitsFailsEachTimeUntilItIsMended) {
-  executable.plan.kind = abi::PlanKind::colours;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::ColoursPlan{{0}};
   const auto loop = prepared();
   loop->run();
   *map = mesh::MapTable(entries.data(), 4, 2, 2, n + 1);  // too few rows
@@ -574,8 +553,7 @@ TEST_F(PreparedLoopTest, AMapThatNoPlanFitsFailsEachTimeUntilItIsMended) {
 }
 
 TEST_F(PreparedLoopTest, PlansOfEqualLoopsAreShared) {
-  executable.plan.kind = abi::PlanKind::blocks;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::BlocksPlan{std::vector{0}};
   executable.arguments = {plan_argument(PlanArray::block_of)};
   const auto first = prepared();
   first->run();
@@ -659,8 +637,7 @@ TEST_F(PreparedLoopTest, TwoLoopsShareAPlanCacheFromTwoThreads) {
   executable.launch = [](const op2_context_v1*, long, long, void* const*, unsigned int) {
     return 0;
   };
-  executable.plan.kind = abi::PlanKind::blocks;
-  executable.plan.conflicts = {0};
+  executable.plan = abi::BlocksPlan{std::vector{0}};
   const auto one = prepared();
   const auto two = prepared();
   const auto work = [](PreparedLoop& loop) {
