@@ -107,25 +107,31 @@ std::string list(const std::vector<Expr>& expressions) {
 }
 
 std::string dump(const Rows& rows) {
-  if (!rows.entries.empty()) {
-    std::string out = fmt::format("{} {}[", name_of(rows.dtype), rows.data);
-    for (const Expr& entry : rows.entries) {
-      out += fmt::format("{}{}", &entry == &rows.entries.front() ? "" : ", ", dump(entry));
-    }
-    out += fmt::format("] x{} of {} from {}", rows.dim, rows.stride, rows.component);
-    if (rows.arity > 1 && rows.any_entry) out += " any " + dump(*rows.any_entry);
-    if (std::ranges::any_of(rows.climbs, [](std::int64_t by) { return by != 0; })) {
-      out += fmt::format(" climbing {}", fmt::join(rows.climbs, ", "));
+  const std::string data = fmt::format("{} {}", name_of(rows.dtype), rows.data);
+  const auto* together = std::get_if<Together>(&rows.layout);
+  const std::string by =
+      together == nullptr ? " by " + std::get<Apart>(rows.layout).stride : std::string();
+  const auto listed = [&](const ListedRows& of) {
+    std::string out = fmt::format("{}[{}] x{}", data, list(of.entries), rows.dim);
+    if (together != nullptr) out += fmt::format(" of {}", together->stride);
+    out += fmt::format("{} from {}", by, rows.component);
+    if (rows.arity > 1 && of.any_entry) out += " any " + dump(*of.any_entry);
+    if (of.climbs && std::ranges::any_of(*of.climbs, [](std::int64_t by) { return by != 0; })) {
+      out += fmt::format(" climbing {}", fmt::join(*of.climbs, ", "));
     }
     return out;
-  }
-  const std::string by = rows.columns.empty() ? "" : fmt::format(" by {}", rows.columns);
-  if (rows.map.empty()) {
-    return fmt::format("{} {}[{}] x{}{}", name_of(rows.dtype), rows.data, dump(rows.element),
-                       rows.dim, by);
-  }
-  return fmt::format("{} {}[{}[{}] x{}] x{}{}", name_of(rows.dtype), rows.data, rows.map,
-                     dump(rows.element), rows.arity, rows.dim, by);
+  };
+  return std::visit(overload{
+                        [&](const OwnRow& own) {
+                          return fmt::format("{}[{}] x{}{}", data, dump(own.element), rows.dim, by);
+                        },
+                        [&](const MapRows& through) {
+                          return fmt::format("{}[{}[{}] x{}] x{}{}", data, through.map,
+                                             dump(through.element), rows.arity, rows.dim, by);
+                        },
+                        listed,
+                    },
+                    rows.which);
 }
 
 std::string dump(const Entries& entries) {

@@ -312,24 +312,52 @@ struct Scratch {
   bool operator==(const Scratch&) const = default;
 };
 
-/// @brief Where a pack's rows lie: `data[map[element * arity + i] * stride + component + c]`; no
-/// map: `element`; or the rows `entries`. With columns `data[row + (component + c) * columns]`.
-struct Rows {
-  DType dtype;
-  int dim;
-  int arity;
-  std::string data;
+/// @brief The row of the element itself.
+struct OwnRow {
+  Expr element;
+  bool operator==(const OwnRow&) const = default;
+};
+
+/// @brief Rows of a Map: row i has the number `map[element * arity + i]`.
+struct MapRows {
   std::string map;
   Expr element;
-  std::vector<Expr> entries = {};  ///< [arity] the row's number; empty: the Map's entries in order
-  int stride = 0;                  ///< scalars from a row to the next; 0: as many as `dim`
-  int component = 0;               ///< of the row, where the scalars begin
-  std::string columns = {};        ///< a number's name; empty: a row's components stand together
-  bool is_shared = false;          ///< data is a variable of the block
+  bool operator==(const MapRows&) const = default;
+};
+
+/// @brief Rows with these numbers.
+struct ListedRows {
+  std::vector<Expr> entries;  ///< [arity]
   /// What `entries[i]` is for each i, if one expression of `i` says it.
   std::optional<Expr> any_entry = {};
-  /// [arity] How many rows further the entry is with each level; empty: not known.
-  std::vector<std::int64_t> climbs = {};
+  /// [arity] How many rows further the entry is with each level, if known.
+  std::optional<std::vector<std::int64_t>> climbs = {};
+  std::optional<std::string> origin = {};  ///< the Map that the numbers were read from
+  bool operator==(const ListedRows&) const = default;
+};
+
+/// @brief A row's components stand together: `data[row * stride + component + c]`.
+struct Together {
+  int stride;  ///< scalars from a row to the next
+  bool operator==(const Together&) const = default;
+};
+
+/// @brief Each component is an array of its own: `data[row + (component + c) * stride]`.
+struct Apart {
+  std::string stride;  ///< a number's name: scalars from a component to the next
+  bool operator==(const Apart&) const = default;
+};
+
+/// @brief Where a pack's rows lie.
+struct Rows {
+  DType dtype;
+  int dim;    ///< components that are used
+  int arity;  ///< rows
+  std::string data;
+  std::variant<OwnRow, MapRows, ListedRows> which;
+  std::variant<Together, Apart> layout = Together{dim};
+  int component = 0;       ///< of the row: the first one that is used
+  bool is_shared = false;  ///< data is a variable of the block
   bool operator==(const Rows&) const = default;
 };
 

@@ -315,21 +315,30 @@ class Checker {
     if (values.extent > 0 && values.extent < rows.arity * rows.dim) {
       fail(fmt::format("'{}' is shorter than {} rows of {}", pack, rows.arity, rows.dim));
     }
-    if (!rows.columns.empty()) index(name(rows.columns));
-    if (!rows.entries.empty()) {
-      if (std::ssize(rows.entries) != rows.arity) fail("a list of rows that is not complete");
-      for (const Expr& entry : rows.entries) index(entry);
-      check_told(rows);
-      return;
-    }
-    if (rows.any_entry || !rows.climbs.empty()) fail("a list of rows that is not there");
-    if (!rows.map.empty()) index(element(rows.map, integer(0)));
-    index(rows.element);
+    if (const auto* apart = std::get_if<Apart>(&rows.layout)) index(name(apart->stride));
+    std::visit(overload{
+                   [&](const OwnRow& own) {
+                     if (rows.arity != 1) fail("an element has one row of its own");
+                     index(own.element);
+                   },
+                   [&](const MapRows& through) {
+                     index(element(through.map, integer(0)));
+                     index(through.element);
+                   },
+                   [&](const ListedRows& listed) {
+                     if (std::ssize(listed.entries) != rows.arity) {
+                       fail("a list of rows that is not complete");
+                     }
+                     for (const Expr& entry : listed.entries) index(entry);
+                     check_told(listed);
+                   },
+               },
+               rows.which);
   }
 
   /// What is said of the entries of a list holds for each of them.
-  static void check_told(const Rows& rows) {
-    if (!rows.climbs.empty() && rows.climbs.size() != rows.entries.size()) {
+  static void check_told(const ListedRows& rows) {
+    if (rows.climbs && rows.climbs->size() != rows.entries.size()) {
       fail("climbs of other rows than those of the list");
     }
     for (std::size_t i = 0; rows.any_entry && i < rows.entries.size(); ++i) {

@@ -206,12 +206,15 @@ class BarrierChecker {
   }
 
   void rows(const Rows& rows, bool writes, bool is_atomic) {
-    Expr at = rows.element * integer(rows.dim);
-    if (!rows.entries.empty()) {
-      at = rows.entries.front();
-    } else if (!rows.map.empty()) {
-      at = element(rows.map, rows.element * integer(rows.arity));
-    }
+    const auto at =
+        std::visit(overload{
+                       [&](const OwnRow& own) { return own.element * integer(rows.dim); },
+                       [&](const MapRows& through) {
+                         return element(through.map, through.element * integer(rows.arity));
+                       },
+                       [](const ListedRows& listed) { return listed.entries.front(); },
+                   },
+                   rows.which);
     touch(rows.data, at, writes, is_atomic);
   }
 

@@ -35,12 +35,20 @@ using like_t = std::conditional_t<std::is_const_v<Source>, const Target, Target>
 template <class AnyRows, class Parts>
 void parts_of_rows(AnyRows& rows, const Parts& parts) {
   parts.name(rows.data, Mention::used);
-  const bool is_listed = !rows.entries.empty();
-  if (!rows.map.empty()) parts.name(rows.map, is_listed ? Mention::origin : Mention::used);
-  if (!is_listed) parts.expr(rows.element);
-  for (auto& entry : rows.entries) parts.expr(entry);
-  if (rows.any_entry) parts.expr(*rows.any_entry);
-  if (!rows.columns.empty()) parts.name(rows.columns, Mention::used);
+  std::visit(overload{
+                 [&parts](like_t<AnyRows, OwnRow>& own) { parts.expr(own.element); },
+                 [&parts](like_t<AnyRows, MapRows>& through) {
+                   parts.name(through.map, Mention::used);
+                   parts.expr(through.element);
+                 },
+                 [&parts](like_t<AnyRows, ListedRows>& listed) {
+                   if (listed.origin) parts.name(*listed.origin, Mention::origin);
+                   for (auto& entry : listed.entries) parts.expr(entry);
+                   if (listed.any_entry) parts.expr(*listed.any_entry);
+                 },
+             },
+             rows.which);
+  if (auto* apart = std::get_if<Apart>(&rows.layout)) parts.name(apart->stride, Mention::used);
 }
 
 template <class AnyEntries, class Parts>

@@ -188,7 +188,7 @@ kir::Parameter Builder::launch_number(const std::string& name, kir::Expr value) 
 kir::Expr Builder::scalar(std::size_t arg, const kir::Expr& target, const kir::Expr& c) const {
   const PackedArg& packed = packed_.args[arg];
   kir::Rows rows = row_of(std::get<ir::IndirectDat>(request_.loop.args[arg]), packed.data, target);
-  rows.columns = packed.stride;
+  lay_apart(rows, packed.stride);
   return scalar_of(rows, kir::integer(0), c);
 }
 

@@ -4,6 +4,7 @@
 
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -124,11 +125,12 @@ void fetch_entries(Builder& builder) {
     const auto take_from_row = [&](kir::Block& block) {
       for (kir::Stmt& stmt : block) {
         kir::Rows* rows = rows_of_stmt(stmt);
-        if (rows == nullptr || !rows->entries.empty()) continue;
-        rows->map = row;
+        if (rows == nullptr || listed_of(*rows) != nullptr) continue;
+        kir::ListedRows listed{{}, {}, {}, row};
         for (int i = 0; i < map.arity; ++i) {
-          rows->entries.push_back(kir::widen(kir::element(row, kir::integer(i))));
+          listed.entries.push_back(kir::widen(kir::element(row, kir::integer(i))));
         }
+        rows->which = std::move(listed);
         is_used = true;
       }
     };

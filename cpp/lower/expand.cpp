@@ -84,7 +84,7 @@ struct RowNames {
 template <class Make>
 kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& make) {
   const bool is_long = rows.arity * rows.dim > names.unrolled_scalars;
-  if (is_long && rows.entries.empty()) {
+  if (is_long && listed_of(rows) == nullptr) {
     const kir::Expr i = kir::name("i");
     const kir::Expr c = kir::name("c");
     const Row row(rows, names.form, names.is_const, names.prefix, i);

@@ -61,7 +61,6 @@ void load_target_rows(Builder& builder) {
     for (kir::Stmt& stmt : builder.packed().args[arg].load) {
       kir::Rows& rows = std::get<kir::Gather>(stmt.node).rows;
       repeat_row(rows, own_target());
-      rows.stride = stride_of(rows);
     }
   }
 }

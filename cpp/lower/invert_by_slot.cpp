@@ -187,7 +187,7 @@ class BySlotLoop {
 
   /// Rows of `target`, which is not the lane's own one where lanes repeat the last target.
   static void at_target(kir::Rows& rows) {
-    if (rows.map.empty() && rows.entries.empty()) repeat_row(rows, own_target());
+    if (is_own(rows)) repeat_row(rows, own_target());
   }
 
   /// Call @p f for each sum with an argument that adds to it, and the row that it belongs to.
@@ -272,9 +272,7 @@ class BySlotLoop {
         continue;
       }
       kir::Rows& rows = std::get<kir::Gather>(packed_.args[i].load.front().node).rows;
-      rows.map = rows_of_map_.at(dat->map);
-      rows.element = kir::name("at");
-      list_rows(rows, {});
+      rows.which = kir::MapRows{rows_of_map_.at(dat->map), kir::name("at")};
     }
     return has_others() ? loads(packed_, columns.member) : loads(packed_);
   }

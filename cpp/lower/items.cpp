@@ -110,7 +110,6 @@ class PathRows {
 
   /// One expression of `i` for all of them: the Map's entries in their order, equally far above.
   [[nodiscard]] std::optional<kir::Expr> any_entry() const {
-    if (path_.rows.empty()) return std::nullopt;
     if (path_.rows.size() == 1) return entries().front();
     const kir::Expr rise = rise_of(iteration_, path_.rows.front());
     int slot = 0;
@@ -120,11 +119,11 @@ class PathRows {
     return at(kir::name("i"), path_.rows.front());
   }
 
-  [[nodiscard]] std::vector<std::int64_t> climbs() const {
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> climbs() const {
+    if (iteration_.layers == ir::Layers::none) return std::nullopt;
     std::vector<std::int64_t> out;
-    if (iteration_.layers == ir::Layers::none) return out;
     for (const ir::RowRef& row : path_.rows) {
-      if (row.offset != 0 && iteration_.periodic) return {};  // levels are counted round
+      if (row.offset != 0 && iteration_.periodic) return std::nullopt;  // levels count round
       out.push_back(row.offset);
     }
     return out;
@@ -141,6 +140,10 @@ class PathRows {
   const std::string& map_;
   const kir::Expr& element_;
 };
+
+kir::Together layout_of(const auto& dat) {
+  return {dat.stride == 0 ? dat.dim : dat.stride};
+}
 
 }  // namespace
 
@@ -171,15 +174,22 @@ kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::s
                   const std::string& map, const kir::Expr& element) {
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
   const PathRows rows(loop.iteration, path, map, element);
-  kir::Rows out{dat.dtype, dat.dim,        path.arity, data,         map,
-                element,   rows.entries(), dat.stride, dat.component};
-  out.any_entry = rows.any_entry();
-  out.climbs = rows.climbs();
-  return out;
+  if (path.rows.empty()) {
+    return {dat.dtype,      dat.dim,      path.arity, data, kir::MapRows{map, element},
+            layout_of(dat), dat.component};
+  }
+  return {dat.dtype,
+          dat.dim,
+          path.arity,
+          data,
+          kir::ListedRows{rows.entries(), rows.any_entry(), rows.climbs(), map},
+          layout_of(dat),
+          dat.component};
 }
 
 kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data, const kir::Expr& target) {
-  return one_row({dat.dtype, dat.dim, 1, data, "", target, {}, dat.stride, dat.component}, target);
+  return one_row({dat.dtype, dat.dim, 1, data, kir::OwnRow{target}, layout_of(dat), dat.component},
+                 target);
 }
 
 std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::string& map,
@@ -189,7 +199,7 @@ std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::st
 }
 
 kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data, const kir::Expr& element) {
-  return {dat.dtype, dat.dim, 1, data, "", element, {}, dat.stride, dat.component};
+  return {dat.dtype, dat.dim, 1, data, kir::OwnRow{element}, layout_of(dat), dat.component};
 }
 
 }  // namespace op2::lower

@@ -286,7 +286,7 @@ class LaneLoop {
     const int pieces = request_.options.tuning.unrolled_pieces;
     const bool is_light =
         work.n_operations < lane_rule(request_).operations_a_scalar_for_wide * work.n_scalars;
-    if (is_light && !rows.entries.empty()) return 4 * pieces;
+    if (is_light && listed_of(rows) != nullptr) return 4 * pieces;
     // a row of one component takes a load for each lane, and gains nothing from being turned
     return rows.dim == 1 ? pieces - 1 : pieces;
   }

@@ -22,6 +22,20 @@ kir::Stmt rolled(kir::Stmt loop) {
 
 }  // namespace
 
+namespace {
+
+// Of rows that a table knows.
+
+const std::vector<std::int64_t>& climbs_of(const kir::Rows& rows) {
+  return *std::get<kir::ListedRows>(rows.which).climbs;
+}
+
+int stride_of(const kir::Rows& rows) {
+  return std::get<kir::Together>(rows.layout).stride;
+}
+
+}  // namespace
+
 RowTables::RowTables(const kir::Function& function, kir::Columns columns, kir::Expr first_level,
                      kir::Expr step, LaneElements& elements)
     : parameters_(function.parameters),
@@ -36,7 +50,7 @@ std::optional<kir::Expr> RowTables::address(const kir::Rows& rows, const kir::Ex
   if (table == nullptr) return std::nullopt;
   const auto which = static_cast<std::size_t>(integer_of(i).value_or(0));
   return kir::element(table->name, place(i, lane)) +
-         step_ * kir::integer(rows.climbs[which] * stride_of(rows));
+         step_ * kir::integer(climbs_of(rows)[which] * stride_of(rows));
 }
 
 struct RowTables::Filling {
@@ -79,14 +93,14 @@ kir::Block RowTables::filled(const kir::Expr& live, const std::optional<kir::Exp
 
 RowTables::Filling RowTables::filling_of(const Table& table, const kir::Expr& element) const {
   kir::Rows rows = table.rows;
-  rows.dim = 1;
-  rows.stride = 0;
+  rows.layout = kir::Together{1};
   rows.component = 0;
   const auto in_first_cell = [&](kir::Expr& entry) {
     entry = with(with(entry, columns_.level, first_level_), columns_.element, element);
   };
-  std::ranges::for_each(rows.entries, in_first_cell);
-  if (rows.any_entry) in_first_cell(*rows.any_entry);
+  auto& listed = std::get<kir::ListedRows>(rows.which);
+  std::ranges::for_each(listed.entries, in_first_cell);
+  if (listed.any_entry) in_first_cell(*listed.any_entry);
   // the lane is in the expression already; what is left are names of the same Map
   const auto number_of = [this, &rows](const kir::Expr& i) {
     return elements_.on_lane(row_start(rows, i), 0);
@@ -123,15 +137,17 @@ void RowTables::fill(kir::Block& block, const Filling& filling) const {
 
 bool RowTables::is_even(const kir::Rows& rows) {
   const Table* table = table_of(rows);
-  return table != nullptr && std::ranges::all_of(rows.climbs, [&rows](std::int64_t by) {
-           return by == rows.climbs.front();
+  return table != nullptr && std::ranges::all_of(climbs_of(rows), [&rows](std::int64_t by) {
+           return by == climbs_of(rows).front();
          });
 }
 
 const RowTables::Table* RowTables::table_of(const kir::Rows& rows) {
   const auto found = std::ranges::find(tables_, rows, &Table::rows);
   if (found != tables_.end()) return &*found;
-  if (rows.climbs.empty() || !rows.columns.empty() || rows.is_shared) return nullptr;
+  const kir::ListedRows* listed = listed_of(rows);
+  const bool is_together = std::holds_alternative<kir::Together>(rows.layout);
+  if (listed == nullptr || !listed->climbs || !is_together || rows.is_shared) return nullptr;
   tables_.push_back({elements_.fresh(rows.data + "_rows"), rows});
   return &tables_.back();
 }

@@ -49,20 +49,19 @@ void LaneStores::scatter(const kir::Scatter& node) {
   const bool is_whole = node.sync == kir::Sync::none &&
                         (node.update == kir::Update::set || node.update == kir::Update::add);
   const bool by_rows =
-      is_whole && (n_parts(rows.dtype) * dim > 1 || rows.map.empty()) &&
+      is_whole && (n_parts(rows.dtype) * dim > 1 || !is_by_map(rows)) &&
       rows.arity * elements_.n_pieces(dim) <= 2 * elements_.tuning().unrolled_pieces;
-  const bool is_own =
-      by_rows && rows.map.empty() && rows.entries.empty() && node.update == kir::Update::set;
+  const bool is_set_own = by_rows && is_own(rows) && node.update == kir::Update::set;
   // addresses in tables are those of the last column; others would lie behind it
   const bool is_known =
       tables_ != nullptr && tables_->address(rows, kir::integer(0), LaneElements::lane());
-  if (!is_own && (!is_known || node.update == kir::Update::add)) is_repeatable_ = false;
+  if (!is_set_own && (!is_known || node.update == kir::Update::add)) is_repeatable_ = false;
   if (by_rows) {
     for (int i = 0; i < rows.arity; ++i) {
       const kir::Expr at = kir::integer(i * dim);
       const Place place = place_of(rows, kir::integer(i));
       const PackedRow row{node.pack, at, dim, place.data, place.start, node.update};
-      if (is_own) {
+      if (is_set_own) {
         store_own_row(row);
       } else {
         store_row(row);

@@ -12,6 +12,7 @@
 #include "kernel/stores.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -268,7 +269,7 @@ class Packer {
     }
     const auto earlier = earlier_direct(i);
     kir::Rows rows = rows_of(dat, packed.data, element_of(i));
-    rows.columns = columns_of(i);
+    lay_apart(rows, columns_of(i));
     if (earlier && !packed_.args[*earlier].pack.empty()) {
       share_pack(i, *earlier);
     } else {
@@ -399,7 +400,7 @@ class Packer {
     }
     declare_pack(i, global.dim, false);
     packed.load.push_back({kir::Gather{
-        packed.pack, {global.dtype, global.dim, 1, packed.data, "", kir::integer(0)}}});
+        packed.pack, {global.dtype, global.dim, 1, packed.data, kir::OwnRow{kir::integer(0)}}}});
   }
 
   void add_indirect(std::size_t i, const IndirectDat& dat) {
@@ -410,7 +411,7 @@ class Packer {
     }
     const int extent = ir::extent_of(loop_, loop_.args[i]);
     kir::Rows rows = rows_of(loop_, dat, packed.data, packed.map, element_of(i));
-    rows.columns = columns_of(i);
+    lay_apart(rows, columns_of(i));
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     name_sum(i);
     declare_pack(i, extent, starts_at_zero);
@@ -502,7 +503,7 @@ class Packer {
     const std::string pack = packed_.names.take(name + "_pack");
     packed_.constants.push_back(private_array(constant.dtype, pack, constant.dim));
     packed_.constants.push_back(
-        {kir::Gather{pack, {constant.dtype, constant.dim, 1, name, "", kir::integer(0)}}});
+        {kir::Gather{pack, {constant.dtype, constant.dim, 1, name, kir::OwnRow{kir::integer(0)}}}});
     pass_constant(i, kir::name(pack));
   }
 

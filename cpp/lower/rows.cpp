@@ -2,8 +2,10 @@
 #include "lower/rows.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
+#include "base/overload.hpp"
 #include "lower/make.hpp"
 
 namespace op2::lower {
@@ -11,13 +13,30 @@ namespace {
 
 /// The number of row @p i among all rows.
 kir::Expr row_number(const kir::Rows& rows, const kir::Expr& i) {
-  if (!rows.entries.empty()) {
+  const auto entry = [&i](const kir::ListedRows& listed) {
     const auto* number = std::get_if<kir::Integer>(&i.node);
-    if (number != nullptr) return rows.entries[static_cast<std::size_t>(number->value)];
-    return with(*rows.any_entry, "i", i);
-  }
-  if (rows.map.empty()) return rows.element;
-  return kir::widen(map_entry(rows.map, rows.element, rows.arity, i));
+    if (number != nullptr) return listed.entries[static_cast<std::size_t>(number->value)];
+    return with(*listed.any_entry, "i", i);
+  };
+  return std::visit(overload{
+                        [](const kir::OwnRow& own) { return own.element; },
+                        [&](const kir::MapRows& through) {
+                          return kir::widen(map_entry(through.map, through.element, rows.arity, i));
+                        },
+                        entry,
+                    },
+                    rows.which);
+}
+
+/// The Map that the numbers of rows come from.
+std::optional<std::string> origin_of(const kir::Rows& rows) {
+  if (const auto* through = std::get_if<kir::MapRows>(&rows.which)) return through->map;
+  const kir::ListedRows* listed = listed_of(rows);
+  return listed == nullptr ? std::nullopt : listed->origin;
+}
+
+kir::ListedRows repeated(const kir::Expr& number, int arity, std::optional<std::string> origin) {
+  return {std::vector(static_cast<std::size_t>(arity), number), number, {}, std::move(origin)};
 }
 
 }  // namespace
@@ -28,41 +47,51 @@ kir::Expr map_entry(const std::string& map, const kir::Expr& element, int arity,
 }
 
 kir::Rows one_row(kir::Rows rows, const kir::Expr& number) {
-  rows.stride = stride_of(rows);
   rows.arity = 1;
-  rows.map.clear();
-  repeat_row(rows, number);
+  rows.which = repeated(number, 1, std::nullopt);
   return rows;
 }
 
 void list_rows(kir::Rows& rows, std::vector<kir::Expr> numbers) {
-  rows.any_entry = numbers.size() == 1 ? std::optional(numbers.front()) : std::nullopt;
-  rows.climbs.clear();
-  rows.entries = std::move(numbers);
+  kir::ListedRows listed{std::move(numbers), {}, {}, origin_of(rows)};
+  if (listed.entries.size() == 1) listed.any_entry = listed.entries.front();
+  rows.which = std::move(listed);
 }
 
 void repeat_row(kir::Rows& rows, const kir::Expr& number) {
-  rows.entries.assign(static_cast<std::size_t>(rows.arity), number);
-  rows.any_entry = number;
-  rows.climbs.clear();
+  rows.which = repeated(number, rows.arity, origin_of(rows));
 }
 
-int stride_of(const kir::Rows& rows) {
-  return rows.stride == 0 ? rows.dim : rows.stride;
+const kir::ListedRows* listed_of(const kir::Rows& rows) {
+  return std::get_if<kir::ListedRows>(&rows.which);
+}
+
+void lay_apart(kir::Rows& rows, const std::string& stride) {
+  if (!stride.empty()) rows.layout = kir::Apart{stride};
+}
+
+bool is_own(const kir::Rows& rows) {
+  return std::holds_alternative<kir::OwnRow>(rows.which);
+}
+
+bool is_by_map(const kir::Rows& rows) {
+  return origin_of(rows).has_value();
 }
 
 bool is_regular(const kir::Rows& rows) {
-  return rows.entries.empty() || rows.any_entry;
+  const kir::ListedRows* listed = listed_of(rows);
+  return listed == nullptr || listed->any_entry;
 }
 
 kir::Expr row_start(const kir::Rows& rows, const kir::Expr& i) {
-  const bool is_together = rows.columns.empty();
-  return row_number(rows, i) * kir::integer(is_together ? stride_of(rows) : 1) +
-         kir::integer(is_together ? rows.component : 0);
+  const auto* together = std::get_if<kir::Together>(&rows.layout);
+  if (together == nullptr) return row_number(rows, i);
+  return row_number(rows, i) * kir::integer(together->stride) + kir::integer(rows.component);
 }
 
 kir::Expr component_of(const kir::Rows& rows, const kir::Expr& c) {
-  return rows.columns.empty() ? c : (c + kir::integer(rows.component)) * kir::name(rows.columns);
+  const auto* apart = std::get_if<kir::Apart>(&rows.layout);
+  return apart == nullptr ? c : (c + kir::integer(rows.component)) * kir::name(apart->stride);
 }
 
 kir::Expr scalar_of(const kir::Rows& rows, const kir::Expr& i, const kir::Expr& c) {

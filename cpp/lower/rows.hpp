@@ -15,14 +15,23 @@ namespace op2::lower {
 /// @brief The one row number @p number of all, whatever element reaches it.
 [[nodiscard]] kir::Rows one_row(kir::Rows rows, const kir::Expr& number);
 
-/// @brief Let the rows be those of these numbers; of none: the Map's entries in their order.
+/// @brief Let the rows be those of these numbers.
 void list_rows(kir::Rows& rows, std::vector<kir::Expr> numbers);
 
 /// @brief Let each of the rows be the one of number @p number.
 void repeat_row(kir::Rows& rows, const kir::Expr& number);
 
-/// @brief Scalars from a row to the next, where a row's components stand together.
-[[nodiscard]] int stride_of(const kir::Rows& rows);
+/// @brief Let each component be an array of its own, if the number @p stride has a name.
+void lay_apart(kir::Rows& rows, const std::string& stride);
+
+/// @brief The list of rows that have one; else null.
+[[nodiscard]] const kir::ListedRows* listed_of(const kir::Rows& rows);
+
+/// @brief True for the row of the element itself.
+[[nodiscard]] bool is_own(const kir::Rows& rows);
+
+/// @brief True if the rows are entries of a Map, listed or not.
+[[nodiscard]] bool is_by_map(const kir::Rows& rows);
 
 /// @brief True if one expression says where any of the rows starts.
 [[nodiscard]] bool is_regular(const kir::Rows& rows);

@@ -292,8 +292,8 @@ class Stager {
   /// The scatter of an element, with the shared copies for the Dat and loc_map for the Map.
   [[nodiscard]] static kir::Stmt add_to_shared(kir::Scatter scatter, const Staged& dat) {
     scatter.rows.data = dat.shared;
-    scatter.rows.map = dat.loc_map.name;
-    scatter.rows.columns = "";
+    std::get<kir::MapRows>(scatter.rows.which).map = dat.loc_map.name;
+    scatter.rows.layout = kir::Together{dat.dim};
     scatter.rows.is_shared = true;
     return {std::move(scatter)};
   }

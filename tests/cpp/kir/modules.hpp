@@ -18,7 +18,7 @@ inline Parameter pointer(std::string name, DType dtype = DType::float64) {
 inline Module every_node() {
   auto kernel = std::make_shared<kernel::Kernel>();
   kernel->name = "res";
-  const Rows rows{DType::float64, 2, 3, "x", "x_map", name("n")};
+  const Rows rows{DType::float64, 2, 3, "x", MapRows{"x_map", name("n")}};
   Module module;
   module.kernels = {kernel};
   module.functions = {{"wrap_res",

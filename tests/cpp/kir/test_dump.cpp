@@ -55,11 +55,14 @@ TEST(Copies, AreReadable) {
 }
 
 TEST(ListedRows, SayWhatIsKnownOfThem) {
-  Rows rows{DType::float64, 2, 2, "x", "m", name("n"), {name("a"), name("b")}};
-  rows.any_entry = element("m", name("i"));
-  rows.climbs = {0, 5};
+  const ListedRows list{
+      {name("a"), name("b")}, element("m", name("i")), std::vector<std::int64_t>{0, 5}, "m"};
+  Rows rows{DType::float64, 2, 2, "x", list};
   EXPECT_EQ(dump(Stmt{Gather{"pack", rows}}),
-            "gather pack = float64 x[a, b] x2 of 0 from 0 any m[i] climbing 0, 5\n");
+            "gather pack = float64 x[a, b] x2 of 2 from 0 any m[i] climbing 0, 5\n");
+  rows.layout = Apart{"x_stride"};
+  EXPECT_EQ(dump(Stmt{Gather{"pack", rows}}),
+            "gather pack = float64 x[a, b] x2 by x_stride from 0 any m[i] climbing 0, 5\n");
 }
 
 TEST(ColumnLoops, SayWhatTheirPositionsAre) {

@@ -154,7 +154,7 @@ TEST(Verify, WhatIsStoredHasTheTypeOfItsPlace) {
 }
 
 TEST(Verify, PacksFitTheirRows) {
-  const Rows rows{DType::float64, 2, 3, "x", "x_map", name("n")};
+  const Rows rows{DType::float64, 2, 3, "x", MapRows{"x_map", name("n")}};
   const auto gather_of = [&rows](const auto& change) {
     Rows changed = rows;
     change(changed);
@@ -165,28 +165,28 @@ TEST(Verify, PacksFitTheirRows) {
                     "'pack' is shorter than 4 rows of 2"));
   EXPECT_TRUE(names(gather_of([](Rows& changed) { changed.dtype = DType::float32; }),
                     "'pack' and 'x' are not of float32"));
-  EXPECT_TRUE(names(gather_of([](Rows& changed) { changed.entries = {name("n")}; }),
+  EXPECT_TRUE(names(gather_of([](Rows& changed) { changed.which = ListedRows{{name("n")}}; }),
                     "a list of rows that is not complete"));
-  EXPECT_TRUE(names(gather_of([](Rows& changed) { changed.columns = "stride"; }),
+  EXPECT_TRUE(names(gather_of([](Rows& changed) { changed.which = OwnRow{name("n")}; }),
+                    "an element has one row of its own"));
+  EXPECT_TRUE(names(gather_of([](Rows& changed) { changed.layout = Apart{"stride"}; }),
                     "'stride' is not declared"));
 }
 
 TEST(Verify, WhatIsSaidOfListedRowsHoldsForEach) {
   const auto entry = [](const Expr& i) { return element("x_map", name("n") * integer(3) + i); };
-  Rows rows{DType::float64, 2, 3, "x", "x_map", name("n")};
-  const auto gather_of = [](const Rows& changed) {
-    return failure_in_body({Gather{"pack", changed}});
+  const auto gather_of = [](const ListedRows& rows) {
+    return failure_in_body({Gather{"pack", {DType::float64, 2, 3, "x", rows}}});
   };
-  rows.any_entry = entry(name("i"));
-  EXPECT_TRUE(names(gather_of(rows), "a list of rows that is not there"));
-  rows.entries = {entry(integer(0)), entry(integer(1)), entry(integer(2))};
-  rows.climbs = {1, 1, 0};
+  const ListedRows rows{{entry(integer(0)), entry(integer(1)), entry(integer(2))},
+                        entry(name("i")),
+                        std::vector<std::int64_t>{1, 1, 0}};
   EXPECT_EQ(gather_of(rows), "");
-  Rows other = rows;
+  ListedRows other = rows;
   std::swap(other.entries[0], other.entries[1]);
   EXPECT_TRUE(names(gather_of(other), "row 0 is x_map[((n * 3) + 1)], not x_map[(n * 3)]"));
   other = rows;
-  other.climbs = {1};
+  other.climbs = std::vector<std::int64_t>{1};
   EXPECT_TRUE(names(gather_of(other), "climbs of other rows"));
 }
 
@@ -295,7 +295,7 @@ TEST(Verify, EveryStatementIsWhereItCanRun) {
 }
 
 TEST(IsExpanded, NamesWhatDialectsDoNotPrint) {
-  const Rows rows{DType::float64, 1, 1, "x", "m", name("n")};
+  const Rows rows{DType::float64, 1, 1, "x", MapRows{"m", name("n")}};
   const auto is_expanded_with = [](Stmt stmt) {
     Module module;
     module.launch = {{Region{{{If{name("x"), {std::move(stmt)}}}}}}};

@@ -19,7 +19,7 @@ Names used_by(Stmt stmt) {
 }
 
 TEST(NamesUsed, SeesEveryKindOfStatement) {
-  const Rows rows{DType::float64, 1, 2, "x", "x_map", name("n")};
+  const Rows rows{DType::float64, 1, 2, "x", MapRows{"x_map", name("n")}};
   EXPECT_EQ(used_by({Decl{{}, "new", 0, {name("a") + name("b")}}}), (Names{"a", "b"}));
   EXPECT_EQ(used_by({Assign{element("y", name("i")), Update::add, element("z", name("j"))}}),
             (Names{"i", "j", "y", "z"}));
@@ -42,8 +42,8 @@ TEST(NamesUsed, SeesWhatIsSaidOfColumnsAndRows) {
   For loop{Axis::serial, "i", name("from"), name("to"), {}};
   loop.columns = {name("height"), name("bottom"), "row", "level", "n"};
   EXPECT_EQ(used_by({loop}), (Names{"bottom", "from", "height", "to"}));
-  Rows rows{DType::float64, 1, 1, "x", "m", name("n"), {name("a")}};
-  rows.any_entry = name("b");
+  const ListedRows list{{name("a")}, name("b"), {}, "m"};
+  const Rows rows{DType::float64, 1, 1, "x", list};
   EXPECT_EQ(used_by({Gather{"pack", rows}}), (Names{"a", "b", "pack", "x"}));
   EXPECT_EQ(used_by({Copy{2, element("x", name("c")), Update::set, name("y")}}),
             (Names{"c", "x", "y"}));
@@ -67,14 +67,15 @@ TEST(NamesUsed, SeesEveryKindOfExpression) {
 
 /// Mentions `x` once in every kind of place.
 Block everywhere() {
-  const Rows rows{DType::float64, 1, 1, "x", "x", name("x")};
-  Rows listed = rows;
-  listed.entries = {name("x")};
-  listed.any_entry = name("x");
+  const Rows rows{DType::float64, 1, 1, "x", MapRows{"x", name("x")}};
+  const ListedRows list{{name("x")}, name("x"), {}, "x"};
+  const Rows listed{DType::float64, 1, 1, "x", list, Apart{"x"}};
+  const Rows own{DType::float64, 1, 1, "x", OwnRow{name("x")}};
   For columns{Axis::serial, "x", name("x"), name("x"), {}};
   columns.columns = {name("x"), name("x"), "x", "x", "x"};
   Block inner{{Gather{"x", rows}},
               {Gather{"x", listed}},
+              {Gather{"x", own}},
               {columns},
               {Copy{2, element("x", name("x")), Update::set, name("x")}},
               {Scatter{"x", rows, Update::add, Sync::none}},
@@ -165,8 +166,7 @@ TEST(MapExpr, ReachesStatementsInsideStatements) {
 }
 
 TEST(MapExpr, ReachesWhatRowsAreMadeOf) {
-  Rows listed{DType::float64, 1, 1, "d", "m", name("n")};
-  listed.entries = {name("x")};
+  const Rows listed{DType::float64, 1, 1, "d", ListedRows{{name("x")}, {}, {}, "m"}};
   const Block mapped = map_exprs({{Gather{"p", listed}}}, x_is(name("y")));
   EXPECT_EQ(names_used(mapped), (Names{"d", "p", "y"}));
 }
@@ -194,11 +194,11 @@ TEST(AnyStmt, LooksInside) {
 }
 
 TEST(NamesUsed, TheTableOfListedRowsIsNotRead) {
-  Rows listed{DType::float64, 1, 1, "d", "m", name("n")};
+  Rows listed{DType::float64, 1, 1, "d", MapRows{"m", name("n")}};
   EXPECT_EQ(used_by({Gather{"p", listed}}), (Names{"d", "m", "n", "p"}));
-  listed.entries = {element("m", name("k"))};
+  listed.which = ListedRows{{element("m", name("k"))}, {}, {}, "m"};
   EXPECT_EQ(used_by({Gather{"p", listed}}), (Names{"d", "k", "m", "p"}));
-  listed.entries = {integer(3)};
+  listed.which = ListedRows{{integer(3)}, {}, {}, "m"};
   EXPECT_EQ(used_by({Gather{"p", listed}}), (Names{"d", "p"}));
 }
 

@@ -13,7 +13,7 @@ namespace {
 using kir::Update;
 
 kir::Rows rows_through(int arity, int dim) {
-  return {DType::float64, dim, arity, "x", "x_map", kir::name("n")};
+  return {DType::float64, dim, arity, "x", kir::MapRows{"x_map", kir::name("n")}};
 }
 
 std::string expanded(kir::Stmt stmt) {

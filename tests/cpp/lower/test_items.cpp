@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loops.hpp"
+#include "lower/rows.hpp"
 
 namespace op2::lower {
 namespace {
@@ -104,19 +105,24 @@ kir::Rows rows_of_path(const ir::Iteration& iteration, std::vector<ir::RowRef> p
 TEST(RowsOf, SayHowFarTheyClimb) {
   const ir::Iteration columns{.layers = ir::Layers::constant};
   const std::vector<ir::RowRef> path{{0, 5}, {1}, {1, -2, 0, 1}};
-  EXPECT_EQ(rows_of_path(columns, path).climbs, (std::vector<std::int64_t>{5, 0, -2}));
-  EXPECT_TRUE(rows_of_path({}, path).climbs.empty());
+  const auto climbs = [](const ir::Iteration& iteration, const std::vector<ir::RowRef>& rows) {
+    return listed_of(rows_of_path(iteration, rows))->climbs;
+  };
+  using Climbs = std::vector<std::int64_t>;
+  EXPECT_EQ(climbs(columns, path), (Climbs{5, 0, -2}));
+  EXPECT_EQ(climbs({}, path), std::nullopt);
   ir::Iteration round = columns;
   round.periodic = true;
-  EXPECT_TRUE(rows_of_path(round, path).climbs.empty());
-  EXPECT_EQ(rows_of_path(round, {{0}, {2}}).climbs, (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(climbs(round, path), std::nullopt);
+  EXPECT_EQ(climbs(round, {{0}, {2}}), (Climbs{0, 0}));
 }
 
 TEST(RowsOf, HaveOneExpressionIfTheyAreTheMapsInTheirOrder) {
   const ir::Iteration columns{.layers = ir::Layers::constant};
   const auto any = [&columns](std::vector<ir::RowRef> path) {
     const kir::Rows rows = rows_of_path(columns, std::move(path));
-    return rows.any_entry ? kir::dump(*rows.any_entry) : "none";
+    const auto& entry = listed_of(rows)->any_entry;
+    return entry ? kir::dump(*entry) : "none";
   };
   EXPECT_EQ(any({{0, 5}, {1, 5}}), "(long(m[((n * 3) + i)]) + (level * 5))");
   EXPECT_EQ(any({{0}, {1, 0, 7, 1}}), "long(m[((n * 3) + i)])");
@@ -131,11 +137,12 @@ TEST(RowsOf, NameTheEntriesOfAPath) {
   ir::Loop loop = make_loop({indirect("x", Access::read, 0)}, {{2, 0, 3, {{2}, {0}}}});
   const kir::Rows rows =
       rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
-  ASSERT_EQ(rows.entries.size(), 2u);
+  const std::vector<kir::Expr>& entries = listed_of(rows)->entries;
+  ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(
-      kir::dump(rows.entries[0]),
+      kir::dump(entries[0]),
       kir::dump(kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::integer(2)))));
-  EXPECT_EQ(kir::dump(rows.entries[1]),
+  EXPECT_EQ(kir::dump(entries[1]),
             kir::dump(kir::widen(kir::element("m", kir::name("n") * kir::integer(3)))));
 }
 
@@ -145,25 +152,25 @@ TEST(RowsOf, MoveWithTheLevel) {
   const kir::Rows rows =
       rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
   const kir::Expr entry = kir::widen(kir::element("m", kir::name("n")));
-  EXPECT_EQ(rows.entries[0], entry + kir::name("level") * kir::integer(5));
-  EXPECT_EQ(rows.entries[1], entry + (kir::name("level") + kir::integer(1)) * kir::integer(5));
+  const std::vector<kir::Expr>& entries = listed_of(rows)->entries;
+  EXPECT_EQ(entries[0], entry + kir::name("level") * kir::integer(5));
+  EXPECT_EQ(entries[1], entry + (kir::name("level") + kir::integer(1)) * kir::integer(5));
 }
 
 TEST(RowsOf, StayAsTheyAreForAPlainMap) {
   const ir::Loop loop = testing::edge_loop();
   const kir::Rows rows =
       rows_of(loop, std::get<ir::IndirectDat>(loop.args[0]), "x", "m", kir::name("n"));
-  EXPECT_TRUE(rows.entries.empty());
+  EXPECT_TRUE(std::holds_alternative<kir::MapRows>(rows.which));
   EXPECT_EQ(rows.arity, 2);
 }
 
 TEST(RowsOf, ViewsBeginInsideTheRow) {
   const kir::Rows rows =
       rows_of(ir::DirectDat{DType::float64, 1, Access::read, {0, 0}, 3, 2}, "x", kir::name("n"));
-  EXPECT_EQ(rows.stride, 3);
+  EXPECT_EQ(std::get<kir::Together>(rows.layout).stride, 3);
   EXPECT_EQ(rows.component, 2);
-  EXPECT_EQ(rows.element, kir::name("n"));
-  EXPECT_TRUE(rows.entries.empty());
+  EXPECT_EQ(std::get<kir::OwnRow>(rows.which).element, kir::name("n"));
 }
 
 }  // namespace

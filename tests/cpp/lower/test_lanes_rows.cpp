@@ -35,12 +35,13 @@ class LanesRows : public ::testing::Test {
   /// @param[in] climbs Empty: none of them does.
   static kir::Rows rows(std::vector<kir::Expr> entries, std::vector<std::int64_t> climbs = {},
                         std::string data = "x", int dim = 2) {
+    if (climbs.empty()) climbs.assign(entries.size(), 0);
     const int arity = static_cast<int>(entries.size());
-    kir::Rows made{DType::float64,    dim, arity, std::move(data), "m", kir::name("n"),
-                   std::move(entries)};
-    made.climbs = climbs.empty() ? std::vector<std::int64_t>(made.entries.size(), 0) : climbs;
-    return made;
+    return {DType::float64, dim, arity, std::move(data),
+            kir::ListedRows{std::move(entries), {}, std::move(climbs), "m"}};
   }
+
+  static kir::ListedRows& list_of(kir::Rows& rows) { return std::get<kir::ListedRows>(rows.which); }
 
   /// The entries in their order, each a row further with each level.
   static kir::Rows in_order(int arity, std::string data = "x") {
@@ -48,7 +49,7 @@ class LanesRows : public ::testing::Test {
     for (int i = 0; i < arity; ++i) entries.push_back(entry(i) + level(0));
     const auto n = static_cast<std::size_t>(arity);
     kir::Rows made = rows(std::move(entries), std::vector<std::int64_t>(n, 1), std::move(data));
-    made.any_entry =
+    list_of(made).any_entry =
         kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::name("i"))) + level(0);
     return made;
   }
@@ -89,11 +90,10 @@ TEST_F(LanesRows, OffsetsDifferByEntry) {
 }
 
 TEST_F(LanesRows, OtherRowsHaveNoTable) {
-  kir::Rows direct = rows({});
-  direct.map.clear();
+  const kir::Rows direct{DType::float64, 2, 1, "x", kir::OwnRow{kir::name("n")}};
   EXPECT_EQ(address(direct, 0, 0), "none");
   kir::Rows round = rows({entry(0) + level(0) % kir::name("n_levels")});
-  round.climbs.clear();
+  list_of(round).climbs.reset();
   EXPECT_EQ(address(round, 0, 0), "none");
   kir::Rows shared = rows({entry(0)});
   shared.is_shared = true;
@@ -125,7 +125,7 @@ TEST_F(LanesRows, RowsThatClimbAsFarMayBeReachedInALoop) {
   EXPECT_TRUE(tables_.is_even(rows({entry(0) + level(0), entry(0) + level(1)}, {1, 1})));
   EXPECT_FALSE(tables_.is_even(rows({entry(0), entry(1) + level(0)}, {0, 1})));
   kir::Rows round = rows({entry(0) + level(0) % kir::name("n_levels")});
-  round.climbs.clear();
+  list_of(round).climbs.reset();
   EXPECT_FALSE(tables_.is_even(round));
 }
 
@@ -147,7 +147,7 @@ TEST_F(LanesRows, ColumnsOfASubsetAreLookedUp) {
 
 TEST_F(LanesRows, ArgumentsThroughOneMapLookItUpOnce) {
   kir::Rows other = rows({kir::widen(kir::element("same_map", kir::name("n")))});
-  other.map = "same_map";
+  list_of(other).origin = "same_map";
   (void)address(other, 0, 0);
   EXPECT_EQ(filled().find("same_map"), std::string::npos) << filled();
 }

@@ -23,7 +23,14 @@ class LanesStores : public ::testing::Test {
   }
 
   static kir::Rows rows(int dim, int arity, const std::string& map) {
-    return {DType::float64, dim, arity, "y", map, kir::name("n")};
+    if (map.empty()) return {DType::float64, dim, arity, "y", kir::OwnRow{kir::name("n")}};
+    return {DType::float64, dim, arity, "y", kir::MapRows{map, kir::name("n")}};
+  }
+
+  static kir::Rows listed(int dim, std::vector<kir::Expr> entries) {
+    std::vector<std::int64_t> climbs(entries.size(), 0);
+    return {DType::float64, dim, static_cast<int>(climbs.size()), "y",
+            kir::ListedRows{std::move(entries), {}, std::move(climbs), "m"}};
   }
 
   /// For columns that begin at level 0.
@@ -92,9 +99,8 @@ TEST_F(LanesStores, RowsOfTablesAreStoredWhereTheySay) {
   RowTables tables = tables_of_columns();
   stores_.use(tables);
   for (const int dim : {1, 3}) {  // one by one; two components as a whole, and one
-    kir::Rows known = rows(dim, 2, "m");
-    known.entries = {kir::element("m", kir::integer(0)), kir::element("m", kir::integer(1))};
-    known.climbs = {0, 0};
+    const kir::Rows known =
+        listed(dim, {kir::element("m", kir::integer(0)), kir::element("m", kir::integer(1))});
     stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
   }
   const kir::Block made = finished();
@@ -113,9 +119,7 @@ TEST_F(LanesStores, LanesThatStoreTheSameAgainNeedNotBeLeftOut) {
     LaneStores stores(elements_);
     RowTables tables = tables_of_columns();
     stores.use(tables);
-    kir::Rows known = rows(2, 1, "m");
-    known.entries = {kir::element("m", kir::integer(0))};
-    known.climbs = {0};
+    const kir::Rows known = listed(2, {kir::element("m", kir::integer(0))});
     stores.scatter({"pack", known, update, kir::Sync::none});
     const kir::Block made = stores.finished(kir::name("live"));
     const auto& loop = std::get<kir::For>(made.back().node);
@@ -135,9 +139,9 @@ TEST_F(LanesStores, WhereNoTableSaysWhatItRepeatsALaneIsLeftOut) {
 TEST_F(LanesStores, LongMapsOfTablesAreStoredInALoop) {
   RowTables tables = tables_of_columns();
   stores_.use(tables);
-  kir::Rows known = rows(1, 20, "m");
-  for (int i = 0; i < 20; ++i) known.entries.push_back(kir::element("m", kir::integer(i)));
-  known.climbs.assign(20, 0);
+  std::vector<kir::Expr> entries;
+  for (int i = 0; i < 20; ++i) entries.push_back(kir::element("m", kir::integer(i)));
+  const kir::Rows known = listed(1, std::move(entries));
   stores_.scatter({"pack", known, kir::Update::add, kir::Sync::none});
   const kir::Block made = finished();
   const auto& loop = std::get<kir::For>(by_lane(made)[0].node);

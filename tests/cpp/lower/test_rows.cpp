@@ -15,12 +15,12 @@ std::string printed(const kir::Expr& expr) {
 }
 
 TEST(Rows, StartWhereTheMapSays) {
-  const kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n")};
+  const kir::Rows rows{DType::float64, 4, 3, "x", kir::MapRows{"m", kir::name("n")}};
   EXPECT_EQ(
       printed(row_start(rows, kir::integer(1))),
       printed(kir::widen(kir::element("m", kir::name("n") * kir::integer(3) + kir::integer(1))) *
               kir::integer(4)));
-  const kir::Rows own{DType::float64, 4, 1, "x", "", kir::name("n")};
+  const kir::Rows own{DType::float64, 4, 1, "x", kir::OwnRow{kir::name("n")}};
   EXPECT_EQ(printed(row_start(own, kir::integer(0))), printed(kir::name("n") * kir::integer(4)));
 }
 
@@ -28,65 +28,65 @@ TEST(Rows, AreRegularIfOneExpressionSaysWhereTheyAre) {
   const auto entry = [](const kir::Expr& slot) {
     return kir::widen(kir::element("m", kir::name("n") * kir::integer(6) + slot));
   };
-  kir::Rows rows{DType::float64, 1, 2, "x", "m", kir::name("n")};
+  kir::Rows rows{DType::float64, 1, 2, "x", kir::MapRows{"m", kir::name("n")}};
   EXPECT_TRUE(is_regular(rows));
-  rows.entries = {entry(kir::integer(0)), entry(kir::integer(1))};
+  kir::ListedRows list{{entry(kir::integer(0)), entry(kir::integer(1))}};
+  rows.which = list;
   EXPECT_FALSE(is_regular(rows));
-  rows.any_entry = entry(kir::name("i"));
+  list.any_entry = entry(kir::name("i"));
+  rows.which = list;
   EXPECT_TRUE(is_regular(rows));
   EXPECT_EQ(row_start(rows, kir::name("k")), entry(kir::name("k")));
-  EXPECT_EQ(row_start(rows, kir::integer(1)), rows.entries[1]);
+  EXPECT_EQ(row_start(rows, kir::integer(1)), list.entries[1]);
 }
 
 TEST(Rows, MayBeThoseOfAList) {
-  kir::Rows rows{DType::float64, 1, 2, "x", "m", kir::name("n")};
-  rows.climbs = {1, 1};
+  kir::Rows rows{DType::float64, 1, 2, "x", kir::MapRows{"m", kir::name("n")}};
+  EXPECT_EQ(listed_of(rows), nullptr);
   list_rows(rows, {kir::name("a"), kir::name("b")});
-  EXPECT_EQ(rows.entries, (std::vector{kir::name("a"), kir::name("b")}));
+  ASSERT_NE(listed_of(rows), nullptr);
+  EXPECT_EQ(*listed_of(rows), (kir::ListedRows{{kir::name("a"), kir::name("b")}, {}, {}, "m"}));
+  EXPECT_TRUE(is_by_map(rows));
   EXPECT_FALSE(is_regular(rows));
-  EXPECT_TRUE(rows.climbs.empty());
   list_rows(rows, {kir::name("a")});
   EXPECT_TRUE(is_regular(rows));
-  list_rows(rows, {});
-  EXPECT_FALSE(rows.any_entry);
 }
 
 TEST(Rows, MayAllBeTheSame) {
-  kir::Rows rows{DType::float64, 1, 3, "x", "m", kir::name("n")};
+  kir::Rows rows{DType::float64, 1, 3, "x", kir::MapRows{"m", kir::name("n")}};
   repeat_row(rows, kir::name("target"));
-  EXPECT_EQ(rows.entries, std::vector(3, kir::name("target")));
+  EXPECT_EQ(listed_of(rows)->entries, std::vector(3, kir::name("target")));
   EXPECT_EQ(row_start(rows, kir::name("i")), kir::name("target"));
 }
 
 TEST(Rows, ComponentsStandTogetherOrInColumns) {
-  kir::Rows rows{DType::float64, 2, 1, "x", "", kir::name("n"), {}, 4, 1};
-  EXPECT_EQ(stride_of(rows), 4);
+  kir::Rows rows{DType::float64, 2, 1, "x", kir::OwnRow{kir::name("n")}, kir::Together{4}, 1};
+  EXPECT_TRUE(is_own(rows));
   EXPECT_EQ(printed(row_start(rows, kir::integer(0))),
             printed(kir::name("n") * kir::integer(4) + kir::integer(1)));
   EXPECT_EQ(printed(component_of(rows, kir::name("c"))), "c");
-  rows.columns = "x_stride";
+  lay_apart(rows, "x_stride");
   EXPECT_EQ(printed(row_start(rows, kir::integer(0))), "n");
   EXPECT_EQ(printed(component_of(rows, kir::name("c"))),
             printed((kir::name("c") + kir::integer(1)) * kir::name("x_stride")));
-  rows.stride = 0;
-  EXPECT_EQ(stride_of(rows), 2);
 }
 
 TEST(Rows, OneRowIsFoundByItsNumber) {
-  const kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n"), {}, 0, 1};
+  const kir::Rows rows{DType::float64,   4, 3, "x", kir::MapRows{"m", kir::name("n")},
+                       kir::Together{4}, 1};
   const kir::Rows one = one_row(rows, kir::name("target"));
   EXPECT_EQ(one.arity, 1);
-  EXPECT_EQ(one.stride, 4);
+  EXPECT_FALSE(is_by_map(one));
   EXPECT_EQ(printed(row_start(one, kir::integer(0))),
             printed(kir::name("target") * kir::integer(4) + kir::integer(1)));
 }
 
 TEST(Rows, AScalarIsAtTheStartAndItsComponent) {
-  kir::Rows rows{DType::float64, 4, 3, "x", "m", kir::name("n")};
+  kir::Rows rows{DType::float64, 4, 3, "x", kir::MapRows{"m", kir::name("n")}};
   const kir::Expr start = row_start(rows, kir::integer(2));
   EXPECT_EQ(printed(scalar_of(rows, kir::integer(2), kir::name("c"))),
             printed(kir::element("x", start + kir::name("c"))));
-  rows.columns = "x_stride";
+  lay_apart(rows, "x_stride");
   const kir::Expr number = kir::widen(map_entry("m", kir::name("n"), 3, kir::integer(2)));
   EXPECT_EQ(printed(scalar_of(rows, kir::integer(2), kir::name("c"))),
             printed(kir::element("x", number + kir::name("c") * kir::name("x_stride"))));

@@ -168,7 +168,7 @@ class Warp {
 
 kir::Scatter scatter_of(int dim) {
   return {"y_pack",
-          {DType::float64, dim, 2, "y", "y_map", kir::name("n")},
+          {DType::float64, dim, 2, "y", kir::MapRows{"y_map", kir::name("n")}},
           kir::Update::add,
           kir::Sync::atomic};
 }
@@ -213,7 +213,7 @@ TEST(CanTranspose, NeedsAWarpAndRowsOfSeveralScalars) {
   plain.sync = kir::Sync::none;
   EXPECT_FALSE(can_transpose(plain, adding_warps, {}));
   kir::Scatter apart = scatter_of(4);
-  apart.rows.columns = "y_stride";
+  apart.rows.layout = kir::Apart{"y_stride"};
   EXPECT_FALSE(can_transpose(apart, adding_warps, {}));
   kir::Scatter complex = scatter_of(4);
   complex.rows.dtype = DType::complex128;
