@@ -103,41 +103,41 @@ struct CornerMaps {
   bool operator==(const CornerMaps&) const = default;
 };
 
-/// @brief The elements of each target, its incidences.
+/// @brief The elements of each target: the incidences.
 struct Inversion {
-  std::vector<int> maps;     ///< whose slots are the incidences, in slot order
+  std::vector<int> maps;     ///< the slots are the incidences, in slot order
   bool all_targets = false;  ///< rows also for targets without incidences
   std::vector<std::vector<int>> further =
-      {};  ///< maps of more inverses: all targets have rows there, and none of them is padded
+      {};  ///< maps of more inverses, never padded: all targets have rows there
   bool operator==(const Inversion&) const = default;
 };
 
-/// @brief Maps whose rows are stored in the order of the incidences.
+/// @brief Maps with rows stored in the order of the incidences.
 struct ComposedMaps {
   std::vector<int> maps;
   int bytes = 4;  ///< of an entry
   bool operator==(const ComposedMaps&) const = default;
 };
 
-// What a strategy needs of the mesh: of each kind of plan what its arrays are made from. Maps are
-// numbers of unique Maps.
+// Plans: the input of the arrays that a strategy needs of the mesh. Maps are numbers of unique
+// Maps.
 
-/// @brief Elements run in their own order.
+/// @brief Elements in the order of the Set.
 struct NoPlan {
   bool operator==(const NoPlan&) const = default;
 };
 
-/// @brief Blocks of consecutive elements, of a size that the runtime chooses, with colours.
+/// @brief Blocks of consecutive elements, of a size chosen by the runtime, with colours.
 struct BlocksPlan {
-  /// Maps whose targets differ between blocks of a colour; nothing where Maps cannot tell: then a
-  /// single block has all elements.
+  /// Maps with different targets in blocks of a colour. Nothing where Maps do not decide: a single
+  /// block has all elements.
   std::optional<std::vector<int>> conflicts;
   bool operator==(const BlocksPlan&) const = default;
 };
 
 /// @brief Elements by colour.
 struct ColoursPlan {
-  std::vector<int> conflicts;  ///< maps whose targets differ between elements of a colour
+  std::vector<int> conflicts;  ///< maps with different targets in elements of a colour
   bool operator==(const ColoursPlan&) const = default;
 };
 
@@ -147,7 +147,7 @@ struct InversePlan {
   bool operator==(const InversePlan&) const = default;
 };
 
-/// @brief Incidences in rows of one length, stored column by column.
+/// @brief Incidences in rows of equal length, stored column by column.
 struct PaddedPlan {
   Inversion inversion;
   bool operator==(const PaddedPlan&) const = default;
@@ -162,7 +162,7 @@ struct PairsPlan {
   bool operator==(const PairsPlan&) const = default;
 };
 
-/// @brief Incidences of one slot side by side, for groups of targets.
+/// @brief Incidences of a slot side by side, for groups of targets.
 struct ColumnsPlan {
   Inversion inversion;
   int lanes = 0;  ///< targets of a group
@@ -172,31 +172,31 @@ struct ColumnsPlan {
 
 /// @brief Blocks of elements with lists of their targets.
 struct StagedPlan {
-  std::vector<int> conflicts;  ///< maps whose targets differ between blocks of a colour
+  std::vector<int> conflicts;  ///< maps with different targets in blocks of a colour
   int block_size = 0;
-  std::vector<int> maps = {};  ///< whose targets are listed, in order
+  std::vector<int> maps = {};  ///< with listed targets, in order
   bool operator==(const StagedPlan&) const = default;
 };
 
-/// @brief Elements in an order in which neighbours have different targets.
+/// @brief Elements in an order with different targets of neighbours.
 struct InterleavedPlan {
   int map = 0;
   bool operator==(const InterleavedPlan&) const = default;
 };
 
-/// @brief Blocks of elements with lists of the entries and targets that they add to.
+/// @brief Blocks of elements with lists of the entries and targets of sums.
 struct EntriesPlan {
   int block_size = 0;
   int place_bytes = 4;
   std::vector<ListedMatrix> matrices = {};
-  std::vector<int> maps = {};  ///< whose targets follow the matrices
+  std::vector<int> maps = {};  ///< with targets listed after the matrices
   bool operator==(const EntriesPlan&) const = default;
 };
 
 using PlanSpec = std::variant<NoPlan, BlocksPlan, ColoursPlan, InversePlan, StagedPlan, PaddedPlan,
                               PairsPlan, InterleavedPlan, ColumnsPlan, EntriesPlan>;
 
-/// @brief The inversion of @p plan, const or not; null if it has none.
+/// @brief The inversion of @p plan, const or not; null if there is none.
 template <class Plan>
 [[nodiscard]] auto* inversion_of(Plan& plan) {
   using Found = std::conditional_t<std::is_const_v<Plan>, const Inversion, Inversion>;

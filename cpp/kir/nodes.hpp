@@ -328,21 +328,21 @@ struct MapRows {
 /// @brief Rows with these numbers.
 struct ListedRows {
   std::vector<Expr> entries;  ///< [arity]
-  /// What `entries[i]` is for each i, if one expression of `i` says it.
+  /// `entries[i]` as an expression of `i`, if there is one.
   std::optional<Expr> any_entry = {};
-  /// [arity] How many rows further the entry is with each level, if known.
+  /// [arity] Rows from a level to the next, if known.
   std::optional<std::vector<std::int64_t>> climbs = {};
-  std::optional<std::string> origin = {};  ///< the Map that the numbers were read from
+  std::optional<std::string> origin = {};  ///< the Map of the numbers
   bool operator==(const ListedRows&) const = default;
 };
 
-/// @brief A row's components stand together: `data[row * stride + component + c]`.
+/// @brief Components of a row stand together: `data[row * stride + component + c]`.
 struct Together {
   int stride;  ///< scalars from a row to the next
   bool operator==(const Together&) const = default;
 };
 
-/// @brief Each component is an array of its own: `data[row + (component + c) * stride]`.
+/// @brief Each component is a separate array: `data[row + (component + c) * stride]`.
 struct Apart {
   std::string stride;  ///< a number's name: scalars from a component to the next
   bool operator==(const Apart&) const = default;
@@ -351,12 +351,12 @@ struct Apart {
 /// @brief Where a pack's rows lie.
 struct Rows {
   DType dtype;
-  int dim;    ///< components that are used
+  int dim;    ///< used components
   int arity;  ///< rows
   std::string data;
   std::variant<OwnRow, MapRows, ListedRows> which;
   std::variant<Together, Apart> layout = Together{dim};
-  int component = 0;       ///< of the row: the first one that is used
+  int component = 0;       ///< of the row: the first used one
   bool is_shared = false;  ///< data is a variable of the block
   bool operator==(const Rows&) const = default;
 };

@@ -141,7 +141,7 @@ class PathRows {
   const kir::Expr& element_;
 };
 
-kir::Together layout_of(const auto& dat) {
+kir::Together row_layout(const auto& dat) {
   return {dat.stride == 0 ? dat.dim : dat.stride};
 }
 
@@ -175,20 +175,20 @@ kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::s
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
   const PathRows rows(loop.iteration, path, map, element);
   if (path.rows.empty()) {
-    return {dat.dtype,      dat.dim,      path.arity, data, kir::MapRows{map, element},
-            layout_of(dat), dat.component};
+    return {dat.dtype,       dat.dim,      path.arity, data, kir::MapRows{map, element},
+            row_layout(dat), dat.component};
   }
   return {dat.dtype,
           dat.dim,
           path.arity,
           data,
           kir::ListedRows{rows.entries(), rows.any_entry(), rows.climbs(), map},
-          layout_of(dat),
+          row_layout(dat),
           dat.component};
 }
 
 kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data, const kir::Expr& target) {
-  return one_row({dat.dtype, dat.dim, 1, data, kir::OwnRow{target}, layout_of(dat), dat.component},
+  return one_row({dat.dtype, dat.dim, 1, data, kir::OwnRow{target}, row_layout(dat), dat.component},
                  target);
 }
 
@@ -199,7 +199,7 @@ std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::st
 }
 
 kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data, const kir::Expr& element) {
-  return {dat.dtype, dat.dim, 1, data, kir::OwnRow{element}, layout_of(dat), dat.component};
+  return {dat.dtype, dat.dim, 1, data, kir::OwnRow{element}, row_layout(dat), dat.component};
 }
 
 }  // namespace op2::lower

@@ -21,10 +21,10 @@ void list_rows(kir::Rows& rows, std::vector<kir::Expr> numbers);
 /// @brief Let each of the rows be the one of number @p number.
 void repeat_row(kir::Rows& rows, const kir::Expr& number);
 
-/// @brief Let each component be an array of its own, if the number @p stride has a name.
+/// @brief Let each component be a separate array, if the number @p stride has a name.
 void lay_apart(kir::Rows& rows, const std::string& stride);
 
-/// @brief The list of rows that have one; else null.
+/// @brief The list of listed rows; else null.
 [[nodiscard]] const kir::ListedRows* listed_of(const kir::Rows& rows);
 
 /// @brief True for the row of the element itself.

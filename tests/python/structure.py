@@ -72,8 +72,8 @@ LATE_IMPORTS = {
 CODE_LINES = 39_900
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_550),
-    "all rooms": (None, 54_930),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_600),
+    "all rooms": (None, 55_140),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
