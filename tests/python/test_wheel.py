@@ -102,7 +102,8 @@ def test_the_source_distribution_can_be_built_from(tmp_path: Path) -> None:
     with tarfile.open(archive) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
     needed = {"CMakeLists.txt", "pyproject.toml", "LICENSE", "README.md", "cpp/base/abi.h"}
+    needed |= {"cpp/base/standalone/fmt/format.h", "CITATION.cff"}
     templates = {str(p.relative_to(ROOT)) for p in (ROOT / "templates").rglob("*.j2")}
     assert needed | templates <= names
-    unwanted = re.compile(r"build/|\.ci/|\.venv/|.*\.so$")
+    unwanted = re.compile(r"build/|\.ci/|\.venv/|tests/golden/|.*\.so$")
     assert [name for name in names if unwanted.match(name)] == []
