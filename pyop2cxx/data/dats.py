@@ -390,10 +390,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         """Whether an array exists on the host."""
         return self.host_values is not None
 
-    @property
-    def _is_allocated(self) -> bool:
-        """Whether an array exists, as PyOP2's programs ask."""
-        return self.is_allocated
+    _is_allocated = is_allocated  # PyOP2's name
 
     @property
     def is_shared(self) -> bool:
