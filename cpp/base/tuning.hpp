@@ -39,13 +39,13 @@ struct Tuning {
   int wide_operations_a_scalar = 8;
   int narrow_bytes = 32;
   int operations_a_division = 4;
-  int operations_a_function = 40;
   int row_length = 6;
   int row_scalars = 64;
   double least_part_in_rows = 0.75;
   double column_fill_light = 0.75;
   double column_fill_heavy = 0.95;
   int heavy_operations_a_scalar = 8;
+  int operations_a_function = 40;
   // ----------------------------------------------------------------------- text of all loops
   int unrolled_scalars = 64;
   int selected_slots = 4;
