@@ -158,7 +158,7 @@ MACHINES = {
     ),
     "the default backend": ("python/test_usual_backend.py::test_loops_run_on_all_cores",),
     "several processes": (
-        "python/test_communicators.py::test_several_processes_are_refused",
+        "python/test_ranks.py::test_what_cannot_be_distributed_is_refused_by_name",
         "python/test_communicators.py::test_sums_of_one_of_several_processes_are_refused",
     ),
 }
