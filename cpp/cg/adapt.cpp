@@ -12,6 +12,7 @@
 #include "cg/complex_numbers.hpp"
 #include "cg/conditions.hpp"
 #include "cg/ranges.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kernel/known_functions.hpp"
 #include "kernel/lane_functions.hpp"
 #include "kernel/types.hpp"
@@ -26,57 +27,16 @@ using kernel::Type;
 
 // ------------------------------------------------------------------------------------------ names
 
-/// Parameters and locals of all functions.
-std::set<std::string> local_names(const kernel::KernelBody& body) {
-  std::set<std::string> names;
-  struct Collector {
-    std::set<std::string>& names;
-    void enter() {}
-    void leave() {}
-    void declare(const kernel::Variable& variable) { names.insert(variable.name); }
-    void expression(const Expr& /*expr*/) {}
-  };
-  Collector collector{names};
-  for (const kernel::FunctionDef& function : body.functions) {
-    for (const kernel::Parameter& parameter : function.parameters) names.insert(parameter.name);
-    kernel::walk_scoped(function.body, collector);
-  }
-  return names;
-}
-
-std::set<std::string> all_names(const kernel::KernelBody& body) {
-  std::set<std::string> names;
-  struct Collector {
-    std::set<std::string>& names;
-    void enter() {}
-    void leave() {}
-    void declare(const kernel::Variable& variable) { names.insert(variable.name); }
-    void expression(const Expr& expr) {
-      kernel::for_each_expr(expr, [this](const Expr& part) {
-        if (const auto* name = std::get_if<kernel::Name>(&part.node)) names.insert(name->name);
-      });
-    }
-  };
-  Collector collector{names};
-  for (const kernel::Variable& table : body.tables) names.insert(table.name);
-  for (const kernel::FunctionDef& function : body.functions) {
-    names.insert(function.name);
-    for (const kernel::Parameter& parameter : function.parameters) names.insert(parameter.name);
-    kernel::walk_scoped(function.body, collector);
-  }
-  return names;
-}
-
 /// Renames what the dialect keeps for itself, and moves static tables to file scope. No local has
 /// the name of a table then, so that a table is known by its name alone.
 class Renamer {
  public:
   Renamer(kernel::KernelBody& body, const Dialect& dialect)
-      : body_(body), dialect_(dialect), taken_(all_names(body)) {}
+      : body_(body), dialect_(dialect), fresh_(body) {}
 
   void run() {
     scopes_.enter();
-    const std::set<std::string> locals = local_names(body_);
+    const kernel::NameSet locals = kernel::local_names(body_);
     for (kernel::Variable& table : body_.tables) {
       if (table.value) expression(*table.value);
       declare_as(table.name, is_of_file_scope(table.name) || locals.contains(table.name));
@@ -108,10 +68,9 @@ class Renamer {
 
   void declare(kernel::Variable& variable) {
     if (!hoist_next_.contains(&variable)) return declare_as(variable.name, false);
-    const std::string name = taken_.contains("table_" + variable.name)
+    const std::string name = fresh_.has("table_" + variable.name)
                                  ? free_name(function_ + "_" + variable.name)
-                                 : "table_" + variable.name;
-    taken_.insert(name);
+                                 : fresh_.take("table_" + variable.name);
     scopes_.declare(variable.name, name);
     hoisted_.push_back(variable);
     hoisted_.back().name = name;
@@ -155,12 +114,7 @@ class Renamer {
            kernel::known_function("__builtin_" + name) != nullptr;
   }
 
-  std::string free_name(std::string name) {
-    do name += "_";
-    while (taken_.contains(name));
-    taken_.insert(name);
-    return name;
-  }
+  std::string free_name(const std::string& name) { return fresh_.take(name + "_"); }
 
   void declare_as(std::string& name, bool is_forbidden) {
     const std::string given = name;
@@ -170,7 +124,7 @@ class Renamer {
 
   kernel::KernelBody& body_;
   const Dialect& dialect_;
-  std::set<std::string> taken_;
+  kernel::FreshNames fresh_;
   kernel::ScopeStack<std::string> scopes_;  // name as written to name as printed
   std::map<std::string, std::string> functions_;
   std::set<const kernel::Variable*> hoist_next_;  // the function's static tables

@@ -2,12 +2,13 @@
 #include "cg/complex_effects.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kernel/types.hpp"
 #include "kernel/walk.hpp"
 
@@ -20,31 +21,12 @@ using kernel::Expr;
 using kernel::Type;
 using kernel::UnaryOp;
 
-bool counts(UnaryOp op) {
-  return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
-         op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
-}
-bool is_post(UnaryOp op) {
-  return op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
-}
-
-/// True if evaluating @p expr twice is the same as once.
-bool is_repeatable(const Expr& expr) {
-  const auto* unary = std::get_if<kernel::Unary>(&expr.node);
-  if (std::holds_alternative<kernel::Assign>(expr.node) ||
-      std::holds_alternative<kernel::Call>(expr.node))
-    return false;
-  if (unary != nullptr && counts(unary->op)) return false;
-  return std::ranges::all_of(expr.operands, is_repeatable);
-}
-
 /// What nobody asks for the value of: counting after or before is then the same.
 void discard(Expr& expr) {
   auto* unary = std::get_if<kernel::Unary>(&expr.node);
   const auto* binary = std::get_if<kernel::Binary>(&expr.node);
   if (unary != nullptr && is_complex(expr)) {
-    if (unary->op == UnaryOp::post_increment) unary->op = UnaryOp::pre_increment;
-    if (unary->op == UnaryOp::post_decrement) unary->op = UnaryOp::pre_decrement;
+    if (kernel::is_step(unary->op)) unary->op = kernel::without_value(unary->op);
   } else if (binary != nullptr && binary->op == BinaryOp::comma) {
     discard(expr.operands[1]);
   }
@@ -52,20 +34,7 @@ void discard(Expr& expr) {
 
 class EffectRewriter {
  public:
-  EffectRewriter(const kernel::KernelBody& body, const kernel::FunctionDef& function) {
-    for (const kernel::Variable& table : body.tables) taken_.insert(table.name);
-    for (const kernel::FunctionDef& other : body.functions) taken_.insert(other.name);
-    for (const kernel::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
-    struct Collector {
-      std::set<std::string>& taken;
-      void enter() {}
-      void leave() {}
-      void declare(const kernel::Variable& variable) { taken.insert(variable.name); }
-      void expression(const Expr& /*expr*/) {}
-    };
-    Collector collector{taken_};
-    kernel::walk_scoped(function.body, collector);
-  }
+  explicit EffectRewriter(const kernel::KernelBody& body) : taken_(kernel::names_in(body)) {}
 
   void enter() {}
   void leave() {}
@@ -75,7 +44,7 @@ class EffectRewriter {
     if (binary != nullptr && binary->op == BinaryOp::comma) discard(expr.operands[0]);
     for (Expr& operand : expr.operands) expression(operand);
     const auto* unary = std::get_if<kernel::Unary>(&expr.node);
-    if (unary != nullptr && counts(unary->op) && is_complex(expr.operands[0])) {
+    if (unary != nullptr && kernel::is_step(unary->op) && is_complex(expr.operands[0])) {
       count(unary->op, expr);
     } else if (std::holds_alternative<kernel::Assign>(expr.node)) {
       assign(expr);
@@ -88,7 +57,6 @@ class EffectRewriter {
  private:
   void count(UnaryOp op, Expr& expr) {
     const int line = expr.line;
-    const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
     std::vector<Expr> steps;
     const Expr target = found_once(std::move(expr.operands[0]), steps);
     const Type type = kernel::scalar(target.type.base);
@@ -96,8 +64,9 @@ class EffectRewriter {
       return {std::move(how), {std::move(left), std::move(right)}, type, line};
     };
     const Expr one{kernel::Literal{"1"}, {}, kernel::scalar(Base::int32), line};
-    const auto by_one = assigned(target, one, {is_up ? BinaryOp::add : BinaryOp::subtract});
-    if (is_post(op)) {
+    const auto by_one =
+        assigned(target, one, {kernel::is_up(op) ? BinaryOp::add : BinaryOp::subtract});
+    if (kernel::is_post_step(op)) {
       const Expr before = local("before", type, line);
       steps.push_back(assigned(before, target, {}));
       steps.push_back(by_one);
@@ -120,7 +89,7 @@ class EffectRewriter {
 
   /// @p target, or what a local points to, which one of @p steps then sets.
   Expr found_once(Expr target, std::vector<Expr>& steps) {
-    if (is_repeatable(target)) return target;
+    if (kernel::has_no_effect(target)) return target;
     const int line = target.line;
     const Type type = kernel::scalar(target.type.base);
     const Type pointer = kernel::pointer_to(type);
@@ -150,7 +119,7 @@ class EffectRewriter {
     return {kernel::Name{std::move(name)}, {}, type, line};
   }
 
-  std::set<std::string> taken_;  // names that mean something in the function
+  kernel::NameSet taken_;  // names that mean something in the function
   kernel::Body locals_;
 };
 
@@ -179,7 +148,7 @@ bool any_complex(const std::vector<Expr>& operands) {
 void spell_out_effects(kernel::KernelBody& body) {
   for (kernel::FunctionDef& function : body.functions) {
     discard_values(function.body);
-    EffectRewriter rewriter(body, function);
+    EffectRewriter rewriter(body);
     kernel::walk_scoped(function.body, rewriter);
     const kernel::Body locals = std::move(rewriter).locals();
     function.body.insert(function.body.begin(), locals.begin(), locals.end());

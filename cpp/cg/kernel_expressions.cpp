@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/overload.hpp"
 #include "cg/lane_types.hpp"
+#include "kernel/effects.hpp"
 
 namespace op2::cg {
 namespace {
@@ -74,10 +75,6 @@ int level_of(BinaryOp op) {
   return comma_level;
 }
 
-bool is_postfix(UnaryOp op) {
-  return op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
-}
-
 // A vector made of a scalar or of another vector: C's casts between vectors only rename their bits.
 bool is_to_lanes(const kernel::Cast& node) {
   return node.target.lanes > 0 && node.target.derivation.empty();
@@ -88,7 +85,7 @@ int level_of(const Expr& expr) {
                         [](const kernel::Literal&) -> int { return primary_level; },
                         [](const kernel::Name&) -> int { return primary_level; },
                         [](const kernel::Unary& node) -> int {
-                          return is_postfix(node.op) ? postfix_level : unary_level;
+                          return kernel::is_post_step(node.op) ? postfix_level : unary_level;
                         },
                         [](const kernel::Binary& node) -> int { return level_of(node.op); },
                         [](const kernel::Assign&) -> int { return assignment_level; },
@@ -184,11 +181,12 @@ class ExpressionPrinter {
 
   [[nodiscard]] std::string unary(UnaryOp op, const Expr& operand) const {
     const std::string_view sign = kernel::spelling_of(op);
-    if (is_postfix(op)) return fmt::format("{}{}", at_least(operand, postfix_level), sign);
+    if (kernel::is_post_step(op))
+      return fmt::format("{}{}", at_least(operand, postfix_level), sign);
     // `- -x` and `& &x` must not run together.
     const auto* inner = std::get_if<kernel::Unary>(&operand.node);
-    const bool runs_together =
-        inner != nullptr && !is_postfix(inner->op) && kernel::spelling_of(inner->op)[0] == sign[0];
+    const bool runs_together = inner != nullptr && !kernel::is_post_step(inner->op) &&
+                               kernel::spelling_of(inner->op)[0] == sign[0];
     return fmt::format("{}{}", sign,
                        at_least(operand, runs_together ? primary_level : unary_level));
   }

@@ -5,9 +5,9 @@
 #include "base/dtype.hpp"
 #include "kernel/checked_addresses.hpp"
 #include "kernel/checked_function.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/known_functions.hpp"
 #include "kernel/make.hpp"
-#include "kernel/updates.hpp"
 
 namespace op2::kernel {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/dtype.hpp"
 #include "base/overload.hpp"
 #include "kernel/checked_addresses.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/make.hpp"
 #include "kernel/types.hpp"
 #include "kernel/unique_names.hpp"
@@ -24,10 +25,6 @@ std::string flag_of(const std::string& name) {
   return "op2_has_" + name;
 }
 
-bool is_step(UnaryOp op) {
-  return op >= UnaryOp::pre_increment;
-}
-
 bool is_signed(Base base) {
   return base == Base::int32 || base == Base::int64;
 }
@@ -40,12 +37,6 @@ bool is_of_integer(const Type& type) {
 Base base_of_update(BinaryOp op, const Expr& target, const Expr& operand) {
   const bool is_shift = op == BinaryOp::shift_left || op == BinaryOp::shift_right;
   return is_shift ? promoted(target.type.base) : common_base(target.type.base, operand.type.base);
-}
-
-/// The same step, where nobody uses its value.
-UnaryOp without_value(UnaryOp step) {
-  if (step == UnaryOp::post_increment) return UnaryOp::pre_increment;
-  return step == UnaryOp::post_decrement ? UnaryOp::pre_decrement : step;
 }
 
 /// What the functions of the prelude call a use.
@@ -414,9 +405,7 @@ Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
   }
   if (name == nullptr) return made;
   if (is_watched_use(operand)) return make::comma(has_value(operand), made);
-  const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
-  const Expr after = make::of(Unary{is_up ? UnaryOp::pre_increment : UnaryOp::pre_decrement},
-                              {operand}, expr.line);
+  const Expr after = make::of(Unary{without_value(op)}, {operand}, expr.line);
   auto follow = pointers_.follow(name->name, after);
   return follow ? make::comma(std::move(*follow), made) : made;
 }
@@ -430,7 +419,6 @@ Expr CheckedFunction::step(UnaryOp op, const Expr& expr) {
     made.operands[0] = place(target, Use::increment);
     return made;
   }
-  const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
   Expr old = place(target, std::nullopt);
   std::optional<Expr> held;
   if (without_value(op) != op) {
@@ -440,7 +428,7 @@ Expr CheckedFunction::step(UnaryOp op, const Expr& expr) {
     old = *held;
   }
   const Type made_in = scalar(promoted(target.type.base));
-  Expr after = in_range(is_up ? BinaryOp::add : BinaryOp::subtract, expr, std::move(old),
+  Expr after = in_range(is_up(op) ? BinaryOp::add : BinaryOp::subtract, expr, std::move(old),
                         make::number(1), made_in);
   const RunObject outer = std::exchange(target_, about(target));
   after = fitted(expr, std::move(after), made_in.base, target.type.base);
@@ -479,9 +467,9 @@ const Expr& CheckedFunction::steady(const Expr& target, std::optional<Expr>& bef
   then(value(pointer));
   made.operands[0] = stepped;
   if (is_step_of_name && without_value(step->op) != step->op) {
-    const bool is_up = step->op == UnaryOp::post_increment;
+    const bool goes_up = is_up(step->op);
     made.operands[0] =
-        make::binary(is_up ? BinaryOp::subtract : BinaryOp::add, stepped, make::number(1));
+        make::binary(goes_up ? BinaryOp::subtract : BinaryOp::add, stepped, make::number(1));
     made.operands[0].type = stepped.type;
   }
   return kernel_.sites.keep(std::move(made));

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/make.hpp"
-#include "kernel/updates.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -36,9 +36,8 @@ std::set<std::string> changed_in(const Body& body, bool through_addresses) {
   std::set<std::string> names;
   for_each_expr_in(body, [&names, through_addresses](const Expr& expr) {
     const auto* unary = std::get_if<Unary>(&expr.node);
-    const bool steps = unary != nullptr && unary->op >= UnaryOp::pre_increment;
     const bool points = unary != nullptr && unary->op == UnaryOp::address;
-    if (through_addresses ? !points : !steps && !std::holds_alternative<Assign>(expr.node)) return;
+    if (through_addresses ? !points : !is_store(expr)) return;
     if (const auto* name = std::get_if<Name>(&expr.operands[0].node)) names.insert(name->name);
   });
   return names;
@@ -163,7 +162,6 @@ std::optional<Reach> CheckedPointers::moved_by(std::optional<Reach> from, const 
                                                int sign, const Type& element) const {
   bool may_change = false;
   for_each_expr(count, [this, &may_change](const Expr& part) {
-    const auto* unary = std::get_if<Unary>(&part.node);
     const auto* call = std::get_if<Call>(&part.node);
     const FunctionDef* callee = call == nullptr ? nullptr : body_.function(call->function);
     const bool is_given_memory =
@@ -171,8 +169,7 @@ std::optional<Reach> CheckedPointers::moved_by(std::optional<Reach> from, const 
         std::ranges::any_of(callee->parameters, [](const Parameter& parameter) {
           return !parameter.type.derivation.empty();
         });
-    may_change = may_change || std::holds_alternative<Assign>(part.node) || is_given_memory ||
-                 (unary != nullptr && unary->op >= UnaryOp::pre_increment);
+    may_change = may_change || is_store(part) || is_given_memory;
   });
   if (may_change) return std::nullopt;
   return moved(std::move(from), value_(count), sign, element);

@@ -7,9 +7,9 @@
 
 #include "base/dtype.hpp"
 #include "kernel/checked_function.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/make.hpp"
 #include "kernel/types.hpp"
-#include "kernel/updates.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -68,17 +68,12 @@ bool CheckedFunction::may_make(const Expr& original, const Type& target) const {
     const auto* call = std::get_if<Call>(&part.node);
     return call != nullptr && is_not_finite_by_name(*call);
   };
-  const auto changes = [](const Expr& part) {
-    const auto* unary = std::get_if<Unary>(&part.node);
-    return std::holds_alternative<Assign>(part.node) ||
-           (unary != nullptr && unary->op >= UnaryOp::pre_increment);
-  };
   const auto varies = [](const Expr& part) {
     return std::holds_alternative<Name>(part.node) || std::holds_alternative<Index>(part.node);
   };
   const bool makes = any(original, computes) || any(original, narrows) ||
                      is_wider(original.type.base, target.base);
-  return makes && !any(original, is_named) && !any(original, changes) && any(original, varies);
+  return makes && !any(original, is_named) && !any(original, is_store) && any(original, varies);
 }
 
 /// The values that an expression is computed from.

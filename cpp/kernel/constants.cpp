@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kernel/types.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
 namespace {
-
-using NameSet = std::set<std::string>;
 
 // What one function uses, and what it declares itself, at any depth.
 class Uses {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -14,27 +13,16 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kernel/make.hpp"
 #include "kernel/types.hpp"
 #include "kernel/unique_names.hpp"
-#include "kernel/updates.hpp"
 #include "kernel/verify.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
 namespace {
-
-using Names = std::set<std::string, std::less<>>;
-
-bool is_count(const Expr& expr) {
-  const auto* unary = std::get_if<Unary>(&expr.node);
-  return unary != nullptr && unary->op >= UnaryOp::pre_increment;
-}
-
-bool is_post_count(const Expr& expr) {
-  const auto* unary = std::get_if<Unary>(&expr.node);
-  return unary != nullptr && unary->op >= UnaryOp::post_increment;
-}
 
 bool is_operator(const Expr& expr, BinaryOp op) {
   const auto* binary = std::get_if<Binary>(&expr.node);
@@ -52,7 +40,7 @@ bool is_dereference(const Expr& expr) {
 }
 
 bool have_no_effect(const std::vector<Expr>& exprs) {
-  return std::ranges::all_of(exprs, has_no_effect);
+  return std::ranges::all_of(exprs, [](const Expr& expr) { return has_no_effect(expr); });
 }
 
 bool is_plain_call(const Expr& expr) {
@@ -61,7 +49,7 @@ bool is_plain_call(const Expr& expr) {
 
 // What evaluating an expression reads, or changes.
 struct Touched {
-  Names names;             // of variables
+  NameSet names;           // of variables
   bool is_memory = false;  // also arrays, and variables whose address is taken
 
   [[nodiscard]] bool meets(const Touched& other) const {
@@ -74,16 +62,12 @@ struct Touched {
 // Splits the expressions of one function into statements.
 class EffectSplitter {
  public:
-  EffectSplitter(FunctionDef& function, const Names& taken) : function_(function), taken_(taken) {
-    for (const Parameter& parameter : function.parameters) taken_.insert(parameter.name);
+  EffectSplitter(FunctionDef& function, const NameSet& taken) : function_(function), fresh_(taken) {
     for_each_expr_in(function.body, [this](const Expr& expr) {
-      if (const auto* name = std::get_if<Name>(&expr.node)) taken_.insert(name->name);
-      if (const auto* call = std::get_if<Call>(&expr.node)) taken_.insert(call->function);
       const auto* unary = std::get_if<Unary>(&expr.node);
       if (unary == nullptr || unary->op != UnaryOp::address) return;
       if (const Name* of = variable_of(expr.operands[0])) addressed_.insert(of->name);
     });
-    for_each_body(function.body, [this](const Body& body) { taken_.merge(declared_names(body)); });
   }
 
   void run() { function_.body = statements(function_.body); }
@@ -248,7 +232,7 @@ class EffectSplitter {
       emit(Evaluate{expr}, line);
     } else if (std::holds_alternative<Assign>(expr.node)) {
       emit(Evaluate{stored(expr)}, line);
-    } else if (is_count(expr)) {
+    } else if (is_step(expr)) {
       Expr made = expr;
       made.operands = {place(expr.operands[0], {})};
       emit(Evaluate{std::move(made)}, line);
@@ -306,7 +290,7 @@ class EffectSplitter {
   // What has the value of an expression, once the statements that have its effects have run.
   Expr value(const Expr& expr) {
     if (has_no_effect(expr)) return expr;
-    if (is_count(expr)) return counted_value(expr);
+    if (is_step(expr)) return counted_value(expr);
     if (is_operator(expr, BinaryOp::comma)) {
       discard(expr.operands[0], expr.line);
       return value(expr.operands[1]);
@@ -329,7 +313,7 @@ class EffectSplitter {
     Expr step = expr;
     step.operands = {target};
     std::optional<Expr> before;
-    if (is_post_count(expr)) before = held(target);
+    if (is_post_step(std::get<Unary>(expr.node).op)) before = held(target);
     emit(Evaluate{std::move(step)}, expr.line);
     if (before) return *before;
     return std::holds_alternative<Name>(target.node) ? target : held(target);
@@ -429,10 +413,7 @@ class EffectSplitter {
 
   // A new local of this type, once qualifiers are gone.
   Expr local(const Type& type, std::optional<Expr> what, int line) {
-    std::string name;
-    do {
-      name = fmt::format("op2_value{}", ++n_locals_);
-    } while (taken_.contains(name));
+    std::string name = fresh_.take(fmt::format("op2_value{}", ++n_locals_));
     Type own = value_type(type);
     Variable variable{.name = name, .type = own, .value = std::move(what), .line = line};
     emit(Declare{.is_static = false, .variables = {std::move(variable)}}, line);
@@ -473,7 +454,7 @@ class EffectSplitter {
 
   static void add_changed(const Expr& expr, Touched& found) {
     for_each_expr(expr, [&found](const Expr& part) {
-      if (std::holds_alternative<Assign>(part.node) || is_count(part)) {
+      if (is_store(part)) {
         const Name* name = variable_of(part.operands[0]);
         if (name != nullptr) found.names.insert(name->name);
         if (name == nullptr || part.operands[0].type.base == Base::structure)
@@ -500,17 +481,15 @@ class EffectSplitter {
   }
 
   FunctionDef& function_;
-  Names taken_;
-  Names addressed_;
+  FreshNames fresh_;
+  NameSet addressed_;
   int n_locals_ = 0;
   std::vector<LoopEnd> ends_;  // of the loops around
   Body* out_ = nullptr;
 };
 
 KernelBody with_effects_as_statements(KernelBody body) {
-  Names taken;
-  for (const Variable& table : body.tables) taken.insert(table.name);
-  for (const FunctionDef& function : body.functions) taken.insert(function.name);
+  const NameSet taken = names_in(body);
   for (FunctionDef& function : body.functions) EffectSplitter(function, taken).run();
   return infer_types(std::move(body));
 }
@@ -537,7 +516,7 @@ void verify_kernel_after(const KernelPass& pass, const KernelBody& body) {
 }  // namespace
 
 bool is_plain_effect(const Expr& value) {
-  if (is_count(value) || is_plain_call(value)) return have_no_effect(value.operands);
+  if (is_step(value) || is_plain_call(value)) return have_no_effect(value.operands);
   const auto* assign = std::get_if<Assign>(&value.node);
   if (assign == nullptr) return has_no_effect(value);
   const Expr& from = value.operands[1];

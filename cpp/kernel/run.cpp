@@ -11,6 +11,7 @@
 
 #include "base/overload.hpp"
 #include "kernel/constants.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/held_constants.hpp"
 #include "kernel/integers.hpp"
 #include "kernel/known_functions.hpp"
@@ -400,13 +401,8 @@ class Machine {
   }
 
   void forget_target(const Expr& expr) {
-    if (!std::holds_alternative<Assign>(expr.node) && !is_step(expr)) return;
+    if (!is_store(expr)) return;
     if (const auto* name = std::get_if<Name>(&expr.operands[0].node)) forget(name->name, Unknown{});
-  }
-
-  static bool is_step(const Expr& expr) {
-    const auto* unary = std::get_if<Unary>(&expr.node);
-    return unary != nullptr && unary->op >= UnaryOp::pre_increment;
   }
 
   void choose(const Switch& node) {
@@ -628,7 +624,7 @@ class Machine {
       return place(operand, false);
     }
     if (op == UnaryOp::dereference) return decayed_place(expr);
-    if (op >= UnaryOp::pre_increment) return step(op, expr);
+    if (is_step(op)) return step(op, expr);
     const Value value = evaluate(operand);
     const Value result = held(applied(op, value, operand.type), expr.type);
     if (op == UnaryOp::minus) computed(expr, result);
@@ -646,19 +642,17 @@ class Machine {
   }
 
   Value step(UnaryOp op, const Expr& expr) {
-    const bool is_up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
-    const bool is_post = op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
     const Expr& target = expr.operands[0];
     if (!std::holds_alternative<Name>(target.node)) {
       store(target, Unknown{}, {.is_update = true});
       return Unknown{};
     }
     const Value before = evaluate(target);
-    const Value after = sum(is_up ? BinaryOp::add : BinaryOp::subtract, before,
+    const Value after = sum(is_up(op) ? BinaryOp::add : BinaryOp::subtract, before,
                             Value(std::int64_t{1}), element_of(target.type));
     if (target.type.is_scalar()) computed(expr, held(after, target.type));
     store(target, after);
-    return is_post ? before : as_typed(after, target.type);
+    return is_post_step(op) ? before : as_typed(after, target.type);
   }
 
   Value sum(BinaryOp op, const Value& left, const Value& right, const Type& element) {
@@ -773,21 +767,13 @@ class Machine {
   // The scalar of a parameter that a value is, without a conversion.
   std::optional<RunSource> loaded_from(const Expr& value, const Type& wanted) {
     const bool is_plain = std::holds_alternative<Index>(value.node) && value.type.is_scalar() &&
-                          value.type.base == wanted.base && is_plain_place(value);
+                          value.type.base == wanted.base && has_no_effect(value);
     if (!is_plain || listener_ != nullptr || !now_) return std::nullopt;
     const Value where = place(value);
     const auto* known = std::get_if<Pointed>(&where);
     const auto n_parameters = static_cast<int>(body_.entry().parameters.size());
     if (known == nullptr || !known->is_exact || known->object >= n_parameters) return std::nullopt;
     return RunSource{known->object, known->offset};
-  }
-
-  // May be evaluated a second time.
-  static bool is_plain_place(const Expr& expr) {
-    const bool is_plain =
-        std::holds_alternative<Index>(expr.node) || std::holds_alternative<Name>(expr.node) ||
-        std::holds_alternative<Literal>(expr.node) || std::holds_alternative<Binary>(expr.node);
-    return is_plain && std::ranges::all_of(expr.operands, is_plain_place);
   }
 
   void store(const Expr& target, const Value& value, const Stored& stored = {}) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernel/body.hpp"
-#include "kernel/walk.hpp"
+#include "kernel/fresh_names.hpp"
 
 /// What structures are made of; for kernel_structures.cpp alone.
 namespace op2::kernel::structures {
@@ -120,42 +120,18 @@ class Parts {
 /// Names that are not taken, the same one whenever the same part is asked for.
 class PartNames {
  public:
-  explicit PartNames(const KernelBody& body) {
-    for (const Variable& table : body.tables) taken_.insert(table.name);
-    for (const FunctionDef& function : body.functions) {
-      taken_.insert(function.name);
-      for (const Parameter& parameter : function.parameters) taken_.insert(parameter.name);
-      Collector collector{taken_};
-      walk_scoped(function.body, collector);
-    }
-  }
+  explicit PartNames(const KernelBody& body) : fresh_(body) {}
 
   std::string of(const std::string& variable, const Path& path) {
     const auto known = names_.find({variable, path});
     if (known != names_.end()) return known->second;
-    return names_[{variable, path}] = fresh(fmt::format("{}_{}", variable, fmt::join(path, "_")));
+    return names_[{variable, path}] = take(fmt::format("{}_{}", variable, fmt::join(path, "_")));
   }
 
-  std::string fresh(std::string wanted) {
-    while (!taken_.insert(wanted).second) wanted += '_';
-    return wanted;
-  }
+  std::string take(std::string wanted) { return fresh_.take(std::move(wanted)); }
 
  private:
-  struct Collector {
-    std::set<std::string>& taken;
-    void enter() {}
-    void leave() {}
-    void declare(const Variable& variable) { taken.insert(variable.name); }
-    void expression(const Expr& expr) {
-      for_each_expr(expr, [this](const Expr& part) {
-        if (const auto* name = std::get_if<Name>(&part.node)) taken.insert(name->name);
-        if (const auto* call = std::get_if<Call>(&part.node)) taken.insert(call->function);
-      });
-    }
-  };
-
-  std::set<std::string> taken_;
+  FreshNames fresh_;
   std::map<std::pair<std::string, Path>, std::string> names_;
 };
 

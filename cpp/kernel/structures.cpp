@@ -13,10 +13,11 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/integers.hpp"
 #include "kernel/structure_parts.hpp"
 #include "kernel/types.hpp"
-#include "kernel/updates.hpp"
+#include "kernel/walk.hpp"
 
 namespace op2::kernel {
 namespace {
@@ -65,7 +66,7 @@ class Splitter {
       at_line(parameter.line, [&] { take(parameter, out.parameters, copies); });
     }
     if (is_structure(function.result)) {
-      result_ = names_.fresh("op2_result");
+      result_ = names_.take("op2_result");
       for (const Part& part : parts_.of(function.result)) {
         Type type = part.type.is_array() ? decayed(part.type) : pointer_to(part.type);
         type.is_const = false;
@@ -100,7 +101,7 @@ class Splitter {
       const std::string name = names_.of(parameter.name, part.path);
       const bool is_copy = part.type.is_array() && parameter.type.derivation.empty();
       out.push_back(
-          {is_copy ? names_.fresh(name + "_given") : name, decayed(part.type), parameter.line});
+          {is_copy ? names_.take(name + "_given") : name, decayed(part.type), parameter.line});
       if (is_copy) {  // by value: what the function writes is its own
         copies.push_back(declared(name, part.type, std::nullopt, parameter.line));
         copy_of(part.type, name_of(name, parameter.line), name_of(out.back().name, parameter.line),
@@ -257,7 +258,7 @@ class Splitter {
                 out.operands[0] = simple(expr.operands[0], steps);
                 return out;
               }
-              if (node.op != UnaryOp::pre_increment && node.op != UnaryOp::pre_decrement) {
+              if (!is_step(node.op) || is_post_step(node.op)) {
                 throw Whole{"the value before `++` or `--` of a struct pointer is used"};
               }
               return stepped(node, expr, steps);
@@ -294,7 +295,7 @@ class Splitter {
   Expr local(const Expr& expr) {
     Type type = expr.type;
     type.is_const = false;
-    Expr name = name_of(names_.fresh("op2_struct"), expr.line);
+    Expr name = name_of(names_.take("op2_struct"), expr.line);
     name.type = type;
     for (const Part& part : parts_.of(type)) {
       locals_.push_back(declared(names_.of(std::get<Name>(name.node).name, part.path), part.type,
@@ -469,7 +470,7 @@ class Splitter {
     if (!is_of_structures(expr)) return {scalar(expr)};
     std::vector<Expr> steps;
     if (const auto* unary = std::get_if<Unary>(&expr.node);
-        unary != nullptr && unary->op >= UnaryOp::pre_increment) {
+        unary != nullptr && is_step(unary->op)) {
       (void)stepped(*unary, expr, steps);
     } else {
       (void)simple(expr, steps);
@@ -514,7 +515,7 @@ class Splitter {
     Type type = decayed(value.type);
     if (!type.is_known()) throw Whole{"a struct is stored where something unknown says"};
     type.is_const = false;
-    Expr name = name_of(names_.fresh("op2_once"), value.line);
+    Expr name = name_of(names_.take("op2_once"), value.line);
     name.type = type;
     locals_.push_back(
         declared(std::get<Name>(name.node).name, std::move(type), std::nullopt, value.line));
@@ -732,8 +733,7 @@ class Splitter {
   static bool takes_place(const Expr& expr) {
     const auto* unary = std::get_if<Unary>(&expr.node);
     return std::holds_alternative<Assign>(expr.node) ||
-           (unary != nullptr &&
-            (unary->op == UnaryOp::address || unary->op >= UnaryOp::pre_increment));
+           (unary != nullptr && (unary->op == UnaryOp::address || is_step(unary->op)));
   }
 
   /// A member, or an element of one: what gives the structure stands before all of it, since lanes

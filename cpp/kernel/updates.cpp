@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernel/known_functions.hpp"
+#include "kernel/effects.hpp"
 
 namespace op2::kernel {
 namespace {
@@ -112,26 +112,9 @@ std::optional<Update> update_by_assignment(const Assign& node, const Expr& expr)
 
 }  // namespace
 
-bool has_no_effect(const Expr& expr) {
-  if (std::holds_alternative<SizeOf>(expr.node)) return true;  // its operand is not evaluated
-  if (std::holds_alternative<Assign>(expr.node)) return false;
-  if (const auto* unary = std::get_if<Unary>(&expr.node)) {
-    if (unary->op >= UnaryOp::pre_increment) return false;
-  }
-  if (const auto* call = std::get_if<Call>(&expr.node)) {
-    const KnownFunction* known = known_function(call->function);
-    if (known == nullptr) return false;
-    for (std::size_t i = 0; i < known->parameters.size(); ++i) {
-      if (known->writes(i)) return false;
-    }
-  }
-  return std::ranges::all_of(expr.operands, has_no_effect);
-}
-
 std::optional<Update> update_of(const Expr& expr) {
   if (const auto* node = std::get_if<Assign>(&expr.node)) return update_by_assignment(*node, expr);
-  const auto* unary = std::get_if<Unary>(&expr.node);
-  if (unary == nullptr || unary->op < UnaryOp::pre_increment) return std::nullopt;
+  if (!is_step(expr)) return std::nullopt;
   return Update{.use = Use::increment, .target = &expr.operands[0], .values = {}, .own = {}};
 }
 

@@ -17,9 +17,6 @@ struct Update {
   std::vector<const Expr*> own;     ///< where the target's value is read for the update itself
 };
 
-/// @brief Whether @p expr changes nothing, so that it may stand twice for one value.
-[[nodiscard]] bool has_no_effect(const Expr& expr);
-
 /// @brief Recognise an increment, minimum or maximum written as an expression.
 [[nodiscard]] std::optional<Update> update_of(const Expr& expr);
 

@@ -11,9 +11,9 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/plain.hpp"
 #include "kernel/types.hpp"
-#include "kernel/updates.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {

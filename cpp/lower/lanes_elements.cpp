@@ -6,9 +6,9 @@
 
 namespace op2::lower {
 
-LaneElements::LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes,
+LaneElements::LaneElements(const kir::Function& function, kernel::NameSet taken, int lanes,
                            const Tuning& tuning)
-    : lanes_(lanes), tuning_(tuning), taken_(std::move(taken)) {
+    : lanes_(lanes), tuning_(tuning), fresh_(std::move(taken)) {
   // Arguments may share a Map whose table has a name for each of them.
   std::map<int, std::string> first_map;
   for (const kir::Parameter& parameter : function.parameters) {
@@ -16,13 +16,6 @@ LaneElements::LaneElements(const kir::Function& function, std::set<std::string> 
     same_map_[parameter.name] =
         first_map.try_emplace(parameter.index, parameter.name).first->second;
   }
-}
-
-std::string LaneElements::fresh(const std::string& wanted) {
-  std::string name = wanted;
-  while (taken_.contains(name)) name += '_';
-  taken_.insert(name);
-  return name;
 }
 
 kir::Expr LaneElements::declare(kir::Block& block, const std::string& wanted, kir::Expr value) {

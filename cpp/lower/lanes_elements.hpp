@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/tuning.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kir/nodes.hpp"
 #include "kir/walk.hpp"
 
@@ -19,7 +20,7 @@ namespace op2::lower {
 /// or in a loop over the lanes (in_lane); packs are arrays of vectors.
 class LaneElements {
  public:
-  LaneElements(const kir::Function& function, std::set<std::string> taken, int lanes,
+  LaneElements(const kir::Function& function, kernel::NameSet taken, int lanes,
                const Tuning& tuning = {});
 
   /// @brief Pieces of rows that are loaded, or turned back, by one statement each have their
@@ -30,7 +31,7 @@ class LaneElements {
   /// @brief The variable of the loop over lanes.
   [[nodiscard]] static kir::Expr lane() { return kir::name("lane"); }
   /// @brief A name that nothing has, like @p wanted.
-  [[nodiscard]] std::string fresh(const std::string& wanted);
+  [[nodiscard]] std::string fresh(const std::string& wanted) { return fresh_.take(wanted); }
   /// @brief A new constant index with that value, declared at the end of @p block.
   kir::Expr declare(kir::Block& block, const std::string& wanted, kir::Expr value);
 
@@ -65,7 +66,7 @@ class LaneElements {
 
   int lanes_;
   Tuning tuning_;
-  std::set<std::string> taken_;
+  kernel::FreshNames fresh_;
   std::map<std::string, std::string> same_map_;            // its table's first name
   std::map<std::string, std::vector<kir::Expr>> by_lane_;  // [lanes] what a variable is
   std::map<std::string, kir::Expr> in_lane_;               // and in the loop over lanes

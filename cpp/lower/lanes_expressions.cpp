@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/known_functions.hpp"
 #include "kernel/types.hpp"
 
@@ -102,7 +103,7 @@ Expr LaneExpressions::mask(const Expr& expr) {
 
 Expr LaneExpressions::effect(const Expr& expr) {
   if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
-    if (node->op >= UnaryOp::pre_increment && varies(expr.operands[0])) {
+    if (kernel::is_step(node->op) && varies(expr.operands[0])) {
       return step(node->op, expr.operands[0]);
     }
   }
@@ -324,7 +325,8 @@ Expr LaneExpressions::assign(std::optional<BinaryOp> op, const Expr& target, con
     by = values_.to(base, std::move(by), !op);
     return {kernel::Assign{op}, {value(target), std::move(by)}, values_.vector(base)};
   }
-  if (!has_no_effects(target)) throw Refusal{"an assignment stands inside another's target"};
+  if (!kernel::has_no_effect(target, takes_values))
+    throw Refusal{"an assignment stands inside another's target"};
   if (op) {
     by = values_.arithmetic(*op, value(target), base, std::move(by), operand.type.base, mask_);
   }

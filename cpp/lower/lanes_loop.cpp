@@ -68,7 +68,7 @@ std::size_t layer_parameter(const ir::Group& group, std::size_t member) {
 /// stored is the scalar loop's own statements, in a loop over the lanes.
 class LaneLoop {
  public:
-  LaneLoop(const Request& request, const kir::Function& function, std::set<std::string> taken)
+  LaneLoop(const Request& request, const kir::Function& function, kernel::NameSet taken)
       : request_(request),
         function_(function),
         lanes_(request.options.lanes),
@@ -488,8 +488,9 @@ class LaneLoop {
 };
 
 /// Names that nothing new in @p function may have.
-std::set<std::string> taken_names(const kir::Function& function, const Request& request) {
-  std::set<std::string> names = kir::names_used(function.body);
+kernel::NameSet taken_names(const kir::Function& function, const Request& request) {
+  kernel::NameSet names;
+  names.merge(kir::names_used(function.body));
   for (const kir::Parameter& parameter : function.parameters) names.insert(parameter.name);
   for (const std::string_view name : kir::local_names()) names.emplace(name);
   for (const ir::Member& member : request.loop.members) {

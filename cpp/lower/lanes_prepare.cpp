@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 
@@ -55,17 +56,7 @@ void for_each_body(Body& body, const Visit& visit) {
 /// Names that unique_names() made are not C: give them others.
 class Spelling {
  public:
-  explicit Spelling(const kernel::KernelBody& body) {
-    for (const kernel::Variable& table : body.tables) taken_.insert(table.name);
-    for (const FunctionDef& function : body.functions) {
-      taken_.insert(function.name);
-      for (const kernel::Parameter& parameter : function.parameters) taken_.insert(parameter.name);
-      kernel::for_each_expr_in(function.body, [this](const Expr& expr) {
-        if (const auto* name = std::get_if<kernel::Name>(&expr.node)) taken_.insert(name->name);
-        if (const auto* call = std::get_if<kernel::Call>(&expr.node)) taken_.insert(call->function);
-      });
-    }
-  }
+  explicit Spelling(const kernel::KernelBody& body) : fresh_(body) {}
 
   void enter() {}
   void leave() {}
@@ -86,13 +77,12 @@ class Spelling {
     const auto mark = name.find('#');
     if (mark != std::string::npos) {
       wanted[mark] = '_';
-      while (taken_.contains(wanted)) wanted += '_';
-      taken_.insert(wanted);
+      wanted = fresh_.take(std::move(wanted));
     }
     return names_.emplace(name, std::move(wanted)).first->second;
   }
 
-  std::set<std::string, std::less<>> taken_;
+  kernel::FreshNames fresh_;
   std::map<std::string, std::string, std::less<>> names_;
 };
 

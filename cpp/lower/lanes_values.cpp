@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "kernel/effects.hpp"
 #include "kernel/types.hpp"
 #include "lower/lanes_varying.hpp"
 
@@ -126,7 +127,9 @@ Expr LaneValues::to_complex(Base base, Expr expr) const {
 
 /// Complex numbers of one width as those of the other.
 Expr LaneValues::resized(Base base, const Expr& expr) const {
-  if (!has_no_effects(expr)) throw Refusal{"complex numbers change their width behind a call"};
+  if (!kernel::has_no_effect(expr, takes_values)) {
+    throw Refusal{"complex numbers change their width behind a call"};
+  }
   const Base part = kernel::part_base(base);
   return call(LaneOp::join, base,
               {to(part, part_of("creal", expr), true), to(part, part_of("cimag", expr), true)},

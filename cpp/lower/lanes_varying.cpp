@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/overload.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/known_functions.hpp"
 
 namespace op2::lower {
@@ -20,11 +21,6 @@ using kernel::UnaryOp;
 
 bool is_pointer_like(const Expr& expr) {
   return !expr.type.derivation.empty();
-}
-
-bool changes_operand(UnaryOp op) {
-  return op == UnaryOp::pre_increment || op == UnaryOp::pre_decrement ||
-         op == UnaryOp::post_increment || op == UnaryOp::post_decrement;
 }
 
 bool is_lazy(BinaryOp op) {
@@ -204,30 +200,21 @@ class Walk {
     }
     for (const Expr& operand : expr.operands) expression(operand, depth);
     if (std::holds_alternative<kernel::Assign>(expr.node)) assign(expr, depth);
-    if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
-      if (changes_operand(node->op)) store(expr.operands[0], varies(expr.operands[0]), depth);
-    }
+    if (kernel::is_step(expr)) store(expr.operands[0], varies(expr.operands[0]), depth);
     if (const auto* node = std::get_if<kernel::Call>(&expr.node)) call(*node, expr, depth);
     if (const auto* node = std::get_if<kernel::Cast>(&expr.node)) cast(*node, expr);
   }
 
-  /// Like has_no_effects(), but a helper that takes a pointer to const does not write behind it.
+  /// A helper that takes a pointer to const does not write behind it.
   [[nodiscard]] bool is_pure(const Expr& expr) const {
-    const auto* call = std::get_if<kernel::Call>(&expr.node);
-    if (call == nullptr) {
-      const bool changes = std::holds_alternative<kernel::Assign>(expr.node) ||
-                           (std::holds_alternative<kernel::Unary>(expr.node) &&
-                            changes_operand(std::get<kernel::Unary>(expr.node).op));
-      if (changes) return false;
-    } else if (const kernel::FunctionDef* function = instances_.body().function(call->function)) {
-      for (const kernel::Parameter& parameter : function->parameters) {
-        if (!parameter.type.derivation.empty() && !parameter.type.is_const) return false;
-      }
-    } else if (!has_no_effects(expr)) {
-      return false;
-    }
-    return std::ranges::all_of(expr.operands,
-                               [this](const Expr& operand) { return is_pure(operand); });
+    return kernel::has_no_effect(expr, [this](const Expr& call) {
+      const auto& name = std::get<kernel::Call>(call.node).function;
+      const kernel::FunctionDef* function = instances_.body().function(name);
+      if (function == nullptr) return takes_values(call);
+      return std::ranges::none_of(function->parameters, [](const kernel::Parameter& parameter) {
+        return !parameter.type.derivation.empty() && !parameter.type.is_const;
+      });
+    });
   }
 
   void choice(const kernel::Ternary& /*node*/, const Expr& expr, int depth) {
@@ -363,18 +350,10 @@ int depth_of_target(const LaneInstance& in, const Expr& target) {
   return found == in.depth.end() ? 0 : found->second;
 }
 
-bool has_no_effects(const Expr& expr) {
-  if (std::holds_alternative<kernel::Assign>(expr.node)) return false;
-  if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
-    if (changes_operand(node->op)) return false;
-  }
-  if (std::holds_alternative<kernel::Call>(expr.node)) {
-    const auto points_to_values = [](const Expr& operand) {
-      return !operand.type.derivation.empty() && !operand.type.is_const;
-    };
-    if (std::ranges::any_of(expr.operands, points_to_values)) return false;
-  }
-  return std::ranges::all_of(expr.operands, has_no_effects);
+bool takes_values(const Expr& call) {
+  return std::ranges::none_of(call.operands, [](const Expr& operand) {
+    return !operand.type.derivation.empty() && !operand.type.is_const;
+  });
 }
 
 const LaneInstance& LaneInstances::of(const std::string& function,

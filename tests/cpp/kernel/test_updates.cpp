@@ -92,13 +92,5 @@ TEST(Updates, ExtremesByBranch) {
   EXPECT_EQ(use_of(branch(less(e, x), {set[0], set[0]})), std::nullopt);
 }
 
-TEST(HasNoEffect, SeesAssignmentsAndUnknownCalls) {
-  EXPECT_TRUE(has_no_effect(call("sqrt", {add(x, e)})));
-  EXPECT_FALSE(has_no_effect(add(e, assign(x, e))));
-  EXPECT_FALSE(has_no_effect(unary(UnaryOp::pre_decrement, x)));
-  EXPECT_FALSE(has_no_effect(call("mystery", {})));
-  EXPECT_FALSE(has_no_effect(call("modf", {e, name("x")})));
-}
-
 }  // namespace
 }  // namespace op2::kernel

@@ -79,8 +79,15 @@ TEST(LanesVarying, RefusalsSayWhere) {
 TEST(LanesVarying, PointersShareWhatTheyPointTo) {
   const kernel::Expr place = at(name("m"), lit("1"));
   EXPECT_EQ(roots_of(place), std::vector<std::string>{"m"});
-  EXPECT_TRUE(has_no_effects(place));
-  EXPECT_FALSE(has_no_effects(assign(place, lit("1"))));
+}
+
+TEST(LanesVarying, CallsOfValuesGiveNoPointerToChange) {
+  kernel::Expr values = name("v");
+  values.type = kernel::pointer_to(kernel::scalar(kernel::Base::float64));
+  EXPECT_TRUE(takes_values(kernel::ast::call("f", {lit("1")})));
+  EXPECT_FALSE(takes_values(kernel::ast::call("f", {lit("1"), values})));
+  values.type.is_const = true;
+  EXPECT_TRUE(takes_values(kernel::ast::call("f", {values})));
 }
 
 }  // namespace
