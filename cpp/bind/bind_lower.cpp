@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
+#include "cg/kernel_printer.hpp"
 #include "cg/module_printer.hpp"
 #include "cg/needs.hpp"
 #include "cg/source.hpp"
 #include "ir/loop.hpp"
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
+#include "kernel/plain.hpp"
+#include "kernel/unique_names.hpp"
 #include "kir/dump.hpp"
 #include "lower/candidates.hpp"
 #include "lower/corners.hpp"
@@ -56,6 +62,26 @@ Stages stages_of(const ir::Loop& loop, const std::string& strategy, const Facts&
     stages.emplace_back(lower::stage_names[index], kir::dump(module));
   };
   (void)lower::lower(request, observe);
+  return stages;
+}
+
+/// Each member's kernel, first as the user wrote it, then after each pass that makes it plain.
+Stages kernel_stages_of(const ir::Loop& loop) {
+  Stages stages;
+  for (std::size_t i = 0; i < loop.members.size(); ++i) {
+    kernel::Kernel shown = *loop.members[i].kernel;
+    if (!shown.body) continue;
+    const auto add = [&](std::string_view pass, const kernel::KernelBody& body) {
+      shown.body = body;
+      for (auto& function : shown.body->functions) function = kernel::spelled(std::move(function));
+      cg::Context context(cg::c_dialect());
+      cg::print_kernel(context, shown);
+      stages.emplace_back(fmt::format("kernel_{}", pass), context.finish());
+    };
+    const kernel::KernelBody body = *shown.body;
+    add("parsed", body);
+    (void)kernel::plain(body, ir::const_variables(loop, i), add);
+  }
   return stages;
 }
 
@@ -146,7 +172,9 @@ void bind_loop(py::module_& core) {
                                  return std::holds_alternative<ir::MatArg>(arg);
                                });
                              })
-      .def("check_input", &ir::check_input);
+      .def("check_input", &ir::check_input)
+      .def("kernel_stages", &kernel_stages_of,
+           "Names and texts of what the kernel is, as parsed and after each pass over the tree.");
 }
 
 void bind_options(py::module_& core) {

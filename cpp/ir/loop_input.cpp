@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "ir/loop_input.hpp"
 
+#include <cstddef>
 #include <variant>
+#include <vector>
 
 namespace op2::ir {
 namespace {
@@ -13,6 +15,19 @@ bool is_handle(const Arg& arg) {
 }
 
 }  // namespace
+
+std::vector<kernel::Variable> const_variables(const Group& group, std::size_t member) {
+  std::vector<kernel::Variable> variables;
+  for (const int number : constants_of(group, member)) {
+    const ConstRef& constant = group.constants[static_cast<std::size_t>(number)];
+    kernel::Type type = scalar(kernel::base_of(constant.dtype));
+    if (constant.dim != 1) {
+      type.derivation.push_back({.kind = kernel::Derivation::Kind::array, .extent = constant.dim});
+    }
+    variables.push_back({.name = constant.name, .type = type, .value = std::nullopt, .line = 0});
+  }
+  return variables;
+}
 
 kernel::CheckInput check_input(const Loop& loop) {
   kernel::CheckInput input;
@@ -33,13 +48,8 @@ kernel::CheckInput check_input(const Loop& loop) {
   }
   for (const ConstRef& constant : loop.constants) {
     input.run.constants.emplace(constant.name, constant.dim);
-    kernel::Type type = scalar(kernel::base_of(constant.dtype));
-    if (constant.dim != 1) {
-      type.derivation.push_back({.kind = kernel::Derivation::Kind::array, .extent = constant.dim});
-    }
-    input.constants.push_back(
-        {.name = constant.name, .type = type, .value = std::nullopt, .line = 0});
   }
+  input.constants = const_variables(loop, 0);
   return input;
 }
 

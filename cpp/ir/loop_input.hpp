@@ -10,4 +10,7 @@ namespace op2::ir {
 /// and what is the same for all elements. The layer, a number, has none of this.
 [[nodiscard]] kernel::CheckInput check_input(const Loop& loop);
 
+/// @brief The Consts that a member's kernel uses, as variables with their types.
+[[nodiscard]] std::vector<kernel::Variable> const_variables(const Group& group, std::size_t member);
+
 }  // namespace op2::ir

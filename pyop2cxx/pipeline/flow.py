@@ -42,7 +42,7 @@ _OF_OTHER_TEXTS = ("ahead", "kernels")
 _MANY_OPERATIONS = 32
 """Kernel operations from which on vectors may pay: choosing lanes takes 0.5 ms then, else 0.02."""
 
-_DUMPS = ("lower", *_core.PASSES, "source")
+_DUMPS = ("kernel", "lower", *_core.PASSES, "source")
 
 
 def measured_key(request: Request) -> str:
@@ -640,12 +640,14 @@ def _dump(request: Request, code: GeneratedCode) -> None:
             f"option 'dump': there is no stage {', '.join(sorted(stages - {*_DUMPS}))}; there are: "
             f"{', '.join(_DUMPS)}; a word with a '/' is the folder to write to"
         )
-    texts = {"loop": request.loop.dump(), **code.ir} if stages & {*_DUMPS[:-1]} else {}
+    texts = {"loop": request.loop.dump(), **code.ir} if stages & {*_DUMPS[1:-1]} else {}
     if "lower" not in stages:
         texts = {stage: text for stage, text in texts.items() if stage in stages}
+    shown = request.loop.kernel_stages() if "kernel" in stages else []
+    shown += texts.items()
     if "source" in stages:
-        texts["source"] = str(code)
-    for number, (stage, text) in enumerate(texts.items()):
+        shown.append(("source", str(code)))
+    for number, (stage, text) in enumerate(shown):
         if folders:
             _write_dump(Path(folders[0]), f"{request.name}_{code.strategy}", number, stage, text)
         else:

@@ -680,7 +680,22 @@ def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> N
     assert ran.stderr.startswith("--- shown: source\n/* pyop2cxx")
     assert "legalise" not in ran.stderr
     ran = run_python(script, tmp_path, PYOP2CXX_DUMP="sauce")
-    assert "option 'dump': there is no stage sauce; there are: lower, in_order," in ran.stderr
+    assert "option 'dump': there is no stage sauce; there are: kernel, lower, in_order," in ran.stderr
+
+
+def test_a_dump_of_the_kernel_shows_it_after_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    op2.init(dump="kernel")
+    kernel = op2.Kernel("void told(double *x) { int i = 0; { int i = 1; } x[i++] = i; }", "told")
+    cells = op2.Set(2)
+    op2.ParLoop(kernel, cells, op2.Dat(cells)(op2.RW)).generate()
+    parsed, names, effects = capsys.readouterr().err.split("--- told: kernel_")[1:]
+    assert parsed.startswith("parsed\n")
+    assert "x[i++] = i;" in parsed
+    assert names.startswith("names\n")
+    assert "int i_op2_2 = 1;" in names
+    assert "x[i++] = i;" in names
+    assert effects.startswith("effects\n")
+    assert "x[op2_value1] = i;" in effects
 
 
 def test_a_strategy_that_is_unknown_to_the_core_is_listed() -> None:
