@@ -318,6 +318,7 @@ struct Adaptor {
 
 kernel::KernelBody adapted(kernel::KernelBody body, const Dialect& dialect) {
   if (dialect.library == nullptr) return body;
+  body = with_plain_updates(std::move(body));
   Renamer(body, dialect).run();
   if (dialect.has_constant_space) {
     for (kernel::FunctionDef& function : body.functions) {

@@ -6,11 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/overload.hpp"
-#include "cg/complex_effects.hpp"
 #include "cg/conditions.hpp"
+#include "kernel/effects.hpp"
 #include "kernel/lane_functions.hpp"
+#include "kernel/plain.hpp"
 #include "kernel/types.hpp"
+#include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::cg {
@@ -21,6 +24,16 @@ using kernel::BinaryOp;
 using kernel::Expr;
 using kernel::Type;
 using kernel::UnaryOp;
+
+bool is_complex(const Type& type) {
+  return type.is_scalar() && kernel::is_complex(type.base) && type.lanes == 0;
+}
+bool is_complex(const Expr& expr) {
+  return is_complex(expr.type);
+}
+bool any_complex(const std::vector<Expr>& operands) {
+  return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
+}
 
 Expr call(std::string function, std::vector<Expr> arguments, Base result, int line) {
   return {kernel::Call{std::move(function)}, std::move(arguments), kernel::scalar(result), line};
@@ -74,6 +87,7 @@ class Converter {
   explicit Converter(const kernel::KernelBody& body) : body_(body) {}
 
   void expression(Expr& expr) const {
+    if (kernel::is_step(expr) && is_complex(expr.operands[0])) become_update(expr);
     std::visit(overload{
                    [](const kernel::Literal&) {},
                    [](const kernel::Name&) {},
@@ -100,6 +114,13 @@ class Converter {
   }
 
  private:
+  /// `z += 1` for `z++`, whose value is not used.
+  static void become_update(Expr& expr) {
+    const bool goes_up = kernel::is_up(std::get<kernel::Unary>(expr.node).op);
+    expr.node = kernel::Assign{goes_up ? BinaryOp::add : BinaryOp::subtract};
+    expr.operands.push_back({kernel::Literal{"1"}, {}, kernel::scalar(Base::int32), expr.line});
+  }
+
   static void unary(UnaryOp op, Expr& expr) {
     Expr& operand = expr.operands[0];
     if (!is_complex(operand)) return;
@@ -287,6 +308,17 @@ void make_tables_local(kernel::KernelBody& body) {
   std::erase_if(body.tables, is_local);
 }
 
+/// Whether a complex number is changed by an operator that the dialect must spell out.
+bool updates_complex(const kernel::FunctionDef& function) {
+  bool found = false;
+  kernel::for_each_expr_in(function.body, [&found](const Expr& expr) {
+    const auto* assign = std::get_if<kernel::Assign>(&expr.node);
+    const bool is_update = assign != nullptr ? assign->op.has_value() : kernel::is_step(expr);
+    found = found || (is_update && any_complex(expr.operands));
+  });
+  return found;
+}
+
 /// Lets a rewriter of expressions visit whole bodies.
 template <class Rewriter>
 struct Everywhere {
@@ -299,13 +331,24 @@ struct Everywhere {
 
 }  // namespace
 
+kernel::KernelBody with_plain_updates(kernel::KernelBody body) {
+  if (std::ranges::none_of(body.functions, updates_complex) || kernel::is_plain(body)) return body;
+  body = kernel::plain(std::move(body));
+  if (!kernel::is_typed(body)) {
+    throw UnsupportedError("a complex number changes beside a call of unknown type");
+  }
+  for (kernel::FunctionDef& function : body.functions) {
+    function = kernel::spelled(std::move(function));
+  }
+  return body;
+}
+
 void spell_out_complex(kernel::KernelBody& body, ComplexBy how) {
   const Converter converter(body);
   const Caller caller;
   Everywhere<Converter> conversions{converter};
   Everywhere<Caller> calls{caller};
   make_tables_local(body);
-  spell_out_effects(body);
   for (kernel::FunctionDef& function : body.functions) {
     kernel::for_each_body(function.body, [&function](kernel::Body& statements) {
       for (kernel::Stmt& stmt : statements) convert_statement(stmt, function.result);

@@ -13,6 +13,11 @@ enum class ComplexBy : std::uint8_t {
   functions,  ///< They are vectors of two: products, quotients and comparisons are calls.
 };
 
+/// @brief @p body, in its plain form if an expression inside of another changes a complex number:
+/// then `z = z + 1` may stand for `z += 1`, and the target is found once.
+/// @throws UnsupportedError if a local would have an unknown type.
+[[nodiscard]] kernel::KernelBody with_plain_updates(kernel::KernelBody body);
+
 /// @brief Spell out what C does with complex numbers by itself.
 ///
 /// Conversions between real and complex numbers, and between widths, become casts; a complex
@@ -22,7 +27,7 @@ enum class ComplexBy : std::uint8_t {
 /// others, which the backend's prelude defines.
 ///
 /// It runs once the names of library functions are the dialect's, because it adds some.
-/// @param[in] body With inferred types.
+/// @param[in] body With inferred types, from with_plain_updates().
 void spell_out_complex(kernel::KernelBody& body, ComplexBy how);
 
 }  // namespace op2::cg

@@ -533,6 +533,10 @@ bool is_plain_initialiser(const Expr& value) {
   return has_no_effect(value) || is_plain_call(value);
 }
 
+bool is_plain(const KernelBody& body) {
+  return with_effects_as_statements(body).functions == infer_types(body).functions;
+}
+
 bool is_typed(const KernelBody& body) {
   bool all = true;
   for (const FunctionDef& function : body.functions) {

@@ -31,6 +31,9 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 [[nodiscard]] KernelBody plain(KernelBody body, const std::vector<Variable>& constants = {},
                                const KernelObserver& observe = {});
 
+/// @brief True if no expression of @p body has an effect, but where a plain kernel lets it.
+[[nodiscard]] bool is_plain(const KernelBody& body);
+
 /// @brief True if all variables have types.
 [[nodiscard]] bool is_typed(const KernelBody& body);
 

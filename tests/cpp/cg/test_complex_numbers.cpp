@@ -173,6 +173,44 @@ TEST(ComplexNumbers, CountingIsAssigning) {
   EXPECT_EQ(made(assignment(moving, named_value("z"))), "p[i++] = z");
 }
 
+/// The statements of a kernel whose updates of complex numbers are plain, one on a line.
+std::vector<std::string> updated(kernel::Body statements) {
+  const kernel::KernelBody body = with_plain_updates(kernel_of(std::move(statements)));
+  std::vector<std::string> lines;
+  for (const kernel::Stmt& stmt : body.functions.front().body) {
+    if (const auto* declared = std::get_if<kernel::Declare>(&stmt.node)) {
+      lines.push_back(variables_text(*declared, c_dialect(), {}));
+    } else {
+      const auto& evaluated = std::get<kernel::Evaluate>(stmt.node);
+      lines.push_back(expression_text(evaluated.value, c_dialect(), {}));
+    }
+  }
+  return lines;
+}
+std::vector<std::string> updated(Expr expr) {
+  return updated({{kernel::Evaluate{std::move(expr)}, 3}});
+}
+
+TEST(ComplexNumbers, UpdatesFindTheirTargetsOnce) {
+  using Lines = std::vector<std::string>;
+  const Expr next = unary_of(kernel::UnaryOp::post_increment, named_value("i"));
+  EXPECT_EQ(updated(assignment(item_at("p", next), named_value("z"), BinaryOp::multiply)),
+            (Lines{"int op2_value1 = i", "i++", "p[op2_value1] *= z"}));
+  EXPECT_EQ(updated(assignment(named_value("z"),
+                               unary_of(kernel::UnaryOp::post_decrement, item_at("p", next)))),
+            (Lines{"int op2_value1 = i", "i++", "double _Complex op2_value2 = p[op2_value1]",
+                   "p[op2_value1]--", "z = op2_value2"}));
+}
+
+TEST(ComplexNumbers, UpdatesThatArePlainStay) {
+  using Lines = std::vector<std::string>;
+  const Expr step = unary_of(kernel::UnaryOp::post_increment, named_value("z"));
+  EXPECT_EQ(updated(step), Lines{"z++"});
+  // no operator of complex numbers is spelt out here
+  const Expr next = unary_of(kernel::UnaryOp::post_increment, named_value("i"));
+  EXPECT_EQ(updated(assignment(item_at("p", next), named_value("z"))), Lines{"p[i++] = z"});
+}
+
 TEST(ComplexNumbers, OfSeveralElementsHaveFunctionsAlready) {
   const kernel::Type lanes = kernel::on_lanes(Base::complex128, 4);
   Expr zero{
