@@ -102,23 +102,21 @@ Expr LaneExpressions::mask(const Expr& expr) {
 // ---------------------------------------------------------------------------------------- values
 
 Expr LaneExpressions::effect(const Expr& expr) {
-  if (const auto* node = std::get_if<kernel::Unary>(&expr.node)) {
-    if (kernel::is_step(node->op) && varies(expr.operands[0])) {
-      return step(node->op, expr.operands[0]);
-    }
+  if (kernel::is_step(expr) && varies(expr.operands[0])) {
+    const bool goes_up = kernel::is_up(std::get<kernel::Unary>(expr.node).op);
+    return assign(goes_up ? BinaryOp::add : BinaryOp::subtract, expr.operands[0],
+                  literal("1", Base::int32));
   }
-  const auto* assigns = std::get_if<kernel::Assign>(&expr.node);
-  if (assigns != nullptr && varies(expr.operands[0])) {
-    return assign(assigns->op, expr.operands[0], expr.operands[1]);
+  if (const auto* node = std::get_if<kernel::Assign>(&expr.node)) {
+    const bool is_pointer = !expr.operands[0].type.derivation.empty();
+    return is_pointer ? rebuilt(expr) : assign(node->op, expr.operands[0], expr.operands[1]);
   }
-  const auto* binary_node = std::get_if<kernel::Binary>(&expr.node);
-  if (binary_node != nullptr && binary_node->op == BinaryOp::comma) {
-    Expr left = effect(expr.operands[0]);
-    Expr right = effect(expr.operands[1]);
-    Type type = right.type;
-    return binary(BinaryOp::comma, std::move(left), std::move(right), std::move(type));
-  }
-  return value(expr);
+  const auto* node = std::get_if<kernel::Binary>(&expr.node);
+  if (node == nullptr || node->op != BinaryOp::comma) return value(expr);
+  Expr left = effect(expr.operands[0]);
+  Expr right = effect(expr.operands[1]);
+  Type type = right.type;
+  return binary(BinaryOp::comma, std::move(left), std::move(right), std::move(type));
 }
 
 Expr LaneExpressions::value_on_lanes(Base base, const Expr& expr) {
@@ -137,10 +135,8 @@ Expr LaneExpressions::value(const Expr& expr) {
           },
           [this, &expr](const kernel::Unary& node) { return value_of(node, expr); },
           [this, &expr](const kernel::Binary& node) { return value_of(node, expr); },
-          [this, &expr](const kernel::Assign& node) {
-            if (!expr.operands[0].type.derivation.empty()) return rebuilt(expr);
-            return with_value(expr.operands[0],
-                              assign(node.op, expr.operands[0], expr.operands[1]));
+          [](const kernel::Assign&) -> Expr {
+            throw InternalError("lanes: a store stands inside of a value");
           },
           [this, &expr](const kernel::Ternary&) { return choice(expr); },
           [this, &expr](const kernel::Index&) { return element(expr); },
@@ -193,43 +189,15 @@ Expr LaneExpressions::value_of(const kernel::Unary& node, const Expr& expr) {
     }
     case UnaryOp::pre_increment:
     case UnaryOp::pre_decrement:
-      return with_value(operand, step(node.op, operand));
     case UnaryOp::post_increment:
-    case UnaryOp::post_decrement: {
-      const bool up = node.op == UnaryOp::post_increment;
-      const Base base = lane_base(expr.type.base);
-      // one more and one less again may be another number
-      if (kernel::is_floating(base)) throw Refusal{"the value before `++` or `--` of it is used"};
-      return binary(up ? BinaryOp::subtract : BinaryOp::add,
-                    with_value(operand, step(node.op, operand)),
-                    cast(kernel::scalar(base), literal("1", Base::int32)), values_.vector(base));
-    }
+    case UnaryOp::post_decrement:
     case UnaryOp::address:
       break;
   }
-  throw InternalError("lanes: an address is no value");
-}
-
-/// Lanes that each store to a place of their own give no value: what is there then is read.
-Expr LaneExpressions::with_value(const Expr& target, Expr assigned) {
-  if (!varies(target) || !subscript_varies(target)) return assigned;
-  Expr stored = element(target);
-  Type type = stored.type;
-  return binary(BinaryOp::comma, std::move(assigned), std::move(stored), std::move(type));
-}
-
-Expr LaneExpressions::step(UnaryOp op, const Expr& target) {
-  const bool up = op == UnaryOp::pre_increment || op == UnaryOp::post_increment;
-  return assign(up ? BinaryOp::add : BinaryOp::subtract, target, literal("1", Base::int32));
+  throw InternalError("lanes: an address or a step is no value");
 }
 
 Expr LaneExpressions::value_of(const kernel::Binary& node, const Expr& expr) {
-  if (node.op == BinaryOp::comma) {
-    Expr left = effect(expr.operands[0]);
-    Expr right = value(expr.operands[1]);
-    Type type = right.type;
-    return binary(node.op, std::move(left), std::move(right), std::move(type));
-  }
   if (!expr.type.derivation.empty() || !varies(expr)) return rebuilt(expr);
   if (is_condition(expr)) return values_.truth(mask(expr));
   Expr left = value(expr.operands[0]);
@@ -325,8 +293,6 @@ Expr LaneExpressions::assign(std::optional<BinaryOp> op, const Expr& target, con
     by = values_.to(base, std::move(by), !op);
     return {kernel::Assign{op}, {value(target), std::move(by)}, values_.vector(base)};
   }
-  if (!kernel::has_no_effect(target, takes_values))
-    throw Refusal{"an assignment stands inside another's target"};
   if (op) {
     by = values_.arithmetic(*op, value(target), base, std::move(by), operand.type.base, mask_);
   }

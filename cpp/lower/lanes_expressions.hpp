@@ -38,7 +38,7 @@ class LaneExpressions {
   kernel::Expr value(const kernel::Expr& expr);
   /// @brief The value converted to @p base, on lanes. @throws Refusal
   kernel::Expr value_on_lanes(kernel::Base base, const kernel::Expr& expr);
-  /// @brief An expression whose value is not used. @throws Refusal
+  /// @brief An expression that a statement of a plain kernel evaluates. @throws Refusal
   kernel::Expr effect(const kernel::Expr& expr);
   /// @brief @p expr as a mask of the kernel's width; what does not vary is spread over the lanes.
   kernel::Expr mask(const kernel::Expr& expr);
@@ -63,8 +63,6 @@ class LaneExpressions {
   kernel::Expr value_of(const kernel::Call& node, const kernel::Expr& expr);
   kernel::Expr value_of(const kernel::Cast& node, const kernel::Expr& expr);
   kernel::Expr choice(const kernel::Expr& expr);
-  kernel::Expr with_value(const kernel::Expr& target, kernel::Expr assigned);
-  kernel::Expr step(kernel::UnaryOp op, const kernel::Expr& target);
   kernel::Expr assign(std::optional<kernel::BinaryOp> op, const kernel::Expr& target,
                       const kernel::Expr& operand);
   [[nodiscard]] bool subscript_varies(const kernel::Expr& expr) const;

@@ -11,7 +11,7 @@
 
 #include "base/overload.hpp"
 #include "kernel/fresh_names.hpp"
-#include "kernel/unique_names.hpp"
+#include "kernel/plain.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::lower {
@@ -298,8 +298,8 @@ void return_at_end(FunctionDef& function, std::size_t most_copied) {
 
 kernel::KernelBody prepared_for_lanes(kernel::KernelBody body, const Tuning& tuning) {
   Spelling spelling(body);
+  body = kernel::plain(std::move(body));
   for (FunctionDef& function : body.functions) {
-    function = kernel::with_unique_names(std::move(function));
     spelling.start_function();
     kernel::walk_scoped(function.body, spelling);
     replace_switches(function);

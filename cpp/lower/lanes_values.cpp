@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lower/lanes_values.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernel/effects.hpp"
@@ -47,6 +48,13 @@ using typed::binary;
 using typed::cast;
 using typed::literal;
 using typed::unary;
+
+/// True if @p call is given no pointer to what it may change.
+bool takes_values(const Expr& call) {
+  return std::ranges::none_of(call.operands, [](const Expr& operand) {
+    return !operand.type.derivation.empty() && !operand.type.is_const;
+  });
+}
 
 Expr zero() {
   return literal("0", Base::int32);

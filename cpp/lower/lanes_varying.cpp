@@ -193,8 +193,7 @@ class Walk {
 
   void expression(const Expr& expr, int depth) {
     if (std::holds_alternative<kernel::SizeOf>(expr.node)) return;
-    if (const auto* node = std::get_if<kernel::Ternary>(&expr.node))
-      return choice(*node, expr, depth);
+    if (std::holds_alternative<kernel::Ternary>(expr.node)) return choice(expr, depth);
     if (const auto* node = std::get_if<kernel::Binary>(&expr.node)) {
       return binary(node->op, expr, depth);
     }
@@ -205,36 +204,16 @@ class Walk {
     if (const auto* node = std::get_if<kernel::Cast>(&expr.node)) cast(*node, expr);
   }
 
-  /// A helper that takes a pointer to const does not write behind it.
-  [[nodiscard]] bool is_pure(const Expr& expr) const {
-    return kernel::has_no_effect(expr, [this](const Expr& call) {
-      const auto& name = std::get<kernel::Call>(call.node).function;
-      const kernel::FunctionDef* function = instances_.body().function(name);
-      if (function == nullptr) return takes_values(call);
-      return std::ranges::none_of(function->parameters, [](const kernel::Parameter& parameter) {
-        return !parameter.type.derivation.empty() && !parameter.type.is_const;
-      });
-    });
-  }
-
-  void choice(const kernel::Ternary& /*node*/, const Expr& expr, int depth) {
+  void choice(const Expr& expr, int depth) {
     expression(expr.operands[0], depth);
     const bool on_data = varies(expr.operands[0]);
     if (on_data && is_pointer_like(expr)) throw Refusal{"a pointer depends on data"};
-    for (std::size_t i = 1; i < 3; ++i) {
-      if (on_data && !is_pure(expr.operands[i])) {
-        throw Refusal{"an assignment stands inside a choice on data"};
-      }
-      expression(expr.operands[i], depth + (on_data ? 1 : 0));
-    }
+    for (std::size_t i = 1; i < 3; ++i) expression(expr.operands[i], depth + (on_data ? 1 : 0));
   }
 
   void binary(BinaryOp op, const Expr& expr, int depth) {
     expression(expr.operands[0], depth);
     const bool may_skip = is_lazy(op) && varies(expr.operands[0]);
-    if (may_skip && !is_pure(expr.operands[1])) {
-      throw Refusal{"an assignment stands behind && or || on data"};
-    }
     expression(expr.operands[1], depth + (may_skip ? 1 : 0));
     if (is_pointer_like(expr)) {
       for (const Expr& operand : expr.operands) {
@@ -316,12 +295,11 @@ std::vector<std::string> roots_of(const Expr& expr) {
           [](const kernel::Literal&) { return std::vector<std::string>{}; },
           [](const kernel::Name& node) { return std::vector<std::string>{node.name}; },
           [&expr](const kernel::Unary&) { return roots_of(expr.operands[0]); },
-          [&expr](const kernel::Binary& node) {
-            if (node.op == BinaryOp::comma) return roots_of(expr.operands[1]);
+          [&expr](const kernel::Binary&) {
             const bool left = is_pointer_like(expr.operands[0]);
             return roots_of(expr.operands[left ? 0 : 1]);
           },
-          [&expr](const kernel::Assign&) { return roots_of(expr.operands[0]); },
+          [](const kernel::Assign&) { return std::vector<std::string>{}; },
           [&expr](const kernel::Ternary&) {
             std::vector<std::string> roots = roots_of(expr.operands[1]);
             const std::vector<std::string> others = roots_of(expr.operands[2]);
@@ -348,12 +326,6 @@ int depth_of_target(const LaneInstance& in, const Expr& target) {
   if (name == nullptr) return 0;
   const auto found = in.depth.find(name->name);
   return found == in.depth.end() ? 0 : found->second;
-}
-
-bool takes_values(const Expr& call) {
-  return std::ranges::none_of(call.operands, [](const Expr& operand) {
-    return !operand.type.derivation.empty() && !operand.type.is_const;
-  });
 }
 
 const LaneInstance& LaneInstances::of(const std::string& function,
@@ -409,11 +381,8 @@ bool LaneInstances::varies(const LaneInstance& in, const Expr& expr) {
                           if (node.op == UnaryOp::dereference) return root_varies(expr.operands[0]);
                           return any_operand();
                         },
-                        [&](const kernel::Binary& node) {
-                          if (node.op == BinaryOp::comma) return varies(in, expr.operands[1]);
-                          return any_operand();
-                        },
-                        [&](const kernel::Assign&) { return varies(in, expr.operands[0]); },
+                        [&](const kernel::Binary&) { return any_operand(); },
+                        [](const kernel::Assign&) { return false; },
                         [&](const kernel::Ternary&) { return any_operand(); },
                         [&](const kernel::Index&) {
                           const Expr* at = &expr;

@@ -92,7 +92,4 @@ class LaneInstances {
 /// @brief Masks around the declaration of what the lvalue @p target stores to.
 [[nodiscard]] int depth_of_target(const LaneInstance& in, const kernel::Expr& target);
 
-/// @brief True if @p call is given no pointer to what it may change; then it changes nothing.
-[[nodiscard]] bool takes_values(const kernel::Expr& call);
-
 }  // namespace op2::lower

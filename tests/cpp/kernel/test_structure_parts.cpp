@@ -68,7 +68,7 @@ TEST(StructureParts, HaveNamesThatAreNotTaken) {
   EXPECT_EQ(names.of("v", {"x"}), "v_x_");
   EXPECT_EQ(names.of("v", {"x"}), "v_x_");
   EXPECT_EQ(names.of("v", {"y"}), "v_y");
-  EXPECT_EQ(names.fresh("x"), "x_");
+  EXPECT_EQ(names.take("x"), "x_");
 }
 
 TEST(StructureParts, SayWhereTheyCannotBeTold) {

@@ -54,6 +54,18 @@ TEST(LanesKernel, BranchesOnDataBlend) {
       << text;
 }
 
+TEST(LanesKernel, EffectsInsideOfValuesAreStatements) {
+  const kernel::Expr place = at(name("y"), cast(whole(), at("x", 1)));
+  const std::string text = text_of(
+      kernel_with({eval(assign(at("y", 0), unary(kernel::UnaryOp::post_increment, at("x", 0)))),
+                   eval(assign(at("x", 2), ternary(less(at("x", 0), at("x", 1)),
+                                                   assign(place, lit("1.0")), lit("2.0"))))}));
+  EXPECT_TRUE(testing::contains(text, "op2_float64x4 op2_value1 = x[0];")) << text;
+  EXPECT_TRUE(testing::contains(text, "x[0] += ")) << text;
+  EXPECT_TRUE(testing::contains(text, "y[0] = op2_value1;")) << text;
+  EXPECT_TRUE(testing::contains(text, "op2_put_float64x4(")) << text;
+}
+
 TEST(LanesKernel, LibraryFunctionsRunByLane) {
   const std::string text =
       text_of(kernel_with({eval(assign(at("y", 0), call("sqrt", {at("x", 0)})))}));

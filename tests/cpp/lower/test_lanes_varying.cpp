@@ -81,14 +81,5 @@ TEST(LanesVarying, PointersShareWhatTheyPointTo) {
   EXPECT_EQ(roots_of(place), std::vector<std::string>{"m"});
 }
 
-TEST(LanesVarying, CallsOfValuesGiveNoPointerToChange) {
-  kernel::Expr values = name("v");
-  values.type = kernel::pointer_to(kernel::scalar(kernel::Base::float64));
-  EXPECT_TRUE(takes_values(kernel::ast::call("f", {lit("1")})));
-  EXPECT_FALSE(takes_values(kernel::ast::call("f", {lit("1"), values})));
-  values.type.is_const = true;
-  EXPECT_TRUE(takes_values(kernel::ast::call("f", {values})));
-}
-
 }  // namespace
 }  // namespace op2::lower
