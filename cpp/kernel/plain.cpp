@@ -39,12 +39,20 @@ bool is_dereference(const Expr& expr) {
   return unary != nullptr && unary->op == UnaryOp::dereference;
 }
 
-bool have_no_effect(const std::vector<Expr>& exprs) {
-  return std::ranges::all_of(exprs, [](const Expr& expr) { return has_no_effect(expr); });
+bool are_plain_values(const std::vector<Expr>& exprs) {
+  return std::ranges::all_of(exprs, [](const Expr& expr) { return is_plain_value(expr); });
 }
 
-bool is_plain_call(const Expr& expr) {
-  return std::holds_alternative<Call>(expr.node) && have_no_effect(expr.operands);
+bool is_made(const Expr& expr) {
+  return std::holds_alternative<Call>(expr.node) || is_struct_literal(expr);
+}
+
+bool is_plainly_made(const Expr& expr) {
+  return is_made(expr) && are_plain_values(expr.operands);
+}
+
+bool holds_struct_literal(const Expr& expr) {
+  return is_struct_literal(expr) || std::ranges::any_of(expr.operands, holds_struct_literal);
 }
 
 // What evaluating an expression reads, or changes.
@@ -116,7 +124,10 @@ class EffectSplitter {
                  [&](const Switch& node) { choose(node, line); },
                  [&](const Return& node) {
                    Return made;
-                   if (node.value) made.value = value(*node.value);
+                   if (node.value) {
+                     const bool is_literal = is_struct_literal(*node.value);
+                     made.value = is_literal ? initialiser(*node.value) : value(*node.value);
+                   }
                    emit(std::move(made), line);
                  },
                  [&](const Break&) { emit(Break{}, line); },
@@ -161,7 +172,7 @@ class EffectSplitter {
   }
 
   void loop(const While& node, int line) {
-    if (has_no_effect(node.condition)) {
+    if (is_plain_value(node.condition)) {
       ends_.push_back({});
       emit(While{.condition = node.condition, .body = statements(node.body)}, line);
       ends_.pop_back();
@@ -175,7 +186,7 @@ class EffectSplitter {
   void tested(For& made, const LoopEnd& at_end, const Body& body, int line) {
     ends_.push_back(at_end);
     made.body = collected([&] {
-      if (made.condition && !has_no_effect(*made.condition)) {
+      if (made.condition && !is_plain_value(*made.condition)) {
         Expr leaves = negated(value(*made.condition));
         emit(If{std::move(leaves), {{Break{}, line}}, {}}, line);
         made.condition.reset();
@@ -190,7 +201,7 @@ class EffectSplitter {
   void do_loop(const While& node, int line) {
     LoopEnd at_end;
     While made{.condition = node.condition, .body = {}, .is_do = true};
-    if (!has_no_effect(node.condition)) {
+    if (!is_plain_value(node.condition)) {
       made.condition = local(scalar(Base::int32), std::nullopt, line);
       at_end = {.test = &node.condition, .goes_on = made.condition};
     }
@@ -284,12 +295,12 @@ class EffectSplitter {
   // What has the value of an expression, where a call may stay.
   Expr initialiser(const Expr& expr) {
     if (is_plain_initialiser(expr)) return expr;
-    return std::holds_alternative<Call>(expr.node) ? with_operands(expr) : value(expr);
+    return is_made(expr) ? with_operands(expr) : value(expr);
   }
 
   // What has the value of an expression, once the statements that have its effects have run.
   Expr value(const Expr& expr) {
-    if (has_no_effect(expr)) return expr;
+    if (is_plain_value(expr)) return expr;
     if (is_step(expr)) return counted_value(expr);
     if (is_operator(expr, BinaryOp::comma)) {
       discard(expr.operands[0], expr.line);
@@ -297,7 +308,7 @@ class EffectSplitter {
     }
     const bool is_and = is_operator(expr, BinaryOp::logical_and);
     if (is_and || is_operator(expr, BinaryOp::logical_or)) {
-      return has_no_effect(expr.operands[1]) ? with_operands(expr) : logical(expr, is_and);
+      return is_plain_value(expr.operands[1]) ? with_operands(expr) : logical(expr, is_and);
     }
     if (std::holds_alternative<Assign>(expr.node)) return assigned_value(expr);
     if (std::holds_alternative<Ternary>(expr.node)) return chosen(expr);
@@ -305,7 +316,7 @@ class EffectSplitter {
                           std::holds_alternative<MemberOf>(expr.node) || is_dereference(expr);
     if (is_place) return place(expr, {});
     Expr made = with_operands(expr);
-    return has_no_effect(made) ? made : local(made.type, made, expr.line);
+    return is_plain_value(made) ? made : local(made.type, made, expr.line);
   }
 
   Expr counted_value(const Expr& expr) {
@@ -344,7 +355,7 @@ class EffectSplitter {
 
   Expr chosen(const Expr& expr) {
     Expr condition = value(expr.operands[0]);
-    if (has_no_effect(expr.operands[1]) && has_no_effect(expr.operands[2])) {
+    if (is_plain_value(expr.operands[1]) && is_plain_value(expr.operands[2])) {
       Expr made = expr;
       made.operands[0] = std::move(condition);
       return made;
@@ -515,13 +526,27 @@ void verify_kernel_after(const KernelPass& pass, const KernelBody& body) {
 
 }  // namespace
 
+bool is_plain_value(const Expr& value) {
+  return !holds_struct_literal(value) &&
+         has_no_effect(value, [](const Expr& call) { return !call.type.is_known(); });
+}
+
+bool is_plain_result(const Expr& value) {
+  return is_plain_value(value) || (is_struct_literal(value) && is_plainly_made(value));
+}
+
+bool is_struct_literal(const Expr& expr) {
+  return std::holds_alternative<Cast>(expr.node) &&
+         std::holds_alternative<InitList>(expr.operands[0].node);
+}
+
 bool is_plain_effect(const Expr& value) {
-  if (is_step(value) || is_plain_call(value)) return have_no_effect(value.operands);
+  if (is_step(value) || is_plainly_made(value)) return are_plain_values(value.operands);
   const auto* assign = std::get_if<Assign>(&value.node);
-  if (assign == nullptr) return has_no_effect(value);
+  if (assign == nullptr) return is_plain_value(value);
   const Expr& from = value.operands[1];
-  return has_no_effect(value.operands[0]) &&
-         (has_no_effect(from) || (!assign->op && is_plain_call(from)));
+  return is_plain_value(value.operands[0]) &&
+         (is_plain_value(from) || (!assign->op && is_plainly_made(from)));
 }
 
 bool is_plain_head(const Expr& value) {
@@ -530,7 +555,7 @@ bool is_plain_head(const Expr& value) {
 }
 
 bool is_plain_initialiser(const Expr& value) {
-  return has_no_effect(value) || is_plain_call(value);
+  return is_plain_value(value) || is_plainly_made(value);
 }
 
 bool is_plain(const KernelBody& body) {

@@ -15,11 +15,15 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 /// @brief @p body in its plain form, for analyses and rewrites: it computes the same.
 ///
 /// In a plain kernel each name is declared once in its function (as `x#2` where the user has
-/// several `x`, see spelled()), and an expression has no effect (has_no_effect()). What has an
+/// several `x`, see spelled()), and an expression has no effect (is_plain_value()). What has an
 /// effect is a statement of its own, or stands in the head of a loop:
 /// - a store: `place = value`, `place op= value`, `++place` or `place--`, whose value is not used;
-/// - a call of a function of the kernel, or of one that is not known, or that stores through a
-///   pointer: alone, as the value of a plain store, or as that of a declaration.
+/// - a call of a function of the kernel, or of one that stores through a pointer: alone, as the
+///   value of a plain store, or as that of a declaration;
+/// - a literal `(struct V){...}`, which makes a variable: the same, and what a function returns.
+///
+/// A function from a header of the user has an unknown result. No local of this tree can hold that,
+/// so its calls stay where C has them.
 ///
 /// Operands whose order C leaves open are evaluated from left to right. The new locals are called
 /// `op2_value1`, ...; one that holds what has an unknown type has an unknown type itself, so that
@@ -37,6 +41,12 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 /// @brief True if all variables have types.
 [[nodiscard]] bool is_typed(const KernelBody& body);
 
+/// @brief True if @p value has no effect, but for calls of functions whose result is unknown.
+[[nodiscard]] bool is_plain_value(const Expr& value);
+/// @brief True for `(struct V){...}`.
+[[nodiscard]] bool is_struct_literal(const Expr& expr);
+/// @brief True if a function of a plain kernel may return @p value.
+[[nodiscard]] bool is_plain_result(const Expr& value);
 /// @brief True if @p value may be evaluated by a statement of a plain kernel.
 [[nodiscard]] bool is_plain_effect(const Expr& value);
 /// @brief True if @p value may stand in the head of a loop: such effects, joined by commas.

@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/overload.hpp"
-#include "kernel/effects.hpp"
 #include "kernel/plain.hpp"
 #include "kernel/types.hpp"
 #include "kernel/walk.hpp"
@@ -85,18 +84,18 @@ class TreeVerifier {
                         [&](const Evaluate& node) { rooted(node.value, is_plain_effect, line); },
                         [&](const Block& node) { nested(node.body); },
                         [&](const If& node) {
-                          rooted(node.condition, has_no_effect, line);
+                          rooted(node.condition, is_plain_value, line);
                           nested(node.then_body);
                           nested(node.else_body);
                         },
                         [&](const For& node) { loop(node, line); },
                         [&](const While& node) {
-                          rooted(node.condition, has_no_effect, line);
+                          rooted(node.condition, is_plain_value, line);
                           nested(node.body);
                         },
                         [&](const Switch& node) { choice(node, line); },
                         [&](const Return& node) {
-                          if (node.value) rooted(*node.value, has_no_effect, line);
+                          if (node.value) rooted(*node.value, is_plain_result, line);
                         },
                         [](const Break&) {}, [](const Continue&) {}},
                stmt.node);
@@ -121,17 +120,17 @@ class TreeVerifier {
         refuse(line, "a loop begins with neither a declaration nor an expression");
       }
     }
-    if (node.condition) rooted(*node.condition, has_no_effect, line);
+    if (node.condition) rooted(*node.condition, is_plain_value, line);
     if (node.step) rooted(*node.step, is_plain_head, line);
     nested(node.body);
     names_.leave();
   }
 
   void choice(const Switch& node, int line) {
-    rooted(node.value, has_no_effect, line);
+    rooted(node.value, is_plain_value, line);
     names_.enter();
     for (const Case& entry : node.cases) {
-      if (entry.label) rooted(*entry.label, has_no_effect, line);
+      if (entry.label) rooted(*entry.label, is_plain_value, line);
       statements(entry.body);
     }
     names_.leave();
