@@ -15,6 +15,7 @@
 #include "base/overload.hpp"
 #include "kernel/effects.hpp"
 #include "kernel/fresh_names.hpp"
+#include "kernel/known_functions.hpp"
 #include "kernel/make.hpp"
 #include "kernel/types.hpp"
 #include "kernel/unique_names.hpp"
@@ -70,7 +71,8 @@ struct Touched {
 // Splits the expressions of one function into statements.
 class EffectSplitter {
  public:
-  EffectSplitter(FunctionDef& function, const NameSet& taken) : function_(function), fresh_(taken) {
+  EffectSplitter(const KernelBody& kernel, FunctionDef& function, const NameSet& taken)
+      : kernel_(kernel), function_(function), fresh_(taken) {
     for_each_expr_in(function.body, [this](const Expr& expr) {
       const auto* unary = std::get_if<Unary>(&expr.node);
       if (unary == nullptr || unary->op != UnaryOp::address) return;
@@ -78,7 +80,11 @@ class EffectSplitter {
     });
   }
 
-  void run() { function_.body = statements(function_.body); }
+  /// @return Whether C leaves open in what order effects happen that meet each other.
+  bool run() {
+    function_.body = statements(function_.body);
+    return is_open_;
+  }
 
  private:
   // What a loop does before it begins anew: the step of a `for`, or the test of a `do`.
@@ -279,6 +285,7 @@ class EffectSplitter {
   // The assignment alone, once the statements that have the effects of its sides have run.
   Expr stored(const Expr& expr) {
     Expr made = expr;
+    note_order_of_store(expr);
     made.operands[0] = place(expr.operands[0], changed_by(expr.operands[1]));
     const bool is_simple = !std::get<Assign>(expr.node).op;
     made.operands[1] = is_simple ? initialiser(expr.operands[1]) : value(expr.operands[1]);
@@ -338,6 +345,7 @@ class EffectSplitter {
       emit(Evaluate{std::move(made)}, expr.line);
       return is_name ? target : held(target);
     }
+    note_order_of_store(expr);
     Expr target = place(expr.operands[0], changed_by(expr.operands[1]));
     Expr what = initialiser(expr.operands[1]);
     what = local(target.type, std::move(what), expr.line);  // converted, as the value is
@@ -401,6 +409,7 @@ class EffectSplitter {
       made.operands = {place(expr.operands[0], {})};
       return made;
     }
+    note_order_of(expr.operands);
     for (std::size_t i = 0; i < made.operands.size(); ++i) {
       Touched later;
       for (std::size_t k = i + 1; k < made.operands.size(); ++k)
@@ -457,24 +466,65 @@ class EffectSplitter {
     return std::get_if<Name>(&at->node);
   }
 
-  static Touched changed_by(const Expr& expr) {
+  // C evaluates these in any order.
+  void note_order_of(const std::vector<Expr>& operands) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const Touched changed = changed_by(operands[i]);
+      for (std::size_t k = 0; k < operands.size(); ++k) {
+        const bool meets = changed.meets(read_by(operands[k])) ||
+                           (k > i && changed.meets(changed_by(operands[k])));
+        is_open_ = is_open_ || (k != i && meets);
+      }
+    }
+  }
+
+  // The store itself comes last; before, its place is found beside its value.
+  void note_order_of_store(const Expr& expr) {
+    if (std::get<Assign>(expr.node).op) return note_order_of(expr.operands);
+    std::vector<Expr> parts{expr.operands[1]};
+    if (!std::holds_alternative<Name>(expr.operands[0].node)) {
+      std::ranges::copy(expr.operands[0].operands, std::back_inserter(parts));
+    }
+    note_order_of(parts);
+  }
+
+  Touched changed_by(const Expr& expr) const {
     Touched found;
     add_changed(expr, found);
     return found;
   }
 
-  static void add_changed(const Expr& expr, Touched& found) {
-    for_each_expr(expr, [&found](const Expr& part) {
+  void add_changed(const Expr& expr, Touched& found) const {
+    for_each_expr(expr, [this, &found](const Expr& part) {
       if (is_store(part)) {
         const Name* name = variable_of(part.operands[0]);
         if (name != nullptr) found.names.insert(name->name);
         if (name == nullptr || part.operands[0].type.base == Base::structure)
           found.is_memory = true;
-      } else if (std::holds_alternative<Call>(part.node)) {
-        found.is_memory |= std::ranges::any_of(
-            part.operands, [](const Expr& operand) { return !operand.type.is_scalar(); });
+      } else if (const auto* call = std::get_if<Call>(&part.node)) {
+        found.is_memory |= may_store(*call, part);
       }
     });
+  }
+
+  // Whether a call is given a pointer to what it may change.
+  [[nodiscard]] bool may_store(const Call& call, const Expr& expr) const {
+    const FunctionDef* own = kernel_.function(call.function);
+    const KnownFunction* known = own == nullptr ? known_function(call.function) : nullptr;
+    for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+      if (expr.operands[i].type.is_scalar()) continue;
+      const bool is_own = own != nullptr && i < own->parameters.size();
+      const bool only_reads =
+          is_own ? is_of_constants(own->parameters[i].type)
+                 : known != nullptr && i < known->parameters.size() && !known->writes(i);
+      if (!only_reads) return true;
+    }
+    return false;
+  }
+
+  // A value, or a pointer to values that it does not let change.
+  static bool is_of_constants(const Type& type) {
+    return type.derivation.empty() || (type.depth() == 1 && type.is_const);
   }
 
   [[nodiscard]] Touched read_by(const Expr& expr) const {
@@ -482,7 +532,13 @@ class EffectSplitter {
     for_each_expr(expr, [&](const Expr& part) {
       const auto* name = std::get_if<Name>(&part.node);
       if (name == nullptr) {
-        found.is_memory |= std::holds_alternative<Index>(part.node) || is_dereference(part);
+        const bool is_call = std::holds_alternative<Call>(part.node);
+        const bool takes_memory =
+            is_call && std::ranges::any_of(part.operands, [](const Expr& operand) {
+              return !operand.type.is_scalar();
+            });
+        found.is_memory |=
+            takes_memory || std::holds_alternative<Index>(part.node) || is_dereference(part);
       } else if (!part.type.is_array()) {
         found.names.insert(name->name);
         found.is_memory |= addressed_.contains(name->name) || part.type.base == Base::structure;
@@ -491,18 +547,33 @@ class EffectSplitter {
     return found;
   }
 
+  const KernelBody& kernel_;
   FunctionDef& function_;
   FreshNames fresh_;
   NameSet addressed_;
   int n_locals_ = 0;
+  bool is_open_ = false;
   std::vector<LoopEnd> ends_;  // of the loops around
   Body* out_ = nullptr;
 };
 
-KernelBody with_effects_as_statements(KernelBody body) {
+struct Split {
+  KernelBody body;
+  bool is_open = false;
+};
+
+Split split_effects(const KernelBody& body) {
+  Split made{body};
   const NameSet taken = names_in(body);
-  for (FunctionDef& function : body.functions) EffectSplitter(function, taken).run();
-  return infer_types(std::move(body));
+  for (FunctionDef& function : made.body.functions) {
+    made.is_open = EffectSplitter(body, function, taken).run() || made.is_open;
+  }
+  made.body = infer_types(std::move(made.body));
+  return made;
+}
+
+KernelBody with_effects_as_statements(KernelBody body) {
+  return split_effects(body).body;
 }
 
 struct KernelPass {
@@ -560,6 +631,10 @@ bool is_plain_initialiser(const Expr& value) {
 
 bool is_plain(const KernelBody& body) {
   return with_effects_as_statements(body).functions == infer_types(body).functions;
+}
+
+bool has_open_order(const KernelBody& body) {
+  return split_effects(with_unique_names(infer_types(body))).is_open;
 }
 
 bool is_typed(const KernelBody& body) {

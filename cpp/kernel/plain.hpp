@@ -38,6 +38,11 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 /// @brief True if no expression of @p body has an effect, but where a plain kernel lets it.
 [[nodiscard]] bool is_plain(const KernelBody& body);
 
+/// @brief True if the result may depend on an order of evaluation that C leaves open, as in
+/// `f(y) + y[0]` where `f` stores to `y`. What the plain form says of such a kernel need not hold
+/// for the user's text.
+[[nodiscard]] bool has_open_order(const KernelBody& body);
+
 /// @brief True if all variables have types.
 [[nodiscard]] bool is_typed(const KernelBody& body);
 

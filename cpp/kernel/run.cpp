@@ -447,10 +447,7 @@ class Machine {
                                [this, &expr](const Cast& node) { return cast(node, expr); },
                                [this, &expr](const SizeOf& node) { return size(node, expr); },
                                [this, &expr](const InitList&) -> Value {
-                                 const int n_stores = n_stores_;
-                                 for (const Expr& operand : expr.operands) {
-                                   beside(n_stores, operand);
-                                 }
+                                 for (const Expr& operand : expr.operands) evaluate(operand);
                                  return Unknown{};
                                }},
                       expr.node);
@@ -526,12 +523,11 @@ class Machine {
     const auto* unary = std::get_if<Unary>(&expr.node);
     const bool is_index = std::holds_alternative<Index>(expr.node);
     if (!is_index && (unary == nullptr || unary->op != UnaryOp::dereference)) return Unknown{};
-    const int n_stores = n_stores_;
     Value base = evaluate(expr.operands[0]);
     if (const auto* in = std::get_if<Pointed>(&base); in != nullptr && !counts_in(*in, expr.type)) {
       base = Unknown{};
     }
-    const Value index = is_index ? beside(n_stores, expr.operands[1]) : Value(std::int64_t{0});
+    const Value index = is_index ? evaluate(expr.operands[1]) : Value(std::int64_t{0});
     if (is_accessed) tell_subscript(expr, base, index);
     return is_index ? moved(base, index, expr.type, 1) : base;
   }
@@ -567,7 +563,6 @@ class Machine {
 
   void load(const Value& where) {
     if (listener_ == nullptr || !now_) return;
-    ++n_loads_;
     const auto* in = std::get_if<Pointed>(&where);
     if (in == nullptr) return listener_->load(nullptr, std::nullopt, false);
     listener_->load(&object(*in), in->is_exact ? std::optional(in->offset) : std::nullopt,
@@ -580,16 +575,6 @@ class Machine {
   static Value somewhere(const Value& where) {
     const auto* in = std::get_if<Pointed>(&where);
     return in == nullptr ? where : Pointed{.object = in->object, .is_exact = false};
-  }
-
-  // Operands of most operators are evaluated in any order: what is loaded beside one that has
-  // stored something may have been loaded before.
-  Value beside(int n_stores_before, const Expr& expr) {
-    const int n_loads = n_loads_;
-    const bool may_be_first = n_stores_ != n_stores_before;
-    Value value = evaluate(expr);
-    if (may_be_first && n_loads_ != n_loads) load_anything();
-    return value;
   }
 
   bool is_written(const Pointed& place) {
@@ -673,7 +658,6 @@ class Machine {
   }
 
   Value binary(BinaryOp op, const Expr& expr) {
-    const int n_stores = n_stores_;
     const Value left = evaluate(expr.operands[0]);
     if (op == BinaryOp::comma) return evaluate(expr.operands[1]);
     if (op == BinaryOp::logical_and || op == BinaryOp::logical_or) {
@@ -685,7 +669,7 @@ class Machine {
                  ? of_both(left, right)
                  : sum(op, left, right, {});
     }
-    const Value right = beside(n_stores, expr.operands[1]);
+    const Value right = evaluate(expr.operands[1]);
     if (std::holds_alternative<Pointed>(left) || std::holds_alternative<Pointed>(right)) {
       return sum(op, left, right, element_of(expr.type));
     }
@@ -728,7 +712,6 @@ class Machine {
   }
 
   Value assign(const Assign& node, const Expr& expr) {
-    const int n_stores = n_stores_;
     Value value = evaluate(expr.operands[1]);
     if (node.op) {
       const bool is_name = std::holds_alternative<Name>(expr.operands[0].node);
@@ -743,10 +726,7 @@ class Machine {
     if (!node.op) {
       stored = {constant_in(held(value, expr.type)), loaded_from(expr.operands[1], expr.type)};
     }
-    const bool may_be_first = n_stores_ != n_stores;
-    const int n_loads = n_loads_;
     store(expr.operands[0], value, stored);
-    if (may_be_first && n_loads_ != n_loads) load_anything();
     return as_typed(value, expr.type);
   }
 
@@ -784,7 +764,6 @@ class Machine {
     const Value where = place(target);
     touch(target, where);
     if (stored.is_update) load(where);
-    ++n_stores_;
     const auto* known = std::get_if<Pointed>(&where);
     const bool is_scalar = target.type.is_scalar();
     if (!now_) return;
@@ -815,8 +794,7 @@ class Machine {
 
   Value call_of(const Call& node, const Expr& expr) {
     std::vector<Value> arguments;
-    const int n_stores = n_stores_;
-    for (const Expr& operand : expr.operands) arguments.push_back(beside(n_stores, operand));
+    for (const Expr& operand : expr.operands) arguments.push_back(evaluate(operand));
     if (now_ && body_.function(node.function) == nullptr && takes_pointers(expr)) forget_memory();
     if (now_ && body_.function(node.function) != nullptr) {
       call(node.function, arguments);
@@ -843,7 +821,6 @@ class Machine {
       if (to == nullptr && (!type.derivation.empty() || !type.is_known())) load_anything();
       if (to == nullptr) continue;
       load(somewhere(arguments[i]));
-      ++n_stores_;
       if (known != nullptr && (i >= known->parameters.size() || !known->writes(i))) continue;
       const auto dtype = dtype_of(expr.operands[i].type.base);
       std::int64_t n = object(*to).extent - to->offset;
@@ -870,8 +847,6 @@ class Machine {
   std::map<std::string, Value, std::less<>> globals_;          // tables and Consts
   const FunctionDef* function_ = nullptr;
   int n_guards_ = 0;
-  int n_loads_ = 0;   // from memory, so far
-  int n_stores_ = 0;  // to memory
   Reached now_;
   Reached returned_;
   std::vector<Exits> loops_;

@@ -91,6 +91,8 @@ struct RunResult {
 /// bounds run in full and subscripts are exact; where a condition depends on data, both branches
 /// run and only what both do is sure.
 ///
+/// Operands are evaluated from left to right; see has_open_order().
+///
 /// @param[in] named The kernel, each function with unique names.
 /// @param[in] listener Null: only what is stored matters.
 [[nodiscard]] RunResult run_kernel(const KernelBody& named, const RunInput& input,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "kernel/unique_names.hpp"
+#include "kernel/plain.hpp"
 
 namespace op2::kernel {
 namespace {
@@ -51,8 +51,9 @@ class FirstReads : public RunListener {
 }  // namespace
 
 std::vector<LeftBehind> left_behind(const KernelBody& body) {
-  RunResult result = run_kernel(with_unique_names(body), {}, nullptr);
   std::vector<LeftBehind> left(body.entry().parameters.size());
+  if (has_open_order(body)) return left;
+  RunResult result = run_kernel(plain(body), {}, nullptr);
   for (std::size_t i = 0; i < left.size(); ++i) {
     left[i] = {.stored = std::move(result.stored[i]),
                .constant = std::move(result.constant[i]),
@@ -63,7 +64,7 @@ std::vector<LeftBehind> left_behind(const KernelBody& body) {
 
 std::vector<SeenBefore> seen_before(const KernelBody& body) {
   FirstReads reads(body.entry().parameters.size());
-  if (!run_kernel(with_unique_names(body), {}, &reads).is_complete) reads.see_all();
+  if (has_open_order(body) || !run_kernel(plain(body), {}, &reads).is_complete) reads.see_all();
   return std::move(reads.seen);
 }
 
