@@ -68,11 +68,54 @@ struct Touched {
   }
 };
 
+// A value, or a pointer to values that it does not let change.
+bool is_of_constants(const Type& type) {
+  return type.derivation.empty() || (type.depth() == 1 && type.is_const);
+}
+
+// The functions of one kernel, as far as calls of them are concerned.
+class Callees {
+ public:
+  explicit Callees(const KernelBody& kernel) : kernel_(kernel) {
+    for (const FunctionDef& function : kernel.functions) {  // callees stand first
+      bool stores = false;
+      for_each_expr_in(function.body, [&](const Expr& expr) {
+        const bool is_memory =
+            is_store(expr) && !std::holds_alternative<Name>(expr.operands[0].node);
+        stores = stores || is_memory || may_store(expr);
+      });
+      if (stores) storing_.insert(function.name);
+    }
+  }
+
+  // Whether @p expr is a call that is given a pointer to what it may change.
+  [[nodiscard]] bool may_store(const Expr& expr) const {
+    const auto* call = std::get_if<Call>(&expr.node);
+    if (call == nullptr) return false;
+    const FunctionDef* own = kernel_.function(call->function);
+    if (own != nullptr && !storing_.contains(call->function)) return false;
+    const KnownFunction* known = own == nullptr ? known_function(call->function) : nullptr;
+    for (std::size_t i = 0; i < expr.operands.size(); ++i) {
+      if (expr.operands[i].type.is_scalar()) continue;
+      const bool is_own = own != nullptr && i < own->parameters.size();
+      const bool only_reads =
+          is_own ? is_of_constants(own->parameters[i].type)
+                 : known != nullptr && i < known->parameters.size() && !known->writes(i);
+      if (!only_reads) return true;
+    }
+    return false;
+  }
+
+ private:
+  const KernelBody& kernel_;
+  NameSet storing_;  // functions that store behind pointers
+};
+
 // Splits the expressions of one function into statements.
 class EffectSplitter {
  public:
-  EffectSplitter(const KernelBody& kernel, FunctionDef& function, const NameSet& taken)
-      : kernel_(kernel), function_(function), fresh_(taken) {
+  EffectSplitter(const Callees& callees, FunctionDef& function, const NameSet& taken)
+      : callees_(callees), function_(function), fresh_(taken) {
     for_each_expr_in(function.body, [this](const Expr& expr) {
       const auto* unary = std::get_if<Unary>(&expr.node);
       if (unary == nullptr || unary->op != UnaryOp::address) return;
@@ -501,30 +544,10 @@ class EffectSplitter {
         if (name != nullptr) found.names.insert(name->name);
         if (name == nullptr || part.operands[0].type.base == Base::structure)
           found.is_memory = true;
-      } else if (const auto* call = std::get_if<Call>(&part.node)) {
-        found.is_memory |= may_store(*call, part);
+      } else {
+        found.is_memory |= callees_.may_store(part);
       }
     });
-  }
-
-  // Whether a call is given a pointer to what it may change.
-  [[nodiscard]] bool may_store(const Call& call, const Expr& expr) const {
-    const FunctionDef* own = kernel_.function(call.function);
-    const KnownFunction* known = own == nullptr ? known_function(call.function) : nullptr;
-    for (std::size_t i = 0; i < expr.operands.size(); ++i) {
-      if (expr.operands[i].type.is_scalar()) continue;
-      const bool is_own = own != nullptr && i < own->parameters.size();
-      const bool only_reads =
-          is_own ? is_of_constants(own->parameters[i].type)
-                 : known != nullptr && i < known->parameters.size() && !known->writes(i);
-      if (!only_reads) return true;
-    }
-    return false;
-  }
-
-  // A value, or a pointer to values that it does not let change.
-  static bool is_of_constants(const Type& type) {
-    return type.derivation.empty() || (type.depth() == 1 && type.is_const);
   }
 
   [[nodiscard]] Touched read_by(const Expr& expr) const {
@@ -547,7 +570,7 @@ class EffectSplitter {
     return found;
   }
 
-  const KernelBody& kernel_;
+  const Callees& callees_;
   FunctionDef& function_;
   FreshNames fresh_;
   NameSet addressed_;
@@ -565,8 +588,9 @@ struct Split {
 Split split_effects(const KernelBody& body) {
   Split made{body};
   const NameSet taken = names_in(body);
+  const Callees callees(body);
   for (FunctionDef& function : made.body.functions) {
-    made.is_open = EffectSplitter(body, function, taken).run() || made.is_open;
+    made.is_open = EffectSplitter(callees, function, taken).run() || made.is_open;
   }
   made.body = infer_types(std::move(made.body));
   return made;

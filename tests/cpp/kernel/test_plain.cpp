@@ -214,6 +214,51 @@ TEST(Plain, WhatACaseNeedsStandsInABlock) {
                                                     .body = {block, {.node = Break{}}}}}}}}));
 }
 
+// A kernel of `double f(double *p)`, which stores, and `double g(const double *p)`, which does not.
+KernelBody with_helpers(Body body) {
+  Type constant = pointer();
+  constant.is_const = true;
+  return kernel_with({{.name = "f",
+                       .result = number(),
+                       .parameters = {{"p", pointer()}},
+                       .body = {plus_plus(at("p", 0)), give(lit("1.0"))}},
+                      {.name = "g",
+                       .result = number(),
+                       .parameters = {{"p", constant}},
+                       .body = {give(at("p", 0))}},
+                      function("k", {{"x", pointer()}, {"y", pointer()}}, std::move(body))});
+}
+
+TEST(Plain, AnOpenOrderIsToldOf) {
+  const Expr f = call("f", {name("x")});
+  const Expr g = call("g", {name("x")});
+  const auto is_open = [](Expr value) {
+    return has_open_order(with_helpers({eval(assign(at("y", 0), std::move(value)))}));
+  };
+  EXPECT_TRUE(is_open(add(f, at("x", 0))));
+  EXPECT_TRUE(is_open(add(g, f)));
+  EXPECT_TRUE(is_open(add(f, f)));
+  EXPECT_FALSE(is_open(add(g, g)));
+  EXPECT_FALSE(is_open(f));
+  EXPECT_FALSE(is_open(assign(at("x", 0), assign(at("x", 1), lit("1.0")))));
+  EXPECT_FALSE(is_open(binary(BinaryOp::comma, f, at("x", 0))));
+  EXPECT_TRUE(has_open_order(with_helpers({eval(update(BinaryOp::add, at("y", 0), f))})));
+}
+
+TEST(Plain, WhatAHelperOnlyReadsIsNotHeld) {
+  const KernelBody made =
+      plain(with_helpers({eval(assign(at("y", 0), add(at("x", 0), call("g", {name("x")}))))}));
+  EXPECT_EQ(made, with_helpers({declare("op2_value1", number(), call("g", {name("x")})),
+                                eval(assign(at("y", 0), add(at("x", 0), name("op2_value1"))))}));
+}
+
+TEST(Plain, CallsWithAnUnknownResultStay) {
+  const Expr from_a_header = call("mystery", {at("x", 0)});
+  const Body body{eval(assign(at("y", 0), mul(lit("2.0"), from_a_header)))};
+  EXPECT_EQ(plain_of(body), typed(body));
+  EXPECT_TRUE(is_plain(kernel_with(body)));
+}
+
 TEST(Plain, WhatSizeofAsksForIsNotEvaluated) {
   const Body body{eval(assign(name("j"), {.node = SizeOf{}, .operands = {post("i")}, .type = {}}))};
   EXPECT_EQ(plain_of(body), typed(body));
