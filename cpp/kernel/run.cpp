@@ -15,93 +15,24 @@
 #include "kernel/held_constants.hpp"
 #include "kernel/integers.hpp"
 #include "kernel/known_functions.hpp"
+#include "kernel/run_state.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
 namespace {
 
+using run_state::constant_in;
+using run_state::FactsOf;
+using run_state::followed;
+using run_state::joined;
+using run_state::Pointed;
+using run_state::Reached;
+using run_state::State;
+using run_state::Stored;
+using run_state::Unknown;
+using run_state::Value;
+
 constexpr int max_steps = 200'000;  // some 6 ms; kernels beyond it get the cautious answer
-
-struct Unknown {
-  bool is_uniform = false;  // the same for all elements
-  bool operator==(const Unknown&) const = default;
-};
-// A scalar in an array, counted in scalars.
-struct Pointed {
-  int object = 0;
-  std::int64_t offset = 0;
-  bool is_exact = true;  // false: somewhere in the array
-  bool operator==(const Pointed&) const = default;
-};
-using Value = std::variant<Unknown, std::int64_t, Real, Pointed>;
-template <class Fact>
-using FactsOf = std::vector<std::map<std::int64_t, Fact>>;  // by object, of scalars
-using Written = std::vector<std::set<std::int64_t>>;        // by object
-
-// What is known of a scalar that goes to memory.
-struct Stored {
-  std::optional<Constant> constant = std::nullopt;
-  std::optional<RunSource> source = std::nullopt;
-  bool is_update = false;  // of what was there
-};
-
-// What is known at one point of the program, on all paths that lead there.
-struct State {
-  std::map<std::string, Value, std::less<>> variables;
-  Written written;
-  FactsOf<Constant> constant;                // scalars that hold the same whatever the data
-  FactsOf<RunSource> copied;                 // scalars that hold what was loaded from elsewhere
-  std::set<std::string, std::less<>> unset;  // locals without a value on some path
-};
-using Reached = std::optional<State>;  // nothing: no path leads there
-
-std::optional<Constant> constant_in(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return Constant(*whole);
-  if (const auto* real = std::get_if<Real>(&value)) return Constant(*real);
-  return std::nullopt;
-}
-
-Value followed(const std::optional<Constant>& constant) {
-  if (!constant) return Unknown{.is_uniform = true};
-  return std::visit([](const auto& known) -> Value { return known; }, *constant);
-}
-
-Written intersection(const Written& left, const Written& right) {
-  Written result(std::min(left.size(), right.size()));
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    std::ranges::set_intersection(left[i], right[i], std::inserter(result[i], result[i].end()));
-  }
-  return result;
-}
-
-template <class Fact>
-FactsOf<Fact> intersection(const FactsOf<Fact>& left, const FactsOf<Fact>& right) {
-  FactsOf<Fact> result(std::min(left.size(), right.size()));
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    std::ranges::set_intersection(
-        left[i], right[i], std::inserter(result[i], result[i].end()),
-        [](const auto& one, const auto& other) { return one.first < other.first; });
-    std::erase_if(result[i],
-                  [&](const auto& item) { return right[i].at(item.first) != item.second; });
-  }
-  return result;
-}
-
-Reached joined(Reached left, Reached right) {
-  if (!left) return right;
-  if (!right) return left;
-  left->written = intersection(left->written, right->written);
-  left->constant = intersection(left->constant, right->constant);
-  left->copied = intersection(left->copied, right->copied);
-  left->unset.merge(right->unset);
-  // a name that is not there is one at file scope
-  std::erase_if(left->variables,
-                [&right](const auto& item) { return !right->variables.contains(item.first); });
-  for (auto& [name, value] : left->variables) {
-    if (right->variables.at(name) != value) value = Unknown{};
-  }
-  return left;
-}
 
 struct TooLong {};
 
