@@ -768,7 +768,6 @@ REFUSALS = {
     "double t[2] = {0}; double *q = &t[(int)x[0] & 1]; *q = 1; s = t[1];": "where a pointer leads",
     "int e; s = frexp(x[0], &e);": "frexp",
     "s = unknown(x[0]);": "unknown",
-    "double t = x[0]; s = t++;": "the value before",
 }
 
 
@@ -783,6 +782,28 @@ def test_refusals(body: str) -> None:
     loop = op2.ParLoop(op2.Kernel(text, "f"), cells, x(READ), y(READ), a(WRITE), lanes=8)
     with pytest.raises(UnsupportedError, match=f"lanes=8 cannot be used: .*{REFUSALS[body]}"):
         loop.generate()
+
+
+@pytest.mark.usefixtures("host")
+def test_effects_inside_of_choices_on_data() -> None:
+    """Each happens on the lanes that want it, and the value before `++` is kept."""
+    text = """
+    static double half(double *t) { *t *= 0.5; return *t; }
+    void f(const double *x, double *a) {
+      double t = x[0], u = 3, s = t++;
+      int n = 0;
+      s += x[0] > 1 ? (u = t) : half(&u);
+      s += x[0] > 2 && (n += 2) > 1 ? n++ : --n;
+      a[0] = s + 10 * t + 100 * u + 1000 * n;
+    }"""
+    cells = op2.Set(13)
+    x, a = op2.Dat(cells, np.arange(13) * 0.375 - 0.75), op2.Dat(cells)
+    kernel = op2.Kernel(text, "f")
+    found = []
+    for lanes in (0, 4):
+        op2.par_loop(kernel, cells, x(READ), a(WRITE), lanes=lanes)
+        found.append(a.data_ro.copy())
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_refusal_has_the_users_name_of_the_kernel() -> None:
