@@ -61,6 +61,7 @@ struct Touched {
   NameSet names;           // of variables
   bool is_memory = false;  // also arrays, and variables whose address is taken
 
+  [[nodiscard]] bool is_nothing() const { return names.empty() && !is_memory; }
   [[nodiscard]] bool meets(const Touched& other) const {
     return (is_memory && other.is_memory) ||
            std::ranges::any_of(
@@ -513,6 +514,7 @@ class EffectSplitter {
   void note_order_of(const std::vector<Expr>& operands) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const Touched changed = changed_by(operands[i]);
+      if (changed.is_nothing()) continue;
       for (std::size_t k = 0; k < operands.size(); ++k) {
         const bool meets = changed.meets(read_by(operands[k])) ||
                            (k > i && changed.meets(changed_by(operands[k])));
