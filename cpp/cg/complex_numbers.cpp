@@ -25,14 +25,15 @@ using kernel::Expr;
 using kernel::Type;
 using kernel::UnaryOp;
 
-bool is_complex(const Type& type) {
+bool is_complex_value(const Type& type) {
   return type.is_scalar() && kernel::is_complex(type.base) && type.lanes == 0;
 }
-bool is_complex(const Expr& expr) {
-  return is_complex(expr.type);
+bool is_complex_value(const Expr& expr) {
+  return is_complex_value(expr.type);
 }
 bool any_complex(const std::vector<Expr>& operands) {
-  return std::ranges::any_of(operands, [](const Expr& operand) { return is_complex(operand); });
+  return std::ranges::any_of(operands,
+                             [](const Expr& operand) { return is_complex_value(operand); });
 }
 
 Expr call(std::string function, std::vector<Expr> arguments, Base result, int line) {
@@ -54,7 +55,7 @@ std::string struct_of(Base base) {
 void convert(Expr& value, const Type& wanted) {
   if (!wanted.is_known() || !value.type.is_known()) return;
   if (!wanted.is_scalar() || !value.type.is_scalar() || value.type.base == wanted.base) return;
-  if (!is_complex(wanted) && !is_complex(value)) return;
+  if (!is_complex_value(wanted) && !is_complex_value(value)) return;
   const Type target = kernel::scalar(wanted.base);
   const int line = value.line;
   value = {kernel::Cast{target}, {std::move(value)}, target, line};
@@ -78,7 +79,7 @@ void convert_items(Expr& list, const Type& wanted) {
 
 /// A complex number as a truth value.
 void become_truth(Expr& condition) {
-  if (is_complex(condition)) compare_with_zero(condition);
+  if (is_complex_value(condition)) compare_with_zero(condition);
 }
 
 /// Puts conversions where C has them, from the outside in.
@@ -87,7 +88,7 @@ class Converter {
   explicit Converter(const kernel::KernelBody& body) : body_(body) {}
 
   void expression(Expr& expr) const {
-    if (kernel::is_step(expr) && is_complex(expr.operands[0])) become_update(expr);
+    if (kernel::is_step(expr) && is_complex_value(expr.operands[0])) become_update(expr);
     std::visit(overload{
                    [](const kernel::Literal&) {},
                    [](const kernel::Name&) {},
@@ -123,7 +124,7 @@ class Converter {
 
   static void unary(UnaryOp op, Expr& expr) {
     Expr& operand = expr.operands[0];
-    if (!is_complex(operand)) return;
+    if (!is_complex_value(operand)) return;
     if (op == UnaryOp::logical_not) become_truth(operand);
     if (op == UnaryOp::bit_not) {
       const Base base = operand.type.base;
@@ -198,7 +199,7 @@ struct Caller {
 
  private:
   static void binary(BinaryOp op, Expr& expr) {
-    if (!is_complex(expr.operands[0]) || !is_complex(expr.operands[1])) return;
+    if (!is_complex_value(expr.operands[0]) || !is_complex_value(expr.operands[1])) return;
     const Base base = expr.operands[0].type.base;
     const auto become = [&expr, base](const char* name, Base result) {
       expr = call(struct_of(base) + name, std::move(expr.operands), result, expr.line);
@@ -220,7 +221,7 @@ struct Caller {
     const Type target = std::get<kernel::Cast>(expr.node).target;
     const Type source = expr.operands[0].type;
     if (!target.is_scalar() || !source.is_scalar()) return;
-    if (is_complex(target) && is_complex(source)) {
+    if (is_complex_value(target) && is_complex_value(source)) {
       if (target.base == source.base) {
         Expr inner = std::move(expr.operands[0]);
         expr = std::move(inner);
@@ -228,11 +229,11 @@ struct Caller {
         expr = call(struct_of(target.base) + "_from", std::move(expr.operands), target.base,
                     expr.line);
       }
-    } else if (is_complex(target)) {
+    } else if (is_complex_value(target)) {
       std::vector<Expr> parts = std::move(expr.operands);
       parts.push_back({kernel::Literal{"0"}, {}, kernel::scalar(Base::int32), expr.line});
       expr = call(struct_of(target.base), std::move(parts), target.base, expr.line);
-    } else if (is_complex(source)) {
+    } else if (is_complex_value(source)) {
       Expr& operand = expr.operands[0];
       if (target.base == Base::boolean) {
         operand = call(

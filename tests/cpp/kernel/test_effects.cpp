@@ -10,34 +10,35 @@ namespace {
 
 using namespace ast;
 
-const Expr x = at("x", 0);
-const Expr e = name("e");
+const Expr element = at("x", 0);
+const Expr other = name("e");
 
 TEST(KernelEffects, AreAssignmentsStepsAndCallsThatMayStore) {
-  EXPECT_TRUE(has_no_effect(call("sqrt", {add(x, e)})));
-  EXPECT_FALSE(has_no_effect(add(e, assign(x, e))));
-  EXPECT_FALSE(has_no_effect(unary(UnaryOp::pre_decrement, x)));
+  EXPECT_TRUE(has_no_effect(call("sqrt", {add(element, other)})));
+  EXPECT_FALSE(has_no_effect(add(other, assign(element, other))));
+  EXPECT_FALSE(has_no_effect(unary(UnaryOp::pre_decrement, element)));
   EXPECT_FALSE(has_no_effect(call("mystery", {})));
-  EXPECT_FALSE(has_no_effect(call("modf", {e, name("x")})));
+  EXPECT_FALSE(has_no_effect(call("modf", {other, name("x")})));
 }
 
 TEST(KernelEffects, OfUnknownCallsAreForTheCallerToSay) {
   const auto is_harmless = [](const Expr& expr) { return expr.operands.empty(); };
-  EXPECT_TRUE(has_no_effect(add(e, call("mystery", {})), is_harmless));
-  EXPECT_FALSE(has_no_effect(call("mystery", {e}), is_harmless));
-  EXPECT_FALSE(has_no_effect(call("modf", {e, name("x")}), [](const Expr&) { return true; }));
+  EXPECT_TRUE(has_no_effect(add(other, call("mystery", {})), is_harmless));
+  EXPECT_FALSE(has_no_effect(call("mystery", {other}), is_harmless));
+  EXPECT_FALSE(has_no_effect(call("modf", {other, name("x")}), [](const Expr&) { return true; }));
 }
 
 TEST(KernelEffects, OfASizeAreNone) {
-  const Expr size{.node = SizeOf{}, .operands = {unary(UnaryOp::post_increment, x)}, .type = {}};
+  const Expr size{
+      .node = SizeOf{}, .operands = {unary(UnaryOp::post_increment, element)}, .type = {}};
   EXPECT_TRUE(has_no_effect(size));
 }
 
 TEST(KernelEffects, StepsHaveADirectionAndAPlace) {
-  EXPECT_TRUE(is_step(unary(UnaryOp::post_decrement, x)));
-  EXPECT_FALSE(is_step(unary(UnaryOp::address, x)));
-  EXPECT_TRUE(is_store(assign(x, e)));
-  EXPECT_FALSE(is_store(add(x, e)));
+  EXPECT_TRUE(is_step(unary(UnaryOp::post_decrement, element)));
+  EXPECT_FALSE(is_step(unary(UnaryOp::address, element)));
+  EXPECT_TRUE(is_store(assign(element, other)));
+  EXPECT_FALSE(is_store(add(element, other)));
   EXPECT_TRUE(is_up(UnaryOp::post_increment));
   EXPECT_FALSE(is_up(UnaryOp::pre_decrement));
   EXPECT_TRUE(is_post_step(UnaryOp::post_decrement));
