@@ -15,7 +15,7 @@ enum class ComplexBy : std::uint8_t {
 
 /// @brief @p body, in its plain form if an expression inside of another changes a complex number:
 /// then `z = z + 1` may stand for `z += 1`, and the target is found once.
-/// @throws UnsupportedError if a local would have an unknown type.
+/// A body that uses what nobody declared stays as it is: the compiler refuses it.
 [[nodiscard]] kernel::KernelBody with_plain_updates(kernel::KernelBody body);
 
 /// @brief Spell out what C does with complex numbers by itself.
