@@ -232,7 +232,7 @@ class Printer:
     def _pointer(self, s: Stmt) -> None:
         self.line(f"const {_spelled(s.type)} *{s.word} = {expression(s.exprs[0])};")
 
-    def set(self, s: Stmt) -> None:
+    def _set(self, s: Stmt) -> None:
         target, value = s.exprs
         if s.word == "++":
             self.line(f"{place(target)}++;")

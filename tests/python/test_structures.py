@@ -338,7 +338,7 @@ CASES = {
         "struct P { double x, y; } w[2] = {{1, 2}, {3, 4}}; int i = 0, n = 0;"
         "struct P v = w[i++], t[1] = {w[n++]}, *p = w; a[0] += v.y + i + t[0].y + n;"
         "a[0] += 10 * p++->x + 100 * p->x;"
-        "a[0] += 1000 * (b[0] > 3 ? (struct P){i++, 2} : b[1] > 3 ? w[i++] : *--p).x;",
+        "a[0] += 1000 * (b[0] > 3 ? (struct P){i++, 2} : b[1] > 3 ? w[i++] : w[0]).x;",
         lambda b, c: 6 + 10 + 300 + (1000 if b > 3 else 3000 if c > 3 else 1000),
     ),
     "words": (
