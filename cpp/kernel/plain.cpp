@@ -44,16 +44,8 @@ bool are_plain_values(const std::vector<Expr>& exprs) {
   return std::ranges::all_of(exprs, [](const Expr& expr) { return is_plain_value(expr); });
 }
 
-bool is_made(const Expr& expr) {
-  return std::holds_alternative<Call>(expr.node) || is_struct_literal(expr);
-}
-
-bool is_plainly_made(const Expr& expr) {
-  return is_made(expr) && are_plain_values(expr.operands);
-}
-
-bool holds_struct_literal(const Expr& expr) {
-  return is_struct_literal(expr) || std::ranges::any_of(expr.operands, holds_struct_literal);
+bool is_plain_call(const Expr& expr) {
+  return std::holds_alternative<Call>(expr.node) && are_plain_values(expr.operands);
 }
 
 // What evaluating an expression reads, or changes.
@@ -174,10 +166,7 @@ class EffectSplitter {
                  [&](const Switch& node) { choose(node, line); },
                  [&](const Return& node) {
                    Return made;
-                   if (node.value) {
-                     const bool is_literal = is_struct_literal(*node.value);
-                     made.value = is_literal ? initialiser(*node.value) : value(*node.value);
-                   }
+                   if (node.value) made.value = value(*node.value);
                    emit(std::move(made), line);
                  },
                  [&](const Break&) { emit(Break{}, line); },
@@ -346,7 +335,7 @@ class EffectSplitter {
   // What has the value of an expression, where a call may stay.
   Expr initialiser(const Expr& expr) {
     if (is_plain_initialiser(expr)) return expr;
-    return is_made(expr) ? with_operands(expr) : value(expr);
+    return std::holds_alternative<Call>(expr.node) ? with_operands(expr) : value(expr);
   }
 
   // What has the value of an expression, once the statements that have its effects have run.
@@ -624,26 +613,16 @@ void verify_kernel_after(const KernelPass& pass, const KernelBody& body) {
 }  // namespace
 
 bool is_plain_value(const Expr& value) {
-  return !holds_struct_literal(value) &&
-         has_no_effect(value, [](const Expr& call) { return !call.type.is_known(); });
-}
-
-bool is_plain_result(const Expr& value) {
-  return is_plain_value(value) || (is_struct_literal(value) && is_plainly_made(value));
-}
-
-bool is_struct_literal(const Expr& expr) {
-  return std::holds_alternative<Cast>(expr.node) &&
-         std::holds_alternative<InitList>(expr.operands[0].node);
+  return has_no_effect(value, [](const Expr& call) { return !call.type.is_known(); });
 }
 
 bool is_plain_effect(const Expr& value) {
-  if (is_step(value) || is_plainly_made(value)) return are_plain_values(value.operands);
+  if (is_step(value) || is_plain_call(value)) return are_plain_values(value.operands);
   const auto* assign = std::get_if<Assign>(&value.node);
   if (assign == nullptr) return is_plain_value(value);
   const Expr& from = value.operands[1];
   return is_plain_value(value.operands[0]) &&
-         (is_plain_value(from) || (!assign->op && is_plainly_made(from)));
+         (is_plain_value(from) || (!assign->op && is_plain_call(from)));
 }
 
 bool is_plain_head(const Expr& value) {
@@ -652,7 +631,7 @@ bool is_plain_head(const Expr& value) {
 }
 
 bool is_plain_initialiser(const Expr& value) {
-  return is_plain_value(value) || is_plainly_made(value);
+  return is_plain_value(value) || is_plain_call(value);
 }
 
 bool is_plain(const KernelBody& body) {

@@ -19,8 +19,7 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 /// effect is a statement of its own, or stands in the head of a loop:
 /// - a store: `place = value`, `place op= value`, `++place` or `place--`, whose value is not used;
 /// - a call of a function of the kernel, or of one that stores through a pointer: alone, as the
-///   value of a plain store, or as that of a declaration;
-/// - a literal `(struct V){...}`, which makes a variable: the same, and what a function returns.
+///   value of a plain store, or as that of a declaration.
 ///
 /// A function from a header of the user has an unknown result. No local of this tree can hold that,
 /// so its calls stay where C has them.
@@ -48,10 +47,6 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 
 /// @brief True if @p value has no effect, but for calls of functions whose result is unknown.
 [[nodiscard]] bool is_plain_value(const Expr& value);
-/// @brief True for `(struct V){...}`.
-[[nodiscard]] bool is_struct_literal(const Expr& expr);
-/// @brief True if a function of a plain kernel may return @p value.
-[[nodiscard]] bool is_plain_result(const Expr& value);
 /// @brief True if @p value may be evaluated by a statement of a plain kernel.
 [[nodiscard]] bool is_plain_effect(const Expr& value);
 /// @brief True if @p value may stand in the head of a loop: such effects, joined by commas.
