@@ -680,7 +680,8 @@ def test_a_dump_by_the_environment_prints_what_is_asked_for(tmp_path: Path) -> N
     assert ran.stderr.startswith("--- shown: source\n/* pyop2cxx")
     assert "legalise" not in ran.stderr
     ran = run_python(script, tmp_path, PYOP2CXX_DUMP="sauce")
-    assert "option 'dump': there is no stage sauce; there are: kernel, lower, in_order," in ran.stderr
+    said = "option 'dump': there is no stage sauce; there are: kernel, lower, in_order,"
+    assert said in ran.stderr
 
 
 def test_a_dump_of_the_kernel_shows_it_after_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
