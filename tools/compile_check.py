@@ -34,7 +34,7 @@ FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
 FOLDERS = ("-Icpp", "-Icpp/base/standalone")
 DEFINES = ('-DPYOP2CXX_VERSION="0"',)
 SYSTEM = ("-isystem", pybind11.get_include(), "-isystem", sysconfig.get_path("include"))
-ALONE = (*FLAGS, *DEFINES, *SYSTEM)
+ALONE = (*FLAGS, *FOLDERS, *DEFINES, *SYSTEM)
 """All flags of a unit that is in no batch."""
 STAMPS = Path("build/lint")
 OF_BINDINGS = "#include <pybind11/numpy.h>\n#include <pybind11/stl.h>\n"

@@ -164,7 +164,6 @@ class ParLoop(Fixed, Shown):
         self.tuning = tuning_numbers.checked(tuning, self.label)
         self.parts = parts_of(args, self.items, self.label)
         check_parts(self.parts, self.items, iterset, self.label)
-        check_text(kernel)
         self.items = with_ghosts(self.items, iterset, self.parts, self.label)
         self.distribution = runtime.n_distributions
         if kernel.abi == "2026":
@@ -213,6 +212,7 @@ class ParLoop(Fixed, Shown):
     def _adapt_kernel(self) -> None:
         """Check that the kernel takes the arguments, or call the kernel from a wrapper."""
         kernel = self.kernel
+        check_text(kernel)
         if kernel.abi != "2026":
             self._adapt_older_kernel()
         elif needs_wrapper(kernel):
