@@ -551,8 +551,9 @@ class EffectSplitter {
             is_call && std::ranges::any_of(part.operands, [](const Expr& operand) {
               return !operand.type.is_scalar();
             });
-        found.is_memory |=
-            takes_memory || std::holds_alternative<Index>(part.node) || is_dereference(part);
+        // a row of an array is an address: nothing is read for it
+        const bool is_read = std::holds_alternative<Index>(part.node) || is_dereference(part);
+        found.is_memory |= takes_memory || (is_read && !part.type.is_array());
       } else if (!part.type.is_array()) {
         found.names.insert(name->name);
         found.is_memory |= addressed_.contains(name->name) || part.type.base == Base::structure;

@@ -396,7 +396,7 @@ def test_who_loads_a_table_imports_nothing_that_writes_one() -> None:
         "print(*sorted(one for one in sys.modules if one.startswith('pyop2cxx.ahead.')))"
     )
     assert done.returncode == 0, done.stderr
-    modules = ("manifest", "processors", "tables")
+    modules = ("manifest", "processors", "tables", "trust")
     assert done.stdout.split() == [f"pyop2cxx.ahead.{one}" for one in modules]
 
 

@@ -245,6 +245,18 @@ TEST(Plain, AnOpenOrderIsToldOf) {
   EXPECT_TRUE(has_open_order(with_helpers({eval(update(BinaryOp::add, at("y", 0), f))})));
 }
 
+TEST(Plain, RowsOfArraysAreAddresses) {
+  const auto entry = [](int row, int column) {
+    return at(at(name("t"), lit(std::to_string(row))), lit(std::to_string(column)));
+  };
+  const Stmt table = declare("t", array(array(number(), 3), 2));
+  const auto is_open = [&](Expr value) {
+    return has_open_order(with_helpers({table, eval(std::move(value))}));
+  };
+  EXPECT_FALSE(is_open(assign(entry(1, 2), assign(entry(0, 1), lit("1.0")))));
+  EXPECT_TRUE(is_open(assign(entry(1, 2), add(entry(0, 0), assign(entry(0, 1), lit("1.0"))))));
+}
+
 TEST(Plain, WhatAHelperOnlyReadsIsNotHeld) {
   const KernelBody made =
       plain(with_helpers({eval(assign(at("y", 0), add(at("x", 0), call("g", {name("x")}))))}));
