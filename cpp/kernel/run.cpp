@@ -273,6 +273,7 @@ class Machine {
   void loop(const std::optional<Expr>& condition, const std::optional<Expr>& step, const Body& body,
             bool tests_first) {
     loops_.emplace_back();
+    const bool is_bounded = condition && !std::holds_alternative<Literal>(condition->node);
     while (now_) {
       count();
       if (tests_first && condition) {
@@ -288,6 +289,14 @@ class Machine {
       statements(body);
       now_ = joined(std::move(now_), std::exchange(loops_.back().continued, std::nullopt));
       if (now_ && step) evaluate(*step);
+      // Only data end such a loop, so the number of rounds is unknown.
+      const bool may_have_ended = loops_.back().broken || returned_;
+      if (now_ && !is_bounded && may_have_ended) {
+        const Expr always{Literal{"1"}, {}, scalar(Base::int32)};
+        forget_loop(body, step, always);
+        look_at_loop(body, step, always, false);
+        break;
+      }
     }
     now_ = joined(std::move(now_), std::move(loops_.back().broken));
     loops_.pop_back();

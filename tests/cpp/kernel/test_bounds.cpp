@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+
 #include "ast.hpp"
 
 namespace op2::kernel {
@@ -32,6 +35,24 @@ TEST(Bounds, LoopsThatRunTooFar) {
 
 TEST(Bounds, EachOnce) {
   EXPECT_EQ(found({loop("i", 4, {eval(assign(at("x", -1), lit("0.")))})}).size(), 1);
+}
+
+TEST(Bounds, LoopsThatOnlyDataEnd) {
+  const Stmt ends = branch(less(at("y", 0), name("i")), {Stmt{Break{}}});
+  const Stmt stores = eval(assign(at(name("x"), name("i")), lit("0.")));
+  const auto endless = [&](Body body, std::optional<Expr> condition) {
+    For node;
+    node.init = {declare("i", whole(), lit("0"))};
+    node.condition = std::move(condition);
+    node.step = update(BinaryOp::add, name("i"), lit("1"));
+    node.body = std::move(body);
+    return found({Stmt{std::move(node)}});
+  };
+  EXPECT_TRUE(endless({ends, stores}, std::nullopt).empty());
+  EXPECT_TRUE(endless({ends, stores}, lit("1")).empty());
+  EXPECT_EQ(endless({ends, stores}, less(name("i"), lit("3"))).size(), 1);
+  const Stmt at_three = branch(less(lit("2"), name("i")), {Stmt{Break{}}});
+  EXPECT_EQ(endless({at_three, stores}, std::nullopt).size(), 1);
 }
 
 TEST(Bounds, NothingToFind) {
