@@ -283,8 +283,8 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
 
 
 def is_under_pyop2() -> bool:
-    """Return whether the program imports the package as ``pyop2``: `pyop2cxx.pyop2.install`."""
-    return getattr(sys.modules.get("pyop2"), "__name__", "") == "pyop2cxx.pyop2"
+    """Return whether the program imports the package as ``pyop2``, after its `install`."""
+    return getattr(sys.modules.get("pyop2"), "takes_c_order", False) is True
 
 
 def require_order(given: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:

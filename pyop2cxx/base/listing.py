@@ -17,11 +17,13 @@ INNER: dict[str, frozenset[str]] = {
             "settle shared_on_device stride uid use_on_host zero_values"
         ),
         "Dat": (
-            "allocated bring_if_any check_target field_arg is_allocated is_shared lent numbering "
-            "refuse_left_out set shape_for trade view zero_version"
+            "allocated become_shared bring_if_any check_target field_arg is_allocated is_shared "
+            "lent numbering refuse_left_out set shape_for trade view zero_version"
         ),
         "DataSet": "uid",
-        "Entities": "column_map datasets flat_sets ground numbering origin reordering uid",
+        "Entities": (
+            "column_map datasets flat_sets ground number_of numbering origin reordering uid"
+        ),
         "ExtrudedSet": "lists",
         "Fields": "kind uid",
         "Fixed": "assignable label",
@@ -34,9 +36,9 @@ INNER: dict[str, frozenset[str]] = {
         "HaloExchange": "frozen is_exchanging refuse_frozen",
         "Kernel": "description is_legacy options",
         "Map": (
-            "check_unchanged current_table followed_by host_values is_of_columns is_partial "
-            "is_slot meetings numbered numberings replace_values slots table take_own_memory uid "
-            "view whole_map width"
+            "become_shared check_unchanged current_table followed_by host_values is_of_columns "
+            "is_partial is_slot meetings numbered numberings replace_values slots table "
+            "take_own_memory uid view whole_map width"
         ),
         "Mat": "check_vector",
         "MatAlgebra": "become",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
+from pyop2cxx.exceptions import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,16 @@ def petsc_comm(petsc: Any, found: Any) -> Any:
     """Return a communicator for PETSc; a process without mpi4py is alone."""
     known = type(found).__module__.partition(".")[0] in ("mpi4py", "petsc4py")
     return found if known else petsc.COMM_SELF
+
+
+class _Kept(cached_property[Any]):
+    """A property made on first use; assigning to the property is an error."""
+
+    def __set__(self, instance: object, value: object) -> None:
+        raise UsageError(
+            f"{type(instance).__name__}.{self.attrname} cannot be set: PETSc's layout of a DataSet "
+            "follows from the Set and dim"
+        )
 
 
 class PetscSpace:
@@ -57,7 +68,7 @@ class PetscSpace:
         """Scalars owned by the process, without constrained entities."""
         return sum((p.set.size - p.set.constrained_size) * p.cdim for p in self)
 
-    @cached_property
+    @_Kept
     def layout_vec(self) -> Any:
         """A PETSc vector with the sizes of a vector on the DataSet."""
         vec = self._petsc.Vec().create(comm=self._petsc_comm)
@@ -65,14 +76,14 @@ class PetscSpace:
         vec.setUp()
         return vec
 
-    @cached_property
+    @_Kept
     def dm(self) -> Any:
         """A shell DM that makes such vectors."""
         dm = self._petsc.DMShell().create(comm=self._petsc_comm)
         dm.setGlobalVector(self.layout_vec)
         return dm
 
-    @cached_property
+    @_Kept
     def lgmap(self) -> Any:
         """Numbering of local entities by all processes, in blocks; of scalars for several fields.
 
@@ -87,32 +98,32 @@ class PetscSpace:
         numbers = np.arange(field.set.total_size) if given is None else np.asarray(given)
         return self._numbering(numbers, max(self.cdim, 1))
 
-    @cached_property
+    @_Kept
     def scalar_lgmap(self) -> Any:
         """The numbering of entities, without blocks."""
         if len(self) > 1 or self.cdim == 1:
             return self.lgmap
         return self._numbering(self.lgmap.block_indices, 1)
 
-    @cached_property
+    @_Kept
     def unblocked_lgmap(self) -> Any:
         """The numbering of scalars."""
         if len(self) > 1 or self.cdim == 1:
             return self.lgmap
         return self._numbering(self.lgmap.indices, 1)
 
-    @cached_property
+    @_Kept
     def scalars_lgmap(self) -> Any:
         """The numbering of scalars with the size of blocks, as of a block of a PETSc matrix."""
         return self._numbering(self.unblocked_lgmap.indices, max(self.cdim, 1))
 
-    @cached_property
+    @_Kept
     def field_ises(self) -> tuple[Any, ...]:
         """Index sets of the fields, by global numbers of scalars; tuple."""
         start = self.layout_vec.getOwnershipRange()[0]
         return self._strides([p.n_local for p in self], start, self._petsc_comm)
 
-    @cached_property
+    @_Kept
     def local_ises(self) -> tuple[Any, ...]:
         """Index sets of the fields, by local numbers of scalars, ghosts too; tuple."""
         sizes = [p.set.total_size * p.cdim for p in self]

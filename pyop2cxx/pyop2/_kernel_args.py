@@ -196,9 +196,15 @@ class MatKernelArg(_Described):
         The dims may be a pair of shapes, or those of a Mat: ``(((rows, columns),),)``.
         """
         found: Any = self.dims
-        while len(found) == 1:
+        while isinstance(found, tuple | list) and len(found) == 1:
             (found,) = found
-        rows, cols = (int(prod(dim)) if isinstance(dim, tuple) else int(dim) for dim in found)
+        try:
+            rows, cols = (int(prod(dim)) if isinstance(dim, tuple) else int(dim) for dim in found)
+        except (TypeError, ValueError, OverflowError):
+            raise UsageError(
+                "MatKernelArg: dims are the shapes of the values on a row and on a column entity, "
+                f"as ((2,), (3,)), or those of a Mat; got {self.dims!r}"
+            ) from None
         return rows, cols
 
 

@@ -41,6 +41,7 @@ from fuzz.children import in_child
 from fuzz.jobs import Lost, Task, cache_in, own_caches, results
 from fuzz.records import Record, Seeds, add_options, record_of
 from pyop2cxx import op2
+from pyop2cxx.base.listing import inner_members
 from pyop2cxx.exceptions import InternalError, Op2Error
 
 if TYPE_CHECKING:
@@ -323,7 +324,8 @@ class World:
 
     def _member(self) -> tuple[str, Callable[[], Any]]:
         one = self.random.choice(self.objects)
-        names = [n for n in dir(type(one)) if not n.startswith("_") and n not in NEVER]
+        hidden = NEVER | inner_members(type(one))
+        names = [n for n in dir(type(one)) if not n.startswith("_") and n not in hidden]
         if not names:
             return f"repr {_brief(one)}", lambda: repr(one)
         name = self.random.choice([*names, "__call__"] if callable(one) else names)

@@ -143,10 +143,11 @@ def test_an_argument_is_looked_at_in_one_file_after_the_other() -> None:
         finally:
             sys.setprofile(None)
     assert y.data_ro.tolist() == [3.0, 5.0]
-    assert 4 <= len(stays) <= 14, stays  # with the loop's own arguments
+    # with the loop's own arguments; ghosts are looked at when the loop is made, and when it runs
+    assert 4 <= len(stays) <= 16, stays
     seen_again = {file for file in stays if stays.count(file) > 1}
     remember = {"loop/run.py", "loop/alike.py"}  # loops that ran: before it, and after it
-    assert seen_again <= {"loop/execute.py", *remember}, stays
+    assert seen_again <= {"loop/execute.py", "loop/over_ghosts.py", *remember}, stays
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,6 +257,7 @@ def test_pyop2_is_replaced_for_all_programs_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_all_names_used_by_firedrake_are_there() -> None:
+    pytest.importorskip("loopy")  # some names are callables of loopy
     folder = Path(__file__).parents[1] / "firedrake"
     done = run(f"import sys; sys.path.insert(0, {str(folder)!r}); import names; {NAMES}")
     assert done.stdout.splitlines() == ["['pyop2.op2.nothing']", "True", "[]"], done.stderr
