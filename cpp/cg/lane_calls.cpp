@@ -83,7 +83,7 @@ std::string vector_form(const std::string& function, const Spelled& t, DType dty
 }
 
 /// Vector form of a function in glibc's libmvec, named by the vector function ABI of x86-64. The
-/// linker finds the library behind -lm. Errors are below 4 ulp (glibc manual, section 19.7).
+/// linker finds the library behind -lm. Errors measured below 4 ulp: docs/notebook, 2026-11-29.
 struct VectorMath {
   std::string symbol;
   std::string_view macro;  ///< defined by compilers where the machine has vectors of this width
