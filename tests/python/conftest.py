@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,8 @@ def leaves_no_options() -> Iterator[None]:
     """Fail a test that leaves options to those after it, which would depend on their order."""
     before = dict(op2.configuration)
     yield
+    if getattr(sys.modules.get("pyop2"), "takes_c_order", False):
+        pytest.fail("the test left pyop2cxx.pyop2 installed as pyop2, for the tests after it")
     after = dict(op2.configuration)
     if after != before:
         left = ", ".join(f"{name}={after[name]!r}" for name in after if after[name] != before[name])

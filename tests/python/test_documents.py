@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,10 +65,14 @@ def test_examples_print_what_the_page_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # pages write pictures
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     try:
         run(page, examples((ROOT / page).read_text()))
     finally:
         op2.exit()
+        # installed by the page about PyOP2
+        for name in [name for name in sys.modules if name.partition(".")[0] == "pyop2"]:
+            del sys.modules[name]
 
 
 @pytest.mark.parametrize("page", [*PAGES, *NOTES])
