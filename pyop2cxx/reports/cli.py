@@ -21,6 +21,7 @@ from pyop2cxx.base.files import replacing
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.reports import doctor, machine
 from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
+from pyop2cxx.reports.compare import chosen_backends, compare
 from pyop2cxx.reports.demos import demo_list, run_demo
 from pyop2cxx.reports.explain_program import watched
 from pyop2cxx.runtime import runtime
@@ -42,6 +43,10 @@ Run a Python program once, with its data, and write each loop that it runs as C,
 compiled into a library: programs in Python load the folder and need no compiler.
 It is also a CMake project, in which the loops are functions of C++.""",
 }
+_ABOUT_COMPARE = """\
+Run a Python program once on each backend, each in a process of its own. Compare the last values of
+all Dats, Globals and Mats written by loops with those of the first backend, sequential if asked
+for. {backend} in the program's arguments becomes the name of the backend."""
 _EXAMPLE = """\
 example:
   pyop2cxx {} --backend sequential,openmp -o loops program.py mesh.msh
@@ -68,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     end = os.environ.pop(_END, "")
-    if arguments is None and hasattr(options, "program") and not end:
+    if arguments is None and hasattr(options, "command") and not end:
         return _watched_run(options.command)
     try:
         shown = options.run(options)
@@ -115,6 +120,24 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("program", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
     command.set_defaults(run=_explain, command="explain")
+
+    command = commands.add_parser(
+        "compare",
+        help="run a program on several backends; compare values and times",
+        description=_ABOUT_COMPARE,
+        epilog="The exit status is 1 if a run failed or values differ by more than allowed.",
+    )
+    command.add_argument("--backend", default="all", help="separated by commas; default: all")
+    command.add_argument(
+        "--tolerance",
+        type=float,
+        help="allowed difference of floats, relative to the largest value; default: the root of "
+        "the precision, 1.5e-8 in double",
+    )
+    command.add_argument("--json", action="store_true", help="print it for programs")
+    command.add_argument("program", help="a Python file")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
+    command.set_defaults(run=_compare)
 
     for name, meaning in (
         ("generate", "run a program and write the source of each of its loops, with a manifest"),
@@ -241,6 +264,18 @@ def _explain(options: argparse.Namespace) -> int:
         print(end.shown, end="", file=sys.stderr)
         _tell(f"the program ended with {end.how}; what it did before is explained all the same")
     return end.status
+
+
+def _compare(options: argparse.Namespace) -> int:
+    if options.tolerance is not None and not options.tolerance >= 0.0:
+        raise UsageError(f"compare: tolerance {options.tolerance}: expected a number from 0 on")
+    names, left_out = chosen_backends(options.backend)
+    for line in left_out:
+        print(line, file=sys.stderr)
+    tell = partial(print, file=sys.stderr, flush=True)
+    found = compare(options.program, options.arguments, names, options.tolerance, tell)
+    print(json.dumps(found.as_dict(), indent=2) if options.json else found)
+    return int(not found.fits)
 
 
 def _write_pictures(path: Path, pictures: Sequence[str]) -> None:

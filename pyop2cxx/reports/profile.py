@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
@@ -17,6 +18,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     from typing_extensions import Self
@@ -138,6 +140,8 @@ class Profile(Tabled):
         [('one', 1, 24)]
     """
 
+    _in_background: ClassVar[Profile | None] = None
+
     def __init__(self, every: int = 16) -> None:
         if every < 1:
             raise UsageError(f"profile: every {every} calls: expected a number from 1 on")
@@ -151,11 +155,25 @@ class Profile(Tabled):
         self._copied: dict[bool, tuple[int, int, int]] = {}
         self._begin = 0.0
 
+    @contextmanager
+    def giving_way(self) -> Iterator[Self]:
+        """Profile a ``with`` block until a program's own profile begins, which takes the place."""
+        with ExitStack() as ends:
+            ends.enter_context(self)
+            Profile._in_background = self
+            yield self
+            if Profile._in_background is None:
+                ends.pop_all()  # ended before
+            Profile._in_background = None
+
     def __repr__(self) -> str:
         return f"<profile: {len(self.loops)} kinds of loops, {self.seconds:.3g} s>"
 
     def __enter__(self) -> Self:
         engine, trace = runtime.engine, runtime.coherence.trace
+        if Profile._in_background is not None:
+            Profile._in_background.__exit__(None, None, None)
+            Profile._in_background = None
         if trace.is_on:
             raise UsageError("profile: another profile is being made; end its 'with' block first")
         runtime.settle()  # waiting loops were called before
