@@ -24,8 +24,9 @@ void check_rows(const BlockRows<Index>& matrix) {
         "{} columns and {} values",
         rows, dim, matrix.row_offset.size(), matrix.columns.size(), matrix.values.size()));
   }
+  const std::size_t n_columns = rows + static_cast<std::size_t>(matrix.n_ghosts);
   for (const Index column : matrix.columns) {
-    if (column < 0 || static_cast<std::size_t>(column) >= rows) {
+    if (column < 0 || static_cast<std::size_t>(column) >= n_columns) {
       throw UsageError(fmt::format("a matrix of {} rows has no column {}", rows, column));
     }
   }

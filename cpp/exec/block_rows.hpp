@@ -8,6 +8,8 @@
 namespace op2::exec {
 
 /// @brief A square matrix of doubles: compressed rows of dense blocks.
+///
+/// Of a matrix shared by processes the rows are those of a process; columns of ghosts stand behind.
 template <class Index>
 struct BlockRows {
   std::int64_t n_rows = 0;                   ///< of blocks
@@ -15,6 +17,7 @@ struct BlockRows {
   std::span<const std::int64_t> row_offset;  // [n_rows + 1] into columns
   std::span<const Index> columns;            // [n_places] ascending in each row
   std::span<const double> values;            // [n_places * dim * dim] blocks, row-major
+  std::int64_t n_ghosts = 0;                 ///< columns of blocks behind the rows
 
   /// @brief The first place of a row of blocks.
   [[nodiscard]] std::size_t begin(std::size_t row) const {

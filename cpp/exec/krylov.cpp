@@ -32,15 +32,23 @@ constexpr int most_vain = 3;
 
 using Vector = std::vector<double>;
 
-/// A sum over all rows: each chunk's part, added by every thread in the same order.
+/// A sum over all rows: each chunk's part, added by every thread in the same order. Of processes
+/// that share the rows the sum over all is kept.
 class Sum {
  public:
   explicit Sum(std::int64_t n_chunks) : parts_(static_cast<std::size_t>(n_chunks), 0.0) {}
   double& part(std::int64_t chunk) { return parts_[static_cast<std::size_t>(chunk)]; }
-  [[nodiscard]] double total() const { return std::accumulate(parts_.begin(), parts_.end(), 0.0); }
+  [[nodiscard]] double here() const { return std::accumulate(parts_.begin(), parts_.end(), 0.0); }
+  [[nodiscard]] double total() const { return is_kept_ ? kept_ : here(); }
+  void keep(double total) {
+    kept_ = total;
+    is_kept_ = true;
+  }
 
  private:
   std::vector<double> parts_;
+  double kept_ = 0;
+  bool is_kept_ = false;
 };
 
 /// Why the steps of a method ended, before the residual is computed from x.
@@ -58,17 +66,19 @@ class Solve {
         n_chunks_((matrix.n_rows + rows_of_chunk - 1) / rows_of_chunk),
         n_threads_(std::clamp(n_chunks_, std::int64_t{1},
                               static_cast<std::int64_t>(std::max(options.n_threads, 1)))),
-        restart_(std::clamp(options.restart, std::int64_t{1},
-                            std::max(std::min(static_cast<std::int64_t>(b.size()), options.max_it),
-                                     std::int64_t{1}))),
+        restart_(std::clamp(
+            options.restart, std::int64_t{1},
+            std::max(std::min(is_shared() ? options.max_it : n_scalars(), options.max_it),
+                     std::int64_t{1}))),
         barrier_(n_threads_),
         inverse_(options.is_jacobi ? b.size() : 0),
         bb_(n_chunks_),
         magnitudes_(n_chunks_) {
     const bool is_gmres = options.method == KrylovMethod::gmres;
     const bool is_cg = options.method == KrylovMethod::cg;
-    vectors_.assign(is_gmres ? static_cast<std::size_t>(restart_) + 2 : (is_cg ? 4 : 7),
-                    Vector(b.size()));
+    const std::size_t n_of_cg = options.is_fused ? 5 : 4;
+    vectors_.assign(is_gmres ? static_cast<std::size_t>(restart_) + 2 : (is_cg ? n_of_cg : 7),
+                    Vector(x.size()));
     sums_.assign(is_gmres ? 2 * static_cast<std::size_t>(restart_) + 2 : 5, Sum(n_chunks_));
   }
 
@@ -101,7 +111,8 @@ class Solve {
     prepare(thread);
     for (bool is_first = true;; is_first = false) {
       compute_residual(thread);
-      wait();
+      meet(thread, std::array{sums_.data(), &bb_});
+      if (is_stopped_) return;
       const double norm = state.norm = std::sqrt(sums_[0].total());
       const double norm_b = std::sqrt(bb_.total());
       if (is_first) {
@@ -129,7 +140,8 @@ class Solve {
   Pause step(std::int64_t thread, State& state) {
     switch (options_.method) {
       case KrylovMethod::cg:
-        return conjugate_gradients(thread, state);
+        return options_.is_fused ? fused_gradients(thread, state)
+                                 : conjugate_gradients(thread, state);
       case KrylovMethod::bicgstab:
         return bicgstab(thread, state);
       case KrylovMethod::gmres:
@@ -171,12 +183,52 @@ class Solve {
   }
 
   void look_around() {
+    if (options_.between) call(options_.between);
+  }
+
+  /// Call out of the solve, on thread 0; an exception ends the solve where threads meet next.
+  template <class Call, class... Args>
+  void call(const Call& called, Args... args) {
+    if (failure_) return;
     try {
-      if (options_.between) options_.between();
+      called(args...);
     } catch (...) {
       failure_ = std::current_exception();
       is_stopped_ = true;
     }
+  }
+
+  // Other processes
+
+  [[nodiscard]] bool is_shared() const { return static_cast<bool>(options_.others.add_up); }
+  [[nodiscard]] std::int64_t n_scalars() const { return static_cast<std::int64_t>(b_.size()); }
+
+  /// Meet the other threads; add sums up over processes, in one reduction.
+  void meet(std::int64_t thread, std::span<Sum* const> sums) {
+    wait();
+    if (!is_shared()) return;
+    if (thread == 0) {
+      Vector totals;
+      for (const Sum* sum : sums) totals.push_back(sum->here());
+      call(options_.others.add_up, std::span<double>(totals));
+      for (std::size_t i = 0; i < totals.size(); ++i) sums[i]->keep(totals[i]);
+    }
+    wait();
+  }
+
+  /// The same for @p n consecutive sums.
+  void meet(std::int64_t thread, std::size_t first, std::size_t n) {
+    std::vector<Sum*> sums;
+    for (std::size_t i = 0; i < n; ++i) sums.push_back(&sums_[first + i]);
+    meet(thread, std::span<Sum* const>(sums));
+  }
+
+  /// Give the ghosts of a vector their values; all threads have written before.
+  void bring(std::int64_t thread, std::span<double> vector) {
+    if (!options_.others.bring) return;
+    wait();
+    if (thread == 0) call(options_.others.bring, vector);
+    wait();
   }
 
   // Products
@@ -275,7 +327,8 @@ class Solve {
   void precondition_whole(std::int64_t thread, const Vector& in, Vector& out, Sum& product) {
     if (options_.ilu == nullptr) return;
     wait();
-    if (thread == 0) options_.ilu->solve(in, out);
+    const std::size_t n = b_.size();
+    if (thread == 0) options_.ilu->solve(std::span(in).first(n), std::span(out).first(n));
     wait();
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
       product.part(chunk) = dot(in, out, begin, end);
@@ -296,6 +349,7 @@ class Solve {
   /// Set the first vector to b - A x, with the sums of its squares and of those of b.
   void compute_residual(std::int64_t thread) {
     Vector& r = vectors_[0];
+    bring(thread, x_);
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
       multiply(begin, end, x_.data(), r.data());
       double bb = 0;
@@ -320,7 +374,7 @@ class Solve {
       }
       magnitudes_.part(chunk) = squares;
     });
-    wait();
+    meet(thread, std::array{&magnitudes_});
     return std::sqrt(magnitudes_.total());
   }
 
@@ -350,7 +404,7 @@ class Solve {
       precondition(chunk, begin, end, r, z, rz);
     });
     precondition_whole(thread, r, z, rz);
-    wait();
+    meet(thread, std::array{&rz});
     double rz_now = rz.total();
     double beta = 0;
     double sign = 0;  // of p A p
@@ -360,11 +414,12 @@ class Solve {
         for (std::size_t i = begin; i < end; ++i) p[i] = z[i] + beta * p[i];
       });
       wait();
+      bring(thread, p);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, p.data(), q.data());
         pq.part(chunk) = dot(p, q, begin, end);
       });
-      wait();
+      meet(thread, std::array{&pq});
       if (is_stopped_) return Pause::is_stopped;
       const double curvature = pq.total();
       if (curvature == 0 || rz_now == 0) return Pause::is_indefinite;
@@ -376,10 +431,64 @@ class Solve {
         precondition(chunk, begin, end, r, z, rz);
       });
       precondition_whole(thread, r, z, rz);
-      wait();
+      meet(thread, std::array{&rr, &rz});
       beta = rz.total() / rz_now;
       rz_now = rz.total();
     } while (counts(thread, state, std::sqrt(rr.total())));
+    wait();
+    return is_definite ? pause_of(state) : Pause::is_indefinite;
+  }
+
+  /// Conjugate gradients with one reduction a step, by recurrences for the direction's image.
+  Pause fused_gradients(std::int64_t thread, State& state) {
+    Vector& r = vectors_[0];
+    Vector& z = vectors_[1];
+    Vector& p = vectors_[2];
+    Vector& q = vectors_[3];  // A p
+    Vector& w = vectors_[4];  // A z
+    Sum& rr = sums_[0];
+    Sum& rz = sums_[1];
+    Sum& wz = sums_[2];
+    double rz_last = 0;
+    double alpha = 0;
+    double sign = 0;  // of p A p
+    bool is_definite = true;
+    bool is_first = true;
+    while (true) {
+      for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
+        if (is_first) {
+          std::fill(&p[begin], &p[begin] + (end - begin), 0.0);
+          std::fill(&q[begin], &q[begin] + (end - begin), 0.0);
+        }
+        rr.part(chunk) = is_first ? dot(r, r, begin, end) : move(begin, end, alpha, p, q);
+        precondition(chunk, begin, end, r, z, rz);
+      });
+      precondition_whole(thread, r, z, rz);
+      wait();
+      bring(thread, z);
+      for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
+        multiply(begin, end, z.data(), w.data());
+        wz.part(chunk) = dot(w, z, begin, end);
+      });
+      meet(thread, std::array{&rr, &rz, &wz});
+      if (is_stopped_) return Pause::is_stopped;
+      if (!is_first && !counts(thread, state, std::sqrt(rr.total()))) break;
+      const double rz_now = rz.total();
+      const double beta = is_first ? 0 : rz_now / rz_last;
+      const double curvature = wz.total() - (is_first ? 0 : beta * rz_now / alpha);
+      if (curvature == 0 || rz_now == 0) return Pause::is_indefinite;
+      if (sign == 0) sign = curvature;
+      is_definite = is_definite && (curvature > 0) == (sign > 0);
+      alpha = rz_now / curvature;
+      rz_last = rz_now;
+      is_first = false;
+      for_chunks(thread, [&](std::int64_t /*chunk*/, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+          p[i] = z[i] + beta * p[i];
+          q[i] = w[i] + beta * q[i];
+        }
+      });
+    }
     wait();
     return is_definite ? pause_of(state) : Pause::is_indefinite;
   }
@@ -407,11 +516,12 @@ class Solve {
     const double norm_shadow = state.norm;
     double rho_now = norm_shadow * norm_shadow;
     while (true) {
+      bring(thread, y);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, y.data(), v.data());
         one.part(chunk) = dot(shadow, v, begin, end);
       });
-      wait();
+      meet(thread, std::array{&one});
       if (is_stopped_) return Pause::is_stopped;
       if (one.total() == 0) return Pause::broke_down;
       const double alpha = rho_now / one.total();
@@ -420,24 +530,25 @@ class Solve {
         precondition(chunk, begin, end, r, z, unused);
       });
       precondition_whole(thread, r, z, unused);
-      wait();
+      meet(thread, std::array{&rr});
       const double norm_half = std::sqrt(rr.total());
       if (!(norm_half > state.wanted)) {
         counts(thread, state, norm_half);
         break;
       }
+      bring(thread, z);
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         multiply(begin, end, z.data(), t.data());
         one.part(chunk) = dot(t, r, begin, end);
         two.part(chunk) = dot(t, t, begin, end);
       });
-      wait();
+      meet(thread, std::array{&one, &two});
       const double omega = two.total() == 0 ? 0 : one.total() / two.total();
       for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
         rr.part(chunk) = move(begin, end, omega, z, t);
         rho.part(chunk) = dot(shadow, r, begin, end);
       });
-      wait();
+      meet(thread, std::array{&rr, &rho});
       if (!counts(thread, state, std::sqrt(rr.total()))) break;
       const double rho_next = rho.total();
       if (omega == 0 || std::abs(rho_next) <= eps * norm_shadow * state.norm) {
@@ -550,13 +661,14 @@ class Solve {
   double add_direction(std::int64_t thread, std::size_t n, Hessenberg& hessenberg) {
     const auto most = static_cast<std::size_t>(restart_);
     Vector& w = vectors_[n + 1];
+    bring(thread, vectors_[most + 1]);
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
       multiply(begin, end, vectors_[most + 1].data(), w.data());
       for (std::size_t k = 0; k <= n; ++k) {
         sums_[1 + k].part(chunk) = dot(vectors_[k], w, begin, end);
       }
     });
-    wait();
+    meet(thread, 1, n + 1);
     for (std::size_t k = 0; k <= n; ++k) hessenberg.at(k, n) = sums_[1 + k].total();
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
       for (std::size_t k = 0; k <= n; ++k) add(-hessenberg.at(k, n), vectors_[k], w, begin, end);
@@ -564,7 +676,7 @@ class Solve {
         sums_[1 + most + k].part(chunk) = dot(vectors_[k], w, begin, end);
       }
     });
-    wait();
+    meet(thread, 1 + most, n + 1);
     Vector corrections(n + 1);
     for (std::size_t k = 0; k <= n; ++k) {
       hessenberg.at(k, n) += corrections[k] = sums_[1 + most + k].total();
@@ -573,7 +685,7 @@ class Solve {
       for (std::size_t k = 0; k <= n; ++k) add(-corrections[k], vectors_[k], w, begin, end);
       sums_[0].part(chunk) = dot(w, w, begin, end);
     });
-    wait();
+    meet(thread, std::array{sums_.data()});
     return hessenberg.at(n + 1, n) = std::sqrt(sums_[0].total());
   }
 
@@ -607,8 +719,9 @@ KrylovResult solve_krylov(const BlockRows<Index>& matrix, std::span<const double
                           std::span<double> x, const KrylovOptions& options) {
   check_rows(matrix);
   const auto n = static_cast<std::size_t>(matrix.n_rows * matrix.dim);
-  const bool fits =
-      b.size() == n && x.size() == n && (options.ilu == nullptr || options.ilu->n_rows() == n);
+  const auto n_ghosts = static_cast<std::size_t>(matrix.n_ghosts * matrix.dim);
+  const bool fits = b.size() == n && x.size() == n + n_ghosts &&
+                    (options.ilu == nullptr || options.ilu->n_rows() == n);
   if (!fits) {
     throw UsageError(fmt::format("a matrix of {} rows does not fit vectors of {} and {} values", n,
                                  b.size(), x.size()));

@@ -13,6 +13,14 @@ namespace op2::exec {
 
 enum class KrylovMethod { cg, bicgstab, gmres };
 
+/// @brief Calls for a matrix whose rows are shared by processes; empty for a whole matrix.
+///
+/// The thread of the solve calls, in an order equal in all processes.
+struct OtherProcesses {
+  std::function<void(std::span<double>)> bring;   ///< give the ghosts of a vector their values
+  std::function<void(std::span<double>)> add_up;  ///< replace numbers by the sums over processes
+};
+
 /// @brief How to solve, and when to stop; tolerances as in PETSc.
 struct KrylovOptions {
   KrylovMethod method = KrylovMethod::cg;
@@ -25,6 +33,8 @@ struct KrylovOptions {
   const IncompleteLu* ilu = nullptr;  ///< preconditioner in place of the diagonal, if not null
   int n_threads = 1;
   std::function<void()> between;  ///< called now and then; an exception ends the solve
+  bool is_fused = false;          ///< cg adds up all sums of a step at once
+  OtherProcesses others;
 };
 
 /// @brief Why a solve ended. Breakdown: the residual stopped falling above the tolerance.
@@ -39,15 +49,15 @@ struct KrylovResult {
 ///
 /// Conjugate gradients: Hestenes and Stiefel, J. Res. Nat. Bur. Standards 49 (1952). BiCGStab: van
 /// der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992). GMRES: Saad and Schultz, SIAM J. Sci. Stat.
-/// Comput. 7 (1986), orthogonalised twice. The latter two are preconditioned from the right.
+/// Comput. 7 (1986), orthogonalised twice. The latter two are preconditioned from the right. Fused
+/// conjugate gradients: Chronopoulos and Gear, J. Comput. Appl. Math. 25 (1989).
 /// Between the first and the last, norms in the history are those of updated residuals. Where such
 /// a norm falls below the tolerance, the residual is computed from x, and the method starts anew if
 /// the computed norm is too large. The last norm is the norm of b - A x.
 /// Threads are started once for all steps. Sums over rows are added by fixed chunks, so results do
 /// not depend on the number of threads.
-/// not depend on the number of threads.
 /// @param[in] b [n_rows * dim]
-/// @param[in,out] x [n_rows * dim] The first guess, then the solution.
+/// @param[in,out] x [(n_rows + n_ghosts) * dim] The first guess, then the solution.
 /// @throws UsageError if sizes do not fit or a column is out of range.
 template <class Index>
 [[nodiscard]] KrylovResult solve_krylov(const BlockRows<Index>& matrix, std::span<const double> b,

@@ -1738,6 +1738,9 @@ def solve_krylov(
     is_jacobi: bool,
     ilu: IncompleteLu,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
+    is_fused: bool = False,
+    bring: typing.Any = None,
+    add_up: typing.Any = None,
 ) -> tuple[KrylovEnd, list[float]]: ...
 def stages_of(
     loop: Loop,

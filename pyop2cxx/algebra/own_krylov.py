@@ -61,15 +61,18 @@ def solve(
     guess: Array,
     options: Mapping[str, Any],
     kept: Kept,
+    others: tuple[Any, Any] = (None, None),
 ) -> tuple[Array, Convergence]:
     """Solve a linear system, as `pyop2cxx.algebra.krylov.solve` does.
 
     Args:
         rows: As `rows_of` returns them.
         rhs: The right-hand side, shape (n,), float64.
-        guess: The initial guess, shape (n,), float64; overwritten.
+        guess: The initial guess, shape (n,), float64; overwritten. Ghosts stand behind.
         options: As `pyop2cxx.algebra.solvers.DEFAULTS` has them.
         kept: The solver's cache for the matrix.
+        others: Of a matrix shared by processes: brings the ghosts of a vector, and adds numbers up
+            over processes, both in place.
 
     Returns:
         The solution, and the outcome.
@@ -77,7 +80,7 @@ def solve(
     Raises:
         NotFactorised: An incomplete factorisation meets a pivot of zero.
     """
-    ilu: Any = _incomplete(rows, kept) if options["pc_type"] == "ilu" else None
+    ilu: Any = _incomplete(_owned(rows), kept) if options["pc_type"] == "ilu" else None
     end, history = _core.solve_krylov(
         *rows,
         rhs,
@@ -91,11 +94,24 @@ def solve(
         is_jacobi=options["pc_type"] == "jacobi",
         ilu=ilu,
         n_threads=runtime.engine.n_threads,
+        is_fused=options["fused"],
+        bring=others[0],
+        add_up=others[1],
     )
     reason = _REASONS.get(end, "CONVERGED_RTOL")
     if end == _core.KrylovEnd.converged and len(history) > 1 and history[-1] <= options["ksp_atol"]:
         reason = "CONVERGED_ATOL"
     return guess, Convergence(reason=reason, n_iterations=len(history) - 1, history=tuple(history))
+
+
+def _owned(rows: tuple[Array, Array, Array, int]) -> tuple[Array, Array, Array, int]:
+    """Return the rows without columns of ghosts."""
+    offsets, columns, values, dim = rows
+    chosen = columns < len(offsets) - 1
+    if chosen.all():
+        return rows
+    before = np.append(0, np.cumsum(chosen))
+    return before[offsets], columns[chosen], np.ascontiguousarray(values[chosen]), dim
 
 
 def _incomplete(rows: tuple[Array, Array, Array, int], kept: Kept) -> _core.IncompleteLu:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra import krylov, libraries, own_krylov, petsc_ksp
+from pyop2cxx.algebra import krylov, libraries, on_ranks, own_krylov, petsc_ksp
 from pyop2cxx.algebra.convergence import Convergence, not_converged, not_factorised, of_zero
 from pyop2cxx.algebra.preconditioners import Kept, NotFactorised
 from pyop2cxx.algebra.systems import (
@@ -44,6 +44,7 @@ DEFAULTS: Mapping[str, Any] = {
     "ksp_max_it": 10000,
     "ksp_gmres_restart": 30,
     "ksp_initial_guess_nonzero": True,
+    "fused": False,
     "ksp_monitor": False,
     "plot_convergence": False,
     "plot_prefix": "",
@@ -97,6 +98,13 @@ class Solver:
         method and the preconditioner; else own where that is possible; otherwise scipy. The ilu of
         own is ILU(0), symmetric for a symmetric matrix; auto leaves ilu of mixed matrices to SciPy,
         which exchanges rows, unless ksp_type is cg.
+
+        ``fused`` is for cg of own: a step has a single reduction over threads and processes, of
+        all sums at once; results differ by rounding.
+
+        With a matrix shared by processes (`op2.distribute`), own runs on all of them; ilu is then
+        of the rows of each. For other methods, such as lu, the first process gathers the system
+        and solves it: for small systems.
 
     The residual ``b - A x`` is computed at the end of each solve. After a direct solve the residual
     must be at most 1e-6 of b's norm (1e-3 in single precision); or of the size of rounding errors,
@@ -197,8 +205,11 @@ class Solver:
                 "a function"
             )
         package = _package(options, A, x, b)
+        solve = _SOLVERS[package]
+        if isinstance(A, Mat) and A.is_distributed:
+            solve = on_ranks.chosen(package)
         try:
-            found, went = _SOLVERS[package](A, x, b, options, self._kept)
+            found, went = solve(A, x, b, options, self._kept)
         except NotFactorised as failed:
             raise not_factorised(*failed.args, has_constants=has_constants(A, x)) from None
         self._last = went
@@ -289,6 +300,11 @@ def _checked(name: str, value: Any) -> Any:
 def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector) -> str:
     """Return the library of the solve."""
     wanted = str(options["package"])
+    if options["fused"] and (options["ksp_type"] != "cg" or wanted not in ("auto", "own")):
+        raise SolverOptionError(
+            "Solver: 'fused' is for ksp_type 'cg' of package 'own'; got ksp_type "
+            f"{options['ksp_type']!r} and package {wanted!r}"
+        )
     if wanted == "own" and not own_krylov.is_possible(A, x, b, options):
         raise SolverOptionError(
             "Solver: package 'own' solves by ksp_type 'cg', 'gmres' or 'bicgstab' with pc_type "
@@ -302,7 +318,7 @@ def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector
     if wanted != "auto":
         return wanted
     on_device = options["ksp_type"] != "bicgstab" and options["pc_type"] in ("none", "jacobi")
-    if on_device and cupy.is_possible():
+    if on_device and not options["fused"] and cupy.is_possible():
         return "cupy"
     if not own_krylov.is_possible(A, x, b, options):
         return "scipy"

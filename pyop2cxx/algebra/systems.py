@@ -18,8 +18,8 @@ from pyop2cxx.interop import cupy
 from pyop2cxx.runtime.processes import refuse_several
 
 _NO_SOLVERS = (
-    "solvers are not carried over processes yet; write the iteration with loops, inner and axpy, "
-    "which are, or run in one process"
+    "solvers are carried over processes for a Mat on Sets of op2.distribute; for others write the "
+    "iteration with loops, inner and axpy, which are"
 )
 
 if TYPE_CHECKING:
@@ -58,14 +58,15 @@ def check_system(A: object, x: object, b: object) -> None:
             )
         for part in dat:
             part.check_summed("solve")
-            if not isinstance(part, Global):
-                refuse_several([part.dataset.set], "solve", _NO_SOLVERS)
+            on = [] if isinstance(part, Global) else [part.dataset.set]
+            if not (isinstance(A, Mat) and all(one.is_distributed for one in on)):
+                refuse_several(on, "solve", _NO_SOLVERS)
     assert isinstance(x, Dat | MixedDat | Global)
     assert isinstance(b, Dat | MixedDat | Global)
     if isinstance(A, Mat):
         A.check_vector(x, 1, "columns")
         A.check_vector(b, 0, "rows")
-        if A.n_stored(0) != A.n_stored(1):
+        if (A.nrows, A.n_stored(0)) != (A.ncols, A.n_stored(1)):
             raise DataValueError(
                 f"solve: {A.label} has {A.n_stored(0)} rows and {A.n_stored(1)} columns; only "
                 "square systems can be solved"

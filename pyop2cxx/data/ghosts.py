@@ -105,6 +105,12 @@ class HaloExchange(OlderNames):
         values = self._brought(_core.Use.read_write, "a halo exchange")
         return values.reshape(len(values), self.cdim)
 
+    def note_exchange(self: Any, *, valid: bool) -> None:
+        """Note that values have come from other processes; `valid`: ghosts are their owners'."""
+        if self.zero_version == self.buffer.version:
+            self.buffer.increment_version()  # the owner's may be others
+        self.halo_valid = valid
+
     @property
     def has_exchange(self) -> bool:
         """Whether ghosts are exchanged now."""

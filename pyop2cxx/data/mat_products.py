@@ -25,12 +25,13 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
         x: A Dat, MixedDat or Global, matching the columns.
         y: The same, matching the rows; may be `x`.
     """
+    # the values of ghosts are brought here
     given = [field.data_ro_with_halos.reshape(-1) for field in x.split]
 
     def by_core() -> None:
         found = [_row_of_blocks(row, given) for row in mat.blocks]
         for values, field in zip(found, y.split, strict=True):
-            target = field.data_wo_with_halos
+            target = field.data_wo if mat.is_distributed else field.data_wo_with_halos
             target[...] = values.reshape(target.shape)
 
     def by_scipy() -> None:
@@ -38,7 +39,7 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
         spread(product, (field.data_wo_with_halos for field in y.split))
 
     engine = runtime.engine
-    if not engine.asks_libraries or not extras.installed()["scipy"]:
+    if mat.is_distributed or not engine.asks_libraries or not extras.installed()["scipy"]:
         by_core()
         return
     size = sum(int(block.sparsity.rowptr[-1]) * block.cdim for block in mat)
@@ -49,22 +50,25 @@ def multiply_on_host(mat: Any, x: Any, y: Any) -> None:
 def _row_of_blocks(blocks: Any, given: list[Array]) -> Array:
     """Return the product of a row of blocks with all fields, in the common dtype."""
     common = np.result_type(blocks[0].dtype, *given)
-    found = np.empty(blocks[0].n_stored(0), _computed(common))
+    n = blocks[0].nrows if blocks[0].is_distributed else blocks[0].n_stored(0)
+    found = np.empty(n, _computed(common))
     for j, (block, x) in enumerate(zip(blocks, given, strict=True)):
         _multiply(block, x.astype(common, copy=False), found, is_added=j > 0)
     return found.astype(common, copy=False)
 
 
 def _multiply(mat: Any, x: Array, y: Array, *, is_added: bool) -> None:
-    values = np.ascontiguousarray(mat.stored("mult", write=False).astype(x.dtype, copy=False))
-    values, x = (np.ascontiguousarray(one.astype(y.dtype, copy=False)) for one in (values, x))
     engine, sparsity = runtime.engine, mat.sparsity
+    offsets = sparsity.rowptr[: y.size // mat.block_dims[0] + 1]
+    n = int(offsets[-1])
+    values = mat.stored("mult", write=False)[:n].astype(x.dtype, copy=False)
+    values, x = (np.ascontiguousarray(one.astype(y.dtype, copy=False)) for one in (values, x))
     has_threads = engine.backend(runtime.backend).facts.threads
     _core.multiply(
         core_dtype(y.dtype),
         mat.block_dims,
-        sparsity.rowptr,
-        sparsity.colidx,
+        offsets,
+        sparsity.colidx[:n],
         address_of(values),
         address_of(x),
         address_of(y),

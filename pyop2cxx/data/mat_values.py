@@ -76,6 +76,7 @@ class MatValues(DataCarrier):
         self.buffer = self._make_buffer(1 if self.is_mixed else self.cdim)
         self.host_values: Array | None = None
         self._scipy: Any = None
+        runtime.processes.note(self)
         if sparsity.shape == (1, 1):
             self.parts: tuple[tuple[Any, ...], ...] = ()
             if not runtime.static:
@@ -96,6 +97,37 @@ class MatValues(DataCarrier):
         made.owner = None if self._sparsity.nested else self
         made.whole = ref(self)
         return made
+
+    def on_sets(self) -> list[Any]:
+        """Return the Sets of rows and columns."""
+        return self._sparsity.on_sets()
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether `op2.distribute` has shared the rows among processes."""
+        return self._sparsity.is_distributed
+
+    def become_shared(self, values: Array | None) -> None:
+        """Have the values of this rank, at the places of the Sparsity; None means zeros."""
+        self.lent_out.recall()
+        self.paths.clear()
+        self.row_loops.clear()
+        self._scipy = None
+        self._allocate()
+        if values is not None:
+            self.stored("op2.distribute", write=True)[...] = values
+
+    def refuse_shared(self, member: str) -> None:
+        """Raise if the rows are shared by processes.
+
+        Raises:
+            UnsupportedError: `op2.distribute` has shared the rows.
+        """
+        if self.is_distributed:
+            raise UnsupportedError(
+                f"{self.label}: '{member}' of a matrix shared by processes, which has rows of "
+                "this one only; mat.gathered() is the whole matrix"
+            )
 
     def _allocate(self) -> None:
         rows, cols = self.block_dims
@@ -272,6 +304,7 @@ class MatValues(DataCarrier):
     @property
     def array(self) -> Array:
         """The values in the order of the Sparsity's places, writeable; shape (n * rows * cols,)."""
+        self.refuse_shared("array")
         return self.lent_out.lend(self.stored("array", write=True).reshape(-1))
 
     @property
@@ -281,6 +314,7 @@ class MatValues(DataCarrier):
         Raises:
             SparsityFormatError: The array would have more than a million entries.
         """
+        self.refuse_shared("values")
         shape = (self.n_stored(0), self.n_stored(1))
         if prod(shape) > _MOST_DENSE_ENTRIES:
             raise SparsityFormatError(
@@ -338,6 +372,7 @@ class MatValues(DataCarrier):
         return self.allocated(member)
 
     def _shared_on_host(self) -> Array:
+        self.refuse_shared("__dlpack__")
         return self.lent_out.lend(self.stored("__dlpack__", write=True)[...])
 
     def _shared_shape(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -18,6 +18,7 @@ from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_algebra import MatAlgebra
 from pyop2cxx.data.mat_products import multiply_on_host
+from pyop2cxx.data.mat_ranks import gathered
 from pyop2cxx.data.mat_rows import Places
 from pyop2cxx.data.mat_values import MatValues
 from pyop2cxx.data.mixed_dats import MixedDat
@@ -292,6 +293,11 @@ class Mat(MatAlgebra, MatValues):
     def _places(self, rows: ArrayLike, cols: ArrayLike, values: ArrayLike) -> tuple[Array, Array]:
         """Return places and blocks of values: shapes (n,) and (n, rows' dim, columns' dim)."""
         self._plain("values")
+        if self.is_distributed and np.max(rows, initial=-1) >= self._sparsity.dsets[0].set.size:
+            raise IndexValueError(
+                f"{self.label}: row {np.max(rows)} belongs to another process; a process sets its "
+                f"own rows, 0 to {self._sparsity.dsets[0].set.size - 1}"
+            )
         i, j = self._numbers(rows, "row", 0), self._numbers(cols, "column", 1)
         r, c = self.block_dims
         given = plain_array(values, f"{self.label}: values")
@@ -350,6 +356,7 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             MissingExtraError: SciPy is not installed.
         """
+        self.refuse_shared("to_scipy")
         sparse = extras.load("scipy.sparse", "Mat.to_scipy()")
         if self.is_mixed:
             blocks = [[block.to_scipy() for block in row] for row in self._blocks]
@@ -367,6 +374,16 @@ class Mat(MatAlgebra, MatValues):
             self._scipy = made
         return self._scipy
 
+    def gathered(self) -> Any:
+        """Return a copy of the whole matrix for SciPy, in the numbers before `op2.distribute`.
+
+        All processes must call this, and all get the matrix: a ``scipy.sparse.csr_array``.
+
+        Raises:
+            MissingExtraError: SciPy is not installed.
+        """
+        return gathered(self)
+
     @property
     def handle(self) -> Any:
         """The matrix for PETSc, by petsc4py: the same object each time, with the values of now.
@@ -378,6 +395,7 @@ class Mat(MatAlgebra, MatValues):
             MissingExtraError: petsc4py is not installed.
             ContractError: The dtype is not PETSc's scalar type.
         """
+        self.refuse_shared("handle")
         return petsc_mats.matrix(self)
 
     @property
@@ -416,6 +434,7 @@ class Mat(MatAlgebra, MatValues):
         Raises:
             MissingExtraError: CuPy is not installed.
         """
+        self.refuse_shared("to_cupy")
         return cupy.matrix(self, write=True)
 
     def mult(self, x: Vector, y: Vector) -> None:
@@ -435,7 +454,8 @@ class Mat(MatAlgebra, MatValues):
         """
         for dat, side, what in ((x, 1, "columns"), (y, 0, "rows")):
             self.check_vector(dat, side, what)
-        if at_device(*self, *x.split) and self._is_multiplied_on_device(x, y):
+        on_device = not self.is_distributed and at_device(*self, *x.split)
+        if on_device and self._is_multiplied_on_device(x, y):
             return
         multiply_on_host(self, x, y)
 

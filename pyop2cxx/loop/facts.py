@@ -79,7 +79,7 @@ class LoopFacts:
         if runtime.static or table is None or not written or self.items.extruded:
             width = 4 if table is None else table.index_bytes
             return _core.plan.MapFacts(index_bytes=width, has_negative=map_.is_partial)
-        return runtime.engine.plans.facts(table, self.items.whole.size, self.n_threads)
+        return runtime.engine.plans.facts(table, self.items.whole.exec_size, self.n_threads)
 
     @property
     def n_threads(self) -> int:
@@ -264,7 +264,7 @@ def _positions(part: Part, n_bytes: int) -> _core.plan.PositionSpec:
     assert path is not None  # a part found by places
     return _core.plan.PositionSpec(
         sparsity=part.data.sparsity.table("loops"),
-        n_elements=path.rows.iterset.size,
+        n_elements=path.rows.iterset.exec_size,
         rows=table_of(path.rows),
         columns=table_of(path.cols),
         row_mask=path.row_mask,  # type: ignore[arg-type]  # None is allowed

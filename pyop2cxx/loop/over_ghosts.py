@@ -38,6 +38,12 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
     """
     if not computes_again(iterset, parts):
         for part in _written(parts) if iterset.is_distributed else ():
+            if part.is_of_matrix:
+                raise UnsupportedError(
+                    f"{what}: arg {part.number}: {part.data.label} is assembled, and a Global is "
+                    "reduced, over a distributed Set: near ghosts would be counted twice; make two "
+                    "loops"
+                )
             if part.access in (WRITE, RW):
                 raise UnsupportedError(
                     f"{what}: arg {part.number}: Dat '{part.data.name}' is written through a Map "
@@ -49,6 +55,25 @@ def with_ghosts(items: Items, iterset: Set, parts: Sequence[Part], what: str) ->
     return replace(items, n=n, n_boundary=n - iterset.core_size)
 
 
+def refuse_old_masks(parts: Sequence[Part], what: str) -> None:
+    """Refuse masks of a matrix made before `op2.distribute`: their numbers are of the whole Set.
+
+    Args:
+        parts: The arrays of the loop.
+        what: The loop, for messages.
+
+    Raises:
+        UnsupportedError: A mask is older than the distribution.
+    """
+    for part in parts:
+        given = () if part.path is None else part.path.masks
+        if any(mask is not None for mask in given) and part.data.is_distributed:
+            raise UnsupportedError(
+                f"{what}: arg {part.number}: the masks (lgmaps) of {part.data.label} were made "
+                "before op2.distribute; make the loop again, with masks of the present numbers"
+            )
+
+
 def computes_again(iterset: Set, parts: Sequence[Part]) -> bool:
     """Say whether a loop runs over near ghosts, too: on all ranks, also where there are none."""
     if not iterset.is_distributed or not _written(parts):
@@ -57,4 +82,8 @@ def computes_again(iterset: Set, parts: Sequence[Part]) -> bool:
 
 
 def _written(parts: Sequence[Part]) -> list[Part]:
-    return [part for part in parts if part.map_ is not None and part.access is not READ]
+    return [
+        part
+        for part in parts
+        if (part.map_ is not None or part.is_of_matrix) and part.access is not READ
+    ]

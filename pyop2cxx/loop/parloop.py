@@ -39,7 +39,7 @@ from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
 from pyop2cxx.loop.numberings import all_current
-from pyop2cxx.loop.over_ghosts import with_ghosts
+from pyop2cxx.loop.over_ghosts import refuse_old_masks, with_ghosts
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
@@ -239,6 +239,7 @@ class ParLoop(Fixed, Shown):
         """Have the items and arrays of now, after `op2.distribute` has shared the Sets."""
         self.items = self._owned_items()
         self.take(self.args)
+        refuse_old_masks(self.parts, self.label)
         self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
         self.note_effects()
         self.distribution = runtime.n_distributions

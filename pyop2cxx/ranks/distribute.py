@@ -10,6 +10,8 @@ from zlib import crc32
 import numpy as np
 
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.mat_ranks import Whole
+from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import DatTypeError, RanksError, SetTypeError, UnsupportedError
 from pyop2cxx.ranks.exchange import Messages, RanksHalo, lists_of
 from pyop2cxx.ranks.owners import Share, Table, local_values, shares, spread
@@ -20,6 +22,7 @@ from pyop2cxx.sets.derived_maps import DerivedMap
 from pyop2cxx.sets.extruded import ExtrudedSet
 from pyop2cxx.sets.maps import EntriesOfMap, Map
 from pyop2cxx.sets.sets import Set, Subset
+from pyop2cxx.sets.sparsities import Sparsity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _ADVICE = {
-    "Sparsity": "matrices are not carried over processes yet: apply the operator by loops",
     "ExtrudedSet": "extruded Sets are not carried over processes yet: run in one process",
     "ComposedMap": "composed Maps are not carried yet: make a Map of its values_with_halo",
     "Graph": "make graphs after op2.distribute",
@@ -71,12 +73,16 @@ class _Mesh:
         maps: The Maps with values of their own.
         parts: The Subsets.
         dats: The Dats.
+        sparsities: The Sparsities, blocks too.
+        mats: The matrices without blocks, and blocks of others.
     """
 
     sets: list[Set]
     maps: list[Map]
     parts: list[Subset]
     dats: list[Dat]
+    sparsities: list[Sparsity]
+    mats: list[Mat]
 
 
 def distribute(
@@ -84,7 +90,7 @@ def distribute(
 ) -> Report:
     """Share the mesh among all ranks of the communicator given to `init`; all ranks must call.
 
-    All Sets connected by Maps with `cells` are shared, with their Maps, Dats and Subsets. Each rank
+    All Sets connected by Maps with `cells` are shared, with Maps, Dats, Subsets and Mats. Each rank
     then has the owned entities first, and ghosts of neighbours behind. Loops, sums and norms give
     the results of a single process, to rounding. With a single rank nothing changes.
 
@@ -177,6 +183,18 @@ def _connected(cells: Set, what: str) -> _Mesh:
         maps=[one for one in maps if one.iterset in reached],
         parts=[one for one in live if isinstance(one, Subset) and one.ground in reached],
         dats=[one for one in live if isinstance(one, Dat) and one.dataset.set in reached],
+        sparsities=[
+            one
+            for one in live
+            if isinstance(one, Sparsity) and any(s.ground in reached for s in one.on_sets())
+        ],
+        mats=[
+            one
+            for one in live
+            if isinstance(one, Mat)
+            and not one.is_mixed
+            and any(s.ground in reached for s in one.on_sets())
+        ],
     )
 
 
@@ -208,6 +226,16 @@ def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
     for part in on:
         if part.ranks is not None or part.halo is not None:
             raise RanksError(f"{what}: Set '{part.name}' is distributed already, or has a Halo")
+    if isinstance(one, Sparsity) and one.has_globals:
+        raise UnsupportedError(
+            f"{what}: {name} has rows or columns of a Global: such matrices are not carried over "
+            "processes yet; solve for the Global apart"
+        )
+    if isinstance(one, Mat) and one.petsc_handle is not None:
+        raise UnsupportedError(
+            f"{what}: {name} has a matrix of PETSc (handle), with rows of one process; ask for "
+            "no handle before"
+        )
     if isinstance(one, Dat):
         one.refuse_frozen()
         one.refuse_left_out()
@@ -234,6 +262,7 @@ def _check_equal(found: _Mesh, comm: Any, what: str) -> None:
         total = crc32(np.ascontiguousarray(part.indices).data)
         mine.append(f"a Subset of {part.total_size} of '{_plain(part.superset)}', {total:08x}")
     mine += [f"Dat '{_plain(dat)}' of {dat.cdim} {dat.dtype}" for dat in found.dats]
+    mine += [f"Mat '{_plain(mat)}' of {mat.nrows} x {mat.ncols} {mat.dtype}" for mat in found.mats]
     said = comm.allgather(mine)
     for rank, other in enumerate(said):
         if other == said[0]:
@@ -328,6 +357,7 @@ def _move(
         part: np.flatnonzero(np.isin(mine[place[part.superset]].numbers, part.indices))
         for part in found.parts
     }
+    matrices = [Whole.of(mat) for mat in found.mats]
     for one, share, halo in zip(found.sets, mine, halos, strict=True):
         one.become_shared(share.sizes, halo, comm)
     for m, local in zip(found.maps, values, strict=True):
@@ -336,5 +366,9 @@ def _move(
         part.become_part(indices)
     for dat, rows in held.items():
         dat.become_shared(rows)
+    for sparsity in found.sparsities:
+        sparsity.become_shared()
+    for matrix in matrices:
+        matrix.share()
     runtime.n_distributions += 1
     runtime.epoch += 1

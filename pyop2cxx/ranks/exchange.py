@@ -190,9 +190,7 @@ class _Exchange:
         for message in self._in.values():
             message.unpack(self._arrays, self._mode)
         for dat in self._dats:
-            if dat.zero_version == dat.buffer.version:
-                dat.buffer.increment_version()  # the owner's may be others
-            dat.halo_valid = self._mode is WRITE
+            dat.note_exchange(valid=self._mode is WRITE)
         self._arrays, self._dats = [], ()
 
     def _wait(self) -> None:

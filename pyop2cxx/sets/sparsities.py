@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 _PAIR = 2
 _NO_MATRICES = (
-    "matrices are not carried over processes yet; apply the operator by loops (matrix-free), or "
-    "run in one process"
+    "matrices are carried over processes by op2.distribute alone; apply the operator by loops "
+    "(matrix-free), or share the Sets by op2.distribute"
 )
 _TRIPLE = 3
 
@@ -135,7 +135,8 @@ class Sparsity(Fixed, Shown):
         known: Sparsity | None = runtime.engine.sparsities.get(key)
         if known is None or not known.follows():
             sets = [part.set for ds in pair for part in ds]
-            refuse_several(sets, "Sparsity", _NO_MATRICES)
+            apart = [one for one in sets if not one.is_distributed]
+            refuse_several(apart, "Sparsity", _NO_MATRICES)
             known = object.__new__(cls)
             known._make(pair, given, name, flags)
             runtime.engine.sparsities[key] = known
@@ -190,6 +191,22 @@ class Sparsity(Fixed, Shown):
     def on_sets(self) -> list[Any]:
         """Return the Sets of rows and columns."""
         return [part.set for ds in self._dsets for part in ds]
+
+    def become_shared(self) -> None:
+        """Find the places anew, among the entities of this rank."""
+        self._found = self._diagonal = None
+        self.on_cuda.clear()
+        self.known_products.clear()
+
+    @property
+    def has_globals(self) -> bool:
+        """Whether a block has rows or columns of a Global."""
+        return any(isinstance(part, GlobalDataSet) for ds in self._dsets for part in ds)
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether `op2.distribute` has shared the rows among processes."""
+        return any(part.set.is_distributed for part in self._dsets[0])
 
     def follows(self) -> bool:
         """Return whether the places match the present values of Maps, or can be found anew."""
@@ -358,29 +375,35 @@ class Sparsity(Fixed, Shown):
 
     @property
     def nnz(self) -> Array:
-        """Places of each owned row, int64; shape (dsets[0].size,).
+        """Places in owned columns, for each owned row, int64; shape (dsets[0].size,).
 
         Raises:
             UnsupportedError: The Sparsity is mixed; ask a block.
         """
         offset = self.table("nnz").row_offset[: self._dsets[0].set.size + 1]
         counts: Array = np.diff(offset)
-        return counts
+        return counts - self.onnz if self.is_distributed else counts
 
     @property
     def onnz(self) -> Array:
-        """Places in columns of other processes, for each owned row: zeros; int64, shape (n,)."""
-        return np.zeros(self._dsets[0].set.size, np.int64)
+        """Places in columns of other processes, for each owned row; int64, shape (n,)."""
+        n, columns = self._dsets[0].set.size, self._dsets[1].set
+        if not self.is_distributed:
+            return np.zeros(n, np.int64)
+        offset = self.rowptr[: n + 1]
+        before = np.append(0, np.cumsum(self.colidx[: offset[-1]] >= columns.size))
+        counts: Array = np.diff(before[offset])
+        return counts
 
     @property
     def nz(self) -> int:
-        """Places of the owned rows, of all blocks."""
+        """Places of the owned rows in owned columns, of all blocks."""
         return sum(int(block.nnz.sum()) for block in self)
 
     @property
     def onz(self) -> int:
         """Number of places in columns of other processes: 0 without MPI."""
-        return 0
+        return sum(int(block.onnz.sum()) for block in self)
 
     @property
     def rowptr(self) -> Array:
@@ -475,7 +498,7 @@ def _pairs(rows: Map, columns: Map, regions: Regions) -> list[_core.plan.MapPair
     iterset = rows.iterset
     if not isinstance(iterset, ExtrudedSet):
         tables = {"rows": _table(rows), "columns": _table(columns)}
-        return [_core.plan.MapPair(**tables, n_elements=iterset.size)]
+        return [_core.plan.MapPair(**tables, n_elements=iterset.exec_size)]
     pairs = []
     for region in dict.fromkeys(regions or (ALL,)):
         items = items_of(iterset, IterationRegion(region), False, "Sparsity")

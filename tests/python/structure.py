@@ -69,11 +69,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 40_050
+CODE_LINES = 40_400
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_600),
-    "all rooms": (None, 55_140),
+    "all rooms": (None, 55_190),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

@@ -89,8 +89,8 @@ except Exception as error:
 
 
 REFUSED = {
-    "Sparsity: Set 'cells' .* matrices are not": "op2.Sparsity(cells**1, [(there, there, None)])",
-    "solve: Set 'cells' .* solvers are not": "op2.solve(lambda x, y: x.copy(y), x, x)",
+    "Sparsity: Set 'cells' .* are carried": "op2.Sparsity(cells**1, [(there, there, None)])",
+    "solve: Set 'cells' .* solvers are carried": "op2.solve(lambda x, y: x.copy(y), x, x)",
     "renumber: Set 'cells' .* renumber before": "op2.renumber([there], [x], coordinates=x)",
     "Mesh 'mesh': Set 'cells' .* meshes are not": """Mesh(
         op2.Map(cells, cells, 3, np.zeros((rank + 1, 3), int)),

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Matrices with rows shared by processes: their distribution, and the whole matrix again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyop2cxx.base import extras
+
+if TYPE_CHECKING:
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.data.mat_values import MatValues
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """The values of a matrix before the distribution.
+
+    Attributes:
+        mat: The matrix, not mixed.
+        keys: Row times number of columns plus column of each place; ascending.
+        n_columns: Number of columns.
+        values: The values at the places, a copy; None for zeros.
+    """
+
+    mat: MatValues
+    keys: Array
+    n_columns: int
+    values: Array | None
+
+    @staticmethod
+    def of(mat: MatValues) -> Whole:
+        """Return the values of a matrix."""
+        offsets, columns = mat.sparsity.rowptr, mat.sparsity.colidx
+        n = mat.sparsity.dsets[1].set.total_size
+        values = mat.stored("op2.distribute", write=False)
+        rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        return Whole(mat, rows * n + columns, n, values.copy() if values.any() else None)
+
+    def share(self) -> None:
+        """Give the matrix the rows of this rank, after the Sets got their entities."""
+        if self.values is None:
+            self.mat.become_shared(None)
+            return
+        rows, columns = _numbers(self.mat, ghosts=True)
+        wanted = rows * self.n_columns + columns
+        self.mat.become_shared(self.values[np.searchsorted(self.keys, wanted)])
+
+
+def _numbers(mat: MatValues, *, ghosts: bool) -> tuple[Array, Array]:
+    """Return row and column of each place in the whole matrix; rows of ghosts if asked."""
+    on_rows, on_columns = (dset.set for dset in mat.sparsity.dsets)
+    n = on_rows.total_size if ghosts else on_rows.size
+    offsets = mat.sparsity.rowptr[: n + 1]
+    rows = np.repeat(on_rows.global_numbers[:n], np.diff(offsets))
+    return rows, on_columns.global_numbers[mat.sparsity.colidx[: offsets[-1]]]
+
+
+def gathered(mat: Any) -> Any:
+    """Return the whole matrix as a ``scipy.sparse.csr_array``; see `Mat.gathered`."""
+    sparse = extras.load("scipy.sparse", "Mat.gathered()")
+    if not mat.is_distributed:
+        return mat.to_scipy().tocsr().copy()
+    if mat.is_mixed:
+        blocks = [[gathered(block) for block in row] for row in mat.blocks]
+        return sparse.block_array(blocks, format="csr")
+    rows, columns = _numbers(mat, ghosts=False)
+    values = mat.stored("gathered", write=False)[: len(rows)]
+    sets = [dset.set for dset in mat.sparsity.dsets]
+    pieces = sets[0].ranks.allgather((rows, columns, values))
+    rows, columns, values = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
+    n_rows, n_columns = mat.block_dims
+    shape = (sets[0].global_size * n_rows, sets[1].global_size * n_columns)
+    i, j = np.arange(n_rows)[:, None], np.arange(n_columns)
+    at_rows = np.broadcast_to(rows[:, None, None] * n_rows + i, values.shape).reshape(-1)
+    at_columns = np.broadcast_to(columns[:, None, None] * n_columns + j, values.shape).reshape(-1)
+    return sparse.coo_array((values.reshape(-1), (at_rows, at_columns)), shape=shape).tocsr()
