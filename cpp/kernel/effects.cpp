@@ -44,18 +44,19 @@ bool is_store(const Expr& expr) {
   return std::holds_alternative<Assign>(expr.node) || is_step(expr);
 }
 
+bool has_no_own_effect(const Expr& expr, const CallRule& is_harmless) {
+  const auto* call = std::get_if<Call>(&expr.node);
+  if (call == nullptr) return !is_store(expr);
+  const KnownFunction* known = known_function(call->function);
+  return known != nullptr ? stores_nothing(*known) : is_harmless && is_harmless(expr);
+}
+
 bool has_no_effect(const Expr& expr, const CallRule& is_harmless) {
   if (std::holds_alternative<SizeOf>(expr.node)) return true;  // its operand is not evaluated
-  if (is_store(expr)) return false;
-  if (const auto* call = std::get_if<Call>(&expr.node)) {
-    const KnownFunction* known = known_function(call->function);
-    if (known != nullptr ? !stores_nothing(*known) : !is_harmless || !is_harmless(expr)) {
-      return false;
-    }
-  }
-  return std::ranges::all_of(expr.operands, [&is_harmless](const Expr& operand) {
-    return has_no_effect(operand, is_harmless);
-  });
+  return has_no_own_effect(expr, is_harmless) &&
+         std::ranges::all_of(expr.operands, [&is_harmless](const Expr& operand) {
+           return has_no_effect(operand, is_harmless);
+         });
 }
 
 bool has_no_effect(const Expr& expr) {

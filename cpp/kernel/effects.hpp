@@ -23,6 +23,9 @@ namespace op2::kernel {
 /// @brief Says whether a call changes nothing, operands apart, where C's library does not tell.
 using CallRule = std::function<bool(const Expr& call)>;
 
+/// @brief True if @p expr itself changes nothing; what its operands do is not looked at.
+[[nodiscard]] bool has_no_own_effect(const Expr& expr, const CallRule& is_harmless);
+
 /// @brief True if evaluating @p expr changes nothing, so that it may stand twice for one value.
 ///
 /// A function of C's library changes what it stores through a pointer; any other function has an

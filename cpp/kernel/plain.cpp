@@ -44,8 +44,22 @@ bool are_plain_values(const std::vector<Expr>& exprs) {
   return std::ranges::all_of(exprs, [](const Expr& expr) { return is_plain_value(expr); });
 }
 
-bool is_plain_call(const Expr& expr) {
-  return std::holds_alternative<Call>(expr.node) && are_plain_values(expr.operands);
+bool is_made(const Expr& expr) {
+  return std::holds_alternative<Call>(expr.node) || is_struct_literal(expr);
+}
+
+bool is_plainly_made(const Expr& expr) {
+  return is_made(expr) && are_plain_values(expr.operands);
+}
+
+bool holds_store(const Expr& expr) {
+  return is_store(expr) || is_struct_literal(expr) ||
+         std::ranges::any_of(expr.operands, holds_store);
+}
+
+// A choice without stores whose value no local of this tree can hold.
+bool is_unknown_choice(const Expr& expr) {
+  return std::holds_alternative<Ternary>(expr.node) && !expr.type.is_known() && !holds_store(expr);
 }
 
 // What evaluating an expression reads, or changes.
@@ -166,7 +180,10 @@ class EffectSplitter {
                  [&](const Switch& node) { choose(node, line); },
                  [&](const Return& node) {
                    Return made;
-                   if (node.value) made.value = value(*node.value);
+                   if (node.value) {
+                     const bool is_literal = is_struct_literal(*node.value);
+                     made.value = is_literal ? initialiser(*node.value) : value(*node.value);
+                   }
                    emit(std::move(made), line);
                  },
                  [&](const Break&) { emit(Break{}, line); },
@@ -335,7 +352,7 @@ class EffectSplitter {
   // What has the value of an expression, where a call may stay.
   Expr initialiser(const Expr& expr) {
     if (is_plain_initialiser(expr)) return expr;
-    return std::holds_alternative<Call>(expr.node) ? with_operands(expr) : value(expr);
+    return is_made(expr) ? with_operands(expr) : value(expr);
   }
 
   // What has the value of an expression, once the statements that have its effects have run.
@@ -459,7 +476,7 @@ class EffectSplitter {
       return what;
     }
     if (what.type.is_array()) return steady(std::move(what), later);
-    return read_by(what).meets(later) ? held(what) : what;
+    return what.type.is_known() && read_by(what).meets(later) ? held(what) : what;
   }
 
   Expr held(const Expr& what) { return local(what.type, what, what.line); }
@@ -614,16 +631,28 @@ void verify_kernel_after(const KernelPass& pass, const KernelBody& body) {
 }  // namespace
 
 bool is_plain_value(const Expr& value) {
-  return has_no_effect(value, [](const Expr& call) { return !call.type.is_known(); });
+  if (std::holds_alternative<SizeOf>(value.node) || is_unknown_choice(value)) return true;
+  return !is_struct_literal(value) &&
+         has_no_own_effect(value, [](const Expr& call) { return !call.type.is_known(); }) &&
+         are_plain_values(value.operands);
+}
+
+bool is_plain_result(const Expr& value) {
+  return is_plain_value(value) || (is_struct_literal(value) && is_plainly_made(value));
+}
+
+bool is_struct_literal(const Expr& expr) {
+  return std::holds_alternative<Cast>(expr.node) &&
+         std::holds_alternative<InitList>(expr.operands[0].node);
 }
 
 bool is_plain_effect(const Expr& value) {
-  if (is_step(value) || is_plain_call(value)) return are_plain_values(value.operands);
+  if (is_step(value) || is_plainly_made(value)) return are_plain_values(value.operands);
   const auto* assign = std::get_if<Assign>(&value.node);
   if (assign == nullptr) return is_plain_value(value);
   const Expr& from = value.operands[1];
   return is_plain_value(value.operands[0]) &&
-         (is_plain_value(from) || (!assign->op && is_plain_call(from)));
+         (is_plain_value(from) || (!assign->op && is_plainly_made(from)));
 }
 
 bool is_plain_head(const Expr& value) {
@@ -632,7 +661,7 @@ bool is_plain_head(const Expr& value) {
 }
 
 bool is_plain_initialiser(const Expr& value) {
-  return is_plain_value(value) || is_plain_call(value);
+  return is_plain_value(value) || is_plainly_made(value);
 }
 
 bool is_plain(const KernelBody& body) {

@@ -19,15 +19,17 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 /// effect is a statement of its own, or stands in the head of a loop:
 /// - a store: `place = value`, `place op= value`, `++place` or `place--`, whose value is not used;
 /// - a call of a function of the kernel, or of one that stores through a pointer: alone, as the
-///   value of a plain store, or as that of a declaration.
+///   value of a plain store, or as that of a declaration;
+/// - a literal `(struct V){...}`, which makes a variable: the same, and what a function returns.
 ///
-/// A function from a header of the user has an unknown result. No local of this tree can hold that,
-/// so its calls stay where C has them.
+/// A function from a header of the user has an unknown result, and a Const has an unknown type
+/// before a loop binds it. No local of this tree can hold such a value: the calls, and choices with
+/// calls of functions, stay where C has them.
 ///
-/// Operands whose order C leaves open are evaluated from left to right. The new locals are called
-/// `op2_value1`, ...; one that holds what has an unknown type has an unknown type itself, so that
-/// such a body can be analysed, but not printed (is_typed()). Lines stay those of the user. What is
-/// plain already is left as it is.
+/// Operands whose order C leaves open are evaluated from left to right, if their types are known.
+/// The new locals are called `op2_value1`, ...; one that holds what has an unknown type has an
+/// unknown type itself, so that such a body can be analysed, but not printed (is_typed()). Lines
+/// stay those of the user. What is plain already is left as it is.
 ///
 /// @param[in] constants The Consts that the body uses, if their types are known by now.
 /// @throws InternalError if a pass leaves a body that verify() refuses.
@@ -47,6 +49,10 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 
 /// @brief True if @p value has no effect, but for calls of functions whose result is unknown.
 [[nodiscard]] bool is_plain_value(const Expr& value);
+/// @brief True for `(struct V){...}`.
+[[nodiscard]] bool is_struct_literal(const Expr& expr);
+/// @brief True if a function of a plain kernel may return @p value.
+[[nodiscard]] bool is_plain_result(const Expr& value);
 /// @brief True if @p value may be evaluated by a statement of a plain kernel.
 [[nodiscard]] bool is_plain_effect(const Expr& value);
 /// @brief True if @p value may stand in the head of a loop: such effects, joined by commas.

@@ -15,8 +15,10 @@
 #include "base/overload.hpp"
 #include "kernel/effects.hpp"
 #include "kernel/integers.hpp"
+#include "kernel/plain.hpp"
 #include "kernel/structure_parts.hpp"
 #include "kernel/types.hpp"
+#include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -38,16 +40,6 @@ Expr number(std::int64_t value, int line) {
 Expr assignment(Expr target, Expr value) {
   const int line = target.line;
   return made(Assign{}, {std::move(target), std::move(value)}, line);
-}
-
-/// One after the other; the value is that of the last.
-Expr in_order(std::vector<Expr> steps) {
-  Expr all = std::move(steps.front());
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    const int line = all.line;
-    all = made(Binary{BinaryOp::comma}, {std::move(all), std::move(steps[i])}, line);
-  }
-  return all;
 }
 
 // ---------------------------------------------------------------------------------- expressions
@@ -104,8 +96,8 @@ class Splitter {
           {is_copy ? names_.take(name + "_given") : name, decayed(part.type), parameter.line});
       if (is_copy) {  // by value: what the function writes is its own
         copies.push_back(declared(name, part.type, std::nullopt, parameter.line));
-        copy_of(part.type, name_of(name, parameter.line), name_of(out.back().name, parameter.line),
-                copies);
+        const Expr given = name_of(out.back().name, parameter.line);
+        into(copies, [&] { copy_of(part.type, name_of(name, parameter.line), given); });
       }
     }
   }
@@ -115,14 +107,12 @@ class Splitter {
     return {Declare{false, {{name, std::move(type), std::move(value), line}}}, line};
   }
 
-  static void copy_of(const Type& type, const Expr& to, const Expr& from, Body& out) {
+  void copy_of(const Type& type, const Expr& to, const Expr& from) {
     std::vector<Expr> targets;
     std::vector<Expr> values;
-    std::vector<Expr> steps;
     elements(to, type, targets);
     elements(from, type, values);
-    assign(targets, values, steps);
-    for (Expr& step : steps) out.push_back({Evaluate{std::move(step)}, to.line});
+    assign(targets, values);
   }
 
   void declare(const Declare& node, int line) {
@@ -146,13 +136,18 @@ class Splitter {
   }
 
   void declare_parts(const Variable& variable, bool is_static, int line) {
-    const bool is_list = variable.value && std::holds_alternative<InitList>(variable.value->node);
-    std::optional<Expr> value;
-    if (variable.value) {
-      std::vector<Expr> steps;
-      value = is_list ? hoisted_items(*variable.value, steps) : place(*variable.value, steps);
-      emit(std::move(steps), line);
+    if (variable.value && std::holds_alternative<Call>(variable.value->node)) {
+      for (const Part& part : parts_.of(variable.type)) {
+        out_.push_back(
+            declared(names_.of(variable.name, part.path), part.type, std::nullopt, line));
+      }
+      return call_into(name_of(variable.name, line), variable.type, *variable.value);
     }
+    const Expr* given = variable.value ? &*variable.value : nullptr;
+    if (given != nullptr && is_struct_literal(*given)) given = &given->operands[0];
+    const bool is_list = given != nullptr && std::holds_alternative<InitList>(given->node);
+    std::optional<Expr> value;
+    if (given != nullptr) value = is_list ? hoisted_items(*given) : place(*given);
     for (const Part& part : parts_.of(variable.type)) {
       const std::string name = names_.of(variable.name, part.path);
       if (is_list) {
@@ -162,19 +157,19 @@ class Splitter {
         out_.push_back(declared(name, part.type, access(*value, part.path), line));
       } else {
         out_.push_back(declared(name, part.type, std::nullopt, line));
-        if (value) copy_of(part.type, name_of(name, line), access(*value, part.path), out_);
+        if (value) copy_of(part.type, name_of(name, line), access(*value, part.path));
       }
     }
   }
 
   /// The items of an initialiser, in which structures are places now.
-  Expr hoisted_items(const Expr& list, std::vector<Expr>& steps) {
+  static Expr hoisted_items(const Expr& list) {
     Expr out = list;
     for (Expr& operand : out.operands) {
       if (std::holds_alternative<InitList>(operand.node)) {
-        operand = hoisted_items(operand, steps);
+        operand = hoisted_items(operand);
       } else if (is_structure(operand.type)) {
-        operand = place(operand, steps);
+        operand = place(operand);
       }
     }
     return out;
@@ -236,60 +231,25 @@ class Splitter {
 
   // ---------------------------------------------------------------------------------- structures
 
-  /// @p expr, of structures, without calls, assignments and choices: what it has become a place by
-  /// @p steps. Its parts may then be asked for one by one.
-  Expr simple(const Expr& expr, std::vector<Expr>& steps) {
-    return std::visit(
-        overload{
-            [&expr](const Name&) { return expr; },
-            [this, &expr, &steps](const Index&) {
-              Expr out = expr;
-              out.operands[0] = simple(expr.operands[0], steps);
-              return out;
-            },
-            [this, &expr, &steps](const MemberOf&) {
-              Expr out = expr;
-              out.operands[0] = simple(expr.operands[0], steps);
-              return out;
-            },
-            [this, &expr, &steps](const Unary& node) {
-              if (node.op == UnaryOp::dereference || node.op == UnaryOp::address) {
-                Expr out = expr;
-                out.operands[0] = simple(expr.operands[0], steps);
-                return out;
-              }
-              if (!is_step(node.op) || is_post_step(node.op)) {
-                throw Whole{"the value before `++` or `--` of a struct pointer is used"};
-              }
-              return stepped(node, expr, steps);
-            },
-            [this, &expr, &steps](const Binary& node) {
-              if (node.op == BinaryOp::comma) {
-                append(steps, effect(expr.operands[0]));
-                return simple(expr.operands[1], steps);
-              }
-              Expr out = expr;
-              for (Expr& operand : out.operands) {
-                if (is_of_structures(operand)) operand = simple(operand, steps);
-              }
-              return out;
-            },
-            [this, &expr, &steps](const Assign& node) { return stored(node, expr, steps); },
-            [this, &expr, &steps](const Ternary&) { return chosen(expr, steps); },
-            [this, &expr, &steps](const Call&) { return result(expr, steps); },
-            [this, &expr, &steps](const Cast&) { return converted(expr, steps); },
-            [](const Literal&) -> Expr { return unknown(); },
-            [](const SizeOf&) -> Expr { return unknown(); },
-            [](const InitList&) -> Expr { return unknown(); },
-        },
-        expr.node);
+  /// @p expr, of structures, as a place whose parts may be asked for one by one.
+  static Expr simple(const Expr& expr) {
+    const auto* unary = std::get_if<Unary>(&expr.node);
+    const bool is_place = std::holds_alternative<Index>(expr.node) ||
+                          std::holds_alternative<MemberOf>(expr.node) ||
+                          (unary != nullptr && !is_step(unary->op));
+    if (std::holds_alternative<Name>(expr.node) || std::holds_alternative<Ternary>(expr.node)) {
+      return expr;
+    }
+    if (std::holds_alternative<Cast>(expr.node)) return converted(expr);
+    if (!is_place && !std::holds_alternative<Binary>(expr.node)) unknown();
+    Expr out = expr;
+    for (Expr& operand : out.operands) {
+      if (is_of_structures(operand)) operand = simple(operand);
+    }
+    return out;
   }
 
   [[noreturn]] static Expr unknown() { throw Whole{"a struct is used in an unusual way"}; }
-
-  static void append(std::vector<Expr>& steps, std::vector<Expr> more) {
-    std::ranges::move(more, std::back_inserter(steps));
-  }
 
   /// A local of the type of @p expr, as if the user had declared it.
   Expr local(const Expr& expr) {
@@ -304,73 +264,39 @@ class Splitter {
     return name;
   }
 
-  /// Whether @p expr is a variable, or a choice of variables: part by part it is one, too.
-  static bool is_of_places(const Expr& expr) {
-    if (std::holds_alternative<Ternary>(expr.node)) {
-      return is_of_places(expr.operands[1]) && is_of_places(expr.operands[2]);
+  /// A call that gives a structure: through pointers to the parts of @p to.
+  void call_into(const Expr& to, const Type& type, const Expr& expr) {
+    if (!is_structure(expr.type) || body_.function(std::get<Call>(expr.node).function) == nullptr) {
+      unknown();
     }
-    const auto* unary = std::get_if<Unary>(&expr.node);
-    return std::holds_alternative<Name>(expr.node) || std::holds_alternative<Index>(expr.node) ||
-           std::holds_alternative<MemberOf>(expr.node) ||
-           (unary != nullptr && unary->op == UnaryOp::dereference);
-  }
-
-  Expr chosen(const Expr& expr, std::vector<Expr>& steps) {
-    if (!is_structure(expr.type)) {
-      if (!has_no_effect(expr)) throw Whole{"a choice of struct pointers has effects"};
-      return expr;
-    }
-    if (!has_no_effect(expr)) throw Whole{"an assignment stands inside a choice of structs"};
-    if (is_of_places(expr)) return expr;
-    std::vector<Expr> inner;
-    const std::vector<Expr> values = chosen_scalars(expr, inner);
-    if (!inner.empty()) throw Whole{"a choice of structs stands inside another value"};
-    Expr to = local(expr);
-    assign(scalars_of(to, to.type), values, steps);
-    return to;
-  }
-
-  /// Of a choice, and of those inside of it, the scalars: each is a choice.
-  std::vector<Expr> chosen_scalars(const Expr& expr, std::vector<Expr>& steps) {
-    if (!std::holds_alternative<Ternary>(expr.node)) return values_of(expr, steps);
-    std::vector<Expr> yes = chosen_scalars(expr.operands[1], steps);
-    std::vector<Expr> no = chosen_scalars(expr.operands[2], steps);
-    const Expr condition = scalar(expr.operands[0]);
-    for (std::size_t i = 0; i < yes.size(); ++i) {
-      yes[i] = made(Ternary{}, {condition, std::move(yes[i]), std::move(no[i])}, expr.line);
-    }
-    return yes;
-  }
-
-  /// A call that gives a structure: through pointers to the parts of a local.
-  Expr result(const Expr& expr, std::vector<Expr>& steps) {
-    const auto& call = std::get<Call>(expr.node);
-    if (!is_structure(expr.type) || body_.function(call.function) == nullptr) unknown();
-    Expr to = local(expr);
-    Expr out = called(expr, steps);
-    for (const Part& part : parts_.of(to.type)) {
+    Expr out = called(expr);
+    for (const Part& part : parts_.of(type)) {
       Expr place = access(to, part.path);
       out.operands.push_back(part.type.is_array()
                                  ? std::move(place)
                                  : made(Unary{UnaryOp::address}, {std::move(place)}, expr.line));
     }
-    steps.push_back(std::move(out));
+    emit(std::move(out));
+  }
+
+  /// What a call or a literal makes, as a local.
+  Expr made_local(const Expr& expr) {
+    const Expr to = local(expr);
+    if (is_struct_literal(expr)) {
+      assign(scalars_of(to, to.type), values_of(expr));
+    } else {
+      call_into(to, to.type, expr);
+    }
     return to;
   }
 
-  /// `(struct V){1, 2}`, or a pointer that stays one to the same structure.
-  Expr converted(const Expr& expr, std::vector<Expr>& steps) {
+  /// A pointer that stays one to the same structure.
+  static Expr converted(const Expr& expr) {
     const Expr& operand = expr.operands[0];
-    if (std::holds_alternative<InitList>(operand.node)) {
-      const std::vector<Expr> values = values_of(expr, steps);
-      Expr to = local(expr);
-      assign(scalars_of(to, to.type), values, steps);
-      return to;
-    }
     const bool is_same = operand.type.tag == expr.type.tag &&
                          operand.type.depth() == expr.type.depth() && is_of_structures(operand);
     if (!is_same) throw Whole{"a pointer is cast to another type"};
-    return simple(operand, steps);
+    return simple(operand);
   }
 
   /// The part @p path of @p expr, which simple() gave.
@@ -424,12 +350,9 @@ class Splitter {
   }
 
   /// What goes into the scalars of a structure, in their order.
-  std::vector<Expr> values_of(const Expr& value, std::vector<Expr>& steps) {
-    const auto* cast = std::get_if<Cast>(&value.node);
-    if (cast == nullptr || !std::holds_alternative<InitList>(value.operands[0].node)) {
-      return scalars_of(place(value, steps), value.type);
-    }
-    const Expr list = hoisted_items(value.operands[0], steps);
+  std::vector<Expr> values_of(const Expr& value) {
+    if (!is_struct_literal(value)) return scalars_of(place(value), value.type);
+    const Expr list = hoisted_items(value.operands[0]);
     std::vector<Expr> values;
     for (const Part& part : parts_.of(value.type)) {
       listed(part.type, item(list, value.type, part.path), values);
@@ -451,45 +374,35 @@ class Splitter {
     }
   }
 
-  static void assign(const std::vector<Expr>& targets, const std::vector<Expr>& values,
-                     std::vector<Expr>& steps) {
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      steps.push_back(assignment(targets[i], values[i]));
-    }
+  void assign(const std::vector<Expr>& targets, const std::vector<Expr>& values) {
+    for (std::size_t i = 0; i < targets.size(); ++i) emit(assignment(targets[i], values[i]));
   }
 
-  /// What evaluating @p expr does; nobody asks for its value.
-  std::vector<Expr> effect(const Expr& expr) {
+  /// What a statement evaluates: a store, a call, or several in the head of a loop.
+  void effect(const Expr& expr) {
     if (treats_bytes(expr)) return bytes_treated(expr);
     const auto* binary = std::get_if<Binary>(&expr.node);
     if (binary != nullptr && binary->op == BinaryOp::comma) {
-      std::vector<Expr> steps = effect(expr.operands[0]);
-      append(steps, effect(expr.operands[1]));
-      return steps;
-    }
-    if (!is_of_structures(expr)) return {scalar(expr)};
-    std::vector<Expr> steps;
-    if (const auto* unary = std::get_if<Unary>(&expr.node);
-        unary != nullptr && is_step(unary->op)) {
-      (void)stepped(*unary, expr, steps);
+      for (const Expr& operand : expr.operands) effect(operand);
+    } else if (!is_of_structures(expr)) {
+      emit(scalar(expr));
+    } else if (const auto* assign = std::get_if<Assign>(&expr.node)) {
+      stored(*assign, expr);
+    } else if (is_step(expr)) {
+      const Expr target = settled_target(expr.operands[0], expr.operands[0].type);
+      for (const Part& part : parts_.of(expr.type)) {
+        emit(made(expr.node, {access(target, part.path)}, expr.line));
+      }
+    } else if (std::holds_alternative<Call>(expr.node)) {
+      (void)made_local(expr);
     } else {
-      (void)simple(expr, steps);
+      (void)simple(expr);
     }
-    return steps;
-  }
-
-  /// `++p`, of which the value before is not asked for: where it is.
-  Expr stepped(const Unary& node, const Expr& expr, std::vector<Expr>& steps) {
-    const Expr target = settled_target(expr.operands[0], expr.operands[0].type, steps);
-    for (const Part& part : parts_.of(expr.type)) {
-      steps.push_back(made(node, {access(target, part.path)}, expr.line));
-    }
-    return target;
   }
 
   /// Where a structure is that is named once for each of its parts.
-  Expr place(const Expr& expr, std::vector<Expr>& steps) {
-    Expr found = simple(expr, steps);
+  static Expr place(const Expr& expr) {
+    Expr found = simple(expr);
     if (!has_no_effect(found)) throw Whole{"a subscript of a struct has an effect"};
     return found;
   }
@@ -510,8 +423,8 @@ class Splitter {
         expr.operands, [&stored](const Expr& operand) { return may_change(operand, stored); });
   }
 
-  /// A local that holds @p value, which @p steps compute.
-  Expr once(const Expr& value, std::vector<Expr>& steps) {
+  /// A local that holds @p value.
+  Expr once(const Expr& value) {
     Type type = decayed(value.type);
     if (!type.is_known()) throw Whole{"a struct is stored where something unknown says"};
     type.is_const = false;
@@ -519,78 +432,70 @@ class Splitter {
     name.type = type;
     locals_.push_back(
         declared(std::get<Name>(name.node).name, std::move(type), std::nullopt, value.line));
-    steps.push_back(assignment(name, scalar(value)));
+    emit(assignment(name, scalar(value)));
     return name;
   }
 
   /// Let nothing in @p place, which simple() gave, change when a @p stored is stored.
   /// @return false if something in a choice might, which must not be computed before.
-  bool settle(Expr& place, const Type& stored, std::vector<Expr>& steps, bool is_chosen = false) {
+  bool settle(Expr& place, const Type& stored, bool is_chosen = false) {
     if (!is_of_structures(place)) {
       if (!may_change(place, stored)) return true;
-      if (!is_chosen) place = once(place, steps);
+      if (!is_chosen) place = once(place);
       return !is_chosen;
     }
     const bool chooses = std::holds_alternative<Ternary>(place.node);
     for (std::size_t i = 0; i < place.operands.size(); ++i) {
       const bool is_one_of_two = is_chosen || (chooses && i > 0);
-      if (!settle(place.operands[i], stored, steps, is_one_of_two)) return false;
+      if (!settle(place.operands[i], stored, is_one_of_two)) return false;
     }
     return true;
   }
 
   /// Where parts of a @p stored, a structure or a pointer, are stored.
-  Expr settled_target(const Expr& expr, const Type& stored, std::vector<Expr>& steps) {
-    Expr found = place(expr, steps);
-    if (!settle(found, stored, steps)) {
+  Expr settled_target(const Expr& expr, const Type& stored) {
+    Expr found = place(expr);
+    if (!settle(found, stored)) {
       throw Whole{"a choice decides where a struct is stored that it depends on"};
     }
     return found;
   }
 
   /// What is stored, part by part, in a @p stored: a copy where a choice depends on it.
-  Expr settled_value(const Expr& expr, const Type& stored, std::vector<Expr>& steps) {
-    const Expr found = place(expr, steps);
+  Expr settled_value(const Expr& expr, const Type& stored) {
+    if (std::holds_alternative<Call>(expr.node) || is_struct_literal(expr)) return made_local(expr);
+    const Expr found = place(expr);
     Expr same = found;
-    std::vector<Expr> more;
-    if (settle(same, stored, more)) {
-      append(steps, std::move(more));
-      return same;
-    }
+    const std::size_t n_before = out_.size();
+    if (settle(same, stored)) return same;
+    out_.resize(n_before);
     const Expr copy = local(expr);
-    if (is_structure(expr.type)) {
-      assign(scalars_of(copy, expr.type), scalars_of(found, expr.type), steps);
-    } else {
-      for (const Part& part : parts_.of(expr.type)) {
-        steps.push_back(assignment(access(copy, part.path), access(found, part.path)));
-      }
-    }
+    copy_parts(copy, found, expr.type);
     return copy;
   }
 
-  /// An assignment: where it has stored.
-  Expr stored(const Assign& node, const Expr& expr, std::vector<Expr>& steps) {
-    Expr to = settled_target(expr.operands[0], expr.operands[0].type, steps);
+  /// Let the place @p to hold what @p from does: a structure, or a pointer to some.
+  void copy_parts(const Expr& to, const Expr& from, const Type& type) {
+    if (is_structure(type)) return assign(scalars_of(to, type), scalars_of(from, type));
+    for (const Part& part : parts_.of(type)) {
+      emit(assignment(access(to, part.path), access(from, part.path)));
+    }
+  }
+
+  void stored(const Assign& node, const Expr& expr) {
+    const Expr to = settled_target(expr.operands[0], expr.operands[0].type);
     const Type& type = expr.operands[0].type;
     const Expr& value = expr.operands[1];
     if (!is_of_structures(value)) {
       // p += 2, or p = 0
       const bool is_same = has_no_effect(value) && !may_change(value, type);
-      const Expr each = is_same ? value : once(value, steps);
+      const Expr each = is_same ? value : once(value);
       for (const Part& part : parts_.of(type)) {
-        steps.push_back(made(node, {access(to, part.path), scalar(each)}, expr.line));
+        emit(made(node, {access(to, part.path), scalar(each)}, expr.line));
       }
-      return to;
+      return;
     }
-    const Expr from = settled_value(value, type, steps);
-    if (is_structure(type)) {
-      assign(scalars_of(to, value.type), scalars_of(from, value.type), steps);
-    } else {
-      for (const Part& part : parts_.of(type)) {
-        steps.push_back(assignment(access(to, part.path), access(from, part.path)));
-      }
-    }
-    return to;
+    copy_parts(to, settled_value(value, type), type);
   }
 
   // --------------------------------------------------------------------------------------- bytes
@@ -619,7 +524,7 @@ class Splitter {
   }
 
   /// Few structures scalar by scalar, others a member at a time.
-  std::vector<Expr> bytes_treated(const Expr& expr) {
+  void bytes_treated(const Expr& expr) {
     const std::string& name = std::get<Call>(expr.node).function;
     const Expr& to = uncast(expr.operands[0]);
     const Expr& from = uncast(expr.operands[1]);
@@ -628,12 +533,11 @@ class Splitter {
     if (!is_of_structures(to) || to.type.derivation.empty() || !is_alike) {
       throw Whole{fmt::format("it calls '{}' on a struct and something else", name)};
     }
-    std::vector<Expr> steps;
     const Type type = element_of(to.type);
-    const Expr target = settled_target(to, type, steps);
+    const Expr target = settled_target(to, type);
     const bool is_same = !is_set || (has_no_effect(from) && !may_change(from, type));
-    const Expr given = is_same ? from : once(from, steps);
-    const Expr source = is_set ? scalar(given) : settled_value(from, type, steps);
+    const Expr given = is_same ? from : once(from);
+    const Expr source = is_set ? scalar(given) : settled_value(from, type);
     const Expr count = count_of(expr.operands[2], type, name);
     const auto n = integer_value(count, {});
     if (!n && may_change(expr.operands[2], type)) {
@@ -641,19 +545,16 @@ class Splitter {
     }
     const bool is_plain = is_set ? integer_value(source, {}) == 0 : name == "memcpy" || n == 1;
     if (n && is_plain && is_few(*n, element_of(to.type))) {
-      scalar_by_scalar(target, is_set ? nullptr : &source, *n, element_of(to.type), steps);
+      scalar_by_scalar(target, is_set ? nullptr : &source, *n, element_of(to.type));
     } else {
       for (const Part& part : parts_.of(to.type)) {
         Expr size = made(SizeOf{element_of(part.type)}, {}, expr.line);
         Expr bytes = made(Binary{BinaryOp::multiply}, {count, std::move(size)}, expr.line);
         Expr value = is_set ? source : access(source, part.path);
-        steps.push_back(made(Call{name},
-                             {access(target, part.path), std::move(value), std::move(bytes)},
-                             expr.line));
+        emit(made(Call{name}, {access(target, part.path), std::move(value), std::move(bytes)},
+                  expr.line));
       }
     }
-    if (steps.empty()) steps.push_back(number(0, expr.line));
-    return steps;
   }
 
   /// How many of @p type make so many bytes.
@@ -679,14 +580,13 @@ class Splitter {
   }
 
   /// The first @p n structures at @p to become those at @p from, or zeros.
-  void scalar_by_scalar(const Expr& to, const Expr* from, std::int64_t n, const Type& type,
-                        std::vector<Expr>& steps) {
+  void scalar_by_scalar(const Expr& to, const Expr* from, std::int64_t n, const Type& type) {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::vector<Expr> targets = scalars_of(behind(to, i), type);
       const std::vector<Expr> values = from == nullptr
                                            ? std::vector(targets.size(), number(0, to.line))
                                            : scalars_of(behind(*from, i), type);
-      assign(targets, values, steps);
+      assign(targets, values);
     }
   }
 
@@ -705,49 +605,22 @@ class Splitter {
         assign != nullptr && is_of_structures(expr.operands[1])) {
       throw Whole{"a pointer to a struct becomes another pointer"};
     }
-    std::vector<Expr> steps;
-    Expr out;
-    if (std::holds_alternative<MemberOf>(expr.node) || std::holds_alternative<Index>(expr.node)) {
-      out = element(expr, steps);
-    } else if (std::holds_alternative<Call>(expr.node)) {
-      out = called(expr, steps);
-    } else if (const auto* binary = std::get_if<Binary>(&expr.node);
-               binary != nullptr && binary->op == BinaryOp::comma) {
-      steps = effect(expr.operands[0]);
-      out = scalar(expr.operands[1]);
-    } else {
-      out = Expr{expr.node, {}, {}, expr.line};
-      for (const Expr& operand : expr.operands) {
-        const bool is_place = &operand == expr.operands.data() && takes_place(expr);
-        out.operands.push_back(is_of_structures(operand) ? any_part(operand, expr, steps)
-                               : is_place                ? element(operand, steps)
-                                                         : scalar(operand));
-      }
-    }
-    if (steps.empty()) return out;
-    steps.push_back(std::move(out));
-    return in_order(std::move(steps));
-  }
-
-  /// Whether the first operand must stay a place: `(++p, p_x) = 1` is no C.
-  static bool takes_place(const Expr& expr) {
-    const auto* unary = std::get_if<Unary>(&expr.node);
-    return std::holds_alternative<Assign>(expr.node) ||
-           (unary != nullptr && (unary->op == UnaryOp::address || is_step(unary->op)));
-  }
-
-  /// A member, or an element of one: what gives the structure stands before all of it, since lanes
-  /// know no elements of `(f(&v), v_x)[i]`.
-  Expr element(const Expr& expr, std::vector<Expr>& steps) {
     if (const auto* member = std::get_if<MemberOf>(&expr.node)) {
-      return access(simple(expr.operands[0], steps), {member->name});
+      return access(simple(expr.operands[0]), {member->name});
     }
-    if (!std::holds_alternative<Index>(expr.node)) return scalar(expr);
-    return indexed(element(expr.operands[0], steps), scalar(expr.operands[1]));
+    if (std::holds_alternative<Index>(expr.node)) {
+      return indexed(scalar(expr.operands[0]), scalar(expr.operands[1]));
+    }
+    if (std::holds_alternative<Call>(expr.node)) return called(expr);
+    Expr out{expr.node, {}, {}, expr.line};
+    for (const Expr& operand : expr.operands) {
+      out.operands.push_back(is_of_structures(operand) ? any_part(operand, expr) : scalar(operand));
+    }
+    return out;
   }
 
   /// Pointers to structures compare as those to any of their parts.
-  Expr any_part(const Expr& pointer, const Expr& in, std::vector<Expr>& steps) {
+  Expr any_part(const Expr& pointer, const Expr& in) {
     const bool compares = std::holds_alternative<Binary>(in.node) ||
                           std::holds_alternative<Ternary>(in.node) ||
                           (std::holds_alternative<Unary>(in.node) &&
@@ -755,17 +628,7 @@ class Splitter {
     if (!compares || is_structure(pointer.type)) {
       throw Whole{"a pointer to a struct becomes another pointer"};
     }
-    const auto* binary = std::get_if<Binary>(&in.node);
-    const bool may_be_left_out = binary != nullptr && (binary->op == BinaryOp::logical_and ||
-                                                       binary->op == BinaryOp::logical_or);
-    std::vector<Expr> own;
-    Expr part = access(place(pointer, own), parts_.of(pointer.type).front().path);
-    if (may_be_left_out && !own.empty()) {
-      own.push_back(std::move(part));
-      return in_order(std::move(own));
-    }
-    append(steps, std::move(own));
-    return part;
+    return access(place(pointer), parts_.of(pointer.type).front().path);
   }
 
   static void check_argument(const std::string& name, const FunctionDef* function, std::size_t i,
@@ -782,7 +645,7 @@ class Splitter {
     }
   }
 
-  Expr called(const Expr& expr, std::vector<Expr>& steps) {
+  Expr called(const Expr& expr) {
     const auto& call = std::get<Call>(expr.node);
     const FunctionDef* function = body_.function(call.function);
     Expr out{expr.node, {}, {}, expr.line};
@@ -793,10 +656,10 @@ class Splitter {
         out.operands.push_back(scalar(operand));
         continue;
       }
-      Expr from = place(operand, steps);
+      Expr from = place(operand);
       if (is_structure(operand.type) && std::holds_alternative<Ternary>(from.node)) {
         const Expr copy = local(operand);  // there is no choice of arrays
-        assign(scalars_of(copy, operand.type), scalars_of(from, operand.type), steps);
+        assign(scalars_of(copy, operand.type), scalars_of(from, operand.type));
         from = copy;
       }
       for (const Part& part : parts_.of(operand.type)) {
@@ -827,8 +690,30 @@ class Splitter {
     return std::exchange(out_, std::move(outer));
   }
 
-  void emit(std::vector<Expr> steps, int line) {
-    for (Expr& step : steps) out_.push_back({Evaluate{std::move(step)}, line});
+  void emit(Expr step) {
+    const int line = step.line;
+    out_.push_back({Evaluate{std::move(step)}, line});
+  }
+
+  /// Let what @p make emits stand in @p out.
+  template <class Make>
+  void into(Body& out, const Make& make) {
+    std::swap(out_, out);
+    make();
+    std::swap(out_, out);
+  }
+
+  /// What is evaluated in the head of a loop, as one expression.
+  Expr head(const Expr& expr) {
+    Body steps;
+    into(steps, [&] { effect(expr); });
+    Expr all = std::move(std::get<Evaluate>(steps.front().node).value);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      Expr& next = std::get<Evaluate>(steps[i].node).value;
+      const int line = all.line;
+      all = made(Binary{BinaryOp::comma}, {std::move(all), std::move(next)}, line);
+    }
+    return all;
   }
 
   void statement(const Stmt& stmt) {
@@ -836,7 +721,7 @@ class Splitter {
     const auto emit_node = [this, line](StmtNode node) { out_.push_back({std::move(node), line}); };
     std::visit(overload{
                    [this, line](const Declare& node) { declare(node, line); },
-                   [this, line](const Evaluate& node) { emit(effect(node.value), line); },
+                   [this](const Evaluate& node) { effect(node.value); },
                    [&](const Block& node) { emit_node(Block{statements_of(node.body)}); },
                    [&](const If& node) {
                      emit_node(If{scalar(node.condition), statements_of(node.then_body),
@@ -868,7 +753,7 @@ class Splitter {
       out.init = std::exchange(outside, {});
     }
     if (node.condition) out.condition = scalar(*node.condition);
-    if (node.step) out.step = in_order(effect(*node.step));
+    if (node.step) out.step = head(*node.step);
     out.body = statements_of(node.body);
     if (outside.empty()) {
       out_.push_back({std::move(out), line});
@@ -891,15 +776,13 @@ class Splitter {
           {Return{node.value ? std::optional(scalar(*node.value)) : std::nullopt}, line});
       return;
     }
-    std::vector<Expr> steps;
     std::vector<Expr> targets;
     for (const Part& part : parts_.of(node.value->type)) {
       Expr to = name_of(names_.of(result_, part.path), line);
       if (!part.type.is_array()) to = made(Unary{UnaryOp::dereference}, {std::move(to)}, line);
       elements(to, part.type, targets);
     }
-    assign(targets, values_of(*node.value, steps), steps);
-    emit(std::move(steps), line);
+    assign(targets, values_of(*node.value));
     out_.push_back({Return{}, line});
   }
 
@@ -915,38 +798,52 @@ class Splitter {
 /// written once for each part.
 constexpr int most_expressions = 30'000;
 
+// The kernel in its plain form, with such names as C has them.
+KernelBody in_plain_c(KernelBody body) {
+  if (is_plain(body)) return body;
+  const int line = body.entry().line;
+  body = plain(std::move(body));
+  if (!is_typed(body)) throw Whole{"a choice of values of unknown types has effects", line};
+  for (FunctionDef& function : body.functions) function = spelled(std::move(function));
+  return body;
+}
+
+KernelBody split(const KernelBody& body) {
+  const Parts parts(body);
+  PartNames names(body);
+  KernelBody out;
+  for (const Variable& table : body.tables) {
+    at_line(table.line, [&] { Splitter(body, parts, names).table(table, out.tables); });
+  }
+  for (const Parameter& parameter : body.entry().parameters) {
+    if (is_of_structures(parameter.type)) {
+      throw Whole{"the kernel takes a struct", parameter.line};
+    }
+  }
+  int n_expressions = 0;
+  for (const FunctionDef& function : body.functions) {
+    at_line(function.line,
+            [&] { out.functions.push_back(Splitter(body, parts, names).run(function)); });
+    for_each_expr_in(out.functions.back().body, [&](const Expr&) { ++n_expressions; });
+    if (n_expressions > most_expressions) {
+      throw Whole{fmt::format("part by part its structs are more than {} expressions; choose "
+                              "among them by `if`, not inside of other choices",
+                              most_expressions),
+                  function.line};
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 KernelBody without_structures(KernelBody body) {
   if (body.structures.empty()) return body;
-  const Parts parts(body);
-  PartNames names(body);
-  KernelBody out;
   try {
-    for (const Variable& table : body.tables) {
-      at_line(table.line, [&] { Splitter(body, parts, names).table(table, out.tables); });
-    }
-    for (const Parameter& parameter : body.entry().parameters) {
-      if (is_of_structures(parameter.type)) {
-        throw Whole{"the kernel takes a struct", parameter.line};
-      }
-    }
-    int n_expressions = 0;
-    for (const FunctionDef& function : body.functions) {
-      at_line(function.line,
-              [&] { out.functions.push_back(Splitter(body, parts, names).run(function)); });
-      for_each_expr_in(out.functions.back().body, [&](const Expr&) { ++n_expressions; });
-      if (n_expressions > most_expressions) {
-        throw Whole{fmt::format("part by part its structs are more than {} expressions; choose "
-                                "among them by `if`, not inside of other choices",
-                                most_expressions),
-                    function.line};
-      }
-    }
+    return infer_types(split(in_plain_c(std::move(body))));
   } catch (const Whole& whole) {
     throw UnsupportedError(fmt::format("line {}: {}", whole.line, whole.why));
   }
-  return infer_types(std::move(out));
 }
 
 }  // namespace op2::kernel

@@ -95,7 +95,7 @@ class TreeVerifier {
                         },
                         [&](const Switch& node) { choice(node, line); },
                         [&](const Return& node) {
-                          if (node.value) rooted(*node.value, is_plain_value, line);
+                          if (node.value) rooted(*node.value, is_plain_result, line);
                         },
                         [](const Break&) {}, [](const Continue&) {}},
                stmt.node);

@@ -286,6 +286,15 @@ TEST(Plain, LocalsOfConstsHaveTypesOnceThoseOfTheConstsAreKnown) {
   EXPECT_TRUE(made.tables.empty());
 }
 
+TEST(Plain, ChoicesOfAConstOrACallStayUntilTheConstHasAType) {
+  const Body body{eval(
+      assign(at("y", 0), mul(lit("2.0"), ternary(at("x", 0), name("c"), call("g", {name("x")})))))};
+  const KernelBody made = plain(with_helpers(body));
+  EXPECT_EQ(made, with_helpers(body));
+  EXPECT_TRUE(is_plain(made));
+  EXPECT_NE(plain(made, {{.name = "c", .type = number(), .value = {}}}), made);
+}
+
 TEST(Plain, NoLocalHasTheNameOfAConst) {
   const KernelBody made = plain(kernel_with(
       {{.node = Block{{declare("c", whole(), lit("0"))}}}, eval(assign(at("x", 0), name("c")))}));

@@ -32,9 +32,6 @@ Expr behind(Expr pointer) {
 Expr address_of(Expr place) {
   return unary(UnaryOp::address, std::move(place));
 }
-Expr comma(Expr left, Expr right) {
-  return binary(BinaryOp::comma, std::move(left), std::move(right));
-}
 
 /// `struct V { double x; int n[2]; }`, and a structure that points to its own kind.
 KernelBody with_structures(std::vector<FunctionDef> functions) {
@@ -128,14 +125,42 @@ TEST(KernelStructures, ResultsComeThroughPointers) {
                 eval(assign(at("op2_result_n", 0), at("v_n", 0))),
                 eval(assign(at("op2_result_n", 1), at("v_n", 1))), give()});
   const Expr called = call(
-      "same", {name("v_x"), name("v_n"), address_of(name("op2_struct_x")), name("op2_struct_n")});
+      "same", {name("v_x"), name("v_n"), address_of(name("op2_value1_x")), name("op2_value1_n")});
   expect_split(
       {given, kernel_of({declare("v", structure("V")),
                          eval(assign(at("x", 0), member(call("same", {name("v")}), "x")))})},
       {same,
-       kernel_of({declare("op2_struct_x", number()), declare("op2_struct_n", array(whole(), 2)),
-                  declare("v_x", number()), declare("v_n", array(whole(), 2)),
-                  eval(assign(at("x", 0), comma(called, name("op2_struct_x"))))})});
+       kernel_of({declare("v_x", number()), declare("v_n", array(whole(), 2)),
+                  declare("op2_value1_x", number()), declare("op2_value1_n", array(whole(), 2)),
+                  eval(called), eval(assign(at("x", 0), name("op2_value1_x")))})});
+}
+
+TEST(KernelStructures, WhatAChoiceMakesIsMadeInItsBranch) {
+  const Expr made = cast(structure("V"), list({lit("1.0"), list({lit("2"), lit("3")})}));
+  const KernelBody body = without_structures(with_structures({kernel_of(
+      {declare("v", structure("V")),
+       eval(assign(at("x", 0),
+                   member(ternary(less(at("x", 1), lit("0.0")), made, name("v")), "x")))})}));
+  const Body& split = body.entry().body;
+  const auto& branch = std::get<If>(split[split.size() - 2].node);
+  EXPECT_EQ(branch.then_body.size(), 6U);  // three scalars are made, and stored
+  EXPECT_EQ(branch.else_body.size(), 3U);
+  EXPECT_TRUE(body.structures.empty());
+}
+
+TEST(KernelStructures, StepsOfPointersToSomeMayHaveValues) {
+  const Type pointer_to_v = pointer_to(structure("V"));
+  expect_split(
+      {declare("v", array(structure("V"), 2)), declare("p", pointer_to_v, name("v")),
+       eval(assign(at("x", 0), member(behind(unary(UnaryOp::post_increment, name("p"))), "x")))},
+      {declare("v_x", array(number(), 2)), declare("v_n", array(array(whole(), 2), 2)),
+       declare("p_x", pointer(), name("v_x")),
+       declare("p_n", pointer_to(array(whole(), 2)), name("v_n")),
+       declare("op2_value1_x", pointer(), name("p_x")),
+       declare("op2_value1_n", pointer_to(array(whole(), 2)), name("p_n")),
+       eval(unary(UnaryOp::post_increment, name("p_x"))),
+       eval(unary(UnaryOp::post_increment, name("p_n"))),
+       eval(assign(at("x", 0), behind(name("op2_value1_x"))))});
 }
 
 TEST(KernelStructures, OneThatALoopDeclaresStandsInABlockWithTheLoop) {
