@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 EXTRAS: Mapping[str, str] = {
     "h5py": "io",
     "meshio": "io",
+    "xarray": "ugrid",
+    "h5netcdf": "ugrid",
+    "pyvista": "pyvista",
     "gmsh": "gmsh",
     "matplotlib": "plot",
     "mpl_toolkits": "plot",

@@ -413,6 +413,25 @@ class Mesh(Shown):
         """
         return seams.finite_elements().domain_of(self).ufl
 
+    def to_pyvista(self, *dats: Dat, numbering: str = "original", **fields: Dat) -> Any:
+        """Return the mesh with values for PyVista; all arrays are copies.
+
+        Args:
+            *dats: Dats on the vertices or cells, by their names; or functions, by `fem.on_mesh`.
+            numbering: "original", of the mesh's source file; or "mesh", the present numbering.
+            **fields: More Dats, by other names.
+
+        Returns:
+            A ``pyvista.UnstructuredGrid``; for example ``mesh.to_pyvista(u).plot()`` draws u.
+
+        Raises:
+            UsageError: A Dat is on another Set, or two have the same name.
+            DatTypeError: An argument is not a Dat.
+            DataTypeError: Values are complex.
+            MissingExtraError: PyVista is not installed.
+        """
+        return seams.showing().grid(self, dats, fields, numbering)
+
     def _entities(self, dim: int, name: str) -> MeshEntities:
         with waiting(f"{self.name}: finding {name} of {self.cells.size} cells"):
             return MeshEntities(self.cell, dim, self.cell_vertices, name, self.shape.seams)

@@ -10,6 +10,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.io.pyvista import grid as grid
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.reports.small_pictures import picture as picture
 from pyop2cxx.runtime import runtime

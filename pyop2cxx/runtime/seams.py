@@ -228,13 +228,16 @@ class CheckMode(Protocol):
 
 
 class Showing(Protocol):
-    """Objects in notebooks; see `pyop2cxx.reports.showing`."""
+    """Objects in notebooks and viewers; see `pyop2cxx.reports.showing`."""
 
     def facts(self, thing: Any) -> tuple[str, list[tuple[str, str]]]:
         """Return a title and rows that describe an object."""
 
     def picture(self, thing: Any) -> str:
         """Return a small picture of an object as SVG, or nothing."""
+
+    def grid(self, mesh: Any, dats: Any, fields: Any, numbering: str) -> Any:
+        """Return a mesh with values for PyVista."""
 
 
 class SavedGraphs(Protocol):

@@ -98,8 +98,8 @@ VENDORS = {
 }
 TEMPLATE_LINES = 80
 EXTRAS = (
-    *("basix", "cupyx", "ffcx", "gmsh", "h5py", "loopy", "matplotlib", "meshio", "mpi4py"),
-    *("petsc4py", "pyamg", "pymetis", "scipy", "tqdm", "ufl"),
+    *("basix", "cupyx", "ffcx", "gmsh", "h5netcdf", "h5py", "loopy", "matplotlib", "meshio"),
+    *("mpi4py", "petsc4py", "pyamg", "pymetis", "pyvista", "scipy", "tqdm", "ufl", "xarray"),
 )
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 PRONOUNS = {
