@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyop2cxx.algebra import krylov, libraries, on_ranks, own_krylov, petsc_ksp
+from pyop2cxx.algebra import krylov, libraries, on_ranks, own_krylov, petsc_ksp, plugged
 from pyop2cxx.algebra.convergence import Convergence, not_converged, not_factorised, of_zero
 from pyop2cxx.algebra.preconditioners import Kept, NotFactorised
 from pyop2cxx.algebra.systems import (
@@ -97,7 +97,8 @@ class Solver:
         values are), or auto. That is cupy where it is installed, loops run on CUDA and CuPy has the
         method and the preconditioner; else own where that is possible; otherwise scipy. The ilu of
         own is ILU(0), symmetric for a symmetric matrix; auto leaves ilu of mixed matrices to SciPy,
-        which exchanges rows, unless ksp_type is cg.
+        which exchanges rows, unless ksp_type is cg. Other packages add names, see
+        `pyop2cxx.algebra.plugged`.
 
         ``fused`` is for cg of own: a step has a single reduction over threads and processes, of
         all sums at once; results differ by rounding.
@@ -205,7 +206,7 @@ class Solver:
                 "a function"
             )
         package = _package(options, A, x, b)
-        solve = _SOLVERS[package]
+        solve = _SOLVERS.get(package, _solve_plugged)
         if isinstance(A, Mat) and A.is_distributed:
             solve = on_ranks.chosen(package)
         try:
@@ -279,6 +280,8 @@ def _checked(name: str, value: Any) -> Any:
         runtime.logger.warning("Solver: pc_type 'hypre' is not offered; 'amg' is taken instead")
     value = _SAME.get(value, value) if isinstance(value, str) else value
     choices = {"ksp_type": KRYLOV, "pc_type": PRECONDITIONERS, "package": PACKAGES}.get(name)
+    if choices is PACKAGES and value not in PACKAGES:
+        choices = (*PACKAGES, *plugged.names())
     if choices is not None:
         good = value in choices
         expected = f"one of: {', '.join(choices)}"
@@ -388,15 +391,31 @@ def _solve_by(
 def _solve_petsc(
     A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
 ) -> tuple[Any, Convergence]:
-    if not isinstance(A, Mat):
-        raise SolverOptionError("Solver: package 'petsc' needs a Mat; take 'scipy' for a function")
-    operator, rhs = A.to_scipy(), right_side(A, x, b, flat)
-    check_finite(np, {A.label: operator.data, "b": rhs})
-    guess = guess_of(x, rhs, options, np, flat)
+    operator, rhs, guess = _for_library(A, x, b, options)
     if not rhs.any():
         return rhs, of_zero()
     with libraries.one_blas_thread():
         return petsc_ksp.solve(A, operator, rhs, guess, options, kept)
+
+
+def _solve_plugged(
+    A: Any, x: Vector, b: Vector, options: Mapping[str, Any], kept: Kept
+) -> tuple[Any, Convergence]:
+    operator, rhs, guess = _for_library(A, x, b, options)
+    if not rhs.any():
+        return rhs, of_zero()
+    return plugged.solve(options["package"], operator, rhs, guess, options)
+
+
+def _for_library(A: Any, x: Vector, b: Vector, options: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Return matrix, right-hand side and initial guess of a Mat's system on the host."""
+    if not isinstance(A, Mat):
+        raise SolverOptionError(
+            f"Solver: package '{options['package']}' needs a Mat; take 'scipy' for a function"
+        )
+    operator, rhs = A.to_scipy(), right_side(A, x, b, flat)
+    check_finite(np, {A.label: operator.data, "b": rhs})
+    return operator, rhs, guess_of(x, rhs, options, np, flat)
 
 
 _SOLVERS = {

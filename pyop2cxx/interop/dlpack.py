@@ -59,12 +59,11 @@ def host_capsule(values: Array, max_version: tuple[int, int] | None, *, copy: bo
     Args:
         values: The values.
         max_version: The newest version of DLPack readable by the consumer.
-        copy: True for separate memory.
+        copy: True for separate memory; from version 1 on the capsule is then marked as a copy.
     """
-    shown = values.copy() if copy else values
     if max_version is not None and np.lib.NumpyVersion(np.__version__) >= "2.1.0":
-        return shown.__dlpack__(max_version=max_version)
-    return shown.__dlpack__()
+        return values.__dlpack__(max_version=max_version, copy=copy)
+    return (values.copy() if copy else values).__dlpack__()
 
 
 def device_capsule(array: _core.exchange.SharedArray, max_version: tuple[int, int] | None) -> Any:

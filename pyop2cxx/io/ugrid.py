@@ -152,7 +152,7 @@ def _dataset(mesh: Mesh, fields: Mapping[str, Dat], numbering: str, what: str) -
         f"{cells}_dimension": places[cells],
     }
     ends = {"cf_role": f"{cells}_node_connectivity", "start_index": 0}
-    variables = {
+    variables: dict[str, Any] = {
         "mesh": ((), np.int32(0), about),
         rows: ((places[cells], f"mesh_{cells}_corners"), found.cells, ends),
     }

@@ -54,6 +54,7 @@ PYTHON_RANKS = {
     "op2": 22,
     "__init__": 23,
     "__main__": 23,
+    "pytest_plugin": 23,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 LATE_IMPORTS = {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,71 @@ def test_a_copy_is_not_shared(x: Any) -> None:
     array = _core.exchange.from_capsule(capsule)
     assert array.address != x.buffer.address
     assert array.shape == [3]
+
+
+def flags_of(capsule: Any) -> int:
+    """The flags of a versioned capsule, read as a consumer in C does; 2: a copy was made."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    place = pointer(capsule, b"dltensor_versioned")
+    return ctypes.c_uint64.from_address(place + 24).value  # behind version, context and deleter
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy has no flags")
+def test_a_copy_is_marked_as_such(x: Any) -> None:
+    assert flags_of(x.__dlpack__(max_version=(1, 0))) == 0
+    assert flags_of(x.__dlpack__(max_version=(1, 0), copy=True)) == 2
+
+
+@pytest.fixture(params=["sequential", "openmp", "opencl"])
+def backend(request: pytest.FixtureRequest) -> Any:
+    if not any(b.name == request.param and b.available for b in op2.backends()):
+        pytest.skip(f"no {request.param} here")
+    with op2.backend(request.param):
+        yield request.param
+    op2.exit()
+
+
+def mean_of_squares(x: Any) -> Any:
+    """Written for any library of the array API."""
+    xp = x.__array_namespace__()
+    return xp.mean(xp.square(x))
+
+
+def test_consumers_of_the_array_api_share_values_after_loops(backend: str, x: Any) -> None:
+    strict = pytest.importorskip("array_api_strict")
+    on = x.dataset.set if isinstance(x, op2.Dat) else op2.Set(1)
+    kernel = "void one_more(double *x) { for (int i = 0; i < %d; ++i) x[i] += 1; }"
+    n = 1 if isinstance(x, op2.Dat) else 3
+    access = op2.RW if isinstance(x, op2.Dat) else op2.INC
+    op2.par_loop(op2.Kernel(kernel % n, "one_more"), on, x(access))
+    theirs = strict.from_dlpack(x)
+    assert float(mean_of_squares(theirs)) == pytest.approx(29 / 3)
+    theirs[0] = 0.0
+    assert x.data_ro.tolist() == [0, 3, 4]
+    if hasattr(np.ndarray, "__array_namespace__"):
+        assert float(mean_of_squares(x.data_ro)) == pytest.approx(25 / 3)
+
+
+def test_arrays_of_the_array_api_are_used_in_place(backend: str) -> None:
+    strict = pytest.importorskip("array_api_strict")
+    theirs = strict.asarray([1.0, 2.0, 3.0])
+    cells = op2.Set(3)
+    x = op2.Dat(cells, theirs, copy=False)
+    loop = op2.ParLoop(op2.Kernel("void twice(double *x) { *x *= 2; }", "twice"), cells, x(op2.RW))
+    loop()
+    assert np.shares_memory(x.data_ro, np.from_dlpack(theirs))
+    assert np.from_dlpack(theirs).tolist() == [2, 4, 6]
+
+
+def test_a_copy_of_an_array_is_an_error_or_is_said() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    cells, integers = op2.Set(3), strict.asarray([1, 2, 3])
+    with pytest.raises(DataValueError, match=r"copy=False, but .* it is of dtype int64, not"):
+        op2.Dat(cells, integers, dtype="float64", copy=False)
+    with pytest.warns(UserWarning, match="the Array is copied, because it is of dtype int64"):
+        op2.Dat(cells, integers, dtype="float64")
+    assert op2.Dat(cells, integers, dtype="float64", copy=True).data_ro.tolist() == [1, 2, 3]
 
 
 def test_only_owned_values_are_shared() -> None:

@@ -56,6 +56,7 @@ EXCEPTIONS = {
     "pyop2cxx/data/mat_args": "tests/python/test_mat_paths.py",
     "pyop2cxx/data/mat_values": "tests/python/test_mats.py",
     "pyop2cxx/exceptions": "tests/python/test_errors.py",
+    "pyop2cxx/pytest_plugin": "tests/python/test_plugged.py",
     "pyop2cxx/loop/checks": "tests/python/test_parloop.py",
     "pyop2cxx/loop/run": "tests/python/test_parloop.py",
     "pyop2cxx/pipeline/request": "tests/python/test_flow.py",
@@ -263,8 +264,8 @@ def test_what_is_found_by_name_is_there() -> None:
         for path in structure.python_modules(ROOT)
         if "import_module(" in path.read_text() and path.parent.name != "pyop2"
     }
-    backends, optional = {"runtime/engine.py", "backends/_plugged.py"}, "base/extras.py"
-    assert by_name == {"__init__.py", "op2.py", "runtime/seams.py", *backends, optional}
+    plugs = {"runtime/engine.py", "base/plugs.py", "pytest_plugin.py"}
+    assert by_name == {"__init__.py", "op2.py", "runtime/seams.py", *plugs, "base/extras.py"}
     for file in ("runtime/seams.py", "op2.py"):
         text = (ROOT / "pyop2cxx" / file).read_text()
         names = set(re.findall(r'import_module\(\s*"pyop2cxx\.([\w.]+)"', text))

@@ -44,7 +44,7 @@ def test_the_wheel_holds_all_that_runs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     sources = {str(p.relative_to(ROOT)) for p in (ROOT / "pyop2cxx").rglob("*.py")}
     templates = {f"pyop2cxx/{p.relative_to(ROOT)}" for p in (ROOT / "templates").rglob("*.j2")}
-    demos = {f"pyop2cxx/{p.relative_to(ROOT)}" for p in (ROOT / "demos").rglob("*.py")}
+    demos = {f"pyop2cxx/{p.relative_to(ROOT)}" for p in (ROOT / "demos").glob("*.py")}
     stubs = {str(p.relative_to(ROOT)) for p in (ROOT / "pyop2cxx").rglob("*.pyi")}
     assert templates
     assert stubs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A backend of another package, as one would write it: this file, a template, an entry point."""
+"""The backend: facts for the compiler, a language, a template, and flags of the C compiler."""
 
 from pathlib import Path
 
