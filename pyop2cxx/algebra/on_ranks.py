@@ -30,7 +30,7 @@ def chosen(package: str) -> Callable[..., tuple[Any, Convergence]]:
     Raises:
         SolverOptionError: The package has none.
     """
-    if package in ("petsc", "cupy"):
+    if package not in ("own", "scipy"):
         raise SolverOptionError(
             f"Solver: package {package!r} is not carried over processes yet; take 'own' (cg, gmres "
             "or bicgstab with none, jacobi or ilu), or 'scipy', which gathers the system"
