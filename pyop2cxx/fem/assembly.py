@@ -351,7 +351,8 @@ def _lift(
     factor = number(scale, "lift: scale")
     if x0 is not None:
         check_function(x0, a.spaces[1], "lift: x0")
-    if not held or factor == 0 or (x0 is None and not values.any()):
+    is_zero = x0 is None and not values.any() and not vector.dat.dataset.set.is_distributed
+    if not held or factor == 0 or is_zero:
         return
     given, action = _lifting(a)
     given.dat.zero()

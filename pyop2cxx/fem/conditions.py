@@ -14,10 +14,12 @@ from pyop2cxx.fem._packages import ufl
 from pyop2cxx.fem.functions import Constant, Function, check_function
 from pyop2cxx.fem.held import digest_of, held_of
 from pyop2cxx.fem.interpolation import interpolated
-from pyop2cxx.fem.spaces import FunctionSpace, Subspace, scalar_part
+from pyop2cxx.fem.spaces import FunctionSpace, Subspace, numbers_of, scalar_part
 from pyop2cxx.fem.values import answer, number, shown
+from pyop2cxx.mesh.topology import with_owners
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
-from pyop2cxx.sets.sets import Subset
+from pyop2cxx.sets.sets import Set, Subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +56,8 @@ class DirichletBC:
         DataValueError: The mask has another shape.
     """
 
+    values: Array
+
     def __init__(
         self,
         space: FunctionSpace | Subspace,
@@ -76,16 +80,37 @@ class DirichletBC:
         components = np.arange(part.dim) if component is None else np.array([component])
         with waiting(f"DirichletBC: finding dofs among {part.dof_set.size}"):
             held = _held(part, where)
-        self._part = part
-        self._own = (held[:, None] * part.dim + components).reshape(-1)
+        self.uid = runtime.next_uid()
+        self._place, self._part = space, part
+        own = (held[:, None] * part.dim + components).reshape(-1)
+        dofs = space.numbers_in_whole(own)
+        self._own, self.dofs = own[dofs >= 0], dofs[dofs >= 0]
         self._components = components
         self.space = space.whole
-        self.dofs = space.start + self._own
         self.digest = digest_of(self.dofs)
         self.set(value)
+        runtime.processes.note(self)
 
     def __repr__(self) -> str:
         return f"<DirichletBC: {self.dofs.size} of {self.space.size} values of {self.space}>"
+
+    def on_sets(self) -> list[Set]:
+        """Return the Sets of the dofs."""
+        return [self._part.dof_set, self.space.dof_set]
+
+    def prepare_to_share(self) -> None:
+        """Nothing is missing before `op2.distribute`."""
+
+    def become_shared(self) -> None:
+        """Have the dofs of this rank, ghosts too."""
+        entities, components = np.divmod(self._own, self._part.dim)
+        entities = numbers_of(self._part.dof_set, entities)
+        own = entities * self._part.dim + components
+        dofs = np.where(entities < 0, -1, self._place.numbers_in_whole(np.maximum(own, 0)))
+        there = np.flatnonzero(dofs >= 0)
+        there = there[np.argsort(dofs[there])]
+        self._own, self.dofs, self.values = own[there], dofs[there], self.values[there]
+        self.digest = digest_of(self.dofs)
 
     def set(self, value: Any) -> None:
         """Change the values; the argument is as of `DirichletBC`."""
@@ -93,7 +118,7 @@ class DirichletBC:
         if not (isinstance(value, Function) and value.space.dof_set is self._part.dof_set):
             target = Function(self._part, _dtype_of(value))
             function = interpolated(self._spread(value), target, "DirichletBC")
-        found = np.array(function.values[self._own])
+        found = np.array(np.asarray(function.dat.data_ro_with_halos).reshape(-1)[self._own])
         self.values = found if np.imag(found).any() else np.array(found.real)
 
     def apply(
@@ -167,12 +192,14 @@ def _held(space: FunctionSpace, where: Any) -> Array:
     several = isinstance(where, list | tuple | set | frozenset) and where
     names = list(where) if several else [where]
     if all(isinstance(one, str) or is_integer(one) for one in names):
-        return distinct(np.concatenate([_of_tag(space, one) for one in names]))
+        found = np.concatenate([_of_tag(space, one) for one in names])
+        return with_owners(space.dof_set, found)
     if isinstance(where, Subset):
-        return _of_subset(space, where)
+        return with_owners(space.dof_set, _of_subset(space, where))
     if where is None:
-        everywhere = np.arange(space.domain.facets("exterior_facet").set.size)
-        return _on_facets(space, "exterior_facet", everywhere)
+        everywhere = np.arange(space.domain.facets("exterior_facet").set.exec_size)
+        found = _on_facets(space, "exterior_facet", everywhere)
+        return with_owners(space.dof_set, found)
     if callable(where):
         where = answer(where, space.dof_coordinates, "DirichletBC: where")
     mask = plain_array(where, "DirichletBC")
@@ -183,7 +210,7 @@ def _held(space: FunctionSpace, where: Any) -> Array:
                 f"DirichletBC: dofs are 0 to {n_dofs - 1}, got {mask.min()} to {mask.max()}"
             )
         if not (mask.size == n_dofs > 2 and mask.max() <= 1):  # a mask of integers
-            return distinct(mask).astype(np.int64)
+            return with_owners(space.dof_set, mask).astype(np.int64)
     if mask.dtype == bool and mask.shape == ():
         mask = np.full(n_dofs, mask)
     if mask.dtype != bool or mask.shape != (n_dofs,):
@@ -191,7 +218,7 @@ def _held(space: FunctionSpace, where: Any) -> Array:
             f"DirichletBC: expected a mask of {n_dofs} booleans, one for each dof, got "
             f"{mask.dtype} of shape {mask.shape}"
         )
-    return np.flatnonzero(mask)
+    return with_owners(space.dof_set, np.flatnonzero(mask))
 
 
 def _kinds(space: FunctionSpace) -> tuple[str, ...]:
@@ -204,7 +231,11 @@ def _of_tag(space: FunctionSpace, tag: str | int) -> Array:
     """Return the dofs of a tag's facets, on the boundary and inside."""
     domain = space.domain
     parts = {kind: domain.tagged(kind, tag) for kind in _kinds(space)}
-    found = [_on_facets(space, kind, one.indices) for kind, one in parts.items() if one is not None]
+    found = [
+        _on_facets(space, kind, one.indices[: one.exec_size])
+        for kind, one in parts.items()
+        if one is not None
+    ]
     points = getattr(space.mesh, "vertex_tags", {})
     if not found and tag in points:
         return _on_vertices(space, points[tag].indices)
@@ -222,7 +253,7 @@ def _of_subset(space: FunctionSpace, where: Subset) -> Array:
         return _on_vertices(space, where.indices)
     for kind in _kinds(space):
         if whole is domain.facets(kind).set:
-            return _on_facets(space, kind, where.indices)
+            return _on_facets(space, kind, where.indices[: where.exec_size])
     if whole is not getattr(getattr(mesh, "facets", None), "set", None):
         raise MapValueError(
             "DirichletBC: expected a Subset of the Set of exterior, interior or all facets, or of "
@@ -230,7 +261,7 @@ def _of_subset(space: FunctionSpace, where: Subset) -> Array:
         )
     found = []
     for kind in _kinds(space):
-        numbers = getattr(mesh, f"{kind}s").facets.values[:, 0]
+        numbers = getattr(mesh, f"{kind}s").facets.computed_values[:, 0]
         found.append(_on_facets(space, kind, np.flatnonzero(np.isin(numbers, where.indices))))
     return distinct(np.concatenate(found))
 
@@ -240,7 +271,7 @@ def _on_vertices(space: FunctionSpace, vertices: Array) -> Array:
     if space.element.is_mixed:
         raise UsageError("DirichletBC: the space is mixed; take space.sub(i)")
     closures = scalar_part(space.element).entity_closure_dofs[0]
-    corners, dofs = space.domain.corners, space.cell_dofs.values
+    corners, dofs = space.domain.corners, space.cell_dofs.computed_values
     found = [
         dofs[np.isin(corners[:, i], vertices)][:, closure].reshape(-1)
         for i, closure in enumerate(closures)
@@ -253,12 +284,13 @@ def _on_facets(space: FunctionSpace, kind: str, chosen: Array) -> Array:
     domain = space.domain
     facets = domain.facets(kind)
     # the first of two cells suffices: both have the dofs on the facet
-    cells = facets.cells.values[chosen, 0]
-    numbers = np.asarray(facets.local_numbers.data_ro).reshape(facets.set.size, -1)[chosen, 0]
+    cells = facets.cells.computed_values[chosen, 0]
+    numbers = np.asarray(facets.local_numbers.data_ro_with_halos)
+    numbers = numbers.reshape(facets.set.total_size, -1)[chosen, 0]
     if space.element.is_mixed:
         raise UsageError("DirichletBC: the space is mixed; take space.sub(i)")
     closures = scalar_part(space.element).entity_closure_dofs[domain.tdim - 1]
-    dofs = space.cell_dofs.values
+    dofs = space.cell_dofs.values_with_halo
     found = [
         dofs[cells[numbers == number][:, None], closure].reshape(-1)
         for number, closure in enumerate(closures)

@@ -19,6 +19,7 @@ from pyop2cxx.mesh.cells import reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
 from pyop2cxx.mesh.mixed import MixedMesh
 from pyop2cxx.mesh.nodes import node_corners
+from pyop2cxx.mesh.topology import points_of, refuse_shared
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import Memo, until_exit
 from pyop2cxx.sets.maps import Map
@@ -140,11 +141,13 @@ class Domain:
                 f"pyop2cxx.fem: a {self.cell_type} has {n_corners} vertices, but Map "
                 f"'{mesh.cell_vertices.name}' has arity {mesh.cell_vertices.arity}"
             )
-        if mesh.cells.total_size != mesh.cells.size:
+        if mesh.cells.may_have_ghosts:
             raise UnsupportedError(
-                f"pyop2cxx.fem: Set '{mesh.cells.name}' has cells of other processes; a mesh is "
-                "whole in one process here"
+                f"pyop2cxx.fem: Set '{mesh.cells.name}' has cells of other processes; make "
+                "function spaces of the whole mesh, and call op2.distribute afterwards"
             )
+        self.uid = runtime.next_uid()
+        runtime.processes.note(self)
         self.degree: int = getattr(mesh, "degree", 1)
         self._refuse_doubled()
         geometry = elements.element("P", self.cell_type, self.degree, shape=(self.gdim,))
@@ -164,6 +167,43 @@ class Domain:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (domain_of, (self.mesh,))
+
+    # Processes
+
+    def on_sets(self) -> list[Set]:
+        """Return the Sets of the mesh."""
+        return [self.mesh.cells, self.mesh.vertices]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether `op2.distribute` has shared the mesh among processes."""
+        return self.mesh.cells.is_distributed
+
+    def prepare_to_share(self) -> None:
+        """Make the Maps from facets needed by forms, before `op2.distribute` shares the mesh.
+
+        Of spaces with dofs inside of cells only, such as DG, forms use facets between cells, too.
+        """
+        spaces = [one for one in self.numberings.values() if hasattr(one, "cell_dofs")]
+        self.facet_map("exterior_facet", self.cell_nodes)
+        self.facets("interior_facet")
+        for one in spaces:
+            self.facet_map("exterior_facet", one.cell_dofs)
+        apart = [one for one in spaces if one.is_apart]
+        for one in spaces if apart else ():
+            self.facet_map("interior_facet", self.cell_nodes)
+            self.facet_map("interior_facet", one.cell_dofs)
+
+    def become_shared(self) -> None:
+        """Have the cells of this rank."""
+        if self._place is not None:
+            self._place = self._place[self.mesh.cells.global_numbers]
+        self._entities.clear()
+        for name in ("corners", "facet_states"):
+            self.__dict__.pop(name, None)
+        kept = getattr(self.mesh, "__dict__", {}).get("_pyop2cxx_domain")
+        if kept is not None:
+            kept.epoch = runtime.epoch
 
     def ufl_id(self) -> int:
         """Return the number that identifies a mesh in UFL."""
@@ -233,13 +273,16 @@ class Domain:
         if dtype not in self._coordinates:
             self._coordinates[dtype] = Dat(own.dataset, dtype=dtype, name=f"{own.name}_{dtype}")
         copied = self._coordinates[dtype]
-        copied.data_wo[...] = own.data_ro
+        copied.data_wo_with_halos[...] = own.data_ro_with_halos
         return copied
 
     @cached_property
     def corners(self) -> Array:
-        """Vertices of each cell, in the order of kernels; shape (n_cells, n)."""
-        return np.asarray(self.cell_vertices.values)
+        """Vertices of each cell, in the order of kernels; shape (n_cells, n).
+
+        Of a shared mesh the cells are those that loops visit: near ghosts, too.
+        """
+        return np.asarray(self.cell_vertices.computed_values)
 
     def entities(self, dim: int) -> tuple[Array, int]:
         """Return the numbers of the entities of each cell, shape (n_cells, n), and their count.
@@ -247,6 +290,7 @@ class Domain:
         Args:
             dim: 0, 1, 2, 3; at most the dimension of the cells.
         """
+        refuse_shared(self.mesh.cells, "a FunctionSpace of another element")
         if dim == 0:
             return self.corners, self.mesh.vertices.size
         if dim == self.tdim:
@@ -320,6 +364,9 @@ class Domain:
         facets = self.facets(kind)
         key = (kind, map_.uid)
         if key not in self.numberings:
+            refuse_shared(
+                self.mesh.cells, f"the first integral over {facets.set.name} of '{map_.name}'"
+            )
             arity = facets.cells.arity * map_.arity
             values = map_.values[facets.cells.values].reshape(facets.set.size, arity)
             name = f"{facets.set.name}_{map_.name}"
@@ -405,8 +452,7 @@ class Domain:
         """
         # rounded, so that points on a vertex, or on an axis, are exact
         values = np.round(self._geometry.tabulate(0, points)[0, :, :, 0], 14)
-        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)
-        where = where[self.cell_nodes.values]
+        where = points_of(self.mesh.coordinates)[self.cell_nodes.computed_values]
         found: Array = np.einsum("qv,cvd->cqd", values, where)
         return found
 
@@ -420,8 +466,7 @@ class Domain:
             Shape (n_cells, n, gdim, tdim).
         """
         slopes = self._geometry.tabulate(1, points)[1:, :, :, 0]
-        where = np.asarray(self.mesh.coordinates.data_ro).reshape(-1, self.gdim)
-        where = where[self.cell_nodes.values]
+        where = points_of(self.mesh.coordinates)[self.cell_nodes.computed_values]
         found: Array = np.einsum("tqv,cvd->cqdt", slopes, where)
         return found
 
@@ -465,7 +510,8 @@ def domain_of(mesh: Any) -> Domain:
     if not hasattr(mesh, "__dict__"):
         return _made(_Key(mesh))
     kept = mesh.__dict__.get("_pyop2cxx_domain")
-    if kept is None or kept.epoch != runtime.epoch or kept.domain.mesh is not mesh:
+    is_known = kept is not None and kept.domain is not None and kept.domain.mesh is mesh
+    if not is_known or (kept.epoch != runtime.epoch and not kept.domain.is_shared):
         kept = _Kept(runtime.epoch, Domain(mesh))
         mesh.__dict__["_pyop2cxx_domain"] = kept  # so that both are dropped together
     made: Domain = kept.domain

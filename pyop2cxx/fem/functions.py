@@ -205,13 +205,20 @@ class Function(ufl.Coefficient, Shown):
         """
         if not self.space.parts:
             raise UsageError(f"Function '{self.name}': its space is not mixed")
-        found, start = [], 0
+        found = []
         for i, part in enumerate(self.space.parts):
             one = Function(part, self.dat.dtype, f"{self.name}_{i}")
-            one.set_values(self.values[start : start + part.size])
+            places = self.space.sub(i).numbers_in_whole(np.arange(part.size))
+            one.set_values(self.values[places])
             found.append(one)
-            start += part.size
         return tuple(found)
+
+    def join(self, given: list[Function]) -> None:
+        """Set all values by functions of the parts of the space: the inverse of `split`."""
+        values = np.empty(self.space.size, self.dat.dtype)
+        for i, one in enumerate(given):
+            values[self.space.sub(i).numbers_in_whole(np.arange(one.space.size))] = one.values
+        self.set_values(values)
 
 
 def _function_of(space: FunctionSpace, dat: Dat) -> Function:

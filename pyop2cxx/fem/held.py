@@ -18,6 +18,7 @@ from pyop2cxx.data.mat_rows import Places
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.run import par_loop
+from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.sets.sets import Subset
@@ -55,15 +56,17 @@ class Held:
         given = [bc.dofs for bc in bcs]
         self.space = space
         self.dofs = distinct(np.concatenate([np.empty(0, np.int64), *given])).astype(np.int64)
-        self.mask = np.zeros(space.size, bool)
+        self.mask = np.zeros(space.n_held, bool)
         self.mask[self.dofs] = True
         self._where = [np.searchsorted(self.dofs, one) for one in given]
-        self.key = (space.dof_set.uid, *(bc.digest for bc in bcs))
+        # of a shared mesh all processes have the same answer
+        self._is_any = self.dofs.size > 0 or (space.dof_set.is_distributed and len(given) > 0)
+        self.key = (space.dof_set.uid, runtime.n_distributions, *(bc.digest for bc in bcs))
         self._lock = RLock()
         self._kept = Memo(16)
 
     def __bool__(self) -> bool:
-        return self.dofs.size > 0
+        return self._is_any
 
     def values_of(self, bcs: Iterable[Condition]) -> Array:
         """Return the given values, shape (n,); for a dof of several conditions the last counts.
@@ -100,7 +103,8 @@ class Held:
         is_zero = values is None
         values = np.zeros(self.dofs.size) if values is None else values
         if x0 is not None and (scale != 1 or x0.dat.dtype != target.dat.dtype):
-            values, x0 = values - x0.values[self.dofs], None  # on the host
+            start = np.asarray(x0.dat.data_ro_with_halos).reshape(-1)[self.dofs]
+            values, x0 = values - start, None  # on the host
         values = values if scale == 1 else scale * values
         target.check_holds(values)
         with self._lock:
@@ -128,9 +132,10 @@ class Held:
 
         dat, last = self._kept.made((what, dtype), made)
         if last[0] is None or not np.array_equal(last[0], values):
-            whole = np.zeros(space.size, dtype)
+            whole = np.zeros(space.n_held, dtype)
             whole[self.dofs] = values
-            dat.data_wo.reshape(-1)[:] = whole
+            dat.data_wo_with_halos.reshape(-1)[:] = whole
+            dat.halo_valid = True
             dat.to_device()  # requested by the call
             last[0] = values.copy()
         found: Dat = dat
@@ -235,7 +240,7 @@ class Held:
             values: Of the given dofs of the columns, shape (n,).
             vector: On the rows' dofs.
         """
-        if not values.any():
+        if not values.any() and not matrix.is_distributed:
             return
         key = ("lift", self.key)
 
@@ -246,9 +251,24 @@ class Held:
             return places, rows[places], cols[places]
 
         places = self._kept.made((matrix.sparsity.uid, *key), made)
+        if matrix.is_distributed:
+            self._subtract(matrix, values, places, vector)
+            return
         with self._lock:
             given = self._sent(values, matrix.dtype, "given")
             subtract_product(matrix, key, places, given, vector)
+
+    def _subtract(
+        self, matrix: Mat, values: Array, entries: tuple[Array, Array, Array], vector: Dat
+    ) -> None:
+        """Subtract the product of entries in owned rows, on the host."""
+        whole = np.zeros(self.space.n_held, matrix.dtype)
+        whole[self.dofs] = values
+        places, rows, cols = (one[entries[1] < matrix.nblock_rows] for one in entries)
+        blocks = matrix.stored("assemble", write=False)[places]
+        given = whole.reshape(-1, self.space.dim)[cols]
+        target = vector.data.reshape(matrix.nblock_rows, -1)
+        np.subtract.at(target, rows, np.einsum("prc,pc->pr", blocks, given))
 
 
 def _entries(matrix: Mat) -> tuple[Array, Array]:
@@ -272,7 +292,8 @@ def held_of(space: FunctionSpace, bcs: Sequence[Condition]) -> tuple[Held, list[
     """
     own = [bc for bc in checked(bcs) if bc.space.dof_set is space.dof_set]
     kept: Memo = space.held
-    found: Held = kept.made(tuple(bc.digest for bc in own), lambda: Held(space, own))
+    key = (runtime.n_distributions, *(bc.digest for bc in own))
+    found: Held = kept.made(key, lambda: Held(space, own))
     return found, own
 
 

@@ -78,8 +78,7 @@ def _interpolate(given: Any, function: Function, what: str) -> None:
                 f"{shown(given)}"
             )
         pairs = zip(given, space.parts, strict=True)
-        found = [interpolated(one, Function(part, dtype), what).values for one, part in pairs]
-        function.set_values(np.concatenate(found))
+        function.join([interpolated(one, Function(part, dtype), what) for one, part in pairs])
     elif isinstance(given, ufl.core.expr.Expr) and not isinstance(given, int | float | complex):
         with space.domain.lock:  # held while the values at points are in use
             _set(function, _evaluated(given, function, what))
@@ -186,13 +185,14 @@ def _set(function: Function, values: Array) -> None:
     values = _independent(space, values)
     if node_points(space.element) is None:
         values = _moments(space, values)
-    dofs = space.cell_dofs.values
+    dofs = space.cell_dofs.computed_values
     n_cells, n = dofs.shape
     if space.signs is not None:
-        values = values * space.signs.data_ro.reshape(n_cells, n, space.dim)
-    found = np.array(function.values).reshape(-1, space.dim)
+        signs = np.asarray(space.signs.data_ro_with_halos)[:n_cells]
+        values = values * signs.reshape(n_cells, n, space.dim)
+    found = np.array(function.dat.data_ro_with_halos).reshape(-1, space.dim)
     found[dofs] = values.reshape(n_cells, n, space.dim).astype(function.dat.dtype)
-    function.set_values(found)
+    function.set_values(found[: space.dof_set.size])
 
 
 def _moments(space: FunctionSpace, values: Array) -> Array:
@@ -246,7 +246,9 @@ def _evaluated(expression: Any, function: Function, what: str) -> Array:
     values = domain.derived.made(about, lambda: Function(test, dtype, "values"))
     values.dat.zero()
     form.add_to(values.dat)
-    return np.asarray(values.values).reshape(domain.mesh.cells.size, len(points), -1)
+    rows = np.asarray(values.dat.data_ro_with_halos).reshape(test.dof_set.total_size, -1)
+    dofs = test.cell_dofs.computed_values
+    return rows[dofs].reshape(len(dofs), len(points), -1)
 
 
 def _evaluation(space: FunctionSpace, dtype: np.dtype[Any], expression: Any) -> Form:

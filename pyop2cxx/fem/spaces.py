@@ -18,12 +18,13 @@ from pyop2cxx.fem._packages import elements, ufl
 from pyop2cxx.fem.domain import Domain, domain_of
 from pyop2cxx.fem.recipes import as_recipe, of_recipe
 from pyop2cxx.fem.values import shown
+from pyop2cxx.mesh.topology import refuse_shared
 from pyop2cxx.runtime.memo import Memo
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import follow_tables
-from pyop2cxx.sets.sets import Set
+from pyop2cxx.sets.sets import Set, on_each
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -39,11 +40,13 @@ class Numbering:
         cell_dofs: Dofs of each cell, in the order of the element.
         signs: Signs of the dofs in each cell, a Dat on the cells with a value for each dof; None
             if all are positive.
+        is_apart: Whether all dofs are inside of cells.
     """
 
     dofs: Set
     cell_dofs: Map
     signs: Dat | None
+    is_apart: bool = False
 
 
 @ends_tracebacks("__init__")
@@ -93,6 +96,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         self.cell_dofs = numbering.cell_dofs
         self.signs = numbering.signs
         self._signs: dict[np.dtype[Any], Dat] = {}
+        self._places: tuple[bool, Array] | None = None
         self.held = Memo(8)  # given dofs, by conditions
         self.dim = 1 if found.is_mixed else found.block_size
 
@@ -121,25 +125,34 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         if self.signs.dtype == dtype:
             return self.signs
         if dtype not in self._signs:
-            values = self.signs.data_ro.astype(dtype)
+            values = self.signs.data_ro_with_halos.astype(dtype)
             self._signs[dtype] = Dat(self.signs.dataset, values, dtype, "signs")
         return self._signs[dtype]
 
-    @cached_property
+    @property
+    def n_held(self) -> int:
+        """Number of values with ghosts."""
+        return self.dof_set.total_size * self.dim
+
+    @property
     def dof_coordinates(self) -> Array:
         """Coordinates of the dofs, shape (dof_set.size, gdim); for dofs that are values at points.
 
         Raises:
             UnsupportedError: The dofs are not values at points.
         """
+        is_shared = self._domain.is_shared
+        if self._places is not None and self._places[0] == is_shared:
+            return self._places[1]
         points = node_points(self.element)
         if points is None or self.element.is_mixed:
             raise UnsupportedError(
                 f"FunctionSpace: the dofs of {element_name(self.element)} are no values at points"
             )
-        places = np.zeros((self.dof_set.size, self._domain.gdim))
-        places[self.cell_dofs.values] = self._domain.at(points)
-        return places
+        places = np.zeros((self.dof_set.total_size, self._domain.gdim))
+        places[self.cell_dofs.computed_values] = self._domain.at(points)
+        self._places = (is_shared, places[: self.dof_set.size])
+        return self._places[1]
 
     @cached_property
     def parts(self) -> tuple[FunctionSpace, ...]:
@@ -189,6 +202,38 @@ class Subspace:
     whole: FunctionSpace
     space: FunctionSpace
     start: int
+
+    def numbers_in_whole(self, own: Array) -> Array:
+        """Return numbers of values in the mixed space; -1 for those that the process has not.
+
+        Args:
+            own: Numbers of values of the part.
+        """
+        if self.whole is self.space:
+            return own
+        part, whole = self.space.dof_set, self.whole.dof_set
+        if not whole.is_distributed:
+            return self.start + own
+        start = self.start_in(whole)
+        entities, components = np.divmod(own, self.space.dim)
+        wanted = start + part.global_numbers[entities] * self.space.dim + components
+        return numbers_of(whole, wanted)
+
+    def start_in(self, whole: Set) -> int:
+        """Return the first dof of the part in the numbers before `op2.distribute`."""
+        parts = self.whole.parts
+        i = next(i for i, part in enumerate(parts) if part.dof_set is self.space.dof_set)
+        return sum(part.dof_set.global_size * part.dim for part in parts[:i])
+
+
+def numbers_of(on: Set, wanted: Array) -> Array:
+    """Return the entities with numbers in the whole Set; -1 for those that the process has not."""
+    numbers = on.global_numbers
+    if not len(numbers):
+        return np.full(len(wanted), -1)
+    order = np.argsort(numbers)
+    at = np.minimum(np.searchsorted(numbers[order], wanted), len(numbers) - 1)
+    return np.where(numbers[order][at] == wanted, order[at], -1)
 
 
 def _made_again(mesh: MeshLike, recipe: Any, numbering: Numbering) -> FunctionSpace:
@@ -267,6 +312,10 @@ def _numbering(domain: Domain, element: Any) -> Numbering:
 
 def _plain_numbering(domain: Domain, element: Any) -> Numbering:
     scalar = scalar_part(element)
+    inside = scalar.entity_dofs[domain.tdim][0] if len(scalar.entity_dofs) > domain.tdim else []
+    is_apart = len(inside) == scalar.dim
+    if is_apart and domain.is_shared:
+        return _numbering_of_cells(domain, scalar)
     n_cells = domain.mesh.cells.size
     dofs = np.empty((n_cells, scalar.dim), np.int64)
     signs = np.ones((n_cells, scalar.dim))
@@ -288,7 +337,16 @@ def _plain_numbering(domain: Domain, element: Any) -> Numbering:
     like = next((on for dim, on in whole.items() if sum(counts) == counts[dim] == 1), None)
     follow_tables(dof_set, (domain.mesh.cell_vertices, map_), like)
     signs = np.repeat(signs, element.block_size, axis=1)
-    return Numbering(dof_set, map_, _as_signs(domain, signs, name))
+    return Numbering(dof_set, map_, _as_signs(domain, signs, name), is_apart)
+
+
+def _numbering_of_cells(domain: Domain, scalar: Any) -> Numbering:
+    """Number the dofs of an element inside of cells, on a mesh shared by processes."""
+    cells, n = domain.mesh.cells, scalar.dim
+    dof_set = on_each(cells, n, f"{scalar.family_name}{scalar.degree}_dofs")
+    values = np.arange(cells.total_size * n).reshape(-1, n)
+    values[cells.exec_size :] = -1
+    return Numbering(dof_set, Map(cells, dof_set, n, values, f"cell_{dof_set.name}"), None, True)
 
 
 def _place(
@@ -322,9 +380,11 @@ def _as_signs(domain: Domain, signs: Array, name: str) -> Dat | None:
 
 
 def _mixed_numbering(domain: Domain, element: Any) -> Numbering:
-    columns, signs, start = [], [], 0
+    refuse_shared(domain.mesh.cells, "a FunctionSpace of another mixed element")
+    columns, signs, start, is_apart = [], [], 0, True
     for part in element.sub_elements:
         found, dim = _numbering(domain, part), 1 if part.is_mixed else part.block_size
+        is_apart = is_apart and found.is_apart
         blocks = found.cell_dofs.values[:, :, None].astype(np.int64) * dim + np.arange(dim)
         columns.append(start + blocks.reshape(len(blocks), -1))
         one = np.ones(columns[-1].shape) if found.signs is None else found.signs.data_ro
@@ -334,4 +394,5 @@ def _mixed_numbering(domain: Domain, element: Any) -> Numbering:
     dof_set = Set(start, "mixed_dofs")
     map_ = Map(domain.mesh.cells, dof_set, dofs.shape[1], dofs, "cell_mixed_dofs")
     follow_tables(dof_set, (domain.mesh.cell_vertices, map_))
-    return Numbering(dof_set, map_, _as_signs(domain, np.concatenate(signs, axis=1), "mixed_dofs"))
+    found_signs = _as_signs(domain, np.concatenate(signs, axis=1), "mixed_dofs")
+    return Numbering(dof_set, map_, found_signs, is_apart)

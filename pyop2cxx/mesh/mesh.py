@@ -13,7 +13,7 @@ from pyop2cxx.base.arrays import distinct
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.renumber import Renumbering, renumber, to_original
-from pyop2cxx.exceptions import DataValueError
+from pyop2cxx.exceptions import DataValueError, UnsupportedError
 from pyop2cxx.mesh.cells import reference_cell
 from pyop2cxx.mesh.extruded import ExtrudedMesh
 from pyop2cxx.mesh.given import as_numbers, as_rows, given_arrays, new_numbers
@@ -27,6 +27,7 @@ from pyop2cxx.mesh.topology import (
     Tags,
     marked_points,
     points_of,
+    refuse_shared,
     split_facets,
     vertices_of,
 )
@@ -114,6 +115,8 @@ class Mesh(Shown):
         name: str = "mesh",
     ) -> None:
         refuse_several([cell_vertices.iterset, cell_vertices.toset], f"Mesh '{name}'", _NO_MESHES)
+        self.uid = runtime.next_uid()
+        runtime.processes.note(self)
         self.is_part = is_part
         self.cell, self.shape, self.coordinates = shape.cell, shape, shape.coordinates
         self.cells, self.vertices = cell_vertices.iterset, cell_vertices.toset
@@ -200,6 +203,26 @@ class Mesh(Shown):
             mesh._tag_facets(facet_tags, given.is_by_corner)
         mesh._tag_vertices(vertex_tags or {}, given.is_by_corner)
         return mesh
+
+    def on_sets(self) -> list[Set]:
+        """Return the Sets of the mesh."""
+        return [self.cells, self.vertices]
+
+    def prepare_to_share(self) -> None:
+        """Find the facets, before `op2.distribute` shares the mesh.
+
+        Raises:
+            UnsupportedError: The mesh is a part of a `MixedMesh`.
+        """
+        if self.is_part:
+            raise UnsupportedError(
+                f"op2.distribute: Mesh '{self.name}' is a part of a mesh with several kinds of "
+                "cells, which are not carried over processes yet: run in one process"
+            )
+        _ = self._sides, self.facet_tags
+
+    def become_shared(self) -> None:
+        """Have the entities of this rank: all parts are Sets, Maps and Dats, shared already."""
 
     @property
     def cell_type(self) -> str:
@@ -289,7 +312,9 @@ class Mesh(Shown):
             _ = self._sides  # refuses overlapping cells
         nodes = points_of(self.coordinates)[self.cell_nodes.values_with_halo]
         found = volumes(self.cell, nodes, self.degree).astype(self.coordinates.dtype)
-        return Dat(self.cells, found, name="cell_volumes")
+        made = Dat(self.cells, found, name="cell_volumes")
+        made.halo_valid = not self.cells.is_distributed
+        return made
 
     @cached_property
     def facet_tags(self) -> Tags:
@@ -323,6 +348,7 @@ class Mesh(Shown):
         marked = marked_points(self.coordinates, marker)
         if self.shape.is_plain:
             return Subset(self.vertices, np.flatnonzero(marked))
+        refuse_shared(self.cells, "vertices_where of a curved or periodic mesh")
         corners = self.cell_nodes.values[:, : self.cell.n_vertices]
         return Subset(self.vertices, distinct(self.cell_vertices.values[marked[corners]]))
 
@@ -354,6 +380,7 @@ class Mesh(Shown):
         """
         if self.shape.is_plain:
             return values
+        refuse_shared(self.cells, "at_nodes of a curved or periodic mesh")
         found = np.zeros((self.nodes.size, *values.shape[1:]), np.result_type(values, np.float32))
         rows = self.cell_vertices.values
         for k, corners in enumerate(node_corners(self.cell, self.degree)):
@@ -433,6 +460,7 @@ class Mesh(Shown):
         return seams.showing().grid(self, dats, fields, numbering)
 
     def _entities(self, dim: int, name: str) -> MeshEntities:
+        refuse_shared(self.cells, f"{name} of '{self.name}'")
         with waiting(f"{self.name}: finding {name} of {self.cells.size} cells"):
             return MeshEntities(self.cell, dim, self.cell_vertices, name, self.shape.seams)
 

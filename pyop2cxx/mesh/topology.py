@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pyop2cxx._core import mesh as room
-from pyop2cxx.base.arrays import is_integer, plain_array
+from pyop2cxx.base.arrays import distinct, is_integer, plain_array
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.exceptions import (
     DataValueError,
@@ -182,6 +182,7 @@ class MeshEntities:
 
     def cells_of(self, number: int) -> list[int]:
         """Return all cells around an entity; ascending."""
+        refuse_shared(self.of_cells.iterset, "cells_of")
         places = np.flatnonzero(self.of_cells.values == number)
         return [int(place) // self._n_local for place in places]
 
@@ -192,6 +193,7 @@ class MeshEntities:
             Two arrays of int64, shape (set.size,): ``cell * n + local``, for cells with ``n``
             entities. If more than two cells share an entity, `crowded` is its number, else -1.
         """
+        refuse_shared(self.of_cells.iterset, "uses")
         return self._uses
 
     def find(self, vertices: Array) -> Numbers:
@@ -204,6 +206,7 @@ class MeshEntities:
         Returns:
             The numbers, int64, shape (n,); -1 for a missing entity.
         """
+        refuse_shared(self.of_cells.iterset, "find")
         found = self._among_all(vertices)
         if self._classes is None:
             return found
@@ -314,7 +317,9 @@ class Facets:
         middles = shape.corners()[self.cells.values_with_halo[:, 0]].mean(axis=1)
         found = normals(points[self.nodes.values_with_halo[:, :n_corners]], middles)
         found = np.asarray(found + 0.0, shape.coordinates.dtype)  # no -0.0
-        return Dat(self.set ** points.shape[1], found, name=f"{self.set.name}_normals")
+        made = Dat(self.set ** points.shape[1], found, name=f"{self.set.name}_normals")
+        made.halo_valid = not self.set.is_distributed
+        return made
 
     def where(self, marker: Marker) -> Subset:
         """Return the facets with a property at all vertices; for curved facets at all nodes.
@@ -331,7 +336,7 @@ class Facets:
             4
         """
         chosen = marked_points(self._shape.coordinates, marker)
-        return Subset(self.set, np.flatnonzero(chosen[self.nodes.values].all(axis=1)))
+        return Subset(self.set, np.flatnonzero(chosen[self.nodes.computed_values].all(axis=1)))
 
     def vertices_of(self, part: Part = None) -> Subset:
         """Return the vertices of the facets, or of a part of them.
@@ -365,24 +370,61 @@ def vertices_of(on: Set, vertices: Map, tags: Tags, part: Part) -> Subset:
         tags: Named parts of the facets.
         part: The part.
     """
-    rows = vertices.values
+    rows = vertices.computed_values
     names = list(part) if isinstance(part, list | tuple | set | frozenset) else [part]
     if all(isinstance(name, str) or is_integer(name) for name in names):
-        chosen = [tags[name].owned_indices for name in names]  # type: ignore[index]  # checked above
+        chosen = [_computed(tags[name]) for name in names]  # type: ignore[index]  # checked above
         rows = rows[np.concatenate([*chosen, np.zeros(0, np.int64)]).astype(np.int64)]
     elif isinstance(part, Subset) and part.superset is on:
-        rows = rows[part.owned_indices]
+        rows = rows[_computed(part)]
     elif part is not None:
         raise SetTypeError(
             f"vertices_of: expected a tag, a list of tags or a Subset of Set '{on.name}', got "
             f"{part!r}"
         )
-    return Subset(vertices.toset, np.asarray(rows).ravel())
+    return Subset(vertices.toset, with_owners(vertices.toset, np.asarray(rows).ravel()))
+
+
+def with_owners(on: Set, numbers: Array) -> Array:
+    """Return entities, ascending; of a shared Set ghosts are there if their owners name them.
+
+    Args:
+        on: The Set.
+        numbers: Entities; for a shared Set all processes must call.
+    """
+    if not on.is_distributed:
+        return distinct(numbers)
+    marks = Dat(on, np.zeros(on.total_size, np.uint8), name="marks")
+    marks.data[distinct(numbers[(numbers >= 0) & (numbers < on.size)])] = 1
+    return np.flatnonzero(marks.data_ro_with_halos)
+
+
+def _computed(part: Subset) -> Array:
+    """Return the entities that loops visit: of a shared Set near ghosts, too."""
+    return part.indices[: part.exec_size]
+
+
+def refuse_shared(cells: Set, what: str) -> None:
+    """Refuse the work of a whole mesh, if `op2.distribute` has shared the cells.
+
+    Args:
+        cells: The cells.
+        what: The work.
+
+    Raises:
+        UnsupportedError: The cells are shared.
+    """
+    if cells.is_distributed:
+        raise UnsupportedError(
+            f"{what}: a process has only a part of the cells; ask before op2.distribute"
+        )
 
 
 def points_of(coordinates: Dat) -> Array:
-    """Return where vertices are, shape (n_vertices, gdim)."""
-    return np.asarray(coordinates.data_ro).reshape(coordinates.dataset.set.size, -1)
+    """Return where vertices are, of ghosts, too; shape (n_vertices, gdim)."""
+    return np.asarray(coordinates.data_ro_with_halos).reshape(
+        coordinates.dataset.set.total_size, -1
+    )
 
 
 def marked_points(coordinates: Dat, marker: Marker) -> npt.NDArray[np.bool_]:

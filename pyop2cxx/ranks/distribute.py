@@ -35,6 +35,8 @@ _ADVICE = {
     "ExtrudedSet": "extruded Sets are not carried over processes yet: run in one process",
     "ComposedMap": "composed Maps are not carried yet: make a Map of its values_with_halo",
     "Graph": "make graphs after op2.distribute",
+    "MixedMesh": "meshes with several kinds of cells are not carried yet: run in one process",
+    "ExtrudedMesh": "extruded meshes are not carried over processes yet: run in one process",
 }
 
 
@@ -75,6 +77,7 @@ class _Mesh:
         dats: The Dats.
         sparsities: The Sparsities, blocks too.
         mats: The matrices without blocks, and blocks of others.
+        followers: Meshes, spaces and conditions: all with numbers of the entities.
     """
 
     sets: list[Set]
@@ -83,6 +86,7 @@ class _Mesh:
     dats: list[Dat]
     sparsities: list[Sparsity]
     mats: list[Mat]
+    followers: list[Any]
 
 
 def distribute(
@@ -129,6 +133,8 @@ def distribute(
             checked(partition, cells.size, 1, what)
         return Report(1, 0, 0.0, 0, 0)
     runtime.settle()
+    for one in _followers(_reached(cells)):
+        one.prepare_to_share()
     found = _connected(cells, what)
     tables = _tables(found)
     processes.wait(comm, [comm.Ibarrier()], what)
@@ -164,15 +170,8 @@ def _connected(cells: Set, what: str) -> _Mesh:
     Raises:
         UnsupportedError: An object cannot be distributed; nothing was changed.
     """
+    reached = _reached(cells)
     live = runtime.processes.live
-    maps = [one for one in live if isinstance(one, Map) and not isinstance(one, EntriesOfMap)]
-    reached = {cells}
-    while True:
-        ends = [(m.iterset.ground, m.toset.ground) for m in maps]
-        more = {end for pair in ends if reached & {*pair} for end in pair} - reached
-        if not more:
-            break
-        reached |= more
     for one in live:
         on = _sets_of(one)
         if any(s.ground in reached for s in on):
@@ -180,7 +179,7 @@ def _connected(cells: Set, what: str) -> _Mesh:
     sets = sorted(reached, key=lambda one: one.uid)
     return _Mesh(
         sets=sets,
-        maps=[one for one in maps if one.iterset in reached],
+        maps=[one for one in _maps() if one.iterset in reached],
         parts=[one for one in live if isinstance(one, Subset) and one.ground in reached],
         dats=[one for one in live if isinstance(one, Dat) and one.dataset.set in reached],
         sparsities=[
@@ -195,7 +194,29 @@ def _connected(cells: Set, what: str) -> _Mesh:
             and not one.is_mixed
             and any(s.ground in reached for s in one.on_sets())
         ],
+        followers=_followers(reached),
     )
+
+
+def _maps() -> list[Map]:
+    live = runtime.processes.live
+    return [one for one in live if isinstance(one, Map) and not isinstance(one, EntriesOfMap)]
+
+
+def _reached(cells: Set) -> set[Set]:
+    """Return all Sets connected by Maps with a Set."""
+    reached, ends = {cells}, [(m.iterset.ground, m.toset.ground) for m in _maps()]
+    while True:
+        more = {end for pair in ends if reached & {*pair} for end in pair} - reached
+        if not more:
+            return reached
+        reached |= more
+
+
+def _followers(reached: set[Set]) -> list[Any]:
+    """Return the objects with numbers of entities, the oldest first."""
+    able = (one for one in runtime.processes.live if hasattr(one, "prepare_to_share"))
+    return [one for one in able if any(s.ground in reached for s in one.on_sets())]
 
 
 def _sets_of(thing: Any) -> Sequence[Set]:
@@ -211,14 +232,9 @@ def _sets_of(thing: Any) -> Sequence[Set]:
 
 def _check_carried(one: Any, on: Sequence[Set], what: str) -> None:
     kind = type(one).__name__
-    name = f"{kind} '{one.name}'"
+    name = f"{kind} '{getattr(one, 'name', '')}'"
     if kind in _ADVICE or isinstance(one, DerivedMap):
         raise UnsupportedError(f"{what}: {name}: {_ADVICE.get(kind, _ADVICE['ComposedMap'])}")
-    if isinstance(one, Map) and one.followed_by:
-        raise UnsupportedError(
-            f"{what}: Map '{one.name}': {one.followed_by} is made of it, and meshes are not "
-            "carried over processes yet: make the Sets and Maps from arrays"
-        )
     if isinstance(one, Map) and one.offset is not None:
         raise UnsupportedError(f"{what}: {name} has offsets: {_ADVICE['ExtrudedSet']}")
     if isinstance(one, Map) and not isinstance(one, EntriesOfMap) and not one.has_values:
@@ -372,3 +388,5 @@ def _move(
         matrix.share()
     runtime.n_distributions += 1
     runtime.epoch += 1
+    for one in found.followers:
+        one.become_shared()

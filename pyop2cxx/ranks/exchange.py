@@ -68,6 +68,18 @@ class RanksHalo(Halo):
         """The communicator."""
         return self.messages.comm
 
+    def on_each(self, n: int) -> RanksHalo:
+        """Return the Halo of a Set with as many entities on each entity."""
+
+        def several(numbers: Numbers) -> Numbers:
+            return (numbers[:, None] * n + np.arange(n)).reshape(-1)
+
+        owned, ghosts = (
+            {rank: several(numbers) for rank, numbers in side.items()}
+            for side in (self.lists.owned, self.lists.ghosts)
+        )
+        return RanksHalo(self.messages, Lists(owned, ghosts), several(self._numbers))
+
     @property
     def local_to_global_numbering(self) -> Numbers:
         """The global number of each entity, ghosts too; shape (total_size,), int64."""

@@ -54,6 +54,8 @@ class Entities(Shown):
     _extruded_periodic = False
     _n_computed: int | None = None
     """Owned entities and ghosts that loops may compute again; None: none are."""
+    each_of: Entities | None = None
+    """The Set with some entities of this one on each of its own, made after `op2.distribute`."""
     numbering = 0
     """The last renumbering of the Set; objects on the Set remember theirs."""
     origin: Digests | Tables | None = None

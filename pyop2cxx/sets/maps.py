@@ -380,6 +380,11 @@ class Map(Shown):
         self._adopt(found)
         self.meetings.clear()
 
+    @property
+    def computed_values(self) -> Array:
+        """The values of all rows visited by loops: near ghosts, too; shape (exec_size, arity)."""
+        return self.view("computed_values", self._iterset.exec_size)
+
     def view(self, member: str, n_rows: int) -> Array:
         """Return the values on the host, for a member of the public interface."""
         if self.host_values is None:
@@ -600,7 +605,7 @@ def _as_arity(arity: object, name: str) -> int:
 def refuse_distributed(map_: Map) -> None:
     """Refuse new values between Sets shared by processes: ghosts were chosen by those of then."""
     for one in (map_.iterset, map_.toset):
-        if one.is_distributed:
+        if one.is_distributed and map_.toset.each_of is not map_.iterset:
             raise UnsupportedError(
                 f"Map '{map_.name}': Set '{one.name}' is distributed, and its ghosts fit the Maps "
                 "of then; make all Maps before op2.distribute"

@@ -155,6 +155,22 @@ class Set(Entities):
         return f"Set({self._sizes!r}, {self._name!r})"
 
 
+def on_each(home: Set, n: int, name: str) -> Set:
+    """Return a Set with some entities on each entity of a distributed Set, and the same owners.
+
+    Args:
+        home: The Set, shared by `op2.distribute`.
+        n: How many on each: entity ``k`` of entity ``e`` is ``n * e + k``.
+        name: Used in messages.
+    """
+    made = Set(home.total_size * n, name)
+    core, owned, total = home.sizes
+    halo = home.halo.on_each(n)
+    made.become_shared((core * n, owned * n, home.exec_size * n, total * n), halo, home.given_comm)
+    made.each_of = home
+    return made
+
+
 def LocalSet(set: Set) -> Set:
     """Return the Set unchanged: in 2016 a Set with loops over owned entities only, as always today.
 
