@@ -27,7 +27,7 @@ readonly threaded_rooms='base;mesh;plan;exec;dispatch;libs;runtime;jit'
 sanitized_build() {
   local folder=$1 sanitizers=$2
   cmake -S . -B "$folder" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \
-    -DPYOP2CXX_SANITIZE="$sanitizers" -DPYOP2CXX_WERROR=ON -DPYOP2CXX_UNITY=ON \
+    -DPYOP2CXX_SANITIZE="$sanitizers" -DPYOP2CXX_WERROR=ON -DPYOP2CXX_UNITY=ON -DPYOP2CXX_BATCH=70 \
     -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 "${@:3}" &&
     cmake --build "$folder" -j "$(nproc)" -- -k 0
 }

@@ -55,7 +55,7 @@ Expr count() {
           .type = number()};
 }
 
-class DamagedKernel : public testing::TestWithParam<Damage> {};
+class DamagedKernel : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedKernel, IsRefused) {
   KernelBody body = whole_kernel();
@@ -113,7 +113,7 @@ const std::vector<Damage> damages{
      "has an effect"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Verify, DamagedKernel, testing::ValuesIn(damages),
+INSTANTIATE_TEST_SUITE_P(Verify, DamagedKernel, ::testing::ValuesIn(damages),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Verify, PlainKernelsHaveAllForms) {
