@@ -63,7 +63,8 @@ def _forget() -> None:
 @contextmanager
 def hidden() -> Iterator[None]:
     """Inside, the folder can neither be imported nor be found, as if it were not there."""
-    modules = {name: module for name, module in sys.modules.items() if is_of_folder(name)}
+    names = [name for name in sys.modules if name.startswith(FOLDER) and is_of_folder(name)]
+    modules = {name: sys.modules[name] for name in names}
     for name in modules:
         del sys.modules[name]
     room = vars(pyop2cxx).pop("pyop2", None)

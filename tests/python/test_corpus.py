@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,11 +58,15 @@ N_TOGETHER = 8  # cases
 
 pytestmark = pytest.mark.optimised
 
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
 
 EVERYTHING = os.environ.get("PYOP2CXX_TEST_ALL") == "1"
 """Whether each case runs by each strategy on each backend (``make test-all``)."""
+
+
+def by_turns(case: Case, backend: str, turn: int = 0) -> bool:
+    """Return whether a parallel backend is the one of a case, or all of them are wanted."""
+    return EVERYTHING or backend == PARALLEL[(CASES.index(case) + turn) % len(PARALLEL)]
 
 
 def meets(case: Case, strategy: str | None, backend: str) -> bool:
@@ -75,20 +80,28 @@ def meets(case: Case, strategy: str | None, backend: str) -> bool:
         strategy: The name of a strategy; None means the default.
         backend: The name of a backend.
     """
-    if EVERYTHING or strategy is None or backend not in PARALLEL:
+    if strategy is None or backend not in PARALLEL:
         return True
-    turn = CASES.index(case) + STRATEGIES.index(strategy)
-    return backend == PARALLEL[turn % len(PARALLEL)]
+    return by_turns(case, backend, STRATEGIES.index(strategy))
 
 
-def pairs(strategies: Sequence[str | None], backends: Sequence[str]) -> Any:
-    """Parametrize a test by the cases, strategies and backends that meet."""
+def pairs(
+    strategies: Sequence[str | None], backends: Sequence[str], *, default_by_turns: bool = False
+) -> Any:
+    """Parametrize a test by the cases, strategies and backends that meet.
+
+    Args:
+        strategies: Names of strategies; None means the default.
+        backends: Names of backends.
+        default_by_turns: The default strategy runs on a single backend, too.
+    """
     chosen = [
         pytest.param(case, strategy, backend, id=f"{case.name}-{strategy or 'default'}-{backend}")
         for case in CASES
         for strategy in strategies
         for backend in backends
         if meets(case, strategy, backend)
+        and (strategy is not None or not default_by_turns or by_turns(case, backend))
     ]
     return pytest.mark.parametrize(("case", "strategy", "backend"), chosen)
 
@@ -396,7 +409,7 @@ def test_any_block_size(case: Case, strategy: str | None, backend: str) -> None:
         run_and_check(case, backend, strategy=strategy, block_size=block_size)
 
 
-@pairs([None, "owner", "scratch", "colour"], PARALLEL)
+@pairs([None, "owner", "scratch", "colour"], PARALLEL, default_by_turns=True)
 def test_deterministic_bits(
     case: Case, strategy: str | None, backend: str, quickly: Callable[[str], None]
 ) -> None:
@@ -415,15 +428,19 @@ def test_deterministic_bits(
         assert [a.tobytes() for a in again] == [a.tobytes() for a in first]
 
 
-@pairs(["atomic", "block"], PARALLEL)
-def test_deterministic_refuses(case: Case, strategy: str, backend: str) -> None:
-    if strategy in legal(case, backend, deterministic=True):
-        return
+@pytest.mark.parametrize("backend", PARALLEL)
+def test_deterministic_refuses(backend: str) -> None:
     op2.init(deterministic=True)
-    if is_refused_whole(case, backend, strategy=strategy):
-        return
-    with refused(strategy):
-        run(case.problem(), backend, strategy=strategy)
+    n_refused = 0
+    for case, strategy in product(CASES, ("atomic", "block")):
+        is_legal = strategy in legal(case, backend, deterministic=True)
+        if is_legal or not meets(case, strategy, backend):
+            continue
+        n_refused += 1
+        if not is_refused_whole(case, backend, strategy=strategy):
+            with refused(strategy):
+                run(case.problem(), backend, strategy=strategy)
+    assert n_refused > 50
 
 
 # Core and boundary
@@ -450,14 +467,19 @@ def check_parts(case: Case, backend: str, n_core: int, **how: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("backend", "deterministic"),
-    [*((name, False) for name in BACKENDS), *((name, True) for name in PARALLEL)],
+    ("case", "backend", "deterministic"),
+    [
+        pytest.param(case, backend, deterministic, id=f"{case.name}-{backend}-{deterministic}")
+        for case in CASES
+        for deterministic in (False, True)
+        for backend in BACKENDS
+        if not deterministic or (backend in PARALLEL and by_turns(case, backend))
+    ],
 )
-@each_case
 def test_core_and_boundary_are_the_whole(
     case: Case, backend: str, deterministic: bool, quickly: Callable[[str], None]
 ) -> None:
-    if case.needs & lacks(backend):
+    if is_refused_whole(case, backend):
         return
     op2.init(threads=3, deterministic=deterministic)
     if deterministic:

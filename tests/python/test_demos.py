@@ -155,13 +155,12 @@ FORMS = {
 """Demos of forms, and cells a side with which they are run."""
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", FORMS)
 def test_forms_converge_as_they_should(monkeypatch, name, backend, capsys):
     for package in ("basix", "ffcx", "scipy", "ufl"):
         pytest.importorskip(package)
-    # compiling is most of it; `test_fem_reference.py` has kernels of forms as PoCL optimises them
-    monkeypatch.setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
     argv = ["--backend", backend, "--cells", str(FORMS[name])]
     assert demo(name, monkeypatch).main(argv) == 0, capsys.readouterr().out
     out = capsys.readouterr().out

@@ -928,6 +928,7 @@ def _halved(dtype: str) -> tuple[op2.Dat, op2.Global, Any]:
     return x, left, add
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int64"])
 @pytest.mark.parametrize("sign", [">", ">=", "<", "<="])
 def test_while_gives_the_same_whoever_repeats(backend: str, sign: str, dtype: str) -> None:

@@ -43,6 +43,7 @@ def _assert_sums(found: NDArray[np.generic], values: NDArray[np.generic]) -> Non
         np.testing.assert_array_equal(found, _expected(values))
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("n", LENGTHS)
 def test_a_scan_of_any_length(backend: str, n: int, in_place: bool) -> None:
@@ -58,6 +59,7 @@ def test_a_scan_of_any_length(backend: str, n: int, in_place: bool) -> None:
             np.testing.assert_array_equal(x.data_ro, values)
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64", "float32"])
 def test_a_scan_of_other_dtypes_wraps_around_as_numpy_does(backend: str, dtype: str) -> None:
     cells = op2.Set(1000)
