@@ -83,37 +83,23 @@ bool may_end(const Body& body) {
   return branch == nullptr || may_end(branch->then_body) || may_end(branch->else_body);
 }
 
-/// Whether a kernel uses what a function returns.
+/// Whether a kernel uses what a function returns: a call alone is a statement.
 bool uses_result_of(const KernelBody& kernel, const std::string& function) {
-  struct Calls {
-    const std::string& function;
-    int n_used = 0;
-    void enter() {}
-    void leave() {}
-    void declare(const Variable& /*variable*/) {}
-    void expression(const Expr& expr) {
-      for_each_expr(expr, [this](const Expr& part) {
-        const auto* call = std::get_if<Call>(&part.node);
-        n_used += call != nullptr && call->function == function ? 1 : 0;
-      });
-    }
+  const auto is_call = [&function](const Expr& expr) {
+    const auto* call = std::get_if<Call>(&expr.node);
+    return call != nullptr && call->function == function;
   };
-  int n_calls = 0;
-  int n_unused = 0;
+  int n_used = 0;
   for (const FunctionDef& caller : kernel.functions) {
-    Calls calls{function};
-    walk_scoped(caller.body, calls);
-    n_calls += calls.n_used;
+    for_each_expr_in(caller.body, [&](const Expr& expr) { n_used += is_call(expr) ? 1 : 0; });
     for_each_body(caller.body, [&](const Body& body) {
-      for (const Stmt& stmt : body) {
-        const auto* evaluated = std::get_if<Evaluate>(&stmt.node);
-        const auto* call =
-            evaluated == nullptr ? nullptr : std::get_if<Call>(&evaluated->value.node);
-        n_unused += call != nullptr && call->function == function ? 1 : 0;
-      }
+      n_used -= static_cast<int>(std::ranges::count_if(body, [&is_call](const Stmt& stmt) {
+        const auto* alone = std::get_if<Evaluate>(&stmt.node);
+        return alone != nullptr && is_call(alone->value);
+      }));
     });
   }
-  return n_calls > n_unused;
+  return n_used > 0;
 }
 
 Check check_of(Use use) {
@@ -130,9 +116,10 @@ std::int64_t CheckSites::number(Check check, const Expr& expr, const RunObject& 
   const auto [known, is_new] =
       known_.emplace(std::pair(&expr, check), static_cast<std::int64_t>(sites_.size()));
   if (is_new) {
+    const bool is_made = about.name.starts_with(check_prefix);  // a local that the user never saw
     sites_.push_back({.check = check,
                       .line = expr.line,
-                      .name = user_name(about.name),
+                      .name = is_made ? std::string() : user_name(about.name),
                       .parameter = about.parameter,
                       .extent = about.extent});
   }
@@ -218,7 +205,10 @@ std::set<std::string> CheckedFunction::watched_scalars() const {
 
 Body CheckedFunction::statements(const Body& body) {
   Body made;
-  for (const Stmt& stmt : body) statement(stmt, made);
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    next_ = i + 1 < body.size() ? &body[i + 1] : nullptr;
+    statement(body[i], made);
+  }
   return made;
 }
 
@@ -281,7 +271,9 @@ void CheckedFunction::declare(const Declare& node, int line, Body& into) {
   Declare made = node;
   for (Variable& variable : made.variables) {
     if (!variable.value) continue;
-    const RunObject outer = std::exchange(target_, RunObject{.name = variable.name});
+    const bool is_part = variable.name.starts_with(check_prefix);
+    const RunObject outer =
+        std::exchange(target_, is_part ? goes_to(variable.name) : RunObject{.name = variable.name});
     const Expr& given =
         *node.variables[static_cast<std::size_t>(&variable - made.variables.data())].value;
     variable.value = converted(given, value(given), variable.type);
@@ -412,67 +404,33 @@ Expr CheckedFunction::unary(UnaryOp op, const Expr& expr) {
 
 /// `++` or `--` of a signed integer, written as what it does.
 Expr CheckedFunction::step(UnaryOp op, const Expr& expr) {
-  std::optional<Expr> before;
-  const Expr& target = steady(expr.operands[0], before);
-  if (!has_no_effect(target)) {
-    Expr made = expr;
-    made.operands[0] = place(target, Use::increment);
-    return made;
-  }
-  Expr old = place(target, std::nullopt);
-  std::optional<Expr> held;
-  if (without_value(op) != op) {
-    held = make::name(temporary(target.type));
-    Expr hold = make::assign(*held, std::move(old));
-    before = before ? make::comma(std::move(*before), std::move(hold)) : std::move(hold);
-    old = *held;
-  }
+  const Expr& target = expr.operands[0];
+  Expr made = expr;
+  made.operands[0] = place(target, Use::increment);
+  if (!has_no_effect(target)) return made;
   const Type made_in = scalar(promoted(target.type.base));
-  Expr after = in_range(is_up(op) ? BinaryOp::add : BinaryOp::subtract, expr, std::move(old),
-                        make::number(1), made_in);
-  const RunObject outer = std::exchange(target_, about(target));
+  const auto* name = std::get_if<Name>(&target.node);
+  const RunObject outer =
+      std::exchange(target_, name == nullptr ? about(target) : goes_to(name->name));
+  Expr after = in_range(is_up(op) ? BinaryOp::add : BinaryOp::subtract, expr,
+                        place(target, std::nullopt), make::number(1), made_in);
+  target_ = about(target);
   after = fitted(expr, std::move(after), made_in.base, target.type.base);
   target_ = outer;
-  Expr made = make::assign(place(target, Use::increment), std::move(after));
-  if (before) made = make::comma(std::move(*before), std::move(made));
-  return held ? make::comma(std::move(made), std::move(*held)) : made;
+  return make::assign(std::move(made.operands[0]), std::move(after));
 }
 
-/// @p target as a place that may stand twice; what finding it does is done by @p before.
-const Expr& CheckedFunction::steady(const Expr& target, std::optional<Expr>& before) {
-  if (has_no_effect(target)) return target;
-  const auto then = [&before](Expr next) {
-    before = before ? make::comma(std::move(*before), std::move(next)) : std::move(next);
-  };
-  Expr made = target;
-  if (std::holds_alternative<Index>(target.node)) {
-    made.operands[0] = steady(target.operands[0], before);
-    if (!has_no_effect(target.operands[1])) {
-      const Type index = scalar(Base::int64);
-      made.operands[1] = make::name(temporary(index));
-      made.operands[1].type = index;
-      then(make::assign(made.operands[1], value(target.operands[1])));
-    }
-    return kernel_.sites.keep(std::move(made));
+/// What the value of a variable goes to: what the next statement stores, if computed from it.
+RunObject CheckedFunction::goes_to(const std::string& variable) const {
+  const auto* next = next_ == nullptr ? nullptr : std::get_if<Evaluate>(&next_->node);
+  bool is_used = false;
+  if (next != nullptr && std::holds_alternative<Assign>(next->value.node)) {
+    for_each_expr(next->value.operands[1], [&](const Expr& part) {
+      const auto* name = std::get_if<Name>(&part.node);
+      is_used = is_used || (name != nullptr && name->name == variable);
+    });
   }
-  const auto* dereference = std::get_if<Unary>(&target.node);
-  if (dereference == nullptr || dereference->op != UnaryOp::dereference) return target;
-  const Expr& pointer = target.operands[0];
-  const auto* step = std::get_if<Unary>(&pointer.node);
-  const auto* moves = std::get_if<Assign>(&pointer.node);
-  const bool is_step_of_name = step != nullptr && is_step(step->op);
-  if (!is_step_of_name && moves == nullptr) return target;
-  const Expr& stepped = pointer.operands[0];
-  if (!std::holds_alternative<Name>(stepped.node)) return target;
-  then(value(pointer));
-  made.operands[0] = stepped;
-  if (is_step_of_name && without_value(step->op) != step->op) {
-    const bool goes_up = is_up(step->op);
-    made.operands[0] =
-        make::binary(goes_up ? BinaryOp::subtract : BinaryOp::add, stepped, make::number(1));
-    made.operands[0].type = stepped.type;
-  }
-  return kernel_.sites.keep(std::move(made));
+  return is_used ? about(next->value.operands[0]) : RunObject{.name = variable};
 }
 
 Expr CheckedFunction::binary(BinaryOp op, const Expr& expr) {
@@ -517,12 +475,7 @@ Expr CheckedFunction::call(const Call& node, const Expr& expr) {
     made.operands.push_back(std::move(argument));
   }
   made.operands.push_back(make::name(std::string(reports)));
-  if (!is_floating(callee->result.base) || !callee->result.is_scalar()) return made;
-  // The value of a call, so that what it is a part of can tell where it came from.
-  const auto known = results_.find(&expr);
-  std::string& name = known == results_.end() ? results_[&expr] : known->second;
-  if (name.empty()) name = temporary(callee->result);
-  return make::assign(make::name(name), std::move(made));
+  return made;
 }
 
 Expr CheckedFunction::assigned_pointer(const Assign& node, const Expr& expr) {
@@ -537,11 +490,9 @@ Expr CheckedFunction::assigned_pointer(const Assign& node, const Expr& expr) {
 
 Expr CheckedFunction::assign(const Assign& node, const Expr& expr) {
   if (!expr.operands[0].type.derivation.empty()) return assigned_pointer(node, expr);
-  std::optional<Expr> before;
-  const Expr& target = node.op ? steady(expr.operands[0], before) : expr.operands[0];
+  const Expr& target = expr.operands[0];
   Expr made = assigned_to(target, node, expr);
-  if (node.op && is_watched_use(target)) made = make::comma(has_value(target), std::move(made));
-  return before ? make::comma(std::move(*before), std::move(made)) : made;
+  return node.op && is_watched_use(target) ? make::comma(has_value(target), std::move(made)) : made;
 }
 
 Expr CheckedFunction::assigned_to(const Expr& target, const Assign& node, const Expr& expr) {
@@ -688,9 +639,6 @@ Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
     return std::holds_alternative<Name>(expr.node) ? expr : operands(expr);
   }
   const Expr& base = expr.operands[0];
-  if (const auto* step = std::get_if<Unary>(&base.node); step != nullptr && is_step(step->op)) {
-    return place_behind_step(expr, *step, use);
-  }
   Expr made = operands(expr);
   if (!has_no_effect(base)) return made;
   const auto reach = pointers_.reach(base);
@@ -698,25 +646,6 @@ Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
   if (use && expr.type.derivation.empty()) at = used(expr, std::move(at), reach, *use);
   if (make::value_of(at)) return made;
   return make::index(std::move(made.operands[0]), std::move(at));
-}
-
-/// `*p++`: after the step, the place is beside the pointer.
-Expr CheckedFunction::place_behind_step(const Expr& expr, const Unary& step,
-                                        std::optional<Use> use) {
-  const Expr& base = expr.operands[0];
-  const Expr& pointer = base.operands[0];
-  Expr made = operands(expr);
-  if (!std::holds_alternative<Name>(pointer.node)) return made;
-  const int back = step.op == UnaryOp::post_increment   ? -1
-                   : step.op == UnaryOp::post_decrement ? 1
-                                                        : 0;
-  const auto reach = pointers_.reach(pointer);
-  Expr at = inside(expr, make::number(back), reach);
-  if (use && expr.type.derivation.empty()) at = used(expr, std::move(at), reach, *use);
-  if (make::value_of(at)) return made;
-  const Expr moved = make::binary(BinaryOp::add, pointer, std::move(at));
-  made.operands[0] = make::comma(std::move(made.operands[0]), moved);
-  return made;
 }
 
 RunObject CheckedFunction::about(const Expr& site) const {

@@ -73,7 +73,7 @@ class CheckedFunction {
   Expr has_value(const Expr& name);
   Expr unary(UnaryOp op, const Expr& expr);
   Expr step(UnaryOp op, const Expr& expr);
-  const Expr& steady(const Expr& target, std::optional<Expr>& before);
+  [[nodiscard]] RunObject goes_to(const std::string& variable) const;
   Expr binary(BinaryOp op, const Expr& expr);
   Expr call(const Call& node, const Expr& expr);
   Expr cast(const Expr& expr);
@@ -102,7 +102,6 @@ class CheckedFunction {
   Expr updated(BinaryOp op, const Expr& expr, const Expr& target, Expr old, Expr by);
   Expr assigned_pointer(const Assign& node, const Expr& expr);
   Expr place(const Expr& expr, std::optional<Use> use);
-  Expr place_behind_step(const Expr& expr, const Unary& step, std::optional<Use> use);
 
   // checks of a subscript
   Expr inside(const Expr& site, Expr index, const std::optional<Reach>& reach);
@@ -138,11 +137,11 @@ class CheckedFunction {
 
   CheckedKernel& kernel_;
   const FunctionDef& function_;
-  std::set<std::string> arrays_;                // declared here
-  std::set<std::string> flags_;                 // scalars whose having a value is watched
-  std::map<const Expr*, std::string> results_;  // of calls, as leaves of what they are part of
-  RunObject target_;                            // what the assignment under way gives a value to
-  std::vector<const Expr*> own_;                // where the updates under way read their targets
+  std::set<std::string> arrays_;  // declared here
+  std::set<std::string> flags_;   // scalars whose having a value is watched
+  RunObject target_;              // what the assignment under way gives a value to
+  std::vector<const Expr*> own_;  // where the updates under way read their targets
+  const Stmt* next_ = nullptr;    // the statement behind this one
   Body declarations_;
   CheckedPointers pointers_;
 };

@@ -8,6 +8,7 @@
 #include "base/overload.hpp"
 #include "kernel/effects.hpp"
 #include "kernel/make.hpp"
+#include "kernel/plain.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -73,7 +74,7 @@ bool CheckedPointers::is_followed(const Type& type) {
 CheckedPointers::CheckedPointers(const FunctionDef& function, const KernelBody& body,
                                  const CheckInput& input, bool has_bits,
                                  std::function<Expr(const Expr&)> value)
-    : body_(body), input_(input), has_bits_(has_bits), value_(std::move(value)) {
+    : input_(input), has_bits_(has_bits), value_(std::move(value)) {
   const bool is_entry = &function == &body.entry();
   const std::set<std::string> changed = changed_in(function.body, false);
   const std::set<std::string> lost = changed_in(function.body, true);
@@ -160,18 +161,7 @@ std::optional<Reach> CheckedPointers::moved(std::optional<Reach> from, const Exp
 /// known.
 std::optional<Reach> CheckedPointers::moved_by(std::optional<Reach> from, const Expr& count,
                                                int sign, const Type& element) const {
-  bool may_change = false;
-  for_each_expr(count, [this, &may_change](const Expr& part) {
-    const auto* call = std::get_if<Call>(&part.node);
-    const FunctionDef* callee = call == nullptr ? nullptr : body_.function(call->function);
-    const bool is_given_memory =
-        callee != nullptr &&
-        std::ranges::any_of(callee->parameters, [](const Parameter& parameter) {
-          return !parameter.type.derivation.empty();
-        });
-    may_change = may_change || is_store(part) || is_given_memory;
-  });
-  if (may_change) return std::nullopt;
+  if (!is_plain_value(count)) return std::nullopt;
   return moved(std::move(from), value_(count), sign, element);
 }
 
@@ -197,9 +187,8 @@ std::optional<Reach> CheckedPointers::of_unary(UnaryOp op, const Expr& expr) con
       return moved(reach(operand), make::number(1), 1, element_of(operand.type));
     case UnaryOp::pre_decrement:
       return moved(reach(operand), make::number(1), -1, element_of(operand.type));
-    case UnaryOp::post_increment:
+    case UnaryOp::post_increment:  // of which a plain kernel uses no value
     case UnaryOp::post_decrement:
-      return reach(operand);
     case UnaryOp::plus:
     case UnaryOp::minus:
     case UnaryOp::bit_not:
@@ -238,7 +227,6 @@ std::optional<Reach> CheckedPointers::reach(const Expr& pointer) const {
                [&](const Binary& node) -> std::optional<Reach> {
                  const Expr& left = pointer.operands[0];
                  const Expr& right = pointer.operands[1];
-                 if (node.op == BinaryOp::comma) return reach(right);
                  const Type element = element_of(pointer.type);
                  if (node.op == BinaryOp::add && left.type.derivation.empty()) {
                    return moved_by(reach(right), left, 1, element);
@@ -247,7 +235,6 @@ std::optional<Reach> CheckedPointers::reach(const Expr& pointer) const {
                  return moved_by(reach(left), right, node.op == BinaryOp::add ? 1 : -1, element);
                },
                [&](const Assign& node) -> std::optional<Reach> {
-                 if (!node.op) return reach(pointer.operands[1]);
                  return moved_by(reach(pointer.operands[0]), pointer.operands[1],
                                  *node.op == BinaryOp::add ? 1 : -1, element_of(pointer.type));
                },

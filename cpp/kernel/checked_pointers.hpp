@@ -65,7 +65,6 @@ class CheckedPointers {
   [[nodiscard]] std::optional<Reach> moved_by(std::optional<Reach> from, const Expr& count,
                                               int sign, const Type& element) const;
 
-  const KernelBody& body_;
   const CheckInput& input_;
   bool has_bits_;
   std::function<Expr(const Expr&)> value_;

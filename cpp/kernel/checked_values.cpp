@@ -51,9 +51,11 @@ std::string CheckedFunction::temporary(const Type& type) {
   return name;
 }
 
-/// Whether evaluating @p original can make a value that is not finite of values that are, and
-/// whether those can be looked at afterwards.
+/// Whether evaluating @p original can make a value that is not finite of values that are. What a
+/// function of the kernel returns is looked at there.
 bool CheckedFunction::may_make(const Expr& original, const Type& target) const {
+  const auto* own = std::get_if<Call>(&original.node);
+  if (own != nullptr && kernel_.body.function(own->function) != nullptr) return false;
   if (!is_float_scalar(target)) return false;
   const auto computes = [](const Expr& part) {
     const auto* binary = std::get_if<Binary>(&part.node);
@@ -73,7 +75,7 @@ bool CheckedFunction::may_make(const Expr& original, const Type& target) const {
   };
   const bool makes = any(original, computes) || any(original, narrows) ||
                      is_wider(original.type.base, target.base);
-  return makes && !any(original, is_named) && !any(original, is_store) && any(original, varies);
+  return makes && !any(original, is_named) && any(original, varies);
 }
 
 /// The values that an expression is computed from.
@@ -87,10 +89,6 @@ void CheckedFunction::leaves(const Expr& expr, std::vector<Expr>& found) {
       found.push_back(place(expr, std::nullopt));
       return;
     }
-  }
-  if (const auto result = results_.find(&expr); result != results_.end()) {
-    found.push_back(make::name(result->second));
-    return;
   }
   if (!expr.type.derivation.empty() || std::holds_alternative<SizeOf>(expr.node)) return;
   if (std::holds_alternative<Index>(expr.node)) return;

@@ -7,6 +7,7 @@
 
 #include "kernel/checked_addresses.hpp"
 #include "kernel/checked_function.hpp"
+#include "kernel/plain.hpp"
 #include "kernel/proofs.hpp"
 #include "kernel/types.hpp"
 #include "kernel/unique_names.hpp"
@@ -37,14 +38,9 @@ CheckedBody checked(const KernelBody& named, const CheckInput& input, const Kern
   return made;
 }
 
-/// The kernel with names that stand for one variable each; what is computed from Consts has types.
+/// The plain kernel; what is computed from Consts has types.
 KernelBody prepared(const KernelBody& body, const CheckInput& input) {
-  KernelBody typed = body;
-  const auto n = static_cast<std::ptrdiff_t>(input.constants.size());
-  typed.tables.insert(typed.tables.begin(), input.constants.begin(), input.constants.end());
-  typed = infer_types(std::move(typed));
-  typed.tables.erase(typed.tables.begin(), typed.tables.begin() + n);
-  return with_addressed_arrays(with_unique_names(std::move(typed)));
+  return with_addressed_arrays(plain(body, input.constants));
 }
 
 std::set<std::string> calls_in(const std::vector<FunctionDef>& functions) {

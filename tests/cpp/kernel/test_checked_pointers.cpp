@@ -50,7 +50,7 @@ TEST(CheckedPointers, SumsAndAddressesMoveTheReach) {
 
 TEST(CheckedPointers, PointersThatChangeHaveCompanions) {
   const World world(
-      {eval(unary(UnaryOp::post_increment, name("x"))), declare("p", pointer(), name("y"))});
+      {eval(unary(UnaryOp::pre_increment, name("x"))), declare("p", pointer(), name("y"))});
   EXPECT_FALSE(integer_value(world.pointers.reach(first(world))->low, {}));
   EXPECT_TRUE(world.pointers.follow("x", first(world)));
   EXPECT_TRUE(world.pointers.follow("p", name("y")));
