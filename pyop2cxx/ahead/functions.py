@@ -181,7 +181,7 @@ def compiled_of(
         backend=request.backend.name,
         symbol=symbol,
         executable=about["executable"],
-        block_size=loop.block_size,
+        block_size=loop.options.block_size,
         injective=tuple(facts.injective for facts in request.map_facts),
         position_bytes=options.widths.position_bytes,
         tuning=tuning_numbers.changed(facts, options.tuning),

@@ -179,7 +179,7 @@ class _Measurement:
         return (replace(best, lanes=lanes) for lanes in _LANES if lanes != best.lanes)
 
     def _blocks(self, best: Way) -> Iterator[Way]:
-        if best.strategy == "block" and not self._loop.block_size and self._device is None:
+        if best.strategy == "block" and not self._loop.options.block_size and self._device is None:
             for size in _BLOCKS:
                 yield replace(best, tuning=(("block_elements", size),))
 

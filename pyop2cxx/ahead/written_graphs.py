@@ -206,12 +206,9 @@ class _Writer:
             "args": [self._argument(loop, part) for part in loop.parts],
             "constants": [self._number(one) for one in loop.symbolic().constants],
             "options": {
-                "strategy": loop.strategy,
-                "block_size": loop.block_size or None,
-                "lanes": loop.lanes,
-                "tuning": dict(loop.tuning) or None,
-                "iteration_region": loop.iteration_region,
-                "pass_layer_arg": loop.pass_layer_arg or None,
+                name: dict(value) if name == "tuning" else value
+                for name, value in loop.options._asdict().items()
+                if value or name == "lanes"
             },
             "signature": loop.symbolic().loop.signature(),
         }

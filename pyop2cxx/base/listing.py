@@ -48,9 +48,9 @@ INNER: dict[str, frozenset[str]] = {
         "MixedDat": "each_field frozen gathered scatter",
         "Node": "is_of numbers",
         "ParLoop": (
-            "block_size bound_run built call_data check current_request effects epoch equal_writes "
-            "facts items known_facts lanes launched lent line map_facts note_effects parts prepare "
-            "prepared recorded request seen strategy symbolic take tuning wants_checks "
+            "bound_run built call_data current_request effects epoch "
+            "facts items known_facts launched lent line map_facts note_effects parts prepare "
+            "prepared recorded request seen symbolic take wants_checks "
             "written_kernel"
         ),
         "PassthroughArg": "buffer uid",

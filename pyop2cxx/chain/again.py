@@ -191,7 +191,7 @@ def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
         maker: The maker of the gathered values.
         used: Memory used by the maker.
     """
-    if why_alone(reader) or reader.items.extruded or reader.block_size:
+    if why_alone(reader) or reader.items.extruded or reader.options.block_size:
         return False
     made = _made(maker)
     rest = [arg for arg in reader.args if arg.data is not made]
@@ -271,15 +271,8 @@ def _computing_by(text: str, reader: ParLoop, maker: ParLoop) -> ParLoop:
             args.append(data(READ, gathered.map_) if is_row else arg)
     shapes = _Shapes(_shape(reader), _shape(maker), replaced, sees_old)
     kernel = _kernel(reader.kernel, maker.kernel, text, shapes)
-    loop = ParLoop(
-        kernel,
-        reader.iterset,
-        *args,
-        strategy=reader.strategy,
-        lanes=reader.lanes,
-        check=reader.check,
-        equal_writes=reader.equal_writes,
-    )
+    loop = ParLoop(kernel, reader.iterset, *args)
+    loop.__dict__["options"] = reader.options
     loop.line = reader.line
     return loop
 

@@ -95,7 +95,7 @@ def _why_eager(loop: ParLoop) -> str:
         return "it computes near ghosts of other processes again; call it outside of the chain"
     if loop.effects.reduced:
         return "a Global is reduced over several processes; call it outside of the chain"
-    if loop.strategy or loop.lanes or runtime.device is not None:
+    if loop.options.strategy or loop.options.lanes or runtime.device is not None:
         try:
             flow.choose(flow.here(loop.current_request()))
         except UnsupportedError as error:  # the call itself raises the error

@@ -13,6 +13,7 @@ from pyop2cxx.chain.spares import trader
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of
+from pyop2cxx.loop.options import LoopOptions
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import Request
 from pyop2cxx.runtime import runtime
@@ -175,7 +176,6 @@ class GroupLoop:
         redirected: Names of the Dats read from another Dat.
     """
 
-    block_size = 0
     prepared: _core.PreparedLoop
     lent: tuple[Lent, ...] = ()
 
@@ -197,9 +197,10 @@ class GroupLoop:
         self.name = "_".join(loop.kernel.shown_name for loop in loops)
         self.label = f"chain of {' + '.join(loop.kernel.shown_name for loop in loops)}"
         self.line = first.line
-        self.strategy = "owner" if inverted else loops[0].strategy if len(loops) == 1 else None
+        strategy = loops[0].options.strategy if len(loops) == 1 else None
+        lanes = 0 if any(loop.options.lanes == 0 for loop in loops) else None
+        self.options = LoopOptions(strategy="owner" if inverted else strategy, lanes=lanes)
         self.is_inverted = bool(inverted)
-        self.lanes = 0 if any(loop.lanes == 0 for loop in loops) else None
         main = inverted[0] if inverted else 0
         self.iterset, self.items = loops[main].iterset, loops[main].items
         parts = [list(loop.parts) for loop in loops]
@@ -293,9 +294,9 @@ class GroupLoop:
             backend=backend,
             map_facts=tuple(self.facts.map_facts(map_) for map_ in built.maps),
             options=self.facts.options(built, backend, given),
-            strategy=self.strategy,
-            lanes=self.lanes,
-            tuning=(),
+            strategy=self.options.strategy,
+            lanes=self.options.lanes,
+            tuning=self.options.tuning,
             column_fill=partial(self.facts.column_fill, built),
             elsewhere=partial(self.facts.part_elsewhere, built) if self._has_geometry else None,
         )

@@ -69,7 +69,7 @@ def _is_partial(loop: ParLoop) -> bool:
 
 def why_alone(loop: ParLoop) -> str:
     """Return the reason why a loop cannot join other loops; empty: none."""
-    if loop.pass_layer_arg:
+    if loop.options.pass_layer_arg:
         return "its kernel is handed the layer; leave out pass_layer_arg if it needs no layer"
     if loop.kernel.core.body is None:
         return (
@@ -83,7 +83,8 @@ def why_alone(loop: ParLoop) -> str:
         )
     if len(loop.parts) != len(loop.args):
         return "it takes a MixedDat; pass its parts as arguments of their own"
-    if loop.strategy not in (None, "owner") or loop.lanes or loop.tuning:
+    asked = loop.options
+    if asked.strategy not in (None, "owner") or asked.lanes or asked.tuning:
         return (
             "its strategy, its lanes or its tuning were asked for; leave out strategy=, lanes= and "
             "tuning="
@@ -106,7 +107,7 @@ def _request(loop: ParLoop) -> Request:
 
 def why_no_lanes(loop: ParLoop, lanes: int) -> str:
     """Say why as many elements of a loop cannot be computed side by side; empty: they can."""
-    if loop.lanes == 0:
+    if loop.options.lanes == 0:
         return _NO_LANES
     request = _request(loop)
     return _without(flow.why_not_on_lanes(lanes, flow.choose(request).strategy, request))
@@ -114,7 +115,7 @@ def why_no_lanes(loop: ParLoop, lanes: int) -> str:
 
 def why_no_columns(loop: ParLoop, lanes: int) -> str:
     """Return why as many targets of a loop have no lanes; empty: they have, or there are none."""
-    if loop.lanes == 0:
+    if loop.options.lanes == 0:
         return _NO_LANES
     request = _request(loop)
     why = flow.why_not("owner", request) or flow.why_not_on_lanes(lanes, "owner", request)

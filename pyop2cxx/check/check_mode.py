@@ -50,7 +50,9 @@ class CheckedRun:
         self._loop = loop = _to_watch(loop)
         self._full: _FullRun | None = None
         self._suspected = Global(1, 0.0, np.float64, "op2_suspected", ALONE)
-        kernel = None if loop.pass_layer_arg or not _may_suspect(loop) else _suspicious(loop)
+        kernel = (
+            None if loop.options.pass_layer_arg or not _may_suspect(loop) else _suspicious(loop)
+        )
         self._is_plain = kernel is not None and not kernel.sites
         if kernel is None:
             self.prepared = self._all_checks().prepared
@@ -95,7 +97,7 @@ def _to_watch(loop: Any) -> Any:
     if kernel is None or kernel.opaque_reason:
         return loop
     made = _with_kernel(loop, kernel, ())
-    made.__dict__.update(lanes=0)  # no arrays of arrays for a checked kernel
+    _change_options(made, lanes=0)  # no arrays of arrays for a checked kernel
     return made
 
 
@@ -125,9 +127,14 @@ def _is_finite(sums: Any) -> bool:
 def _with_kernel(loop: Any, kernel: Any, extra: tuple[Any, ...]) -> Any:
     """Return the loop with another kernel and additional arguments."""
     inner = copy.copy(loop)
-    inner.__dict__.update(kernel=kernel, args=(*loop.args, *extra), check=False)
+    inner.__dict__.update(kernel=kernel, args=(*loop.args, *extra))
+    _change_options(inner, check=False)
     inner.built = None
     return inner
+
+
+def _change_options(inner: Any, **changed: Any) -> None:
+    inner.__dict__["options"] = inner.options._replace(**changed)
 
 
 def _made_ready(inner: Any) -> Any:
@@ -135,9 +142,9 @@ def _made_ready(inner: Any) -> Any:
     try:
         inner.prepare()
     except UnsupportedError:
-        if inner.strategy is None:
+        if inner.options.strategy is None:
             raise
-        inner.__dict__.update(strategy=None)  # may not support a loop with a Global
+        _change_options(inner, strategy=None)  # may not support a loop with a Global
         inner.prepare()
     return inner
 
@@ -160,7 +167,7 @@ class _FullRun:
         made = checked(
             loop.kernel,
             loop.symbolic().loop,
-            layer=loop.pass_layer_arg,
+            layer=loop.options.pass_layer_arg,
             matrices=entries,
             sums=self._sums.numbers,
         )
@@ -172,7 +179,7 @@ class _FullRun:
         inner = _with_kernel(loop, made.kernel, extra)
         inner.items = replace(loop.items, iteration=loop.items.iteration.with_element())
         inner.parts = parts_of(inner.args, inner.items)
-        inner.__dict__.update(lanes=0)
+        _change_options(inner, lanes=0)
         inner = _made_ready(inner)
         self.prepared, self.lent = inner.prepared, inner.lent
         self._of_reals: _FullRun | None = None

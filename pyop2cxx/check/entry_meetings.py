@@ -42,7 +42,7 @@ def check_entries(loop: Any) -> None:
 def _of_places(loop: Any, path: MatPath) -> tuple[int, int, str] | None:
     tables = [map_.current_table() for map_ in path.maps]
     versions = tuple(None if table is None else table.version for table in tables)
-    key = (*versions, loop.iterset.uid, loop.iteration_region)
+    key = (*versions, loop.iterset.uid, loop.options.iteration_region)
     if path.meeting is None or path.meeting[0] != key:
         path.meeting = key, _meeting(loop, path)
     found = path.meeting[1]

@@ -72,7 +72,11 @@ def _check_own(loop: Any, part: Part, map_: Map) -> None:
     if map_.is_of_columns:
         return
     table = map_.current_table()
-    key = (None if table is None else table.version, loop.iterset.uid, loop.iteration_region)
+    key = (
+        None if table is None else table.version,
+        loop.iterset.uid,
+        loop.options.iteration_region,
+    )
     if key not in map_.meetings:
         map_.meetings.clear()
         rows = rows_of(loop, map_)

@@ -53,8 +53,8 @@ class WatchedArguments:
         check_maps(self._loop)
         if self._checked:
             self._given_anew = numberings_after(self._loop, check=True)
-            check_races(self._loop, equal_writes=self._loop.equal_writes)
-            if self._loop.items.n > 1 and not self._loop.equal_writes:
+            check_races(self._loop, equal_writes=self._loop.options.equal_writes)
+            if self._loop.items.n > 1 and not self._loop.options.equal_writes:
                 check_entries(self._loop)
 
     def after(self) -> None:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options and arguments of a loop are checked before anything is made."""
+"""The arguments of a loop are checked before anything is made."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ
-from pyop2cxx.base.regions import IterationRegion
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import MapValueError, UsageError
+from pyop2cxx.loop.options import checked_lanes, checked_strategy
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.runtime import runtime
@@ -135,35 +134,6 @@ def check_values(parts: Iterable[Part], items: Items, iterset: Set, what: str) -
                 )
 
 
-def checked_region(region: object, older: object, what: str) -> IterationRegion | None:
-    """Return the visited part of each column; None means all cells."""
-    if region is not None and older is not None:
-        raise UsageError(f"{what}: iteration_region and iterate are the same; give one of them")
-    found = older if region is None else region
-    return None if found is None else IterationRegion(found)  # type: ignore[arg-type]
-
-
-def checked_strategy(strategy: object, what: str) -> str | None:
-    """Return the name of a strategy; None for the default rule's choice."""
-    if strategy is None or strategy in _core.STRATEGIES:
-        return strategy
-    raise UsageError(
-        f"{what}: there is no strategy {strategy!r}; there are: {', '.join(_core.STRATEGIES)}"
-    )
-
-
-def checked_lanes(lanes: object, what: str) -> int | None:
-    """Return how many elements are computed side by side; None for the default rule's choice."""
-    if lanes is None:
-        return None
-    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
-        return lanes
-    raise UsageError(
-        f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "
-        f"16 elements side by side, got {lanes!r}"
-    )
-
-
 def check_generate_options(given: dict[str, Any], what: str) -> None:
     """Check the options of `ParLoop.generate`, and convert them to the internal form."""
     if "lanes" in given:
@@ -177,22 +147,6 @@ def check_generate_options(given: dict[str, Any], what: str) -> None:
     for name in ("any_device", "debug", "deterministic"):
         if not isinstance(given.get(name, False), bool):
             raise UsageError(f"{what}: {name} must be True or False, got {given[name]!r}")
-
-
-def checked_flag(name: str, value: object, what: str) -> bool | None:
-    """Return an optional switch."""
-    if value is None or isinstance(value, bool):
-        return value
-    raise UsageError(f"{what}: {name} must be True or False, got {value!r}")
-
-
-def checked_block_size(block_size: object, what: str) -> int:
-    """Return the elements of a block; 0 for a size chosen later."""
-    if block_size is None:
-        return 0
-    if isinstance(block_size, int) and not isinstance(block_size, bool) and block_size > 0:
-        return block_size
-    raise UsageError(f"{what}: block_size must be a positive int, got {block_size!r}")
 
 
 def check_maps(loop: Any) -> None:

@@ -584,7 +584,7 @@ def prepared(
         ),
         options=_core.LaunchOptions(
             n_threads=1 if loop.kernel.calls_petsc else n_threads,
-            block_size=loop.block_size,
+            block_size=loop.options.block_size,
             useful_bytes=facts.useful_bytes,
             tuning=flow.launch_tuning(request, device),
             is_deterministic=request.options.semantics.deterministic,

@@ -201,7 +201,7 @@ def rows_of(loop: Any, map_: Map | None) -> Numbers:
         np.broadcast_to(layers, (len(elements), 2)) if whole.constant_layers else (layers[elements])
     )
     n_levels = bounds[:, 1] - bounds[:, 0] - 1
-    visited, start = levels_of(whole, n_levels, loop.iteration_region or ALL)
+    visited, start = levels_of(whole, n_levels, loop.options.iteration_region or ALL)
     visited = np.broadcast_to(visited, n_levels.shape)
     start = np.broadcast_to(start, n_levels.shape)
     columns = np.repeat(elements, visited)

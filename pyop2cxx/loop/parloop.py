@@ -29,22 +29,17 @@ from pyop2cxx.loop.checks import (
     check_forms,
     check_generate_options,
     check_parts,
-    checked_block_size,
-    checked_flag,
-    checked_lanes,
-    checked_region,
-    checked_strategy,
 )
 from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
 from pyop2cxx.loop.numberings import all_current
+from pyop2cxx.loop.options import checked_options, with_options
 from pyop2cxx.loop.over_ghosts import refuse_old_masks, with_ghosts
 from pyop2cxx.loop.own_arguments import owned
 from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
-from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.pipeline.request import GeneratedCode, Request
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import conventions
@@ -57,11 +52,13 @@ from pyop2cxx.sets.sets import Set
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from typing_extensions import Unpack
+
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
-    from pyop2cxx.base.regions import IterationRegion
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.execute import Run
+    from pyop2cxx.loop.options import GivenOptions
     from pyop2cxx.loop.parts import Arg, Part
     from pyop2cxx.loop.symbolic import Symbolic
     from pyop2cxx.pipeline.explain import Explanation
@@ -105,6 +102,7 @@ class ParLoop(Fixed, Shown):
         kernel: As given; this and the following attributes cannot be assigned.
         iterset: As given.
         args: As given, but the loop's own: see `arguments`.
+        options: The options, checked: a `pyop2cxx.loop.options.LoopOptions`.
 
     Raises:
         KernelTypeError: The kernel is not a Kernel.
@@ -125,20 +123,13 @@ class ParLoop(Fixed, Shown):
 
     _facts_kind = LoopFacts
 
+    @with_options
     def __init__(
         self,
         kernel: Kernel,
         iterset: Set,
         *args: Arg,
-        strategy: str | None = None,
-        block_size: int | None = None,
-        iteration_region: IterationRegion | None = None,
-        iterate: IterationRegion | None = None,
-        pass_layer_arg: bool = False,
-        lanes: int | None = None,
-        check: bool | None = None,
-        equal_writes: bool = False,
-        tuning: Mapping[str, bool | int | float] | None = None,
+        **options: Unpack[GivenOptions],
     ) -> None:
         self.kernel = self.written_kernel = self._checked_kernel(kernel)
         self.label = f"par_loop '{kernel.name}'"
@@ -153,15 +144,8 @@ class ParLoop(Fixed, Shown):
             )
         self.iterset = iterset
         self.args = args
-        self.iteration_region = checked_region(iteration_region, iterate, self.label)
-        self.pass_layer_arg = bool(pass_layer_arg)
+        self.options = checked_options(options, self.label)
         self.items = self._owned_items()
-        self.strategy = checked_strategy(strategy, self.label)
-        self.block_size = checked_block_size(block_size, self.label)
-        self.lanes = checked_lanes(lanes, self.label)
-        self.check = checked_flag("check", check, self.label)
-        self.equal_writes = bool(checked_flag("equal_writes", equal_writes, self.label))
-        self.tuning = tuning_numbers.checked(tuning, self.label)
         self.parts = parts_of(args, self.items, self.label)
         check_parts(self.parts, self.items, iterset, self.label)
         if kernel.abi == "2026":
@@ -217,23 +201,25 @@ class ParLoop(Fixed, Shown):
             self._adapt_older_kernel()
         elif needs_wrapper(kernel):
             values = values_of(self.args, self.parts)
-            self.kernel = wrapped(kernel, self.args, values, layer=self.pass_layer_arg)
+            self.kernel = wrapped(kernel, self.args, values, layer=self.options.pass_layer_arg)
         else:
             self._check_kernel()
 
     def _adapt_older_kernel(self) -> None:
         """Call a kernel of an older convention from a wrapper of today's convention."""
         kernel = self.kernel
-        self.pass_layer_arg |= kernel.abi == "2013" and self.items.extruded
-        self.items = self._owned_items()
+        if kernel.abi == "2013" and self.items.extruded:
+            self.options = self.options._replace(pass_layer_arg=True)
+            self.items = self._owned_items()
         self.kernel, self.args = conventions().adapted(
-            kernel, self.args, layer=self.pass_layer_arg, facets=self.items.facets
+            kernel, self.args, layer=self.options.pass_layer_arg, facets=self.items.facets
         )
         self.parts = parts_of(self.args, self.items)
         self.items = with_ghosts(self.items, self.iterset, self.parts, self.label)
 
     def _owned_items(self) -> Items:
-        return items_of(self.iterset, self.iteration_region, self.pass_layer_arg, self.label)
+        region, layer = self.options.iteration_region, self.options.pass_layer_arg
+        return items_of(self.iterset, region, layer, self.label)
 
     def follow_distribution(self) -> None:
         """Have the items and arrays of now, after `op2.distribute` has shared the Sets."""
@@ -250,7 +236,7 @@ class ParLoop(Fixed, Shown):
             (None if i in handles else arg.data.dtype, arg.access)
             for i, arg in enumerate(self.args)
         ]
-        if self.pass_layer_arg:
+        if self.options.pass_layer_arg:
             kinds.append((_LAYER, None))
         if passes(self.kernel, tuple(kinds)):
             return
@@ -554,8 +540,8 @@ class ParLoop(Fixed, Shown):
 
     def wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""
-        options = runtime.configuration
-        return bool(options["check"] or options["debug"]) if self.check is None else self.check
+        configured, check = runtime.configuration, self.options.check
+        return bool(configured["check"] or configured["debug"]) if check is None else check
 
     def current_request(self) -> Request:
         """Return the input for the choice of the loop's text."""
@@ -564,7 +550,7 @@ class ParLoop(Fixed, Shown):
     def request(self, built: Symbolic, given: dict[str, Any]) -> Request:
         """Return the input for the choice of a text."""
         backend = runtime.engine.backend(str(given.get("backend", runtime.backend)))
-        tuning = given.get("tuning", self.tuning)
+        tuning = given.get("tuning", self.options.tuning)
         return Request(
             name=self.kernel.shown_name,
             line=self.line,
@@ -573,8 +559,8 @@ class ParLoop(Fixed, Shown):
             backend=backend,
             map_facts=tuple(self.map_facts(map_) for map_ in built.maps),
             options=self.facts.options(built, backend, given | {"tuning": tuning}),
-            strategy=given.get("strategy", self.strategy),
-            lanes=given.get("lanes", self.lanes),
+            strategy=given.get("strategy", self.options.strategy),
+            lanes=given.get("lanes", self.options.lanes),
             tuning=tuning,
             column_fill=partial(self.facts.column_fill, built),
         )

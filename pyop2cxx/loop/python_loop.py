@@ -167,7 +167,7 @@ class _Calls:
         arguments = [_Joined(list(parts), loop.items) for _, parts in by_argument]
         for item in items:
             packs = [argument.packed(item) for argument in arguments]
-            layer = (item.layer,) if loop.pass_layer_arg else ()
+            layer = (item.layer,) if loop.options.pass_layer_arg else ()
             self._function(*packs, *layer)
             for argument, pack in zip(arguments, packs, strict=True):
                 argument.unpack(item, pack)
@@ -200,7 +200,7 @@ def _items(loop: PythonLoop) -> Iterator[_Item]:
         yield from (_Item(int(n)) for n in iterset.indices[: loop.items.n])
         return
     owned = iterset.owned_indices if isinstance(iterset, Subset) else range(iterset.size)
-    region = loop.iteration_region or ALL
+    region = loop.options.iteration_region or ALL
     for n in map(int, owned):
         bottom, end = whole.layers_array[0 if whole.constant_layers else n]
         n_levels = int(end - bottom) - 1

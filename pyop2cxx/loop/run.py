@@ -6,41 +6,37 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pyop2cxx.exceptions import Op2Error, SetTypeError
+from pyop2cxx.exceptions import Op2Error, SetTypeError, UsageError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.alike import Alike, key_of
+from pyop2cxx.loop.options import known_options, with_options
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import uses_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Literal
 
-    from pyop2cxx.base.regions import IterationRegion
+    from typing_extensions import Unpack
+
     from pyop2cxx.loop.execute import Run
+    from pyop2cxx.loop.options import GivenOptions
     from pyop2cxx.loop.parts import Arg
     from pyop2cxx.runtime.seams import Recorder
     from pyop2cxx.sets.sets import Set
 
-_N_OPTIONS = 12
+_N_OPTIONS = 5
 """Number of entries of a loop's key before the arguments."""
 
 
+@with_options
 def par_loop(
     kernel: Kernel | Callable[..., object],
     iterset: Set,
     *args: Arg,
-    strategy: str | None = None,
-    block_size: int | None = None,
-    iteration_region: IterationRegion | None = None,
-    iterate: IterationRegion | None = None,
-    pass_layer_arg: bool = False,
-    lanes: int | None = None,
-    tuning: Mapping[str, bool | int | float] | None = None,
-    check: bool | None = None,
-    equal_writes: bool = False,
+    **options: Unpack[GivenOptions],
 ) -> None:
     """Call a kernel for each entity of a Set, now.
 
@@ -52,15 +48,7 @@ def par_loop(
             `pyop2cxx.loop.python_loop.PythonLoop`.
         iterset: The Set of entities to call the kernel for.
         *args: Arguments for the kernel's parameters: ``dat(access, map)``, ``glob(access)``.
-        strategy: As for `ParLoop`.
-        block_size: As for `ParLoop`.
-        iteration_region: As for `ParLoop`.
-        iterate: As for `ParLoop`.
-        pass_layer_arg: As for `ParLoop`.
-        lanes: As for `ParLoop`.
-        tuning: As for `ParLoop`.
-        check: As for `ParLoop`.
-        equal_writes: As for `ParLoop`.
+        **options: As for `ParLoop`.
 
     Raises:
         UsageError: As for `ParLoop`.
@@ -84,12 +72,9 @@ def par_loop(
             )
         if not isinstance(kernel, Kernel) and callable(kernel):
             runtime.settle()
-            layers = {"iterate": iterate, "pass_layer_arg": pass_layer_arg}
             from pyop2cxx.loop import python_loop
 
-            python_loop.PythonLoop(
-                kernel, iterset, *args, iteration_region=iteration_region, **layers
-            ).compute()
+            python_loop.PythonLoop(kernel, iterset, *args, **options).compute()
             return
         recorder = runtime.here.recorder if runtime.recorders else None
         key: tuple[object, ...]
@@ -100,42 +85,17 @@ def par_loop(
                 id(kernel),
                 iterset.uid,
                 runtime.epoch,
-                strategy,
-                block_size,
-                iteration_region or iterate,
-                pass_layer_arg,
+                known_options(options),
                 kernel.is_legacy and tuple(arg.form for arg in args),
-                lanes,
-                repr(sorted(tuning.items())) if tuning else None,
-                check,
-                equal_writes,
                 *[(a.access, a.data.uid, None if a.map_ is None else a.map_.uid) for a in args],
             )
             hash(key)
-        except (AttributeError, TypeError):
+        except (AttributeError, TypeError, UsageError):
             key = ()  # ParLoop raises the right error
         run = _known(key, kernel, args, recorder)
         if run is None:
-            _run_anew(
-                partial(
-                    ParLoop,
-                    kernel,
-                    iterset,
-                    strategy=strategy,
-                    block_size=block_size,
-                    iteration_region=iteration_region,
-                    iterate=iterate,
-                    pass_layer_arg=pass_layer_arg,
-                    lanes=lanes,
-                    tuning=tuning,
-                    check=check,
-                    equal_writes=equal_writes,
-                ),
-                key,
-                kernel,
-                args,
-                recorder,
-            )
+            make = partial(ParLoop, kernel, iterset, **options)
+            _run_anew(make, key, kernel, args, recorder)
         elif run:
             if runtime.recorders and runtime.others_record:
                 runtime.settle_others(*uses_of(args))

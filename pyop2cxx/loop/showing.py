@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pyop2cxx.loop.options import LoopOptions
 
 
 class Loop(Protocol):
@@ -12,7 +15,7 @@ class Loop(Protocol):
     kernel: Any
     iterset: Any
     args: Any
-    iteration_region: Any
+    options: LoopOptions
 
 
 def in_a_line(loop: Loop) -> str:
@@ -26,8 +29,9 @@ def as_table(loop: Loop) -> tuple[str, list[tuple[str, str]]]:
     where = loop.iterset
     size = str(where.size) if where.is_sized else "unknown"
     rows = [("over", f"Set '{where.name}', {size} entities")]
-    if loop.iteration_region is not None:
-        rows.append(("region", loop.iteration_region.name))
+    region = loop.options.iteration_region
+    if region is not None:
+        rows.append(("region", region.name))
     return _head(loop), [*rows, *_uses(loop)]
 
 
