@@ -112,8 +112,8 @@ def known_options(given: GivenOptions) -> LoopOptions:
     tuning = given.get("tuning")
     if not tuning:
         return _known(**given)
-    items = sorted(tuning.items())  # hashable; the text tells True from 1
-    return _known(**{**given, "tuning": (repr(items), *items)})
+    text = repr(tuning)  # tells True from 1
+    return _known(**{**given, "tuning": (text, *tuning.items())})
 
 
 def with_options(function: _Function) -> _Function:
