@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.algebra import device_blas
+from pyop2cxx.algebra.reductions import reduced as reduced  # of the seam
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.conversions import common_dtype, limits
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pyop2cxx.base.access import Access
     from pyop2cxx.base.arrays import Array
     from pyop2cxx.base.conversions import Limits
+    from pyop2cxx.data.mat_values import MatValues
 
 _ON_DEVICE = (_core.Where.device, _core.Where.both)
 
@@ -158,6 +160,35 @@ def axpy(alpha: Any, x: Any, y: Any, *, whole: bool) -> bool:
 
     done = device_blas.axpy(factor.arg.data, x, y, place.n, by_loop)
     return done and _wrote(y, whole=whole and place.n > 0)
+
+
+def add_matrix(alpha: Array, x: MatValues, y: MatValues) -> bool:
+    """Compute ``y += alpha * x`` where the values are; result as for `combine`.
+
+    Args:
+        alpha: A number, without dimensions.
+        x: A matrix, not mixed.
+        y: A matrix of the same Sparsity; may be `x`.
+    """
+    source = _flat(x)
+    return axpy(alpha, source, source if x is y else Flat(y, source.set), whole=True)
+
+
+def scale_matrix(op: str, alpha: Array, x: MatValues) -> bool:
+    """Compute ``x *= alpha`` or ``x /= alpha`` where the values are; result as for `combine`.
+
+    Args:
+        op: ``*`` or ``/``.
+        alpha: A number, without dimensions; not zero, where integers are divided.
+        x: A matrix, not mixed.
+    """
+    values = _flat(x)
+    return combine(op, values, values, alpha, whole=True)
+
+
+def _flat(mat: MatValues) -> Flat:
+    """Return the values of a matrix as a Dat over the same memory."""
+    return Flat(mat, Set(len(mat.sparsity.colidx) * mat.cdim, "values of a matrix"))
 
 
 def dot(x: Any, y: Any, *, conjugate: bool) -> Any:

@@ -35,6 +35,7 @@ from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.loop.execute import note_assembly
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.engine import Bounded
+from pyop2cxx.runtime.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -89,7 +90,7 @@ class ChainState(local):
         _core.chain.use(new.at_once, runtime)
 
 
-class Chain(_core.chain.Block):
+class Chain(_core.chain.Block, Recorder):
     """Loops of a block, waiting until results are needed, and compiled together.
 
     Results equal the results without the block, to rounding. Reading ``data``, ``data_ro`` and the
@@ -128,8 +129,6 @@ class Chain(_core.chain.Block):
         [(0, 1)]
     """
 
-    takes_all = False
-    records = True
     # defaults while nothing is recorded: a block that runs at once costs almost nothing
     _passes = _ALL_PASSES
     _passes_number: int  # 0; below: never runs at once unasked
@@ -139,8 +138,6 @@ class Chain(_core.chain.Block):
     _was_at_once: bool  # is at once, or was when last open
     _bound = _BOUND
     _compare: bool | None = None
-    _thread = 0
-    outer: Any = None
     _known: Prefixes
     _spares: Spares
     _prefix = _NOWHERE
@@ -369,15 +366,7 @@ class Chain(_core.chain.Block):
         zeroes: bool = False,
         in_graphs: bool = True,
     ) -> bool:
-        """Record an action on values, in the order of the loops.
-
-        Args:
-            name: Name in reports.
-            action: Carries out the action.
-            *uses: Objects used, each with whether the action overwrites all values.
-            zeroes: Whether the action sets all written values to zero.
-            in_graphs: Whether a graph may contain the action: the effect is the same each time.
-        """
+        """Record an action on values, in the order of the loops."""
         if get_ident() != self._thread:
             return False
         if not in_graphs and self.is_of_graph:
@@ -415,12 +404,7 @@ class Chain(_core.chain.Block):
         return True
 
     def takes_values(self, carrier: Global, values: Array) -> bool:
-        """Record new values of a Global, if an entry must come before.
-
-        Args:
-            carrier: The Global.
-            values: The new values; copied.
-        """
+        """Record new values of a Global, if an entry must come before."""
         if not self._queue or get_ident() != self._thread or self.is_of_graph:
             return False
         self._add(Setting(carrier, values.copy()))
@@ -459,10 +443,6 @@ class Chain(_core.chain.Block):
             if taken:
                 self._known.n_runs += 1
                 self._run_now(taken, prefix, (), get_ident())
-
-    def end(self) -> None:
-        """Take nothing any more."""
-        self._thread = 0
 
     def _run_for(self, carrier: DataCarrier, *, write: bool) -> None:
         if is_named(carrier):
@@ -522,9 +502,7 @@ class Chain(_core.chain.Block):
             if taken:
                 self._run(taken, prefix)
 
-    def begin_block(self) -> None:
-        """Run all waiting entries: an inner block is compiled alone."""
-        self.flush()
+    begin_block = flush  # an inner block is compiled alone
 
     # Questions of users
 
@@ -650,11 +628,6 @@ class Chain(_core.chain.Block):
         if self.is_of_graph:
             return False
         return bool(runtime.configuration["debug"]) if self._compare is None else self._compare
-
-    @property
-    def is_of_graph(self) -> bool:
-        """Whether the block belongs to a function being recorded as a graph."""
-        return self.outer is not None and bool(self.outer.takes_all)
 
     def _run(self, taken: Sequence[Waiting], prefix: Prefix, queue: Sequence[Waiting] = ()) -> None:
         """Run a part of the queue; without an argument `queue` all entries."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.runtime.seams import Recorder
+    from pyop2cxx.runtime.recorder import Recorder
 
 
 class Holder(Protocol):

@@ -10,7 +10,7 @@ import numpy as np
 from pyop2cxx.base.conversions import check_held, exact_dtype, first_unfit
 from pyop2cxx.data.algebra import at_device, combine_values, number_of, unfit
 from pyop2cxx.exceptions import DataTypeError, DataValueError, MatTypeError, SparsityShapeError
-from pyop2cxx.runtime.seams import matrix_sums
+from pyop2cxx.runtime.seams import device_algebra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class MatAlgebra:
         factor = number if self.dtype.kind in "iu" else number.item()
         for mine, theirs in zip(self, other, strict=True):
             theirs.allocated("axpy")
-            if at_device(mine, theirs) and matrix_sums().axpy(number, theirs, mine):
+            if at_device(mine, theirs) and device_algebra().add_matrix(number, theirs, mine):
                 mine.buffer.increment_version()
                 continue
             source = theirs.stored("axpy", write=False)
@@ -132,7 +132,7 @@ class MatAlgebra:
             made.become("/", lambda values: values / divisor)
             return made
         for part in made:
-            if not (at_device(part) and matrix_sums().scale("/", divisor, part)):
+            if not (at_device(part) and device_algebra().scale_matrix("/", divisor, part)):
                 values = part.stored("/", write=True)
                 combine_values("/", values, values, divisor)
             else:
@@ -149,7 +149,7 @@ class MatAlgebra:
             return self
         for part in self:
             part.allocated("*")
-            if not (at_device(part) and matrix_sums().scale("*", number, part)):
+            if not (at_device(part) and device_algebra().scale_matrix("*", number, part)):
                 values = part.stored("*", write=True)
                 np.multiply(values, number.item(), out=values, casting="unsafe")
             else:

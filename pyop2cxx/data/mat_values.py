@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.runtime.seams import Recorder
+    from pyop2cxx.runtime.recorder import Recorder
 
 _MOST_DENSE_ENTRIES = 1_000_000
 _MOST_ROW_LOOPS = 32

@@ -12,7 +12,7 @@ from pyop2cxx.base.arrays import as_array, as_copy
 from pyop2cxx.data.algebra import Algebra, at_device
 from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.seams import device_algebra, reductions
+from pyop2cxx.runtime.seams import device_algebra
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -158,7 +158,7 @@ class WholeValues:
                 raise DataTypeError(f"{self.label}: '{what}' of complex values is not defined")
             if self._cdim == 0 or (self.set.size == 0 and self.ranks is None):
                 raise DataValueError(f"{self.label}: '{what}' of no values is not defined")
-        found = reductions().reduced(self, what) if at_device(self, write=False) else None
+        found = device_algebra().reduced(self, what) if at_device(self, write=False) else None
         if found is None:
             found = _reduced_on_host(self.data_ro, what)
         if self.ranks is not None:

@@ -16,6 +16,7 @@ from pyop2cxx.graph.looks import Looks
 from pyop2cxx.graph.memory import numbered
 from pyop2cxx.graph.operations import HostCall, LoopOperation, Operation, Placed, own_copy
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.recorder import Recorder
 from pyop2cxx.runtime.tracebacks import shorten
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from pyop2cxx.chain.entries import Entry
 
 
-class Capture:
+class Capture(Recorder):
     """Takes loops instead of running them, while a function is recorded.
 
-    A capture takes the place of a chain: see `pyop2cxx.runtime.seams.Recorder`.
+    Each call gets a separate place, and Globals are set now: values differ between submits.
     """
 
-    takes_all = records = is_of_graph = True
+    takes_all = True
 
     def __init__(self, name: str) -> None:
         self.operations: list[Placed] = []
@@ -49,17 +50,6 @@ class Capture:
             return False
         self._add(LoopOperation(own_copy(loop)))
         return True
-
-    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool:
-        """Return False: each loop gets a separate place."""
-        return False
-
-    def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
-        """Remember nothing."""
-
-    def takes_zero(self, carrier: Any) -> bool:
-        """Record the setting of all values of an object to zero."""
-        return self.takes_action(f"zero {carrier.name}", carrier.zero, (carrier, True), zeroes=True)
 
     def takes_action(
         self,
@@ -87,16 +77,6 @@ class Capture:
         self._add(Copy(source, target, casting))
         return True
 
-    def takes_values(self, carrier: Any, values: Any) -> bool:
-        """Set the values now: they differ between submits."""
-        return False
-
-    def settle_for_other(self, carrier: Any, *, write: bool) -> None:
-        """Do nothing: recorded loops run when the graph is submitted."""
-
-    def flush_for_other(self) -> None:
-        """Do nothing."""
-
     def settle(self, carrier: Any, *, write: bool) -> None:
         """Refuse an effect now that would be missing at each submit."""
         if not self._is_own_thread():
@@ -109,9 +89,6 @@ class Capture:
                 "graph of op2.graph()"
             )
         self._looks.note_read(carrier)
-
-    def begin_block(self) -> None:
-        """Let a chain begin: the block is recorded as a whole."""
 
     def takes_block(self, entries: Sequence[Entry], passes: frozenset[str]) -> bool:
         """Record the loops of a chain, to be compiled together when the graph is."""
@@ -177,14 +154,12 @@ def record(step: Callable[[], object], *, name: str | None = None, to_save: bool
     check_text(name, "op2.record: the name")
     runtime.settle()
     capture = Capture(name)
-    outer, runtime.recorder = runtime.recorder, capture
     try:
-        step()
+        with runtime.recorded_by(capture):
+            step()
     except Op2Error as error:
         shorten(error)
         raise error
-    finally:
-        runtime.recorder = outer
     nodes = capture.operations
     edges = _core.graph.dependences(numbered(nodes)[0])
     placed = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyop2cxx.loop.execute import Run
     from pyop2cxx.loop.options import GivenOptions
     from pyop2cxx.loop.parts import Arg
-    from pyop2cxx.runtime.seams import Recorder
+    from pyop2cxx.runtime.recorder import Recorder
     from pyop2cxx.sets.sets import Set
 
 _N_OPTIONS = 5

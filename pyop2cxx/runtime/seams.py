@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from pyop2cxx.exceptions import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from pyop2cxx.base.arrays import Array
+    from pyop2cxx.runtime.recorder import Recorder
 
 
 class DeviceAlgebra(Protocol):
@@ -50,15 +51,14 @@ class DeviceAlgebra(Protocol):
     def zero(self, target: Any, subset: Any) -> bool:
         """Set values to zero."""
 
+    def reduced(self, dat: Any, what: str) -> Array | None:
+        """Return the sum, minimum or maximum of a Dat; None if impossible."""
 
-class MatrixSums(Protocol):
-    """Sums of matrices where the values are on a device; see `pyop2cxx.algebra.mat_sums`."""
+    def add_matrix(self, alpha: Any, x: Any, y: Any) -> bool:
+        """Compute ``y += alpha * x`` for matrices."""
 
-    def axpy(self, alpha: Any, x: Any, y: Any) -> bool:
-        """Compute ``y += alpha * x``."""
-
-    def scale(self, op: str, alpha: Any, x: Any) -> bool:
-        """Compute ``x *= alpha`` or ``x /= alpha``."""
+    def scale_matrix(self, op: str, alpha: Any, x: Any) -> bool:
+        """Compute ``x *= alpha`` or ``x /= alpha`` for a matrix."""
 
 
 class MatrixProducts(Protocol):
@@ -68,72 +68,10 @@ class MatrixProducts(Protocol):
         """Compute ``y = mat @ x``."""
 
 
-class Recorder(Protocol):
-    """Records loops for a later run; see `pyop2cxx.chain.recorder`.
+class LazyRecorder(Protocol):
+    """Records all loops of a program, if recording pays; see `pyop2cxx.chain.lazy`."""
 
-    Attributes:
-        takes_all: Whether all operations are recorded, including operations on matrices: nothing
-            runs now.
-        records: Whether loops are recorded now, not only counted.
-    """
-
-    takes_all: bool
-    records: bool
-
-    @property
-    def is_of_graph(self) -> bool:
-        """Whether the recorded loops become a graph, run when submitted."""
-
-    def begin_block(self) -> None:
-        """Prepare for an inner block with a recorder of its own."""
-
-    @property
-    def waiting(self) -> list[str]:
-        """Names of the waiting loops."""
-
-    def takes(self, loop: Any) -> bool:
-        """Record a loop; False: the loop must run now."""
-
-    def takes_call(self, key: object, kernel: object, args: Sequence[Any]) -> bool | None:
-        """Record a loop recorded before with the same objects.
-
-        Returns:
-            Whether the loop was recorded; None: known, but to run now, after the waiting loops.
-        """
-
-    def learn(self, key: object, kernel: object, loop: Any, make: Callable[..., Any]) -> None:
-        """Remember a loop about to be recorded."""
-
-    def takes_zero(self, carrier: Any) -> bool:
-        """Record the setting of all values of an object to zero."""
-
-    def takes_action(
-        self,
-        name: str,
-        action: Callable[[], None],
-        *uses: tuple[Any, bool],
-        zeroes: bool = False,
-        in_graphs: bool = True,
-    ) -> bool:
-        """Record another action on values."""
-
-    def takes_copy(self, source: Any, target: Any, casting: str) -> bool:
-        """Record a copy of all values of a Dat into another of the same dtype."""
-
-    def takes_values(self, carrier: Any, values: Any) -> bool:
-        """Record new values of a Global."""
-
-    def settle(self, carrier: Any, *, write: bool) -> None:
-        """Run all entries needed before values are read or written."""
-
-    def flush(self) -> None:
-        """Run all waiting entries."""
-
-    def settle_for_other(self, carrier: Any, *, write: bool) -> None:
-        """Run all entries needed before another thread reads or writes values."""
-
-    def flush_for_other(self) -> None:
-        """Run all waiting entries, in a thread other than the recording thread."""
+    of_program: Callable[[], Recorder]
 
 
 class Looks(Protocol):
@@ -143,30 +81,10 @@ class Looks(Protocol):
         """Remember a read of values."""
 
 
-class LazyRecorder(Recorder, Protocol):
-    """Records all loops of a program, if recording pays; see `pyop2cxx.chain.lazy`."""
-
-    def end(self) -> None:
-        """Take nothing any more."""
-
-    def note_look(self) -> None:
-        """Note a read of values, or the preparation of a loop, while loops run at once."""
-
-    def explain(self) -> Any:
-        """Report the functions of the loops, or the reason why they run at once."""
-
-
 class Conventions(Protocol):
     """Kernels of PyOP2's older conventions; see `pyop2cxx.pyop2.conventions.adapt`."""
 
     adapted: Callable[..., tuple[Any, tuple[Any, ...]]]
-
-
-class Reductions(Protocol):
-    """Sums and extremes of a Dat on a device; see `pyop2cxx.algebra.reductions`."""
-
-    def reduced(self, dat: Any, what: str) -> Array | None:
-        """Return the sum, minimum or maximum; None if impossible."""
 
 
 class MatrixRows(Protocol):
@@ -263,28 +181,16 @@ class OlderOptions(Protocol):
     PYOP2_OPTIONS: tuple[Any, ...]
 
 
-def new_recorder() -> LazyRecorder:
-    """Return the recorder for the loops of a whole program."""
-    found = importlib.import_module("pyop2cxx.chain.lazy").of_program()
-    return cast("LazyRecorder", found)
+@cache
+def lazy_recorder() -> LazyRecorder:
+    """Return the module of the recorder for the loops of a whole program."""
+    return cast("LazyRecorder", importlib.import_module("pyop2cxx.chain.lazy"))
 
 
 @cache
 def device_algebra() -> DeviceAlgebra:
     """Return the module of algebra on devices."""
     return cast("DeviceAlgebra", importlib.import_module("pyop2cxx.algebra.on_devices"))
-
-
-@cache
-def reductions() -> Reductions:
-    """Return the module of reductions on devices."""
-    return cast("Reductions", importlib.import_module("pyop2cxx.algebra.reductions"))
-
-
-@cache
-def matrix_sums() -> MatrixSums:
-    """Return the module of matrix sums on devices."""
-    return cast("MatrixSums", importlib.import_module("pyop2cxx.algebra.mat_sums"))
 
 
 @cache

@@ -28,12 +28,14 @@ from pyop2cxx.runtime import communicators
 from pyop2cxx.runtime.engine import Bounded, Engine
 from pyop2cxx.runtime.options import OPTIONS, Configuration
 from pyop2cxx.runtime.processes import Processes
-from pyop2cxx.runtime.seams import new_recorder
+from pyop2cxx.runtime.seams import lazy_recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
-    from pyop2cxx.runtime.seams import LazyRecorder, Looks, Recorder
+    from pyop2cxx.runtime.recorder import Recorder
+    from pyop2cxx.runtime.seams import Looks
 
 
 T = TypeVar("T")
@@ -51,7 +53,7 @@ class Here(threading.local):
     """
 
     recorder: Recorder | None = None
-    resting: LazyRecorder | None = None
+    resting: Recorder | None = None
     looks: Looks | None = None
     is_running = False
 
@@ -97,7 +99,7 @@ class Runtime:
         self.here = Here()
         self.recorders: dict[int, Recorder] = {}
         self.has_several = False
-        self.lazy_recorder: LazyRecorder | None = None
+        self.lazy_recorder: Recorder | None = None
         self._ended_recorder: Recorder | None = None
         self.states: dict[type[Any], Any] = {}
         self.program_options: set[str] = set()
@@ -239,15 +241,19 @@ class Runtime:
         self.said.add(what)
         return is_new
 
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def at_once(self) -> AbstractContextManager[None]:
         """Run the loops of a `with` block when they are called, also within a chain.
 
         Recorded entries using their arguments must have run.
         """
+        return self.recorded_by(None)
+
+    @contextmanager
+    def recorded_by(self, new: Recorder | None) -> Iterator[None]:
+        """Let a recorder take the loops of a `with` block; None: they run when called."""
         here = self.here
         recorder, resting = here.recorder, here.resting
-        self.recorder = here.resting = None
+        self.recorder, here.resting = new, None
         try:
             yield
         finally:
@@ -341,7 +347,7 @@ class Runtime:
         lazy = self.lazy_recorder
         if self.configuration["lazy"]:
             if lazy is None and self.recorder in (None, self._ended_recorder):
-                self.lazy_recorder = new_recorder()
+                self.lazy_recorder = lazy_recorder().of_program()
                 self.recorder = self.lazy_recorder
         elif lazy is not None:
             self.settle()

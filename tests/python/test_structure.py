@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 # A unit, and the test that stands in for its own or the reason why it needs none.
 EXCEPTIONS = {
+    "pyop2cxx/runtime/recorder": "tests/python/test_capture.py",
     "pyop2cxx/loop/over_ghosts": "needs several processes; tests/python/test_ranks.py",
     "cpp/base/abi": "declarations shared with generated code; no code of its own",
     "cpp/base/abi_types": "data without behaviour; tests/cpp/exec/test_portable.cpp",
@@ -193,7 +194,7 @@ def test_a_seam_that_does_not_lead_up_is_found(tmp_path: Path) -> None:
 
 def test_seams_are_few() -> None:
     tree = ast.parse((ROOT / "pyop2cxx" / "runtime" / "seams.py").read_text())
-    assert sum(isinstance(node, ast.FunctionDef) for node in tree.body) == 14
+    assert sum(isinstance(node, ast.FunctionDef) for node in tree.body) == 12
 
 
 @pytest.mark.parametrize(
