@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.compile import PASSES
 from pyop2cxx.chain.report import described
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.views import DatView
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.chain.compiled import Compiled, StepReport
+    from pyop2cxx.chain.compile import Compiled, StepReport
     from pyop2cxx.chain.entries import Entry
     from pyop2cxx.data.carrier import DataCarrier
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
-from pyop2cxx.chain.spares import trader
+from pyop2cxx.chain.rename import trader
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.execute import launch_of
 from pyop2cxx.loop.facts import LoopFacts, table_of
@@ -21,7 +21,7 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyop2cxx.chain.spares import Spares
+    from pyop2cxx.chain.rename import Spares
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop.parloop import ParLoop

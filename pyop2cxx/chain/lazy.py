@@ -6,18 +6,18 @@ from __future__ import annotations
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from pyop2cxx.chain.known import Prefix
+from pyop2cxx.chain.decide import modelled, pays
+from pyop2cxx.chain.prefixes import Prefix
 from pyop2cxx.chain.recorder import Chain, ChainState
 from pyop2cxx.chain.report import Report
 from pyop2cxx.chain.tasks import machine
 from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
-from pyop2cxx.chain.worth import modelled, pays
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.chain.compile import Compiled
     from pyop2cxx.chain.entries import Waiting
 
 _N_RUNS = 64

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.chain.compare import run_compared
-from pyop2cxx.chain.compiled import PASSES, compiled
+from pyop2cxx.chain.compile import PASSES, compiled
+from pyop2cxx.chain.decide import Places, number_of
 from pyop2cxx.chain.entries import (
     Action,
     Entry,
@@ -24,12 +25,11 @@ from pyop2cxx.chain.entries import (
     meets,
     span_of,
 )
-from pyop2cxx.chain.known import Prefix, Prefixes, Split
-from pyop2cxx.chain.left_out import NO_PASSES
 from pyop2cxx.chain.periods import whole_periods
+from pyop2cxx.chain.prefixes import Prefix, Prefixes, Split
+from pyop2cxx.chain.rename import Spares
 from pyop2cxx.chain.report import Report
-from pyop2cxx.chain.spares import Spares
-from pyop2cxx.chain.worth import Places, number_of
+from pyop2cxx.chain.unapplied import NO_PASSES
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.loop.execute import note_assembly
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.base.arrays import Array
-    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.chain.compile import Compiled
+    from pyop2cxx.chain.decide import Place
     from pyop2cxx.chain.entries import Waiting
-    from pyop2cxx.chain.known import Counts
-    from pyop2cxx.chain.worth import Place
+    from pyop2cxx.chain.prefixes import Counts
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.data.dats import Dat
     from pyop2cxx.data.globals import Global

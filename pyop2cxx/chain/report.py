@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyop2cxx import _core
-    from pyop2cxx.chain.compiled import Compiled, StepReport
+    from pyop2cxx.chain.compile import Compiled, StepReport
 
 
 class Report:

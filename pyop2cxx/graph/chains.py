@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import READ, WRITE
-from pyop2cxx.chain.compiled import compiled
+from pyop2cxx.chain.compile import compiled
 from pyop2cxx.chain.entries import Entry, Recorded
 from pyop2cxx.chain.group_loop import Task
 from pyop2cxx.chain.recorder import ChainState
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx import _core
     from pyop2cxx.base.access import Access
-    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.chain.compile import Compiled
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.graph.operations import Replaced
     from pyop2cxx.loop.parloop import ParLoop

@@ -60,8 +60,8 @@ def run_chain(seed: int) -> tuple[str, bool]:
     from ring import Ring, assert_alike
 
     from pyop2cxx import op2
-    from pyop2cxx.chain import planned
-    from pyop2cxx.chain.compiled import PASSES
+    from pyop2cxx.chain import schedule
+    from pyop2cxx.chain.compile import PASSES
 
     choose = random.Random(seed)
     strategy = choose.choice([None, "owner"])
@@ -72,7 +72,7 @@ def run_chain(seed: int) -> tuple[str, bool]:
         eager.actions()[name]()
     with ExitStack() as stack:
         if choose.random() < 0.5:  # where it does not pay, too
-            stack.enter_context(patch.object(planned, "gained_seconds", return_value=1.0))
+            stack.enter_context(patch.object(schedule, "gained_seconds", return_value=1.0))
         chain = stack.enter_context(op2.chain(passes=passes))
         for name in names:
             lazy.actions()[name]()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import op2
+from pyop2cxx.chain.decide import Places
 from pyop2cxx.chain.recorder import ChainState
-from pyop2cxx.chain.worth import Places
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:

@@ -37,12 +37,12 @@ from ring import (
 )
 
 from pyop2cxx import op2
-from pyop2cxx.chain.compiled import PASSES, Compiled
+from pyop2cxx.chain.compile import PASSES, Compiled
+from pyop2cxx.chain.decide import Places
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.chain.kernel_lines import deciding_lines
 from pyop2cxx.chain.recorder import ChainState
 from pyop2cxx.chain.trial import Stopwatch
-from pyop2cxx.chain.worth import Places
 from pyop2cxx.exceptions import CompilationError, UnsupportedError, UsageError
 from pyop2cxx.runtime import runtime
 
@@ -1584,7 +1584,7 @@ class _Forgetful(GroupLoop):
 
 
 def test_debug_says_where_a_wrong_pass_changes_a_result(debugging: None, monkeypatch: Any) -> None:
-    monkeypatch.setattr("pyop2cxx.chain.compiled.GroupLoop", _Forgetful)
+    monkeypatch.setattr("pyop2cxx.chain.compile.GroupLoop", _Forgetful)
     ring = Ring()
     ring.dats["p"].data[7] = ring.dats["q"].data[7] * 2  # this one is right all the same
     old = ring.dats["p"].data_ro.copy()

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from ring import Ring, assert_alike, kernel, record_all_blocks
 
 from pyop2cxx import op2
-from pyop2cxx.chain import again, planned
-from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain import recompute, schedule
+from pyop2cxx.chain.candidate import Candidate
+from pyop2cxx.chain.compile import PASSES
 from pyop2cxx.op2 import INC, MAX, READ, RW, WRITE
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ N = 40
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values are computed again wherever that is possible."""
-    monkeypatch.setattr(planned, "gained_seconds", lambda *_: 1.0)
+    monkeypatch.setattr(schedule, "gained_seconds", lambda *_: 1.0)
 
 
 class Line:
@@ -226,7 +227,7 @@ def test_it_can_be_switched_off() -> None:
     ],
 )
 def test_what_nobody_can_compute_again_is_told(maker: Callable[[Line], Loop], why: str) -> None:
-    assert why in again.why_stored(op2.ParLoop(*maker(Line())))
+    assert why in recompute.why_stored(Candidate(op2.ParLoop(*maker(Line()))))
 
 
 @pytest.mark.usefixtures("exits")
@@ -281,7 +282,7 @@ def test_texts_of_two_kernels_stand_side_by_side(backend: str) -> None:
 def test_a_name_that_is_a_const_of_the_other_is_not_shadowed() -> None:
     reader = kernel("void read(double *out, const double *c) { out[0] += w * c[0]; }")
     maker = op2.Kernel("static const double w = 0.5;\nvoid make(double *c) { c[0] = w; }", "make")
-    assert again._text(reader, maker) is None
+    assert recompute._text(reader, maker) is None
 
 
 @pytest.mark.usefixtures("always")
@@ -331,7 +332,7 @@ def test_random_chains_compute_again_what_their_loops_make(
     eager, lazy = Ring(strategy), Ring(strategy)
     record_all_blocks()
     with pytest.MonkeyPatch.context() as patch, op2.backend("sequential"):
-        patch.setattr(planned, "gained_seconds", lambda *_: 1.0)
+        patch.setattr(schedule, "gained_seconds", lambda *_: 1.0)
         for _ in range(2):
             for name in names:
                 eager.actions()[name]()

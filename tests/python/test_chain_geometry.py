@@ -17,7 +17,7 @@ from sided import Sided
 from pyop2cxx import _core, op2
 from pyop2cxx.backends import _nvrtc as nvrtc
 from pyop2cxx.chain import compare
-from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.compile import PASSES
 from pyop2cxx.chain.group_loop import GroupFacts
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow

@@ -10,7 +10,7 @@ import pytest
 from ring import Ring, record_all_blocks
 
 from pyop2cxx import op2
-from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.compile import PASSES
 
 if TYPE_CHECKING:
     from pyop2cxx.chain.report import Report

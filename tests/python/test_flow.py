@@ -22,7 +22,7 @@ from pyop2cxx.backends._backend import HostToolchain
 from pyop2cxx.base.folders import BACKENDS as BACKEND_FOLDER
 from pyop2cxx.base.folders import PACKAGE, template_folder
 from pyop2cxx.chain.group_loop import GroupLoop
-from pyop2cxx.chain.spares import Spares
+from pyop2cxx.chain.rename import Spares
 from pyop2cxx.exceptions import UnsupportedError, UsageError
 from pyop2cxx.kernel.parser import reads
 from pyop2cxx.pipeline import flow

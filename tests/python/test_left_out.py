@@ -9,8 +9,8 @@ import pytest
 from ring import Ring, kernel, record_all_blocks
 
 from pyop2cxx import op2
-from pyop2cxx.chain.compiled import PASSES
-from pyop2cxx.chain.left_out import NO_PASSES, lines_on
+from pyop2cxx.chain.compile import PASSES
+from pyop2cxx.chain.unapplied import NO_PASSES, lines_on
 from pyop2cxx.exceptions import UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.chain import refusals
+from pyop2cxx.chain.candidate import Candidate
 from pyop2cxx.op2 import INC, READ, RW
 from pyop2cxx.runtime import runtime
 
@@ -48,25 +48,25 @@ ALONE: dict[str, tuple[Callable[[], op2.ParLoop], str]] = {
 def test_what_stays_alone_is_told_what_to_change(case: str) -> None:
     op2.init(backend="sequential")
     make, advice = ALONE[case]
-    assert advice in refusals.why_alone(make())
+    assert advice in Candidate(make()).why_alone
 
 
 def test_what_is_not_visited_from_its_targets() -> None:
     op2.init(backend="sequential")
     part = op2.Subset(EDGES, [1, 2])
-    assert "a loop over the whole Set can be" in refusals.why_no_invert(spread(part))
+    assert "a loop over the whole Set can be" in Candidate(spread(part)).why_no_invert
     few = op2.Map(op2.Set(4, "few"), CELLS, 2, [[0, 1], [1, 2], [2, 3], [3, 4]], "few_ends")
-    assert "leave it as it is" in refusals.why_no_invert(spread(few.iterset, few))
-    assert "strategy='owner' at the loop asks" in refusals.why_no_invert(spread())
+    assert "leave it as it is" in Candidate(spread(few.iterset, few)).why_no_invert
+    assert "strategy='owner' at the loop asks" in Candidate(spread()).why_no_invert
     mat = op2.Mat(op2.Sparsity((CELLS, CELLS), [(ENDS, ENDS, None)]))
     kernel = op2.Kernel("void fill(double *a) { for (int i = 0; i < 4; ++i) a[i] += 1; }", "fill")
     assembles = op2.ParLoop(kernel, EDGES, mat(INC, (ENDS, ENDS)))
-    assert "assemble before or behind the chain" in refusals.why_no_invert(assembles)
+    assert "assemble before or behind the chain" in Candidate(assembles).why_no_invert
 
 
 def test_lanes_that_were_asked_away() -> None:
     op2.init(backend="sequential")
     loop = add(loop={"lanes": 0})
-    assert refusals.why_no_lanes(loop, 4).endswith("leave it out")
-    assert refusals.why_no_columns(loop, 4).endswith("leave it out")
+    assert Candidate(loop).why_no_lanes(4).endswith("leave it out")
+    assert Candidate(loop).why_no_columns(4).endswith("leave it out")
     assert runtime.backend == "sequential"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
+from pyop2cxx.chain.candidate import Candidate
 from pyop2cxx.chain.entries import depends, span_of, spans_of
-from pyop2cxx.chain.refusals import why_alone
 from pyop2cxx.chain.tasks import machine
 from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.kernel.kernel import Kernel, free_names
@@ -25,7 +25,6 @@ from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.loop.parts import Kind, Part, uses_of
 from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
-from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -66,19 +65,19 @@ class Later:
 
     Attributes:
         order: Recorded index of each loop or action.
-        loops: All loops, in the same order; None for actions.
+        candidates: All loops, in the same order; None for actions.
         makers: Indices of the moved loops, with the recomputing loops.
         too_dear: Lines of `explain` on Dats not tried, because recomputing takes longer than a
             function, by index of the loop.
     """
 
     order: list[int]
-    loops: list[ParLoop | None]
+    candidates: list[Candidate | None]
     makers: dict[int, tuple[Read, ...]]
     too_dear: dict[int, str]
 
 
-def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Later]:
+def ways(entries: Sequence[Entry], loops: Sequence[Candidate | None]) -> list[Later]:
     """Return chains with loops moved behind readers that recompute their values.
 
     Args:
@@ -97,32 +96,33 @@ def ways(entries: Sequence[Entry], loops: Sequence[ParLoop | None]) -> list[Late
     first = _later(entries, loops, makers)
     of_each: dict[int, list[int]] = {}
     for number in first.makers:
-        of_each.setdefault(_made(loops[number]).uid, []).append(number)
+        of_each.setdefault(_at(loops, number).made.data.uid, []).append(number)
     if len(of_each) < 2:
         return [first]
     return [first, *(_later(entries, loops, own) for own in [*of_each.values()][:_MOST_WAYS])]
 
 
 def _later(
-    entries: Sequence[Entry], loops: Sequence[ParLoop | None], makers: Sequence[int]
+    entries: Sequence[Entry], loops: Sequence[Candidate | None], makers: Sequence[int]
 ) -> Later:
     found = Later(list(range(len(entries))), list(loops), {}, {})
     for number in sorted(makers, reverse=True):
-        maker = loops[number]
-        assert maker is not None, "an action makes nothing"
-        _put_later(found, entries, number, maker)
+        _put_later(found, entries, number, _at(loops, number))
     return found
 
 
-def why_stored(loop: ParLoop) -> str:
-    """Return the reason why the result of a loop cannot be recomputed; empty: none.
+def _at(loops: Sequence[Candidate | None], place: int) -> Candidate:
+    found = loops[place]
+    assert found is not None, "an action neither makes nor gathers values"
+    return found
 
-    Args:
-        loop: The loop.
-    """
-    if why := why_alone(loop):
-        return why
-    if isinstance(loop.iterset, Subset) or loop.items.extruded:
+
+def why_stored(maker: Candidate) -> str:
+    """Return the reason why the result of a loop cannot be recomputed; empty: none."""
+    loop = maker.loop
+    if maker.why_alone:
+        return maker.why_alone
+    if maker.is_partial:
         return "it visits a part of its Set, or the cells of columns"
     if any(part.is_of_matrix or part.map_ is not None for part in loop.parts):
         return "it uses a Map or a matrix"
@@ -133,41 +133,27 @@ def why_stored(loop: ParLoop) -> str:
     made = [part for part in loop.parts if part.access != READ]
     if len(made) != 1 or made[0].access not in (WRITE, RW, INC):
         return "it makes other than one Dat"
-    memory = [span_of(part.data) for part in _rows(loop)]
+    memory = [span_of(part.data) for part in maker.rows]
     if memory.count(span_of(made[0].data)) != 1:
         return "two of its arguments are one Dat"
     return ""
 
 
-def _rows(loop: ParLoop) -> list[Part]:
-    return [part for part in loop.parts if part.kind is Kind.ROWS]
-
-
-def _made(loop: ParLoop | None) -> Dat:
-    assert loop is not None, "an action makes nothing"
-    found: Dat = _made_by(loop).data
-    return found
-
-
-def _made_by(loop: ParLoop) -> Part:
-    return next(part for part in loop.parts if part.access != READ)
-
-
-def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLoop) -> None:
-    start, mine = found.order.index(number), spans_of(uses_of(maker.args))
+def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: Candidate) -> None:
+    start, mine = found.order.index(number), maker.spans
     end = min(len(found.order), start + 1 + _MOST_PASSED)
-    readers: dict[int, tuple[ParLoop, Read]] = {}
+    readers: dict[int, tuple[Candidate, Read]] = {}
     for at in range(start + 1, end):
-        reader = found.loops[at]
-        entry = entries[found.order[at]]
-        if not depends(mine, spans_of(entry.uses if reader is None else uses_of(reader.args))):
+        reader = found.candidates[at]
+        uses = entries[found.order[at]].uses
+        if not depends(mine, spans_of(uses) if reader is None else reader.spans):
             continue
         if reader is None or not _can_compute(reader, maker, mine):
             break
         read = _read(reader, maker, found.order[at])
         seconds = _seconds(read, 1)
         if seconds > _function_seconds():
-            found.too_dear[_made(maker).uid] = _too_dear(reader, maker, seconds)
+            found.too_dear[maker.made.data.uid] = _too_dear(reader, maker, seconds)
             break
         made = _computing(reader, maker)
         if made is None:
@@ -176,14 +162,14 @@ def _put_later(found: Later, entries: Sequence[Entry], number: int, maker: ParLo
     if not readers:
         return
     for at, (loop, _) in readers.items():
-        found.loops[at] = loop
+        found.candidates[at] = loop
     last = max(readers)
     found.order.insert(last, found.order.pop(start))
-    found.loops.insert(last, found.loops.pop(start))
+    found.candidates.insert(last, found.candidates.pop(start))
     found.makers[number] = tuple(read for _, read in readers.values())
 
 
-def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
+def _can_compute(reader: Candidate, maker: Candidate, used: Sequence[Span]) -> bool:
     """Return whether a loop could recompute gathered values by calling another loop's kernel.
 
     Args:
@@ -191,18 +177,17 @@ def _can_compute(reader: ParLoop, maker: ParLoop, used: Sequence[Span]) -> bool:
         maker: The maker of the gathered values.
         used: Memory used by the maker.
     """
-    if why_alone(reader) or reader.items.extruded or reader.options.block_size:
+    loop, made = reader.loop, maker.made.data
+    if reader.why_alone or loop.items.extruded or loop.options.block_size:
         return False
-    made = _made(maker)
-    rest = [arg for arg in reader.args if arg.data is not made]
+    rest = [arg for arg in loop.args if arg.data is not made]
     is_apart = not depends(used, spans_of(uses_of(rest)))
     return is_apart and all(map(_is_gathered, _own(reader, maker)))
 
 
-def _own(reader: ParLoop, maker: ParLoop) -> list[Part]:
+def _own(reader: Candidate, maker: Candidate) -> list[Part]:
     """Return the arguments of a loop made by another loop."""
-    made = _made(maker)
-    return [part for part in reader.parts if part.data is made]
+    return [part for part in reader.loop.parts if part.data is maker.made.data]
 
 
 def _is_gathered(part: Part) -> bool:
@@ -210,12 +195,12 @@ def _is_gathered(part: Part) -> bool:
     return is_plain and part.map_ is not None and not part.map_.is_partial
 
 
-def _read(reader: ParLoop, maker: ParLoop, number: int) -> Read:
-    dim = _made_by(maker).dim
-    n_calls = reader.items.n * sum(part.n_scalars // dim for part in _own(reader, maker))
-    read = [part for part in _rows(maker) if part.access == READ]
+def _read(reader: Candidate, maker: Candidate, number: int) -> Read:
+    dim = maker.made.dim
+    n_calls = reader.loop.items.n * sum(part.n_scalars // dim for part in _own(reader, maker))
+    read = [part for part in maker.rows if part.access == READ]
     row_bytes = sum(part.dim * part.dtype.itemsize for part in read)
-    return Read(number, n_calls, row_bytes, n_calls * maker.kernel.num_flops)
+    return Read(number, n_calls, row_bytes, n_calls * maker.loop.kernel.num_flops)
 
 
 def _text(reader: Kernel, maker: Kernel) -> str | None:
@@ -245,21 +230,21 @@ def _outer_names(code: str) -> frozenset[str] | None:
     return frozenset(names) - _WORDS
 
 
-def _computing(reader: ParLoop, maker: ParLoop) -> ParLoop | None:
+def _computing(reader: Candidate, maker: Candidate) -> Candidate | None:
     """Return the recomputing loop; None if the kernel cannot be made."""
-    text = _text(reader.kernel, maker.kernel)
+    text = _text(reader.loop.kernel, maker.loop.kernel)
     if text is None:
         return None
     try:
-        return _computing_by(text, reader, maker)
+        return Candidate(_computing_by(text, reader, maker))
     except Op2Error:  # together they can exceed a limit kept by each, such as the number of names
         return None
 
 
-def _computing_by(text: str, reader: ParLoop, maker: ParLoop) -> ParLoop:
-    made = _made_by(maker)
+def _computing_by(text: str, by: Candidate, of: Candidate) -> ParLoop:
+    reader, maker, made = by.loop, of.loop, of.made
     sees_old = _sees_old(maker, made)
-    replaced = tuple(part.number for part in _own(reader, maker))
+    replaced = tuple(part.number for part in _own(by, of))
     args = [arg for i, arg in enumerate(reader.args) if i not in replaced]
     for number in replaced:
         for arg, part in zip(maker.args, maker.parts, strict=True):
@@ -358,8 +343,7 @@ def seconds_of(found: Later, inverted: Collection[int]) -> float:
     seconds = 0.0
     for read in (read for reads in found.makers.values() for read in reads):
         place = found.order.index(read.number)
-        loop = found.loops[place]
-        assert loop is not None, "an action gathers nothing"
+        loop = _at(found.candidates, place).loop
         seconds += _seconds(read, loop.symbolic().loop.n_slots() if place in inverted else 1)
     return seconds
 
@@ -388,7 +372,7 @@ def _function_seconds() -> float:
 
 def lines_on(
     found: Later,
-    loops: Sequence[ParLoop | None],
+    loops: Sequence[Candidate | None],
     n_fewer: int,
     seconds: float,
     *,
@@ -407,12 +391,13 @@ def lines_on(
     cost = f"{1e6 * seconds:.1f} us"
     saved = f"{n_fewer} function{'s' * (n_fewer != 1)} of {1e6 * _function_seconds():.1f} us"
     for number, reads in found.makers.items():
-        made = _made(loops[number])
-        names = list(dict.fromkeys(_name(loops[read.number]) for read in reads))
+        maker = _at(loops, number)
+        made: Dat = maker.made.data
+        names = list(dict.fromkeys(_at(loops, read.number).name for read in reads))
         who, s = " and ".join(names), "s" * (len(names) == 1)
         if is_chosen:
             lines[made.uid] = (
-                f"recompute: {who} compute{s} {made.name} as {_name(loops[number])} does, which "
+                f"recompute: {who} compute{s} {made.name} as {maker.name} does, which "
                 f"comes later so: the chain has {saved} less, for {cost}"
             )
         else:
@@ -423,14 +408,9 @@ def lines_on(
     return lines
 
 
-def _too_dear(reader: ParLoop, maker: ParLoop, seconds: float) -> str:
+def _too_dear(reader: Candidate, maker: Candidate, seconds: float) -> str:
     return (
-        f"recompute: {_made(maker).name}, which {_name(reader)} reads through a Map, is stored: to "
-        f"compute it again would take {1e6 * seconds:.1f} us, and a function takes "
+        f"recompute: {maker.made.data.name}, which {reader.name} reads through a Map, is stored: "
+        f"to compute it again would take {1e6 * seconds:.1f} us, and a function takes "
         f"{1e6 * _function_seconds():.1f} us"
     )
-
-
-def _name(loop: ParLoop | None) -> str:
-    assert loop is not None, "actions have no kernel"
-    return loop.kernel.shown_name

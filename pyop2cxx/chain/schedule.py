@@ -8,27 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
-from pyop2cxx.chain.again import gained_seconds, lines_on, seconds_of, ways
+from pyop2cxx.chain.candidate import Candidate, Visited
 from pyop2cxx.chain.own_loops import zeroing
-from pyop2cxx.chain.refusals import (
-    Visited,
-    lanes_of,
-    why_alone,
-    why_no_columns,
-    why_no_invert,
-    why_no_join,
-    why_no_lanes,
-)
-from pyop2cxx.chain.spares import can_trade
+from pyop2cxx.chain.recompute import gained_seconds, lines_on, seconds_of, ways
+from pyop2cxx.chain.rename import can_trade
 from pyop2cxx.loop import symbolic
 from pyop2cxx.loop.parts import Kind, Part
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from pyop2cxx.chain.again import Later
     from pyop2cxx.chain.entries import Entry
+    from pyop2cxx.chain.recompute import Later
     from pyop2cxx.data.carrier import DataCarrier
     from pyop2cxx.loop.parloop import ParLoop
 
@@ -42,7 +34,7 @@ class Plan:
 
     Attributes:
         order: Recorded indices of the entries, in the order chosen by passes.
-        loops: Loops of the entries in the same order; None for actions.
+        candidates: Loops of the entries in the same order; None for actions.
         built: The loops, numbered together.
         schedule: The functions.
         of_program: The loops in recorded order.
@@ -53,37 +45,47 @@ class Plan:
     """
 
     order: list[int]
-    loops: list[ParLoop | None]
+    candidates: list[Candidate | None]
     built: list[symbolic.Symbolic]
     schedule: _core.chain.Schedule
-    of_program: Sequence[ParLoop | None]
+    of_program: Sequence[Candidate | None]
     n_stored: int
     gained_seconds: float = 0.0
     more_seconds: float = 0.0
     tried: dict[int, str]
 
+    @property
+    def loops(self) -> list[ParLoop | None]:
+        """The loops alone."""
+        return loops_of(self.candidates)
+
+
+def loops_of(candidates: Iterable[Candidate | None]) -> list[ParLoop | None]:
+    """Return the loops of candidates; None stays."""
+    return [None if one is None else one.loop for one in candidates]
+
 
 def planned(
     entries: Sequence[Entry],
-    loops: list[ParLoop | None],
+    candidates: list[Candidate | None],
     passes: frozenset[str],
     repetitions: Sequence[int],
 ) -> Plan:
     """Group the loops; loops in place of actions are put into the list."""
-    schedule, built = _scheduled(entries, loops, passes, repetitions)
-    if "fuse" in passes and _put_zeros_into_loops(entries, loops, schedule):
-        schedule, built = _scheduled(entries, loops, passes, repetitions)
+    schedule, built = _scheduled(entries, candidates, passes, repetitions)
+    if "fuse" in passes and _put_zeros_into_loops(entries, candidates, schedule):
+        schedule, built = _scheduled(entries, candidates, passes, repetitions)
     plan = Plan(
         order=list(range(len(entries))),
-        loops=loops,
+        candidates=candidates,
         built=built,
         schedule=schedule,
-        of_program=tuple(loops),
+        of_program=tuple(candidates),
         n_stored=len(schedule.steps),
         tried={},
     )
     if "recompute" in passes:
-        for again in ways(entries, loops):
+        for again in ways(entries, candidates):
             plan = replace(plan, tried=again.too_dear | plan.tried)
             if again.makers:
                 plan = _better(plan, again, entries, passes, repetitions)
@@ -100,7 +102,7 @@ def _better(
     """Return the plan of a chain with recomputed values, if the gain is larger."""
     order = again.order
     schedule, built = _scheduled(
-        [entries[i] for i in order], again.loops, passes, [repetitions[i] for i in order]
+        [entries[i] for i in order], again.candidates, passes, [repetitions[i] for i in order]
     )
     n_fewer = plan.n_stored - len(schedule.steps)
     inverted = {step.loops[place] for step in schedule.steps for place in step.inverted}
@@ -113,7 +115,7 @@ def _better(
     return replace(
         plan,
         order=order,
-        loops=again.loops,
+        candidates=again.candidates,
         built=built,
         schedule=schedule,
         gained_seconds=gained,
@@ -137,24 +139,24 @@ def name_of(entry: Entry, loop: ParLoop | None) -> str:
 
 def _scheduled(
     entries: Sequence[Entry],
-    loops: Sequence[ParLoop | None],
+    candidates: Sequence[Candidate | None],
     passes: frozenset[str],
     repetitions: Sequence[int],
 ) -> tuple[_core.chain.Schedule, list[symbolic.Symbolic]]:
     """Group the loops, and return them with their numbers."""
-    chain, built = _numbered(entries, loops, repetitions)
+    chain, built = _numbered(entries, candidates, repetitions)
     # on the host a Global is set to zero, and added up, in no time
     total = "zero" in passes and runtime.device is not None
     schedule = _core.chain.schedule(
         chain=chain,
         passes=_core.chain.Passes(**{name: name in passes for name in SCHEDULED}, total=total),
-        pinned=_pinned(loops, built),
+        pinned=_pinned(loops_of(candidates), built),
     )
     return schedule, built
 
 
 def _put_zeros_into_loops(
-    entries: Sequence[Entry], loops: list[ParLoop | None], schedule: _core.chain.Schedule
+    entries: Sequence[Entry], candidates: list[Candidate | None], schedule: _core.chain.Schedule
 ) -> bool:
     """Replace actions by loops that set Dats to zero, where needed; return whether there are any.
 
@@ -163,14 +165,16 @@ def _put_zeros_into_loops(
     found = False
     for step in schedule.steps:
         number = step.loops[0]
-        if loops[number] is None:
-            loops[number] = zeroing(entries[number])
-            found |= loops[number] is not None
+        zeros = zeroing(entries[number]) if candidates[number] is None else None
+        if zeros is not None:
+            candidates[number], found = Candidate(zeros), True
     return found
 
 
 def _numbered(
-    entries: Sequence[Entry], loops: Sequence[ParLoop | None], repetitions: Sequence[int]
+    entries: Sequence[Entry],
+    candidates: Sequence[Candidate | None],
+    repetitions: Sequence[int],
 ) -> tuple[list[_core.chain.Entry], list[symbolic.Symbolic]]:
     """Number all loops together, and decide whether each may join others."""
     built = symbolic.build_together(
@@ -178,35 +182,32 @@ def _numbered(
             symbolic.Member(None, [_used(carrier) for carrier, _ in entry.uses], None)
             if loop is None
             else symbolic.Member(loop.kernel, loop.parts, loop.items)
-            for entry, loop in zip(entries, loops, strict=True)
+            for entry, loop in zip(entries, loops_of(candidates), strict=True)
         ]
     )
-    alone = ["" if loop is None else why_alone(loop) for loop in loops]
-    lanes = [
-        0 if loop is None or why else lanes_of(loop) for loop, why in zip(loops, alone, strict=True)
-    ]
-    most = max(lanes, default=0)
+    most = max((one.lanes for one in candidates if one is not None), default=0)
     found, visited = [], Visited()
-    for i, (entry, loop, one) in enumerate(zip(entries, loops, built, strict=True)):
-        if loop is None:
+    for i, (entry, made, one) in enumerate(zip(entries, candidates, built, strict=True)):
+        if made is None:
             writes = [is_written for _, is_written in entry.uses]
             uses = list(zip(one.aliases, writes, strict=True))
             found.append(_core.chain.action(uses, entry.zeroes, repetitions[i]))
         else:
-            asks = most > 0 and lanes[i] == 0 and not alone[i]
+            loop, joins, n_slots = made.loop, not made.why_alone, one.loop.n_slots()
+            asks = most > 0 and made.lanes == 0 and joins
             found.append(
                 _core.chain.Entry(
                     loop=one.loop,
-                    why_alone=alone[i],
-                    why_no_invert=alone[i] or why_no_invert(loop),
+                    why_alone=made.why_alone,
+                    why_no_invert=made.why_no_invert,
                     n_bytes=loop.useful_bytes,
-                    why_no_join=alone[i] or why_no_join(loop, one),
-                    entry_bytes=loop.facts.sizes(one.loop.n_slots()).entry_bytes,
+                    why_no_join=made.why_no_join(n_slots),
+                    entry_bytes=loop.facts.sizes(n_slots).entry_bytes,
                     is_empty=loop.items.n == 0,
                     part=visited.number_of(loop),
-                    lanes=lanes[i],
-                    why_no_lanes=why_no_lanes(loop, most) if asks else "",
-                    why_no_columns=why_no_columns(loop, most) if most and not alone[i] else "",
+                    lanes=made.lanes,
+                    why_no_lanes=made.why_no_lanes(most) if asks else "",
+                    why_no_columns=made.why_no_columns(most) if most and joins else "",
                     zeroes=entry.zeroes,
                     repetition=repetitions[i],
                 )

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.waiting import waiting
+from pyop2cxx.chain.candidate import Candidate
 from pyop2cxx.chain.entries import action_of
 from pyop2cxx.chain.group_loop import Elsewhere, GroupLoop, Task
-from pyop2cxx.chain.left_out import lines_on
 from pyop2cxx.chain.own_loops import copying
 from pyop2cxx.chain.periods import period_of
-from pyop2cxx.chain.planned import SCHEDULED, Plan, name_of, planned
+from pyop2cxx.chain.schedule import SCHEDULED, Plan, loops_of, name_of, planned
 from pyop2cxx.chain.tasks import exchanges, machine, row, task_of
+from pyop2cxx.chain.unapplied import lines_on
 from pyop2cxx.exceptions import user_line
 from pyop2cxx.loop.execute import checked_epoch, launch_of
 from pyop2cxx.runtime import runtime
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from pyop2cxx import _core
     from pyop2cxx.chain.entries import Entry, Waiting
-    from pyop2cxx.chain.spares import Spares
+    from pyop2cxx.chain.rename import Spares
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.loop import symbolic
     from pyop2cxx.loop.parloop import ParLoop
@@ -146,10 +147,10 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
         passes: Subset of `PASSES` to apply.
         spares: Second buffers.
     """
-    loops = [None if entry.recorded is None else entry.made() for entry in entries]
-    for loop in loops:
-        if loop is not None:
-            checked_epoch(loop)
+    loops = [None if entry.recorded is None else Candidate(entry.made()) for entry in entries]
+    for one in loops:
+        if one is not None:
+            checked_epoch(one.loop)
     of_program = tuple(loops)  # without the loops that will replace actions
     keys = [entry.key for entry in entries]
     period = period_of(keys)
@@ -167,19 +168,21 @@ def compiled(entries: Sequence[Entry], passes: frozenset[str], spares: Spares) -
             function = plan.order[function] if isinstance(function, int) else function
             functions.append(function if is_task else None)
             reports.append(report)
-    eager_bytes = sum(loop.useful_bytes for loop in loops if loop is not None)
+    eager_bytes = sum(loop.useful_bytes for loop in loops_of(loops) if loop is not None)
     n_bytes, numbers = sum(report.n_bytes for report in reports), machine()
     eager_seconds = _modelled_seconds(len(entries), eager_bytes, eager_bytes)
     seconds = _modelled_seconds(len(reports), n_bytes, eager_bytes) + plan.more_seconds
     names = tuple(map(name_of, entries, plan.loops))
-    shown = [None if of_program[i] is None else plan.loops[at] for at, i in enumerate(plan.order)]
+    shown = [
+        None if of_program[i] is None else plan.candidates[at] for at, i in enumerate(plan.order)
+    ]
     decisions = plan.schedule.decisions
     return Compiled(
         steps=rows.calls(),
         functions=tuple(functions),
         order=tuple(plan.order),
         names=names,
-        codes={loop.kernel.name: loop.kernel.text for loop in shown if loop is not None},
+        codes={o.loop.kernel.name: o.loop.kernel.text for o in shown if o is not None},
         reports=tuple(reports),
         decisions=tuple(decisions),
         left_out=lines_on(keys, shown, reports, names, decisions, plan.tried),

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ, WRITE
-from pyop2cxx.chain.again import why_stored
 from pyop2cxx.chain.periods import period_of
+from pyop2cxx.chain.recompute import why_stored
 from pyop2cxx.loop.facts import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pyop2cxx.chain.candidate import Candidate
     from pyop2cxx.loop.parloop import ParLoop
     from pyop2cxx.loop.parts import Part
 
@@ -37,7 +38,7 @@ class Step(Protocol):
 
 def lines_on(
     keys: Sequence[object],
-    loops: Sequence[ParLoop | None],
+    loops: Sequence[Candidate | None],
     reports: Sequence[Step],
     names: Sequence[str],
     decisions: Sequence[_core.chain.Decision],
@@ -47,7 +48,7 @@ def lines_on(
 
     Args:
         keys: Of the entries.
-        loops: Loops of the program; None for actions.
+        loops: Loops of the program as candidates; None for actions.
         reports: The functions.
         names: Of the entries.
         decisions: Decisions of the passes.
@@ -80,22 +81,23 @@ def _on_rotation(
 
 
 def _on_recomputing(
-    loops: Sequence[ParLoop | None], reports: Sequence[Step], tried: Mapping[int, str]
+    loops: Sequence[Candidate | None], reports: Sequence[Step], tried: Mapping[int, str]
 ) -> Iterator[str]:
     step_of = {loop: number for number, step in enumerate(reports) for loop in step.loops}
     for at, writer in enumerate(loops):
-        for made in [] if writer is None else _made(writer):
-            assert writer is not None
+        if writer is None:
+            continue
+        for made in _made(writer.loop):
             if made.data.uid in tried:
                 continue
             readers: list[ParLoop] = []
             for later, reader in enumerate(loops[at + 1 :], at + 1):
                 if reader is None:
                     continue
-                used = [part for part in reader.parts if part.data is made.data]
+                used = [part for part in reader.loop.parts if part.data is made.data]
                 is_gathered = any(part.map_ is not None and part.access == READ for part in used)
                 if is_gathered and step_of[at] != step_of[later]:
-                    readers.append(reader)
+                    readers.append(reader.loop)
                 if any(part.access != READ for part in used):
                     break
             if readers:
@@ -113,7 +115,8 @@ def _made(loop: ParLoop) -> list[Part]:
     ]
 
 
-def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
+def _why_stored(candidate: Candidate, made: Part, readers: Sequence[ParLoop]) -> str:
+    writer = candidate.loop
     cost = _costs(writer, made, readers)
     names = " and ".join(dict.fromkeys(reader.kernel.name for reader in readers))
     said = (
@@ -134,7 +137,7 @@ def _why_stored(writer: ParLoop, made: Part, readers: Sequence[ParLoop]) -> str:
     most = gpu["operation_rate"] / gpu["memory_rate"]
     if each > most:
         return f"{said}, where {most:.1f} is what a GPU has"
-    return f"{said}, which could pay, but {why_stored(writer) or 'its readers cannot do that'}"
+    return f"{said}, which could pay, but {why_stored(candidate) or 'its readers cannot do that'}"
 
 
 class _Costs(NamedTuple):

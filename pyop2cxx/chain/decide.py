@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
-from pyop2cxx.chain.compiled import PASSES
+from pyop2cxx.chain.compile import PASSES
 from pyop2cxx.chain.tasks import machine
 from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
 from pyop2cxx.runtime import runtime
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import CodeType, FrameType
 
-    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.chain.compile import Compiled
 
 _SHARE = 0.01
 """Of the time of the loops: losing less is no loss."""

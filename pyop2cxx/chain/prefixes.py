@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pyop2cxx.chain.compiled import Compiled
+    from pyop2cxx.chain.compile import Compiled
 
 _MOST_CHAINS = 256
 _MOST_PREFIXES = 1 << 14
