@@ -109,9 +109,9 @@ def known_options(given: GivenOptions) -> LoopOptions:
     """
     if not given:
         return _USUAL
-    tuning = given.get("tuning")
-    if not tuning:
+    if "tuning" not in given:
         return _known(**given)
+    tuning = given["tuning"] or {}
     text = repr(tuning)  # tells True from 1
     return _known(**{**given, "tuning": (text, *tuning.items())})
 
