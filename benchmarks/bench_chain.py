@@ -40,9 +40,9 @@ from shallow_water import Basin
 from two_forms import TwoForms
 
 from pyop2cxx import op2
+from pyop2cxx.chain.decide import Place, Places
 from pyop2cxx.chain.lazy import LazyChain
 from pyop2cxx.chain.recorder import ChainState
-from pyop2cxx.chain.decide import Place, Places
 from pyop2cxx.mesh import AirfoilMesh, airfoil_arrays, free_stream
 from pyop2cxx.reports.bandwidth import CLibrary
 from pyop2cxx.runtime import runtime
