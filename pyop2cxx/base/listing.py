@@ -17,7 +17,7 @@ INNER: dict[str, frozenset[str]] = {
             "settle shared_on_device stride uid use_on_host zero_values"
         ),
         "Dat": (
-            "allocated become_shared bring_if_any check_target field_arg is_allocated is_shared "
+            "allocated become_shared bring_if_any check_target is_allocated is_shared "
             "lent numbering refuse_left_out set shape_for trade view zero_version"
         ),
         "DataSet": "uid",
@@ -30,7 +30,7 @@ INNER: dict[str, frozenset[str]] = {
         "Function": "as_table",
         "FunctionSpace": "as_table held",
         "Form": "fixed ready",
-        "Global": "check_readable field_arg lent put_now refuse_frozen",
+        "Global": "check_readable lent put_now refuse_frozen",
         "Graph": "backend nodes on_race slots",
         "GraphBuilder": "add_loop add_operation check_open looks loops nodes slots",
         "HaloExchange": "frozen is_exchanging refuse_frozen",
@@ -49,7 +49,7 @@ INNER: dict[str, frozenset[str]] = {
         "Node": "is_of numbers",
         "ParLoop": (
             "bound_run built call_data current_request effects epoch "
-            "facts items known_facts launched lent line map_facts note_effects parts prepare "
+            "facts items known_facts lent line map_facts note_effects parts prepare "
             "prepared recorded request seen symbolic take wants_checks "
             "written_kernel"
         ),

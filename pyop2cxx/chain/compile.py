@@ -273,7 +273,10 @@ def _prepared(
     if len(step.loops) == 1 and not (step.zeroed or step.dropped):
         # a comparing chain has run the loop in check mode already
         is_checked = first.wants_checks()
-        _ = launch_of(first) if is_checked else first.launched()
+        if is_checked:
+            launch_of(first)
+        elif first.epoch != runtime.epoch:
+            first.prepare()
         is_seen = is_checked or first.bound_run.is_watched or bool(first.effects.ghosts)
         return Task(first.prepared, first.lent), is_seen, _report(number, first.useful_bytes)
     members, places = _members(step, loops, spares)

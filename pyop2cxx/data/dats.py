@@ -213,10 +213,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         mode = self._check(access, whole)
         return DatArg(self, whole, mode, older_form(index, flatten))
 
-    def field_arg(self, access: Access, path: Map | None) -> DatArg:
-        """Return the Dat as a part of a MixedDat's argument, already checked as a whole."""
-        return DatArg(self, path, access)
-
     def _check(self, access: Access, path: Map | None) -> Access:
         is_complex = self._dtype.kind == "c"
         mode = checked_access(access, DAT_ACCESSES, is_complex, self.label)

@@ -296,10 +296,6 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         """Return the array of a result, with ghosts if `whole`; `fresh`: all values are written."""
         return self.data_wo if fresh else self.data
 
-    def field_arg(self, access: Access, path: None) -> GlobalArg:
-        """Return the Global as a part of a MixedDat's argument."""
-        return self(access)
-
     def lent(self, *, write: bool) -> tuple[Array, bool]:
         """Show the values to another library: as a Dat does, but a write always counts."""
         return (self.data if write else self.data_ro), False

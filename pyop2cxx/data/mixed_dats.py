@@ -460,4 +460,7 @@ class MixedDatArg(Argument):
         """The fields as arguments of their own, in order."""
         maps = [None] * len(self.data) if self.map_ is None else self.map_.split
         fields = zip(self.data.split, maps, strict=True)
-        return tuple(dat.field_arg(self.access, map_) for dat, map_ in fields)
+        return tuple(
+            DatArg(field, map_, self.access) if isinstance(field, Dat) else field(self.access)
+            for field, map_ in fields
+        )

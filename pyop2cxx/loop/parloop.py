@@ -50,8 +50,6 @@ from pyop2cxx.sets.mixed_sets import MixedSet
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from typing_extensions import Unpack
 
     from pyop2cxx import _core
@@ -526,12 +524,6 @@ class ParLoop(Fixed, Shown):
     def is_kept(self) -> bool:
         """Whether the loop is prepared, and later runs may reuse the preparation without data."""
         return self.epoch == runtime.epoch and not self.bound_run.is_watched
-
-    def launched(self) -> Callable[[], bool]:
-        """Return the bare launch of the kernel, without keeping data alive."""
-        if self.epoch != runtime.epoch:
-            self.prepare()
-        return self.bound_run.launch
 
     def prepare(self) -> None:
         """Prepare the run: check the arguments and choose the text."""

@@ -284,25 +284,6 @@ def _listed(places: Sequence[str]) -> str:
     return "ranks disagree: " + "; ".join(lines) + ". All ranks must make the same calls in order"
 
 
-def check_agreement(comm: Any, mine: str, what: str) -> None:
-    """Raise on all processes unless all say the same.
-
-    Args:
-        comm: The communicator.
-        mine: What this process says.
-        what: The call, for the message.
-
-    Raises:
-        RanksError: Processes say different things; the message has both.
-    """
-    said = comm.allgather(mine)
-    for rank, other in enumerate(said):
-        if other != said[0]:
-            raise RanksError(
-                f"{what}: ranks disagree: rank 0 has {said[0]}, but rank {rank} has {other}"
-            )
-
-
 def local_place() -> tuple[int, int]:
     """Return the number of the process on its node, and how many processes the launcher runs there.
 
