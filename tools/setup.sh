@@ -158,6 +158,7 @@ if grep -qs 'PYOP2CXX_TESTS:BOOL=ON' "$build_dir/CMakeCache.txt"; then tests=ON;
 # Who runs the tests changes something: then units are compiled by themselves, and warnings are errors.
 unity=$([[ $tests == ON && -z ${ONCE:-} ]] && echo OFF || echo ON)
 plain_tests=$([[ -z ${ONCE:-} ]] && echo "$tests" || echo OFF)
+batch=$([[ -z ${ONCE:-} ]] && echo 10 || echo 70) # 70: a whole room
 
 # Contents of what is compiled, names of what is only listed (an editable build maps modules).
 fingerprint() {
@@ -176,6 +177,7 @@ install_editable() {
     --config-settings=cmake.define.PYOP2CXX_TESTS="$plain_tests" \
     --config-settings=cmake.define.PYOP2CXX_WERROR="$tests" \
     --config-settings=cmake.define.PYOP2CXX_UNITY="$unity" \
+    --config-settings=cmake.define.PYOP2CXX_BATCH="$batch" \
     --editable ".[${all_extras//$'\n'/,}]"
 }
 
