@@ -31,7 +31,13 @@ project = "pyop2cxx"
 author = "the pyop2cxx authors"
 copyright = f"2026, {author}"
 version = release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "demo_pages"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "demo_pages",
+    "record_pages",
+]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {
