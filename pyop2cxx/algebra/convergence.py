@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.exceptions import ConvergenceError
+from pyop2cxx.runtime.showing import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ _CONSTANTS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Convergence:
+class Convergence(Shown):
     """The outcome of a solve.
 
     Attributes:
@@ -45,6 +46,12 @@ class Convergence:
     n_iterations: int
     history: tuple[float, ...]
     is_singular: bool = False
+
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title and rows, for notebooks, which draw the history as a curve."""
+        norms = f"{self.history[0]:.3e}, {self.history[-1]:.3e}" if self.history else "unknown"
+        rows = [("iterations", str(self.n_iterations)), ("residual at first, at last", norms)]
+        return f"Convergence: {self.reason}", rows
 
     @property
     def converged(self) -> bool:

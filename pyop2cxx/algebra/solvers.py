@@ -29,6 +29,7 @@ from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import SolverOptionError
 from pyop2cxx.interop import cupy, dlpack
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ _SAME = {
 
 
 @ends_tracebacks("__init__", "solve")
-class Solver:
+class Solver(Shown):
     """Solves ``A x = b`` by a library, controlled by PETSc's option names.
 
     Args:
@@ -134,6 +135,15 @@ class Solver:
     def __repr__(self) -> str:
         changed = [f"{k}={v!r}" for k, v in self._parameters.items() if v != DEFAULTS[k]]
         return f"Solver({', '.join(changed)})"
+
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title and rows, for notebooks, which draw the history as a curve."""
+        shown = ("ksp_type", "pc_type", "package", "ksp_rtol")
+        rows = [(name, str(self._parameters[name])) for name in shown]
+        if self._last is None:
+            return "Solver, not used yet", rows
+        title, found = self._last.as_table()
+        return f"Solver, {title}", rows + found
 
     @property
     def parameters(self) -> dict[str, Any]:

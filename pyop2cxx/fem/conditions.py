@@ -18,6 +18,7 @@ from pyop2cxx.fem.spaces import FunctionSpace, Subspace, numbers_of, scalar_part
 from pyop2cxx.fem.values import answer, number, shown
 from pyop2cxx.mesh.topology import with_owners
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.sets import Set, Subset
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @ends_tracebacks("__init__")
-class DirichletBC:
+class DirichletBC(Shown):
     """Given values of a function on a part of the boundary.
 
     Args:
@@ -111,6 +112,14 @@ class DirichletBC:
         there = there[np.argsort(dofs[there])]
         self._own, self.dofs, self.values = own[there], dofs[there], self.values[there]
         self.digest = digest_of(self.dofs)
+
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title and rows, for notebooks."""
+        n_dofs = f"{self.dofs.size} of {self.space.size}"
+        rows = [("space", str(self.space)), ("given values", n_dofs)]
+        if self.values.size and not np.iscomplexobj(self.values):
+            rows.append(("from, to", f"{self.values.min():.4g}, {self.values.max():.4g}"))
+        return "DirichletBC", rows
 
     def set(self, value: Any) -> None:
         """Change the values; the argument is as of `DirichletBC`."""

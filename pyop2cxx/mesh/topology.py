@@ -24,6 +24,7 @@ from pyop2cxx.mesh.measures import first_fold, normals
 from pyop2cxx.mesh.nodes import facet_nodes
 from pyop2cxx.mesh.periodic import joined
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.sets.maps import Map
 from pyop2cxx.sets.origins import follow_tables
 from pyop2cxx.sets.sets import Set, Subset
@@ -140,7 +141,7 @@ class Geometry:
         return found
 
 
-class MeshEntities:
+class MeshEntities(Shown):
     """All edges, or all facets, of a mesh.
 
     Attributes:
@@ -221,6 +222,12 @@ class MeshEntities:
     def __repr__(self) -> str:
         return f"MeshEntities({self.set.size} {self.set.name})"
 
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title and rows, for notebooks."""
+        per_cell = f"{self.of_cells.arity} of each of {self.of_cells.iterset.size} cells"
+        rows = [("set", repr(self.set.name)), ("cells", per_cell)]
+        return f"{self.set.size} {self.set.name}", rows
+
 
 def _uses_of(of_cells: Array) -> tuple[tuple[Numbers, Numbers], int]:
     """Return the first and second use of each entity, and the first with more; -1 for none."""
@@ -233,7 +240,7 @@ def _uses_of(of_cells: Array) -> tuple[tuple[Numbers, Numbers], int]:
     return (order[starts[:-1]], np.where(counts > 1, second, -1)), crowded
 
 
-class Facets:
+class Facets(Shown):
     """The facets on the boundary of a mesh, or between two cells.
 
     Attributes:
@@ -359,6 +366,12 @@ class Facets:
 
     def __repr__(self) -> str:
         return f"Facets({self.set.size} {self.set.name}, tags: {list(self.tags)})"
+
+    def as_table(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return a title and rows, for notebooks."""
+        rows = [("cells", f"{self.cells.arity} at each facet")]
+        rows += [(f"tag '{name}'", f"{part.size} facets") for name, part in self.tags.items()]
+        return f"{self.set.size} {self.set.name}", rows
 
 
 def vertices_of(on: Set, vertices: Map, tags: Tags, part: Part) -> Subset:

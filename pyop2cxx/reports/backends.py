@@ -11,6 +11,7 @@ from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.backends._devices import choose_device, describe
 from pyop2cxx.exceptions import ConfigurationError, ToolchainError
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
@@ -35,7 +36,20 @@ class BackendInfo:
     details: str
 
 
-def backends() -> tuple[BackendInfo, ...]:
+class Backends(Tabled, tuple[BackendInfo, ...]):
+    """Backends, printed as a table."""
+
+    __slots__ = ()
+
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
+        rows = [
+            (one.name, "yes" if one.available else "no", one.summary, one.reason or one.details)
+            for one in self
+        ]
+        return "", [("backend", "available", "summary", "details, or the reason"), *rows], ""
+
+
+def backends() -> Backends:
     """Return all backends, available or not.
 
     Example:
@@ -43,7 +57,7 @@ def backends() -> tuple[BackendInfo, ...]:
         >>> sorted(b.name for b in op2.backends() if b.available)[-1]
         'sequential'
     """
-    return tuple(_probe(name) for name in runtime.backend_names())
+    return Backends(_probe(name) for name in runtime.backend_names())
 
 
 def _probe(name: str) -> BackendInfo:

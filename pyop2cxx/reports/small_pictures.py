@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.algebra.convergence import Convergence
+from pyop2cxx.algebra.solvers import Solver
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.mesh.mesh import Mesh
@@ -42,6 +44,8 @@ def picture(thing: Any) -> str:
         return _of_sparsity(thing.sparsity)
     if isinstance(thing, Sparsity) and thing.shape == (1, 1):
         return _of_sparsity(thing)
+    if isinstance(thing, Solver | Convergence):
+        return _of_history(thing.history)
     given = getattr(thing, "dat", thing)  # of a function of finite elements
     return _of_values(given) if isinstance(given, Dat) else ""
 
@@ -141,6 +145,23 @@ def _of_values(dat: Dat) -> str:
         f"<text x='{_WIDTH}' y='62' text-anchor='end'>{edges[-1]:.4g}</text>"
     )
     return _svg(_WIDTH, 66, f"<g fill='rgb{_BLUE}' font-size='10'>{bars}{text}</g>")
+
+
+def _of_history(norms: tuple[float, ...]) -> str:
+    """Return the curve of a residual, on a scale of logarithms."""
+    heights = np.log10(np.maximum(np.asarray(norms), np.finfo(float).tiny))
+    if len(norms) < 2 or not np.isfinite(heights).all() or not np.ptp(heights):
+        return ""
+    x = np.linspace(2, _WIDTH - 2, len(norms))
+    y = 2 + (heights.max() - heights) / np.ptp(heights) * 56
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+    line = f"<polyline points='{points}' fill='none' stroke='rgb{_BLUE}' stroke-width='1.5'/>"
+    text = (
+        f"<text x='{_WIDTH}' y='12' text-anchor='end'>{norms[0]:.1e}</text>"
+        f"<text x='0' y='70'>{norms[-1]:.1e}</text>"
+        f"<text x='{_WIDTH}' y='70' text-anchor='end'>residual, {len(norms)} norms</text>"
+    )
+    return _svg(_WIDTH, 74, f"{line}<g fill='rgb{_BLUE}' font-size='10'>{text}</g>")
 
 
 def _svg(width: float, height: float, inside: str) -> str:

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Tabled
 
 
 class LoopTiming(TypedDict):
@@ -28,7 +29,18 @@ class LoopTiming(TypedDict):
     useful_bytes: int
 
 
-def timings() -> dict[str, LoopTiming]:
+class Timings(Tabled, dict[str, LoopTiming]):
+    """Costs by the kernel's name, printed as a table."""
+
+    __slots__ = ()
+
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
+        titles = [name.replace("_", " ") for name in LoopTiming.__annotations__]
+        rows = [(name, *(f"{value:.4g}" for value in row.values())) for name, row in self.items()]
+        return "", [("kernel", *titles), *rows], ""
+
+
+def timings() -> Timings:
     """Return the costs of the loops of each kernel so far, by the kernel's name.
 
     Loops fused by a chain have a row together, named by the kernels' names, joined by `_`.
@@ -38,7 +50,7 @@ def timings() -> dict[str, LoopTiming]:
         >>> all(timing["calls"] > 0 for timing in op2.timings().values())
         True
     """
-    rows: dict[str, LoopTiming] = {}
+    rows = Timings()
     engine = runtime.engine
     for ((name, backend, _), _), timing in engine.timings.items():
         if timing.n_calls == 0:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pyop2cxx import op2
-from pyop2cxx.mesh import square_mesh
+from pyop2cxx.mesh import Mesh, square_mesh
 
 if TYPE_CHECKING:
     from pyop2cxx import _core
@@ -100,3 +101,58 @@ def test_reports_are_tables() -> None:
     for report in (loop.explain(), profile, op2.dispatch.report()):
         assert "<pre>" not in report._repr_html_()
         assert len(pretty(report).splitlines()) > 1
+
+
+def test_facets_and_their_tags_are_counted() -> None:
+    mesh = Mesh.from_arrays(
+        "triangle", [[0, 0], [1, 0], [1, 1]], [[0, 1, 2]], facet_tags={"floor": [[0, 1]]}
+    )
+    assert pretty(mesh.exterior_facets).splitlines() == [
+        "3 exterior_facets",
+        "  cells        1 at each facet",
+        "  tag 'floor'  1 facets",
+    ]
+    assert "<caption>3 facets</caption>" in mesh.facets._repr_html_()
+    assert "3 of each of 1 cells" in pretty(mesh.edges)
+
+
+def test_a_solver_shows_its_history_as_a_curve() -> None:
+    pytest.importorskip("scipy")
+    n = 20
+    nodes, edges = op2.Set(n), op2.Set(n - 1)
+    ends = op2.Map(edges, nodes, 2, [[i, i + 1] for i in range(n - 1)])
+    matrix = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]))
+    add = "void add(double A[4]) { A[0] += 2; A[1] -= 1; A[2] -= 1; A[3] += 2; }"
+    op2.par_loop(op2.Kernel(add, "add"), edges, matrix(op2.INC, (ends, ends)))
+    solver = op2.Solver(package="own")
+    assert "not used yet" in pretty(solver)
+    assert "<svg" not in solver._repr_html_()
+    solver.solve(matrix, op2.Dat(nodes), op2.Dat(nodes, 1.0))
+    html = solver._repr_html_()
+    [points] = re.findall(r"<polyline points='([^']*)'", html)
+    assert len(points.split()) == len(solver.history)
+    assert "CONVERGED_RTOL" in html
+    assert f"iterations                  {solver.convergence.n_iterations}" in pretty(solver)
+    assert "<polyline" in solver.convergence._repr_html_()
+
+
+def test_backends_and_timings_are_tables() -> None:
+    html = op2.backends()._repr_html_()
+    assert "<td style='text-align: left'>sequential</td>" in html
+    assert re.search(r"^sequential +yes +", str(op2.backends()), re.MULTILINE)
+    cells = op2.Set(3)
+    kernel = op2.Kernel("void shown_once(double *x) { *x = 1; }", "shown_once")
+    op2.par_loop(kernel, cells, op2.Dat(cells)(op2.WRITE))
+    told = op2.timings()
+    assert told["shown_once"]["calls"] == 1
+    assert re.search(r"^shown_once +1 +", str(told), re.MULTILINE)
+    assert "<th style='text-align: left'>useful bytes</th>" in told._repr_html_()
+
+
+def test_a_condition_says_where_and_what() -> None:
+    fem = pytest.importorskip("pyop2cxx.fem")
+    space = fem.FunctionSpace(square_mesh(2), ("P", 1))
+    condition = fem.DirichletBC(space, lambda x: x[0])
+    assert "  given values  8 of 9" in pretty(condition)
+    assert "  from, to      0, 1" in pretty(condition)
+    assert "<caption>DirichletBC</caption>" in condition._repr_html_()
