@@ -36,8 +36,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "demo_pages",
+    "notebook_pages",
     "record_pages",
 ]
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 DEMOS = Path(__file__).parents[1] / "demos"
+GALLERY = Path(__file__).parent / "gallery.md"
+
+
+def captions(text: str) -> dict[str, str]:
+    """Return the caption of each picture in the text of a gallery, by the name of the demo."""
+    return dict(re.findall(r"^(\w+): (.+)$", text, re.MULTILINE))
 
 
 class Demo(SphinxDirective):
@@ -28,7 +35,10 @@ class Demo(SphinxDirective):
         self.env.note_dependency(str(path))
         text = path.read_text(encoding="utf-8")
         first, *others = paragraphs(text)
-        picture = nodes.image(uri=f"../pictures/{name}.png", alt=first, classes=["demo"])
+        self.env.note_dependency(str(GALLERY))
+        seen = captions(GALLERY.read_text(encoding="utf-8"))[name]
+        image = nodes.image(uri=f"../pictures/{name}.png", alt=seen, classes=["demo"])
+        picture = nodes.figure("", image, nodes.caption("", seen))
         command = f"python -m pyop2cxx demo {name} --backend openmp"
         return [
             *(nodes.paragraph(text=one) for one in (first, *others)),
@@ -46,12 +56,11 @@ class DemoGallery(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Make a tile of each name in the content."""
         tiles = nodes.container(classes=["demos"])
-        for name in " ".join(self.content).split():
-            about = paragraphs((DEMOS / f"{name}.py").read_text(encoding="utf-8"))[0]
+        for name, seen in captions("\n".join(self.content)).items():
             link = nodes.reference(internal=True, refuri=f"demos/{name}.html")
-            link += nodes.image(uri=f"pictures/{name}.png", alt=about)
+            link += nodes.image(uri=f"pictures/{name}.png", alt=seen)
             label = nodes.paragraph()
-            label += nodes.reference("", name.replace("_", " "), refuri=f"demos/{name}.html")
+            label += nodes.reference("", seen, refuri=f"demos/{name}.html")
             tile = nodes.container("", nodes.paragraph("", "", link), label)
             tiles += tile
         return [tiles]

@@ -99,7 +99,10 @@ def test_every_demo_has_a_page_with_its_picture_and_a_place_in_the_gallery() -> 
     blocks = re.findall(
         r"```{demo-gallery}\n(.*?)```", (docs / "gallery.md").read_text(), re.DOTALL
     )
-    assert sorted(" ".join(blocks).split()) == sorted(pages)
+    captions = dict(re.findall(r"^(\w+): (\S.*)$", "\n".join(blocks), re.MULTILINE))
+    assert sorted(captions) == sorted(pages)
+    assert all(len(caption.split()) > 4 for caption in captions.values())
+    assert len({*captions.values()}) == len(captions)
 
 
 def test_the_readme_opens_with_twenty_lines_that_can_be_pasted() -> None:
