@@ -44,7 +44,8 @@ repair_wheel() {
 
 [[ -x $tools/auditwheel ]] || step wheel-tools "tools of the build" make_tools
 step_shown wheel-build "building the wheel with $("$python" -V)" build_wheel
-say "processor time so far: $(times | awk 'NR == 2 {print $1, "user,", $2, "system"}')"
+times >"$folder/times" # in a subshell the numbers would be zero
+say "processor time so far: $(awk 'NR == 2 {print $1, "user,", $2, "system"}' "$folder/times")"
 step wheel-repair "repairing the wheel" repair_wheel
 mkdir -p dist
 cp "$folder"/repaired/*.whl dist/
