@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 MOST_INSTALL_SECONDS = 20.0
-"""Bound of the installation of a wheel, without downloads."""
+"""Bound of the processor time of an installation, without downloads: pip waits for nothing else."""
 LOAD = """
 from pyop2cxx import op2
 table = op2.dispatch.load({lib!r})
@@ -38,6 +39,12 @@ exec(open({program!r}).read())
 
 class CheckError(Exception):
     """A check that failed, with the output of its command."""
+
+
+def processor_time() -> float:
+    """Return the processor time of all programs that have run here, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Installed:
@@ -92,12 +99,14 @@ class Installed:
         wheels = self.place / "wheels"
         links = [] if self._links is None else ["--find-links", self._links]
         self.run(*pip, "download", "-q", "-d", wheels, *links, self._wheel, path=os.environ["PATH"])
-        start = time.perf_counter()
+        start, used = time.perf_counter(), processor_time()
         self.run(*pip, "install", "-q", "--no-index", "--find-links", wheels, self._wheel)
-        seconds = time.perf_counter() - start
-        if seconds > self._seconds:
-            raise CheckError(f"{seconds:.1f} s; at most {self._seconds:.0f} s are allowed")
-        return f"{seconds:.1f} s without downloads"
+        seconds, used = time.perf_counter() - start, processor_time() - used
+        if used > self._seconds:
+            raise CheckError(
+                f"{used:.1f} s of a processor; at most {self._seconds:.0f} s are allowed"
+            )
+        return f"{used:.1f} s of a processor, {seconds:.1f} s on the wall, without downloads"
 
 
 def readme(installed: Installed) -> str:
@@ -204,7 +213,7 @@ def main() -> int:
         "--seconds",
         type=float,
         default=MOST_INSTALL_SECONDS,
-        help="bound of the installation, for a busy machine",
+        help="bound of the installation's processor time",
     )
     given = parser.parse_args()
     return 0 if check(given.wheel, given.find_links, given.seconds) else 1
