@@ -3,15 +3,20 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/overload.hpp"
 #include "bind/bind.hpp"
+#include "exec/exchange.hpp"
 #include "exec/incomplete_lu.hpp"
 #include "exec/krylov.hpp"
 #include "exec/products.hpp"
@@ -57,9 +62,61 @@ std::function<void(std::span<double>)> on_array(const py::object& given) {
   };
 }
 
+using Addresses = std::vector<std::uintptr_t>;
+using Travelling = std::tuple<std::size_t, std::size_t, std::uintptr_t, std::vector<std::int64_t>>;
+
+std::vector<exec::TravellingRows> travelling(const std::vector<Travelling>& given) {
+  std::vector<exec::TravellingRows> found;
+  found.reserve(given.size());
+  for (const auto& [array, row_bytes, memory, rows] : given) {
+    found.push_back({array, row_bytes, memory, rows});
+  }
+  return found;
+}
+
+/// Copy handles of requests, end to end.
+exec::MpiRequests requests_of(const std::pair<std::uintptr_t, std::uintptr_t>& functions,
+                              const Addresses& requests, std::size_t handle_bytes,
+                              std::size_t status_bytes) {
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  exec::MpiRequests made{reinterpret_cast<exec::MpiRequests::StartAll>(functions.first),
+                         reinterpret_cast<exec::MpiRequests::TestAll>(functions.second),
+                         static_cast<int>(requests.size()),
+                         std::vector<std::uint64_t>(requests.size() * handle_bytes / word + 1),
+                         std::vector<std::uint64_t>(requests.size() * status_bytes / word + 1)};
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    std::memcpy(reinterpret_cast<std::byte*>(made.handles.data()) + i * handle_bytes,
+                reinterpret_cast<const void*>(requests[i]), handle_bytes);
+  }
+  return made;
+}
+
+void bind_messages(py::module_& core) {
+  py::class_<exec::Exchange>(core, "Messages")
+      .def(py::init([](const std::pair<std::uintptr_t, std::uintptr_t>& functions,
+                       const Addresses& requests, std::size_t handle_bytes,
+                       std::size_t status_bytes, const std::vector<Travelling>& sent,
+                       const std::vector<Travelling>& received) {
+             return std::make_unique<exec::Exchange>(
+                 requests_of(functions, requests, handle_bytes, status_bytes), travelling(sent),
+                 travelling(received));
+           }),
+           py::arg("functions"), py::arg("requests"), py::arg("handle_bytes"),
+           py::arg("status_bytes"), py::arg("sent"), py::arg("received"))
+      .def(
+          "begin", [](exec::Exchange& self, const Addresses& arrays) { self.begin(arrays); },
+          py::arg("arrays"))
+      .def("poll", &exec::Exchange::poll, py::arg("n_tries"))
+      .def(
+          "unpack",
+          [](const exec::Exchange& self, const Addresses& arrays) { self.unpack(arrays); },
+          py::arg("arrays"));
+}
+
 }  // namespace
 
 void bind_solvers(py::module_& core) {
+  bind_messages(core);
   using exec::KrylovEnd;
   using exec::KrylovMethod;
   py::enum_<KrylovMethod>(core, "KrylovMethod")

@@ -72,6 +72,7 @@ __all__: list[str] = [
     "MapRef",
     "MapTable",
     "MatArg",
+    "Messages",
     "Module",
     "Operand",
     "OperationCount",
@@ -1189,6 +1190,40 @@ class Vectors:
     ) -> int | int | float | complex: ...
     @property
     def path(self) -> str: ...
+
+class Messages:
+    def __init__(
+        self,
+        functions: tuple[
+            typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+        ],
+        requests: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        handle_bytes: typing.SupportsInt | typing.SupportsIndex,
+        status_bytes: typing.SupportsInt | typing.SupportsIndex,
+        sent: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            ]
+        ],
+        received: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+            ]
+        ],
+    ) -> None: ...
+    def begin(
+        self, arrays: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+    ) -> None: ...
+    def poll(self, n_tries: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
+    def unpack(
+        self, arrays: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+    ) -> None: ...
 
 class KrylovMethod:
     """

@@ -100,10 +100,14 @@ class HaloExchange(OlderNames):
     is_exchanging = False
     """Whether the Halo is at work: its uses of the Dat must not start another exchange."""
 
-    def all_rows(self) -> Array:
+    def all_rows(self: Any) -> Array:
         """Return all values on the host, to be read and written; shape (set.total_size, cdim)."""
-        values = self._brought(_core.Use.read_write, "a halo exchange")
-        return values.reshape(len(values), self.cdim)
+        if runtime.coherence.is_active or runtime.recorders or runtime.here.resting is not None:
+            values = self._brought(_core.Use.read_write, "a halo exchange")
+        else:  # nothing waits, and there is no other memory
+            values = self.allocated("a halo exchange")
+        found: Array = values.reshape(len(values), self.cdim)
+        return found
 
     def note_exchange(self: Any, *, valid: bool) -> None:
         """Note that values have come from other processes; `valid`: ghosts are their owners'."""

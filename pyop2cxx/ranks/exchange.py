@@ -13,8 +13,10 @@ from zlib import crc32
 
 import numpy as np
 
+from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MIN, WRITE
-from pyop2cxx.exceptions import RanksError, user_line
+from pyop2cxx.base.arrays import address_of
+from pyop2cxx.exceptions import ExecutionError, RanksError, user_line
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.processes import plain
 from pyop2cxx.sets.halo import Halo
@@ -176,7 +178,16 @@ class _Exchange:
             *(comm.Recv_init(one.bytes, source=r, tag=tag) for r, one in self._in.items()),
             *(comm.Send_init(one.bytes, dest=r, tag=tag) for r, one in self._out.items()),
         ]
-        self._prequest = communicators.MPI.Prequest
+        requests, handle_bytes, status_bytes = communicators.handles_of(self._requests)
+        self._native = _core.Messages(
+            functions=communicators.persistent_functions(),
+            requests=requests,
+            handle_bytes=handle_bytes,
+            status_bytes=status_bytes,
+            sent=[piece for one in self._out.values() for piece in one.pieces()],
+            received=[piece for one in self._in.values() for piece in one.pieces()],
+        )
+        self._addresses: list[int] = []
         self._n_bytes = sum(len(message.bytes) for message in self._out.values())
 
     def _buffers(self, lists: list[dict[int, Numbers]]) -> dict[int, _Message]:
@@ -190,30 +201,30 @@ class _Exchange:
         """Pack and send, and return the bytes."""
         self._dats = dats
         self._arrays = [dat.all_rows() for dat in dats]
-        for message in self._out.values():
-            message.pack(self._arrays)
-        if self._requests:
-            self._prequest.Startall(self._requests)
+        self._addresses = [address_of(array) for array in self._arrays]
+        self._native.begin(self._addresses)
         return self._n_bytes
 
     def end(self) -> None:
         """Wait, and unpack in the order of ranks."""
         self._wait()
-        for message in self._in.values():
-            message.unpack(self._arrays, self._mode)
+        if self._mode is WRITE:
+            self._native.unpack(self._addresses)
+        else:
+            for message in self._in.values():
+                message.combine(self._arrays, self._mode)
         for dat in self._dats:
             dat.note_exchange(valid=self._mode is WRITE)
         self._arrays, self._dats = [], ()
 
     def _wait(self) -> None:
-        requests, test_all = self._requests, self._prequest.Testall
         try:
-            for _ in range(_POLLS_BEFORE_LOOK):
-                if not requests or test_all(requests):
-                    return
+            if self._native.poll(_POLLS_BEFORE_LOOK):
+                return
             self._look_for_others()
-            runtime.processes.wait(self._comm, requests, self._text, self._look_for_others)
-        except communicators.MPI.Exception as error:
+            requests, look = self._requests, self._look_for_others
+            runtime.processes.wait(self._comm, requests, self._text, look)
+        except (communicators.MPI.Exception, ExecutionError) as error:
             raise RanksError(f"{self._text}: another rank sends something else: {error}") from None
 
     def _look_for_others(self) -> None:
@@ -255,17 +266,17 @@ class _Message:
             for begin, some, (dtype, width) in zip(begins[:-1], numbers, rows, strict=True)
         ]
 
-    def pack(self, arrays: Sequence[Array]) -> None:
-        """Take rows of the Dats."""
-        for array, some, view in zip(arrays, self._numbers, self._views, strict=True):
-            array.take(some, axis=0, out=view, mode="clip")
+    def pieces(self) -> list[tuple[int, int, int, list[int]]]:
+        """Return for each Dat the index, bytes of a row, address in the message, and rows."""
+        return [
+            (i, view.shape[1] * view.itemsize, address_of(view), some.tolist())
+            for i, (some, view) in enumerate(zip(self._numbers, self._views, strict=True))
+        ]
 
-    def unpack(self, arrays: Sequence[Array], mode: Access) -> None:
-        """Put rows into the Dats, or combine rows; each entity comes once."""
+    def combine(self, arrays: Sequence[Array], mode: Access) -> None:
+        """Combine rows with those of the Dats; each entity comes once."""
         for array, some, view in zip(arrays, self._numbers, self._views, strict=True):
-            if mode is WRITE:
-                array[some] = view
-            elif mode is INC:
+            if mode is INC:
                 array[some] += view
             else:
                 array[some] = (np.minimum if mode is MIN else np.maximum)(array[some], view)

@@ -8,12 +8,18 @@ processes: nobody has said whether they share a mesh.
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyop2cxx.base import extras
 from pyop2cxx.exceptions import MissingExtraError, UnsupportedError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Result = TypeVar("Result")
 
@@ -142,6 +148,36 @@ def checked_comm(comm: Any, what: str) -> Any:
             "MPI.COMM_SELF where each process has a mesh of its own"
         )
     return comm
+
+
+@cache
+def persistent_functions() -> tuple[int, int]:
+    """Return the addresses of ``MPI_Startall`` and ``MPI_Testall`` in the loaded MPI.
+
+    Raises:
+        UnsupportedError: No library with these functions is loaded.
+    """
+    __getattr__("COMM_WORLD")  # starts MPI
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    paths = dict.fromkeys(line.split()[-1] for line in lines if "/libmpi" in line)
+    for path in paths:
+        library = ctypes.CDLL(path)
+        if hasattr(library, "MPI_Startall"):
+            found = (
+                ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+                for name in ("MPI_Startall", "MPI_Testall")
+            )
+            return next(found), next(found)
+    raise UnsupportedError(
+        "MPI: no loaded library has MPI_Startall; mpi4py is not linked with a libmpi of its own"
+    )
+
+
+def handles_of(requests: Sequence[Any]) -> tuple[list[int], int, int]:
+    """Return the addresses of requests' handles, and the bytes of a handle and of a status."""
+    mpi = __getattr__("MPI")
+    where, size = getattr(mpi, "_addressof"), getattr(mpi, "_sizeof")  # noqa: B009 - of mpi4py
+    return [where(one) for one in requests], size(mpi.Request), size(mpi.Status)
 
 
 def several(comm: Any) -> Any:

@@ -74,7 +74,7 @@ CODE_LINES = 40_980
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 25_600),
-    "all rooms": (None, 55_190),
+    "all rooms": (None, 55_270),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
