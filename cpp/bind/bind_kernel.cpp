@@ -413,15 +413,14 @@ std::shared_ptr<kernel::Kernel> plain_kernel(const kernel::Kernel& given,
     typed.push_back(
         {.name = name, .type = dim == 1 ? one : kernel::pointer_to(one), .value = {}, .line = 0});
   }
-  kernel::KernelBody body =
-      kernel::plain(given.body.value(), typed, observe.value_or(kernel::KernelObserver{}));
-  if (!kernel::is_typed(body)) {
+  std::optional<kernel::KernelBody> body =
+      kernel::plain_in_c(given.body.value(), typed, observe.value_or(kernel::KernelObserver{}));
+  if (!body) {
     throw UnsupportedError(
         fmt::format("kernel '{}': what a local would hold has an unknown type", given.name));
   }
-  for (auto& function : body.functions) function = kernel::spelled(std::move(function));
   auto made = std::make_shared<kernel::Kernel>(given);
-  made->body = kernel::infer_types(std::move(body));
+  made->body = kernel::infer_types(std::move(*body));
   made->key += "(plain)";
   return made;
 }

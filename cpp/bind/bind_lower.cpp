@@ -72,8 +72,7 @@ Stages kernel_stages_of(const ir::Loop& loop) {
     kernel::Kernel shown = *loop.members[i].kernel;
     if (!shown.body) continue;
     const auto add = [&](std::string_view pass, const kernel::KernelBody& body) {
-      shown.body = body;
-      for (auto& function : shown.body->functions) function = kernel::spelled(std::move(function));
+      shown.body = kernel::spelled(body);
       cg::Context context(cg::c_dialect());
       cg::print_kernel(context, shown);
       stages.emplace_back(fmt::format("kernel_{}", pass), context.finish());

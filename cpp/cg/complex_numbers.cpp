@@ -12,7 +12,6 @@
 #include "kernel/lane_functions.hpp"
 #include "kernel/plain.hpp"
 #include "kernel/types.hpp"
-#include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::cg {
@@ -333,12 +332,7 @@ struct Everywhere {
 
 kernel::KernelBody with_plain_updates(kernel::KernelBody body) {
   if (std::ranges::none_of(body.functions, updates_complex) || kernel::is_plain(body)) return body;
-  kernel::KernelBody made = kernel::plain(body);
-  if (!kernel::is_typed(made)) return body;  // of what nobody declared the compiler tells
-  for (kernel::FunctionDef& function : made.functions) {
-    function = kernel::spelled(std::move(function));
-  }
-  return made;
+  return kernel::plain_in_c(body).value_or(body);  // compilers tell of undeclared names
 }
 
 void spell_out_complex(kernel::KernelBody& body, ComplexBy how) {

@@ -27,10 +27,11 @@ CheckedBody checked(const KernelBody& named, const CheckInput& input, const Kern
   CheckedBody made;
   made.body.tables = named.tables;
   for (const FunctionDef& function : named.functions) {
-    FunctionDef done = spelled(CheckedFunction(kernel, function).run());
+    FunctionDef done = CheckedFunction(kernel, function).run();
     done.name = checked_name(function.name);
     made.body.functions.push_back(std::move(done));
   }
+  made.body = spelled(std::move(made.body));
   made.entry = made.body.entry().name;
   made.sites = sites.take();
   made.has_bits = has_bits;

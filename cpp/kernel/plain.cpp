@@ -700,4 +700,10 @@ KernelBody plain(KernelBody body, const std::vector<Variable>& constants,
   return body;
 }
 
+std::optional<KernelBody> plain_in_c(KernelBody body, const std::vector<Variable>& constants,
+                                     const KernelObserver& observe) {
+  body = plain(std::move(body), constants, observe);
+  return is_typed(body) ? std::optional(spelled(std::move(body))) : std::nullopt;
+}
+
 }  // namespace op2::kernel

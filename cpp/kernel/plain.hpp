@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,12 @@ using KernelObserver = std::function<void(std::string_view pass, const KernelBod
 /// @throws InternalError if a pass leaves a body that verify() refuses.
 [[nodiscard]] KernelBody plain(KernelBody body, const std::vector<Variable>& constants = {},
                                const KernelObserver& observe = {});
+
+/// @brief The same with such names as C has them, for printers; nothing if the type of a local is
+/// unknown.
+[[nodiscard]] std::optional<KernelBody> plain_in_c(KernelBody body,
+                                                   const std::vector<Variable>& constants = {},
+                                                   const KernelObserver& observe = {});
 
 /// @brief True if no expression of @p body has an effect, but where a plain kernel lets it.
 [[nodiscard]] bool is_plain(const KernelBody& body);

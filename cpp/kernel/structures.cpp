@@ -18,7 +18,6 @@
 #include "kernel/plain.hpp"
 #include "kernel/structure_parts.hpp"
 #include "kernel/types.hpp"
-#include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -802,10 +801,9 @@ constexpr int most_expressions = 30'000;
 KernelBody in_plain_c(KernelBody body) {
   if (is_plain(body)) return body;
   const int line = body.entry().line;
-  body = plain(std::move(body));
-  if (!is_typed(body)) throw Whole{"a choice of values of unknown types has effects", line};
-  for (FunctionDef& function : body.functions) function = spelled(std::move(function));
-  return body;
+  std::optional<KernelBody> made = plain_in_c(std::move(body));
+  if (!made) throw Whole{"a choice of values of unknown types has effects", line};
+  return std::move(*made);
 }
 
 KernelBody split(const KernelBody& body) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel/constants.hpp"
+#include "kernel/fresh_names.hpp"
 #include "kernel/walk.hpp"
 
 namespace op2::kernel {
@@ -80,24 +81,29 @@ FunctionDef with_unique_names(FunctionDef function) {
   return renamed(std::move(function), {});
 }
 
-FunctionDef spelled(FunctionDef function) {
+KernelBody spelled(KernelBody body) {
   struct Speller {
+    FreshNames fresh;
+    std::map<std::string, std::string> names = {};
     void enter() {}
     void leave() {}
     void declare(Variable& variable) { spell(variable.name); }
     void expression(Expr& expr) {
-      for_each_expr(expr, [](Expr& part) {
+      for_each_expr(expr, [this](Expr& part) {
         if (auto* name = std::get_if<Name>(&part.node)) spell(name->name);
       });
     }
-    static void spell(std::string& name) {
-      const auto at = name.find('#');
-      if (at != std::string::npos) name.replace(at, 1, "_op2_");
+    void spell(std::string& name) {
+      const auto mark = name.find('#');
+      if (mark == std::string::npos) return;
+      std::string& own = names[name];
+      if (own.empty()) own = fresh.take(std::string(name).replace(mark, 1, "_"));
+      name = own;
     }
   };
-  Speller speller;
-  walk_scoped(function.body, speller);
-  return function;
+  Speller speller{FreshNames(body)};
+  for (FunctionDef& function : body.functions) walk_scoped(function.body, speller);
+  return body;
 }
 
 std::string user_name(const std::string& name) {

@@ -14,8 +14,8 @@ namespace op2::kernel {
 /// wherever it is met, and passes need no scopes.
 [[nodiscard]] FunctionDef with_unique_names(FunctionDef function);
 
-/// @brief @p function with such names as C has them: `x#2` is `x_op2_2`.
-[[nodiscard]] FunctionDef spelled(FunctionDef function);
+/// @brief @p body with such names as C has them: `x#2` is `x_2`, or a longer name if that is taken.
+[[nodiscard]] KernelBody spelled(KernelBody body);
 
 /// @brief Names that @p body declares itself, not in blocks within it.
 [[nodiscard]] std::set<std::string> declared_names(const Body& body);

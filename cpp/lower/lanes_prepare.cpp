@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "base/overload.hpp"
-#include "kernel/fresh_names.hpp"
 #include "kernel/plain.hpp"
-#include "kernel/walk.hpp"
+#include "kernel/unique_names.hpp"
 
 namespace op2::lower {
 namespace {
@@ -50,41 +48,6 @@ void for_each_body(Body& body, const Visit& visit) {
   }
   visit(body);
 }
-
-// ---------------------------------------------------------------------------------------- names
-
-/// Names that unique_names() made are not C: give them others.
-class Spelling {
- public:
-  explicit Spelling(const kernel::KernelBody& body) : fresh_(body) {}
-
-  void enter() {}
-  void leave() {}
-  void declare(kernel::Variable& variable) { variable.name = spelled(variable.name); }
-  void expression(Expr& expr) {
-    kernel::for_each_expr(expr, [this](Expr& part) {
-      if (auto* name = std::get_if<kernel::Name>(&part.node)) name->name = spelled(name->name);
-    });
-  }
-
-  void start_function() { names_.clear(); }
-
- private:
-  const std::string& spelled(const std::string& name) {
-    const auto known = names_.find(name);
-    if (known != names_.end()) return known->second;
-    std::string wanted = name;
-    const auto mark = name.find('#');
-    if (mark != std::string::npos) {
-      wanted[mark] = '_';
-      wanted = fresh_.take(std::move(wanted));
-    }
-    return names_.emplace(name, std::move(wanted)).first->second;
-  }
-
-  kernel::FreshNames fresh_;
-  std::map<std::string, std::string, std::less<>> names_;
-};
 
 // --------------------------------------------------------------------------------------- switch
 
@@ -297,11 +260,8 @@ void return_at_end(FunctionDef& function, std::size_t most_copied) {
 }  // namespace
 
 kernel::KernelBody prepared_for_lanes(kernel::KernelBody body, const Tuning& tuning) {
-  Spelling spelling(body);
-  body = kernel::plain(std::move(body));
+  body = kernel::spelled(kernel::plain(std::move(body)));
   for (FunctionDef& function : body.functions) {
-    spelling.start_function();
-    kernel::walk_scoped(function.body, spelling);
     replace_switches(function);
     return_at_end(function, static_cast<std::size_t>(tuning.copied_statements));
   }

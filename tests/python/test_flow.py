@@ -693,7 +693,7 @@ def test_a_dump_of_the_kernel_shows_it_after_each_pass(capsys: pytest.CaptureFix
     assert parsed.startswith("parsed\n")
     assert "x[i++] = i;" in parsed
     assert names.startswith("names\n")
-    assert "int i_op2_2 = 1;" in names
+    assert "int i_2 = 1;" in names
     assert "x[i++] = i;" in names
     assert effects.startswith("effects\n")
     assert "x[op2_value1] = i;" in effects
