@@ -24,6 +24,7 @@
 #include "kernel/bounds.hpp"
 #include "kernel/checks.hpp"
 #include "kernel/constants.hpp"
+#include "kernel/contractions.hpp"
 #include "kernel/facts.hpp"
 #include "kernel/plain.hpp"
 #include "kernel/stores.hpp"
@@ -432,6 +433,10 @@ void bind_kernel(py::module_& core) {
   bind_types(core);
   bind_kernel_facts(core);
   bind_bounds(core);
+  py::class_<kernel::Contraction>(core, "Contraction")
+      .def_readonly("n_sums", &kernel::Contraction::n_sums)
+      .def_readonly("before", &kernel::Contraction::before)
+      .def_readonly("after", &kernel::Contraction::after);
   py::class_<Kernel, std::shared_ptr<Kernel>>(core, "Kernel")
       .def(py::init([](std::string name, std::string text, const py::object& parameters,
                        std::optional<kernel::KernelBody> body, std::string opaque_reason, bool cpp,
@@ -439,12 +444,18 @@ void bind_kernel(py::module_& core) {
                        std::vector<std::string> options, std::vector<std::string> ldargs,
                        bool requires_zeroed_output_arguments, std::int64_t flop_count,
                        const std::vector<std::string>& tokens,
-                       const std::vector<std::string>& header_contents, const std::string& abi) {
+                       const std::vector<std::string>& header_contents, const std::string& abi,
+                       bool contract) {
              auto kernel = std::make_shared<Kernel>();
              kernel->name = std::move(name);
              kernel->has_signature = !parameters.is_none();
              if (kernel->has_signature) kernel->parameters = parameters_from(parameters);
              kernel->body = std::move(body);
+             if (auto made =
+                     contract && kernel->body ? kernel::contracted(*kernel->body) : std::nullopt) {
+               kernel->body = std::move(made->body);
+               kernel->contraction = made->done;
+             }
              kernel->text = std::move(text);
              kernel->opaque_reason = std::move(opaque_reason);
              kernel->cpp = cpp;
@@ -460,7 +471,8 @@ void bind_kernel(py::module_& core) {
            py::kw_only(), py::arg("name"), py::arg("text"), py::arg("parameters"), py::arg("body"),
            py::arg("opaque_reason"), py::arg("cpp"), py::arg("headers"), py::arg("include_dirs"),
            py::arg("options"), py::arg("ldargs"), py::arg("requires_zeroed_output_arguments"),
-           py::arg("flop_count"), py::arg("tokens"), py::arg("header_contents"), py::arg("abi"))
+           py::arg("flop_count"), py::arg("tokens"), py::arg("header_contents"), py::arg("abi"),
+           py::arg("contract") = false)
       .def_readonly("name", &Kernel::name)
       .def_readonly("text", &Kernel::text)
       .def_readonly("parameters", &Kernel::parameters)
@@ -474,6 +486,7 @@ void bind_kernel(py::module_& core) {
       .def_readonly("ldargs", &Kernel::ldargs)
       .def_readonly("requires_zeroed_output_arguments", &Kernel::requires_zeroed_output_arguments)
       .def_readonly("flop_count", &Kernel::flop_count)
+      .def_readonly("contraction", &Kernel::contraction)
       .def_readonly("key", &Kernel::key);
 
   core.def("plain_kernel", &plain_kernel, py::arg("kernel"), py::arg("constants"),

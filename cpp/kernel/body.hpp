@@ -317,6 +317,13 @@ struct KernelFacts;
 struct LeftBehind;
 struct SeenBefore;
 
+/// @brief Sum factorization of a kernel's body: what contracted() has done.
+struct Contraction {
+  int n_sums = 0;           ///< sums computed dimension by dimension
+  std::int64_t before = 0;  ///< floating-point operations of a call of the text, as written
+  std::int64_t after = 0;   ///< the same of the body
+};
+
 /// @brief A user's kernel, immutable once built; passed around as shared_ptr<const Kernel>.
 struct Kernel {
   std::string name;
@@ -332,6 +339,7 @@ struct Kernel {
   std::vector<std::string> ldargs;
   bool requires_zeroed_output_arguments = false;
   std::int64_t flop_count = -1;  ///< per call, as the user gave it; -1 if not given
+  Contraction contraction{};
   std::string key;               ///< kernel_key(); equality of kernels is equality of keys
   /// What left_behind() and seen_before() say of the body, for each parameter, and kernel_facts().
   Kept<std::vector<LeftBehind>> left = {};

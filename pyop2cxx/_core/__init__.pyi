@@ -31,6 +31,7 @@ __all__: list[str] = [
     "Coherence",
     "Column",
     "ConstRef",
+    "Contraction",
     "CornerCandidate",
     "DEVICE_CLASSES",
     "DType",
@@ -711,6 +712,14 @@ class CheckedBody:
     @property
     def sites(self) -> list[CheckSite]: ...
 
+class Contraction:
+    @property
+    def after(self) -> int: ...
+    @property
+    def before(self) -> int: ...
+    @property
+    def n_sums(self) -> int: ...
+
 class Kernel:
     def __init__(
         self,
@@ -730,9 +739,12 @@ class Kernel:
         tokens: collections.abc.Sequence[str],
         header_contents: collections.abc.Sequence[str],
         abi: str,
+        contract: bool = False,
     ) -> None: ...
     @property
     def body(self) -> KernelBody | None: ...
+    @property
+    def contraction(self) -> Contraction: ...
     @property
     def cpp(self) -> bool: ...
     @property

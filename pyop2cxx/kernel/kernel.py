@@ -81,6 +81,8 @@ class Kernel(Fixed, Shown):
         accesses: Access of each parameter, if known before there is a loop.
         dtypes: The dtype behind each parameter, if known.
         events: PyOP2's events of PETSc; accepted for PyOP2's programs, not used.
+        contract: Whether sums over products of one-dimensional tables are computed dimension by
+            dimension (sum factorization); results change by rounding only.
 
     Attributes:
         name: As given.
@@ -140,6 +142,7 @@ class Kernel(Fixed, Shown):
         accesses: Iterable[Access] | None = None,
         dtypes: Iterable[DTypeLike] | None = None,
         events: Sequence[object] = (),
+        contract: bool = True,
     ) -> None:
         if not isinstance(name, str):
             raise NameTypeError(f"Kernel: name must be a str, got {name!r}")
@@ -204,6 +207,7 @@ class Kernel(Fixed, Shown):
             requires_zeroed_output_arguments=bool(requires_zeroed_output_arguments),
             header_contents=source.contents,
             source=None if source.lines is None else source,
+            contract=bool(contract),
         )
         self.core = _build(self.description)
         self._is_made = True
@@ -350,6 +354,7 @@ class Kernel(Fixed, Shown):
             "flop_count": None if given.flop_count < 0 else given.flop_count,
             "ldargs": given.ldargs,
             "requires_zeroed_output_arguments": given.requires_zeroed_output_arguments,
+            "contract": given.contract,
         }
 
     @property
@@ -505,10 +510,16 @@ def _core_of(given: Description, parsed: ParsedKernel, tokens: tuple[str, ...]) 
         requires_zeroed_output_arguments=given.requires_zeroed_output_arguments,
         flop_count=given.flop_count,
         # known headers change meanings of names, too, and compilers' macros change tokens
-        tokens=(*tokens, *given.headers, *(() if source is None else left)),
+        tokens=(*tokens, *given.headers, *(() if source is None else left), *_kept(given)),
         header_contents=given.header_contents,
         abi=given.abi,
+        contract=given.contract,
     )
+
+
+def _kept(given: Description) -> tuple[str, ...]:
+    """Return a mark for the key of a kernel whose sums stay as written."""
+    return () if given.contract else ("sums as written",)
 
 
 def _body_of(

@@ -220,7 +220,7 @@ def split(body: str, array: str, parts: Sequence[Part]) -> str:
             raise InternalError(f"FFCx reads {array}[{index}], which belongs to no argument")
         return f"{part.name}[{_written(constant - part.start, factors)}]"
 
-    return _each_index(body, array, renamed)
+    return each_index(body, array, renamed)
 
 
 def narrowed(body: str, array: str, dim: int) -> str:
@@ -245,11 +245,16 @@ def narrowed(body: str, array: str, dim: int) -> str:
             raise InternalError(f"FFCx reads {array}[{index}], which is no vertex's coordinate")
         return f"{array}[{_written(vertex * dim + component, scaled)}]"
 
-    return _each_index(body, array, renamed)
+    return each_index(body, array, renamed)
 
 
-def _each_index(body: str, array: str, renamed: Callable[[str], str]) -> str:
+def each_index(body: str, array: str, renamed: Callable[[str], str]) -> str:
     """Replace the index of each ``array[index]``.
+
+    Args:
+        body: C text.
+        array: The array's name.
+        renamed: Returns the new text of an index.
 
     Raises:
         InternalError: The array is used in another way, which would stay unchanged.
@@ -269,6 +274,24 @@ def _each_index(body: str, array: str, renamed: Callable[[str], str]) -> str:
         pieces += [body[at : found.start()], renamed(body[found.end() : end - 1])]
         at = end
     return "".join((*pieces, body[at:]))
+
+
+def divided(index: str, array: str, n: int) -> tuple[str, str]:
+    """Return the row and the column of an index ``n * row + column``.
+
+    Args:
+        index: Text of a linear index.
+        array: Name of the array, for messages.
+        n: Number of columns.
+
+    Raises:
+        InternalError: The index is not linear.
+    """
+    constant, factors = _linear(index, array)
+    rows = {name: factor // n for name, factor in factors.items() if factor % n == 0}
+    columns = {name: factor for name, factor in factors.items() if name not in rows}
+    row, column = divmod(constant, n)
+    return _written(row, rows), _written(column, columns)
 
 
 def _linear(index: str, array: str) -> tuple[int, dict[str, int]]:

@@ -39,6 +39,8 @@ class Explanation(Tabled):
         kernel_line: Text of the line; empty if there is none.
         operations: Floating-point operations of a call of the kernel; None if the kernel could not
             be parsed.
+        operations_as_written: Operations of the text, if sums are computed dimension by dimension;
+            else None.
         scalars: Values gathered and scattered by a call; INC and RW count twice.
         bytes: Bytes moved by the whole loop, at least; None if sizes are unknown.
         least_operations: Kernels with fewer operations get no lanes by default.
@@ -82,6 +84,7 @@ class Explanation(Tabled):
     gather_bytes: int
     slow_operations: int
     operations_in_rows: int
+    operations_as_written: int | None
     tuning: dict[str, bool | int | float]
     calls: int = field(default=0, compare=False)
     seconds_per_call: float | None = field(default=None, compare=False)
@@ -197,7 +200,15 @@ class Explanation(Tabled):
         ratio = self.operations / self.scalars if self.scalars else float(self.operations)
         slow = f", {self.slow_operations} divisions and roots" if self.slow_operations else ""
         moved = f"{self.scalars} values moved ({ratio:.1f} for each)"
-        return f"{self.operations} operations{slow}, {moved}"
+        written = self.operations_as_written
+        saved = "" if written is None else f" ({written} as written: sums by dimension)"
+        return f"{self.operations} operations{saved}{slow}, {moved}"
+
+
+def _as_written(kernel: Kernel) -> int | None:
+    """Return the operations of a kernel's text, if the body has fewer."""
+    done = kernel.core.contraction
+    return done.before if done.n_sums else None
 
 
 def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None) -> Explanation:
@@ -240,6 +251,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         gather_bytes=choice.options.gather_bytes,
         slow_operations=work.n_slow,
         operations_in_rows=work.n_in_rows,
+        operations_as_written=_as_written(request.kernel),
         tuning=changed(facts, choice.options.tuning),
     ).timed()
 

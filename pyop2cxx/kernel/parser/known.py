@@ -33,6 +33,7 @@ class Description(NamedTuple):
     requires_zeroed_output_arguments: bool
     header_contents: tuple[str, ...]
     source: Preprocessed | None = None
+    contract: bool = True
 
 
 def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "kernel/contractions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/overload.hpp"
+#include "kernel/contraction_terms.hpp"
+#include "kernel/cost.hpp"
+#include "kernel/fresh_names.hpp"
+#include "kernel/integers.hpp"
+#include "kernel/make.hpp"
+#include "kernel/types.hpp"
+#include "kernel/unique_names.hpp"
+#include "kernel/walk.hpp"
+
+namespace op2::kernel {
+namespace {
+
+using contraction::Group;
+using contraction::Points;
+using contraction::Range;
+using contraction::Term;
+
+/// Bytes of the arrays of one nest: what a processor keeps near, for some elements side by side.
+constexpr std::int64_t most_bytes = 128 << 10;
+
+/// @brief `for (int name = 0; name < n; ++name) body`, for each range, the first outermost.
+Body loops(const std::vector<Range>& ranges, Body body) {
+  for (auto at = ranges.rbegin(); at != ranges.rend(); ++at) {
+    const Range& range = *at;
+    Expr step = make::of(Unary{UnaryOp::pre_increment}, {make::name(range.name)}, 0);
+    For loop{
+        .init = {make::declare(range.name, scalar(Base::int32), make::number(0))},
+        .condition = make::binary(BinaryOp::less, make::name(range.name), make::number(range.n)),
+        .step = std::move(step),
+        .body = std::move(body)};
+    body = {Stmt{.node = std::move(loop), .line = 0}};
+  }
+  return body;
+}
+
+Expr times(Expr left, Expr right) {
+  return make::binary(BinaryOp::multiply, std::move(left), std::move(right));
+}
+
+Stmt add(Expr target, Expr value) {
+  const int line = value.line;
+  return make::evaluate(
+      make::of(Assign{BinaryOp::add}, {std::move(target), std::move(value)}, line));
+}
+
+/// @brief The product of @p factors and @p last.
+Expr product(const std::vector<Expr>& factors, Expr last) {
+  for (auto at = factors.rbegin(); at != factors.rend(); ++at) last = times(*at, std::move(last));
+  return last;
+}
+
+/// @brief An array of partial sums.
+struct Array {
+  std::string name;
+  std::vector<Range> ranges;  ///< of the subscripts
+  Base base = Base::float64;
+
+  [[nodiscard]] Expr entry() const {
+    Expr found = make::name(name);
+    for (const Range& range : ranges) found = make::index(std::move(found), make::name(range.name));
+    return found;
+  }
+  [[nodiscard]] Stmt declaration() const {
+    Type type = scalar(base);
+    for (const Range& range : ranges) {
+      type.derivation.push_back({.kind = Derivation::Kind::array, .extent = range.n});
+    }
+    return make::declare(name, std::move(type), std::nullopt);
+  }
+  [[nodiscard]] std::int64_t bytes() const {
+    std::int64_t n = static_cast<std::int64_t>(bytes_of(scalar(base)));
+    for (const Range& range : ranges) n *= range.n;
+    return n;
+  }
+};
+
+/// @brief All ranges of the sum in dimensions @p first to @p last - 1.
+std::vector<Range> ranges_of(const std::vector<Group>& groups, std::size_t first,
+                             std::size_t last) {
+  std::vector<Range> found;
+  for (std::size_t dim = first; dim < last; ++dim) {
+    found.insert(found.end(), groups[dim].over.begin(), groups[dim].over.end());
+  }
+  return found;
+}
+
+void append(std::vector<Range>& to, const std::vector<Range>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+/// @brief Partial sums of evaluations, from the innermost dimension outwards.
+struct Stage {
+  Expr source;  ///< summed: values of the kernel, or an entry of an earlier stage
+  Group group;
+  Array array;
+};
+
+/// @brief Partial sums of transposed terms: `over` dimensions from `dim` on are summed.
+struct Node {
+  std::size_t dim = 0;
+  Array array;
+  Group group;  ///< applied by the parent, in dimension `dim` - 1
+  std::list<Node> children{};
+};
+
+/// @brief A target and the partial sums that are added to it.
+struct Root {
+  Expr target;
+  Base base = Base::float64;
+  std::vector<Group> groups;  ///< of the first term: the ranges are those of all
+  std::list<Node> children{};
+};
+
+/// @brief Rewrites the sums of one nest of points.
+class Nest {
+ public:
+  Nest(Points points, std::vector<Term> terms, FreshNames& names)
+      : points_(std::move(points)), terms_(std::move(terms)), names_(names) {}
+
+  /// @brief Statements for before the nest; nothing, and no change, if arrays would be too large.
+  std::optional<Body> rewrite() {
+    std::vector<std::pair<std::size_t, Stmt>> at_points;
+    for (const Term& term : terms_) {
+      at_points.emplace_back(term.at, term.is_transposed ? scatter(term) : evaluate(term));
+    }
+    if (bytes_ > most_bytes) return std::nullopt;
+    Body before = before_points();
+    replace_sums(std::move(at_points));
+    Body& outer = contraction::within(*points_.loops.front());
+    Body inside = at_plane_begin();
+    std::ranges::move(outer, std::back_inserter(inside));
+    std::ranges::move(at_plane_end(), std::back_inserter(inside));
+    outer = std::move(inside);
+    return before;
+  }
+
+ private:
+  [[nodiscard]] std::size_t n_dims() const { return points_.ranges.size(); }
+  /// @brief Point loops @p first to @p last - 1.
+  [[nodiscard]] std::vector<Range> points(std::size_t first, std::size_t last) const {
+    const auto begin = points_.ranges.begin();
+    return {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last)};
+  }
+
+  Array make_array(std::vector<Range> ranges, Base base) {
+    Array made{.name = names_.take(fmt::format("op2_sum{}", ++n_arrays_)),
+               .ranges = std::move(ranges),
+               .base = base};
+    bytes_ += made.bytes();
+    return made;
+  }
+
+  /// @brief `target += factors * sum`, with the sum from an array made by stages.
+  Stmt evaluate(const Term& term) {
+    Expr source = term.of_sum.empty()
+                      ? make::of(Literal{"1"}, {}, 0)
+                      : product({term.of_sum.begin(), term.of_sum.end() - 1}, term.of_sum.back());
+    for (std::size_t dim = n_dims(); dim-- > 0;) source = stage(term, dim, std::move(source));
+    return add(term.target, product(term.of_point, std::move(source)));
+  }
+
+  /// @brief An entry of the sums over dimension @p dim, equal ones made once.
+  Expr stage(const Term& term, std::size_t dim, Expr source) {
+    const Group& group = term.groups[dim];
+    std::vector<Range> ranges = array_ranges(term, dim);
+    for (const Stage& known : stages_[dim]) {
+      if (known.source == source && known.group == group && known.array.base == term.base &&
+          known.array.ranges == ranges) {
+        return known.array.entry();
+      }
+    }
+    stages_[dim].push_back({.source = std::move(source),
+                            .group = group,
+                            .array = make_array(std::move(ranges), term.base)});
+    return stages_[dim].back().array.entry();
+  }
+
+  /// @brief Subscripts of such sums: what is left of the sum, and the points; the outermost
+  /// dimension is summed for one plane of points after the other.
+  [[nodiscard]] std::vector<Range> array_ranges(const Term& term, std::size_t dim) const {
+    std::vector<Range> found = ranges_of(term.groups, 0, dim);
+    append(found, points(std::max(dim, std::size_t{1}), n_dims()));
+    return found;
+  }
+
+  /// @brief The loops that fill the arrays of stages in dimension @p dim.
+  void add_stages(std::size_t dim, Body& body) const {
+    for (const Stage& one : stages_[dim]) {
+      body.push_back(one.array.declaration());
+      Body inner = {sum_declaration(one.array.base)};
+      std::ranges::move(
+          loops(one.group.over, {add(make::name(sum()), times(one.source, one.group.table))}),
+          std::back_inserter(inner));
+      inner.push_back(make::evaluate(make::assign(one.array.entry(), make::name(sum()))));
+      std::ranges::move(loops(one.array.ranges, std::move(inner)), std::back_inserter(body));
+    }
+  }
+
+  [[nodiscard]] Body before_points() const {
+    Body body;
+    for (std::size_t dim = n_dims(); dim-- > 1;) add_stages(dim, body);
+    return body;
+  }
+
+  /// @brief `array[point] = factors`, or `+=` where a term has the same tables.
+  Stmt scatter(const Term& term) {
+    Root& root = root_of(term);
+    std::list<Node>* siblings = &root.children;
+    bool is_new = false;
+    Node* node = nullptr;
+    for (std::size_t dim = 0; dim < n_dims(); ++dim) {
+      const auto found = std::ranges::find(*siblings, term.groups[dim], &Node::group);
+      is_new = found == siblings->end();
+      if (is_new) {
+        std::vector<Range> ranges = points(1, dim + 1);
+        append(ranges, ranges_of(term.groups, dim + 1, n_dims()));
+        siblings->push_back({.dim = dim + 1,
+                             .array = make_array(std::move(ranges), term.base),
+                             .group = term.groups[dim]});
+      }
+      node = is_new ? &siblings->back() : &*found;
+      siblings = &node->children;
+    }
+    Expr value = term.of_point.empty() ? make::of(Literal{"1"}, {}, 0)
+                                       : product({term.of_point.begin(), term.of_point.end() - 1},
+                                                 term.of_point.back());
+    Expr entry = node->array.entry();
+    return is_new ? make::evaluate(make::assign(std::move(entry), std::move(value)))
+                  : add(std::move(entry), std::move(value));
+  }
+
+  Root& root_of(const Term& term) {
+    const auto ranges = ranges_of(term.groups, 0, n_dims());
+    for (Root& root : roots_) {
+      if (root.target == term.target && root.base == term.base &&
+          ranges_of(root.groups, 0, n_dims()) == ranges) {
+        return root;
+      }
+    }
+    roots_.push_back({.target = term.target, .base = term.base, .groups = term.groups});
+    return roots_.back();
+  }
+
+  [[nodiscard]] Body at_plane_begin() const {
+    Body body;
+    for (const Root& root : roots_) add_declarations(root.children, body);
+    add_stages(0, body);
+    return body;
+  }
+
+  static void add_declarations(const std::list<Node>& nodes, Body& body) {
+    for (const Node& node : nodes) {
+      body.push_back(node.array.declaration());
+      add_declarations(node.children, body);
+    }
+  }
+
+  /// @brief The transposed sums of a plane of points.
+  [[nodiscard]] Body at_plane_end() {
+    Body body;
+    for (const Root& root : roots_) {
+      for (const Node& node : root.children) fill(node, body);
+      Body inner;
+      for (const Node& node : root.children) {
+        inner.push_back(add(root.target, times(node.array.entry(), node.group.table)));
+      }
+      std::ranges::move(loops(ranges_of(root.groups, 0, n_dims()), std::move(inner)),
+                        std::back_inserter(body));
+    }
+    return body;
+  }
+
+  /// @brief The loops that fill the array of a node from those of its children.
+  void fill(const Node& node, Body& body) const {
+    if (node.children.empty()) return;  // filled at the points
+    for (const Node& child : node.children) fill(child, body);
+    Body sums;
+    for (const Node& child : node.children) {
+      sums.push_back(add(make::name(sum()), times(child.array.entry(), child.group.table)));
+    }
+    Body inner = {sum_declaration(node.array.base)};
+    std::ranges::move(loops(points(node.dim, node.dim + 1), std::move(sums)),
+                      std::back_inserter(inner));
+    inner.push_back(make::evaluate(make::assign(node.array.entry(), make::name(sum()))));
+    std::ranges::move(loops(node.array.ranges, std::move(inner)), std::back_inserter(body));
+  }
+
+  /// @brief Take the sums away, and put @p at_points before the statements they were in.
+  void replace_sums(std::vector<std::pair<std::size_t, Stmt>> at_points) {
+    std::set<const Stmt*> gone;
+    for (const Term& term : terms_) gone.insert(term.stmt);
+    Body& inner = points_.body();
+    Body made;
+    for (std::size_t at = 0; at < inner.size(); ++at) {
+      for (auto& [where, stmt] : at_points) {
+        if (where == at) made.push_back(std::move(stmt));
+      }
+      if (is_left(inner[at], gone)) made.push_back(std::move(inner[at]));
+    }
+    inner = std::move(made);
+  }
+
+  /// @brief Remove statements; false if nothing is left of @p stmt.
+  static bool is_left(Stmt& stmt, const std::set<const Stmt*>& gone) {
+    if (gone.contains(&stmt)) return false;
+    Body* inner = nullptr;
+    if (auto* loop = std::get_if<For>(&stmt.node)) inner = &loop->body;
+    if (auto* block = std::get_if<Block>(&stmt.node)) inner = &block->body;
+    if (inner == nullptr) return true;
+    Body kept;
+    bool is_changed = false;
+    for (Stmt& one : *inner) {
+      if (is_left(one, gone)) {
+        kept.push_back(std::move(one));
+      } else {
+        is_changed = true;
+      }
+    }
+    *inner = std::move(kept);
+    return !is_changed || !inner->empty();
+  }
+
+  [[nodiscard]] const std::string& sum() const { return sum_; }
+  [[nodiscard]] Stmt sum_declaration(Base base) const {
+    Expr zero = make::of(Literal{base == Base::float32 ? "0.0f" : "0.0"}, {}, 0);
+    return make::declare(sum_, scalar(base), std::move(zero));
+  }
+
+  Points points_;
+  std::vector<Term> terms_;
+  FreshNames& names_;
+  std::string sum_ = names_.take("op2_total");
+  std::vector<std::vector<Stage>> stages_ = std::vector<std::vector<Stage>>(points_.ranges.size());
+  std::list<Root> roots_;
+  std::int64_t bytes_ = 0;
+  int n_arrays_ = 0;
+};
+
+/// @brief Rewrites all nests of a function.
+class Contractor {
+ public:
+  Contractor(FreshNames& names, Integers known)
+      : names_(names), loop_names_(names), known_(std::move(known)) {}
+
+  void statements(Body& body) {
+    for (Stmt& stmt : body) {
+      auto* loop = std::get_if<For>(&stmt.node);
+      if (loop != nullptr && nest(stmt, *loop)) continue;
+      if (loop != nullptr) {
+        statements(loop->body);
+      } else if (auto* block = std::get_if<Block>(&stmt.node)) {
+        statements(block->body);
+      }
+    }
+  }
+
+  [[nodiscard]] int n_sums() const { return n_sums_; }
+
+ private:
+  /// @brief Rewrite a nest that begins with @p loop; the longest with such sums in the body.
+  bool nest(Stmt& stmt, For& loop) {
+    Points points = contraction::points_from(loop, known_);
+    for (; points.loops.size() > 1; points.loops.pop_back(), points.ranges.pop_back()) {
+      std::vector<Term> terms = contraction::terms_in(points, known_, loop_names_);
+      if (terms.empty()) continue;
+      const int n = static_cast<int>(terms.size());
+      auto before = Nest(points, std::move(terms), names_).rewrite();
+      if (!before) continue;
+      n_sums_ += n;
+      const int line = stmt.line;
+      before->push_back(std::move(stmt));
+      stmt = Stmt{.node = Block{std::move(*before)}, .line = line};
+      return true;
+    }
+    return false;
+  }
+
+  FreshNames& names_;
+  contraction::LoopNames loop_names_;
+  Integers known_;
+  int n_sums_ = 0;
+};
+
+}  // namespace
+
+std::optional<Contracted> contracted(const KernelBody& body) {
+  KernelBody made = with_unique_names(body);
+  FreshNames names(made);
+  const Integers known = constant_integers(body);
+  Contracted found;
+  for (FunctionDef& function : made.functions) {
+    Contractor contractor(names, known);
+    contractor.statements(function.body);
+    found.done.n_sums += contractor.n_sums();
+  }
+  if (found.done.n_sums == 0) return std::nullopt;
+  found.body = infer_types(spelled(std::move(made)));
+  found.done.before = n_operations(body);
+  found.done.after = n_operations(found.body);
+  if (found.done.after >= found.done.before) return std::nullopt;
+  return found;
+}
+
+}  // namespace op2::kernel
