@@ -19,6 +19,7 @@ from pyop2cxx.base.access import INC, READ, Access
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.exceptions import DataTypeError, InternalError, UnsupportedError, UsageError
+from pyop2cxx.fem import tensor_products
 from pyop2cxx.fem._packages import ufl
 from pyop2cxx.kernel import ufcx
 from pyop2cxx.kernel.kernel import Kernel
@@ -43,7 +44,7 @@ _PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
 FFCX = "0.11"
 """The version of FFCx whose parts are called here; the extra ``fem`` installs it."""
 _WANTED = f"pyop2cxx is written for FFCx {FFCX}: pip install 'pyop2cxx[fem]'"
-_LAYOUT = 6
+_LAYOUT = 7
 """Of what is kept on disk; to be raised when it changes."""
 
 
@@ -202,7 +203,52 @@ def real(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _written(
     form: Any, scalar: np.dtype[Any], options: tuple[tuple[str, Any], ...]
 ) -> list[dict[str, Any]]:
-    """Let FFCx write the integrals; return a description of each."""
+    """Return a description of each integral.
+
+    Integrals over cells of quadrilaterals and hexahedra are written by sums along dimensions, if
+    all elements are made of tensor factors.
+    """
+    cells = ufl.Form([one for one in form.integrals() if one.integral_type() == "cell"])
+    is_asked = "sum_factorization" in dict(options)
+    factored = None if is_asked or cells.empty() else tensor_products.factored(cells)
+    if factored is None:
+        return _by_ffcx(form, scalar, options)
+    by_sums = (*options, ("sum_factorization", True))
+    found = _by_ffcx(factored, scalar, by_sums, tensor_products.orders(cells))
+    found = _renumbered(found, cells, form)
+    others = ufl.Form([one for one in form.integrals() if one.integral_type() != "cell"])
+    if not others.empty():
+        found += _renumbered(_by_ffcx(others, scalar, options), others, form)
+    return found
+
+
+def _renumbered(found: list[dict[str, Any]], part: Any, form: Any) -> list[dict[str, Any]]:
+    """Number coefficients and constants of integrals as in the whole form."""
+    numbers = {
+        "coefficient": [form.coefficients().index(one) for one in part.coefficients()],
+        "constant": [form.constants().index(one) for one in part.constants()],
+    }
+    for described in found:
+        for argument in described["arguments"]:
+            if argument[0] in numbers:
+                argument[3] = numbers[argument[0]][argument[3]]
+    return found
+
+
+def _by_ffcx(
+    form: Any,
+    scalar: np.dtype[Any],
+    options: tuple[tuple[str, Any], ...],
+    orders: tensor_products.Orders | None = None,
+) -> list[dict[str, Any]]:
+    """Let FFCx write the integrals; return a description of each.
+
+    Args:
+        form: The form.
+        scalar: The dtype.
+        options: Of FFCx.
+        orders: Numbers of dofs, if FFCx counts otherwise.
+    """
     load = extras.load
     needed_for = "compile_form"
     settings = load("ffcx.options", needed_for).get_options(
@@ -221,7 +267,7 @@ def _written(
                     f"{', '.join(KINDS)}"
                 )
         integrals = {integral.expression.name: integral for integral in found.integrals}
-        data = (form, described)
+        data = (form, described, orders)
         return [
             _description(integrals[one], kind, _ids(described, kind, one), generate, *data)
             for kind in KINDS
@@ -281,6 +327,7 @@ def _description(
     generate: Callable[[Any, Any], str],
     form: Any,
     described: Any,
+    orders: tensor_products.Orders | None,
 ) -> dict[str, Any]:
     """Return the description of an integral, as kept in the cache."""
     expression = integral.expression
@@ -308,6 +355,8 @@ def _description(
     body = ufcx.split(body, "w", pieces)
     body = ufcx.split(body, "c", [ufcx.Part(f"constant{n}", a, k) for n, a, k in constants])
     body = ufcx.narrowed(body, "coordinate_dofs", dim)
+    if orders is not None:
+        body = orders.applied(body, [(f"coefficient{a[0]}", a[0]) for a in coefficients])
     n_vertices = domain.ufl_coordinate_element().dim // domain.ufl_coordinate_element().block_size
     arguments = [
         *(["coefficient", f"coefficient{n}", size, n] for n, _, size in coefficients),
