@@ -16,6 +16,7 @@ import numpy as np
 
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.kernel import ufcx
+from pyop2cxx.runtime.frames import render_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,11 +160,8 @@ class Orders:
             body = in_vector(name, self.coefficients[number])
         if self.rows:
             body = ufcx.each_index(body, "A", in_tensor)
-        declared = [
-            f"static const unsigned short {name}[{len(key)}] = {{{', '.join(map(str, key))}}};\n"
-            for key, name in tables.items()
-        ]
-        return "".join(declared) + body
+        declared = [{"name": name, "values": key} for key, name in tables.items()]
+        return render_once("kernels/orders.c.j2", {"tables": declared}) + body
 
 
 def orders(form: Any) -> Orders:
