@@ -340,7 +340,7 @@ struct Kernel {
   bool requires_zeroed_output_arguments = false;
   std::int64_t flop_count = -1;  ///< per call, as the user gave it; -1 if not given
   Contraction contraction{};
-  std::string key;               ///< kernel_key(); equality of kernels is equality of keys
+  std::string key;  ///< kernel_key(); equality of kernels is equality of keys
   /// What left_behind() and seen_before() say of the body, for each parameter, and kernel_facts().
   Kept<std::vector<LeftBehind>> left = {};
   Kept<std::vector<SeenBefore>> seen = {};
