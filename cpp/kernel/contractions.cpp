@@ -24,13 +24,8 @@
 #include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 
-namespace op2::kernel {
+namespace op2::kernel::contraction {
 namespace {
-
-using contraction::Group;
-using contraction::Points;
-using contraction::Range;
-using contraction::Term;
 
 /// Bytes of the arrays of one nest: what a processor keeps near, for some elements side by side.
 constexpr std::int64_t most_bytes = 128 << 10;
@@ -143,7 +138,7 @@ class Nest {
     if (bytes_ > most_bytes) return std::nullopt;
     Body before = before_points();
     replace_sums(std::move(at_points));
-    Body& outer = contraction::within(*points_.loops.front());
+    Body& outer = within(*points_.loops.front());
     Body inside = at_plane_begin();
     std::ranges::move(outer, std::back_inserter(inside));
     std::ranges::move(at_plane_end(), std::back_inserter(inside));
@@ -376,9 +371,9 @@ class Contractor {
  private:
   /// @brief Rewrite a nest that begins with @p loop; the longest with such sums in the body.
   bool nest(Stmt& stmt, For& loop) {
-    Points points = contraction::points_from(loop, known_);
+    Points points = points_from(loop, known_);
     for (; points.loops.size() > 1; points.loops.pop_back(), points.ranges.pop_back()) {
-      std::vector<Term> terms = contraction::terms_in(points, known_, loop_names_);
+      std::vector<Term> terms = terms_in(points, known_, loop_names_);
       if (terms.empty()) continue;
       const int n = static_cast<int>(terms.size());
       auto before = Nest(points, std::move(terms), names_).rewrite();
@@ -393,12 +388,15 @@ class Contractor {
   }
 
   FreshNames& names_;
-  contraction::LoopNames loop_names_;
+  LoopNames loop_names_;
   Integers known_;
   int n_sums_ = 0;
 };
 
 }  // namespace
+}  // namespace op2::kernel::contraction
+
+namespace op2::kernel {
 
 std::optional<Contracted> contracted(const KernelBody& body) {
   KernelBody made = with_unique_names(body);
@@ -406,7 +404,7 @@ std::optional<Contracted> contracted(const KernelBody& body) {
   const Integers known = constant_integers(body);
   Contracted found;
   for (FunctionDef& function : made.functions) {
-    Contractor contractor(names, known);
+    contraction::Contractor contractor(names, known);
     contractor.statements(function.body);
     found.done.n_sums += contractor.n_sums();
   }
