@@ -9,7 +9,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.access import INC, WRITE, Access, checked_access
-from pyop2cxx.base.arrays import as_array, plain_array
+from pyop2cxx.base.arrays import as_array, is_under_pyop2, plain_array
 from pyop2cxx.base.conversions import first_unfit
 from pyop2cxx.data import mat_paths, mat_rows
 from pyop2cxx.data.algebra import at_device
@@ -508,7 +508,11 @@ class Mat(MatAlgebra, MatValues):
         )
 
     def __str__(self) -> str:
-        return f"OP2 Mat: {self._name}, sparsity ({self._sparsity}), datatype {self._dtype.name}"
+        if is_under_pyop2():
+            return (
+                f"OP2 Mat: {self._name}, sparsity ({self._sparsity}), datatype {self._dtype.name}"
+            )
+        return f"OP2 Mat: {self._name}, {self._sparsity.places}, {self._dtype.name}"
 
     def __repr__(self) -> str:
         return f"Mat({self._sparsity!r}, {self._dtype!r}, {self._name!r})"

@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import address_of, as_name, is_integer
+from pyop2cxx.base.arrays import address_of, as_name, is_integer, is_under_pyop2
 from pyop2cxx.base.fixed import Fixed
 from pyop2cxx.base.regions import ALL, IterationRegion
 from pyop2cxx.base.waiting import waiting
@@ -455,7 +455,18 @@ class Sparsity(Fixed, Shown):
             "its DataSets and Maps, which can"
         )
 
+    @property
+    def places(self) -> str:
+        """The Sets of rows and columns with their dims, for messages."""
+        rows, columns = (
+            " and ".join(f"'{part.set.name}' ** {part.cdim}" for part in side)
+            for side in self._dsets
+        )
+        return f"rows on {rows}, columns on {columns}"
+
     def __str__(self) -> str:
+        if not is_under_pyop2():
+            return f"OP2 Sparsity: {self._name}, {self.places}"
         return (
             f"OP2 Sparsity: dsets {self._dsets}, maps_and_regions {self._maps_and_regions}, "
             f"name {self._name}, nested {self._nested}, block_sparse {self._block_sparse}, "

@@ -106,13 +106,16 @@ def test_the_same_arguments_give_the_same_object(world: World) -> None:
     assert op2.Sparsity((world.nodes**2, world.nodes**2), pairs[:1]) is not sparsity
 
 
-def test_text(world: World) -> None:
+def test_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     sparsity = world.sparsity(name="s")
     maps = {(0, 0): ((world.c2n, world.c2n, None),)}
     assert repr(sparsity) == (
         f"Sparsity({sparsity.dsets!r}, {maps!r}, name='s', nested=True, block_sparse=True, "
         "diagonal_block=True)"
     )
+    assert str(sparsity) == f"OP2 Sparsity: s, {sparsity.places}"
+    assert sparsity.places.startswith("rows on 'nodes' ** ")
+    monkeypatch.setattr("pyop2cxx.sets.sparsities.is_under_pyop2", lambda: True)
     assert str(sparsity) == (
         f"OP2 Sparsity: dsets {sparsity.dsets}, maps_and_regions {maps}, name s, nested True, "
         "block_sparse True, diagonal_block True"
