@@ -624,7 +624,8 @@ Expr CheckedFunction::updated(BinaryOp op, const Expr& expr, const Expr& target,
 // ------------------------------------------------------------------------------------------ places
 
 Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
-  if (use == Use::load && std::ranges::find(own_, &expr) != own_.end()) use = std::nullopt;
+  const bool is_own = use == Use::load && std::ranges::find(own_, &expr) != own_.end();
+  const bool is_used = use.has_value() && !is_own;
   const auto* unary = std::get_if<Unary>(&expr.node);
   if (std::holds_alternative<Index>(expr.node)) {
     Expr made = operands(expr);
@@ -632,7 +633,9 @@ Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
     const bool is_scalar = expr.type.derivation.empty();
     const auto reach = has_no_effect(base) ? pointers_.reach(base) : std::nullopt;
     made.operands[1] = inside(expr, std::move(made.operands[1]), reach);
-    if (use && is_scalar) made.operands[1] = used(expr, std::move(made.operands[1]), reach, *use);
+    if (is_used && is_scalar) {
+      made.operands[1] = used(expr, std::move(made.operands[1]), reach, use.value());
+    }
     return made;
   }
   if (unary == nullptr || unary->op != UnaryOp::dereference) {
@@ -643,7 +646,9 @@ Expr CheckedFunction::place(const Expr& expr, std::optional<Use> use) {
   if (!has_no_effect(base)) return made;
   const auto reach = pointers_.reach(base);
   Expr at = inside(expr, make::number(0), reach);
-  if (use && expr.type.derivation.empty()) at = used(expr, std::move(at), reach, *use);
+  if (is_used && expr.type.derivation.empty()) {
+    at = used(expr, std::move(at), reach, use.value());
+  }
   if (make::value_of(at)) return made;
   return make::index(std::move(made.operands[0]), std::move(at));
 }
