@@ -18,7 +18,10 @@ namespace op2::kir {
 /// Passes rename, merge and move statements, and know variables by name: this is what keeps them
 /// from taking one for another.
 /// @throws InternalError naming the function, the statement and what is wrong.
-void verify(const Module& module);
+///
+/// @param[in] waits Whether barriers are checked. Pass `expand` turns components into loops, whose
+/// subscripts the check cannot always tell apart: lower() checks barriers before.
+void verify(const Module& module, bool waits = true);
 
 /// @brief True if only nodes that dialects print are left.
 [[nodiscard]] bool is_expanded(const Module& module);

@@ -173,7 +173,7 @@ void lay_out(Builder& builder) {
 
 void verify_after(Stage stage, const kir::Module& module) {
   try {
-    kir::verify(module);
+    kir::verify(module, !kir::is_expanded(module));
   } catch (const InternalError& error) {
     throw InternalError(fmt::format("after pass '{}': {}",
                                     stage_names[static_cast<std::size_t>(stage)], error.what()));
