@@ -61,7 +61,6 @@ def test_airfoil_on_other_backends_with_loops_from_before(backend: str) -> None:
 
 
 RANDOM = """
-from hypothesis import given, settings, strategies as some
 from mpi4py import MPI
 op2.init(comm=MPI.COMM_WORLD, backend=sys.argv[1])
 rank, n = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
@@ -78,8 +77,6 @@ ROW = op2.Kernel("void row(const long *x, long *z, long *g) {"
 def values(random, on):
     return random.integers(-50, 50, on.size)
 
-@settings(max_examples=int(sys.argv[2]), deadline=None, derandomize=True, database=None)
-@given(some.integers(0, 2**32 - 1), some.booleans())
 def check(seed, checks):
     random = np.random.default_rng(seed)
     a, b, e = (op2.Set(int(random.integers(2, 25)), name) for name in ("a", "b", "edges"))
@@ -142,7 +139,8 @@ def check(seed, checks):
     op2.par_loop(op2.Kernel("void two(const long *p, long *z) { z[0] += p[0] + p[3]; }", "two"), e,
                  both(op2.READ, e2b), z(op2.RW))
 
-check()
+for seed in range(int(sys.argv[2])):  # hypothesis may draw other examples on another rank
+    check(seed, seed % 2 == 1)
 print("right")
 """
 
