@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <variant>
@@ -28,15 +29,10 @@ const std::string* root_of(const Expr& expr) {
 
 /// @brief Uses of variables in statements.
 struct Uses {
-  std::map<std::string, int, std::less<>> n;  ///< how often each name stands there
-  NameSet stored;                             ///< not counting the steps of loops
+  std::multiset<std::string, std::less<>> names;  ///< each as often as the name stands there
+  NameSet stored;                                 ///< not counting the steps of loops
   NameSet declared;
   bool is_clear = true;  ///< false: memory may be used in a way that names do not tell
-
-  [[nodiscard]] int count(const std::string& name) const {
-    const auto found = n.find(name);
-    return found == n.end() ? 0 : found->second;
-  }
 };
 
 class UseFinder {
@@ -52,7 +48,7 @@ class UseFinder {
   }
   void expression(const Expr& expr) {
     for_each_expr(expr, [this](const Expr& part) {
-      if (const auto* name = std::get_if<Name>(&part.node)) ++uses_.n[name->name];
+      if (const auto* name = std::get_if<Name>(&part.node)) uses_.names.insert(name->name);
       const auto* unary = std::get_if<Unary>(&part.node);
       const bool is_address = unary != nullptr && unary->op == UnaryOp::address;
       const bool is_call = std::holds_alternative<Call>(part.node);
@@ -230,7 +226,6 @@ class Classifier {
   /// @brief One group for each point loop; each loop of the sum belongs to one group.
   [[nodiscard]] static bool make_groups(std::vector<std::vector<Expr>>& tables,
                                         const std::vector<Range>& sum, Term& term) {
-    std::size_t n_owned = 0;
     NameSet owned;
     for (std::vector<Expr>& factors : tables) {
       if (factors.empty()) return false;
@@ -249,10 +244,9 @@ class Classifier {
         group.over.push_back(range);
         if (!owned.insert(range.name).second) return false;
       }
-      n_owned += group.over.size();
       term.groups.push_back(std::move(group));
     }
-    return n_owned == sum.size();
+    return owned.size() == sum.size();
   }
 
   /// @brief True if nothing in the nest changes what has these names, loops of the sum apart.
@@ -272,16 +266,21 @@ class Classifier {
     });
   }
 
-  [[nodiscard]] bool fits(const Expr& target, std::size_t at) const {
+  /// @brief Names in the subscripts of a target.
+  [[nodiscard]] static NameSet subscripts_of(const Expr& target) {
     NameSet used = names_of(target);
     used.erase(*root_of(target));
-    return !statements_[at].declared.contains(*root_of(target)) && is_known_before(used, at);
+    return used;
+  }
+
+  [[nodiscard]] bool fits(const Expr& target, std::size_t at) const {
+    return !statements_[at].declared.contains(*root_of(target)) &&
+           is_known_before(subscripts_of(target), at);
   }
 
   [[nodiscard]] bool fits_transposed(const Expr& target, const Term& term) const {
     if (!term.of_sum.empty()) return false;
-    NameSet used = names_of(target);
-    used.erase(*root_of(target));
+    NameSet used = subscripts_of(target);
     for (const Group& group : term.groups) {
       for (const Range& range : group.over) used.erase(range.name);
     }
@@ -323,7 +322,7 @@ class Classifier {
 /// @brief Leave only terms whose targets have no other use where order would matter.
 void keep_independent(std::vector<Term>& terms, const Uses& nest,
                       const std::vector<Uses>& statements) {
-  std::map<std::tuple<std::string, std::ptrdiff_t>, int> counts;
+  std::map<std::tuple<std::string, std::ptrdiff_t>, std::size_t> counts;
   const auto key = [](const Term& term) {
     const auto at = term.is_transposed ? std::ptrdiff_t{-1} : static_cast<std::ptrdiff_t>(term.at);
     return std::tuple(*root_of(term.target), at);
@@ -331,7 +330,7 @@ void keep_independent(std::vector<Term>& terms, const Uses& nest,
   for (const Term& term : terms) ++counts[key(term)];
   std::erase_if(terms, [&](const Term& term) {
     const Uses& uses = term.is_transposed ? nest : statements[term.at];
-    return uses.count(*root_of(term.target)) != counts.at(key(term));
+    return uses.names.count(*root_of(term.target)) != counts.at(key(term));
   });
 }
 

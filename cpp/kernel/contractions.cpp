@@ -61,6 +61,16 @@ Expr product(const std::vector<Expr>& factors, Expr last) {
   return last;
 }
 
+/// @brief The product of @p factors; 1 if there are none.
+Expr product(const std::vector<Expr>& factors) {
+  if (factors.empty()) return make::of(Literal{"1"}, {}, 0);
+  return product({factors.begin(), factors.end() - 1}, factors.back());
+}
+
+void append(Body& to, Body more) {
+  std::ranges::move(more, std::back_inserter(to));
+}
+
 /// @brief An array of partial sums.
 struct Array {
   std::string name;
@@ -136,12 +146,13 @@ class Nest {
       at_points.emplace_back(term.at, term.is_transposed ? scatter(term) : evaluate(term));
     }
     if (bytes_ > most_bytes) return std::nullopt;
-    Body before = before_points();
+    Body before;
+    for (std::size_t dim = n_dims(); dim-- > 1;) add_stages(dim, before);
     replace_sums(std::move(at_points));
     Body& outer = within(*points_.loops.front());
     Body inside = at_plane_begin();
-    std::ranges::move(outer, std::back_inserter(inside));
-    std::ranges::move(at_plane_end(), std::back_inserter(inside));
+    append(inside, std::move(outer));
+    append(inside, at_plane_end());
     outer = std::move(inside);
     return before;
   }
@@ -164,9 +175,7 @@ class Nest {
 
   /// @brief `target += factors * sum`, with the sum from an array made by stages.
   Stmt evaluate(const Term& term) {
-    Expr source = term.of_sum.empty()
-                      ? make::of(Literal{"1"}, {}, 0)
-                      : product({term.of_sum.begin(), term.of_sum.end() - 1}, term.of_sum.back());
+    Expr source = product(term.of_sum);
     for (std::size_t dim = n_dims(); dim-- > 0;) source = stage(term, dim, std::move(source));
     return add(term.target, product(term.of_point, std::move(source)));
   }
@@ -174,7 +183,9 @@ class Nest {
   /// @brief An entry of the sums over dimension @p dim, equal ones made once.
   Expr stage(const Term& term, std::size_t dim, Expr source) {
     const Group& group = term.groups[dim];
-    std::vector<Range> ranges = array_ranges(term, dim);
+    // what is left of the sum, and the points; the outermost dimension plane by plane
+    std::vector<Range> ranges = ranges_of(term.groups, 0, dim);
+    append(ranges, points(std::max(dim, std::size_t{1}), n_dims()));
     for (const Stage& known : stages_[dim]) {
       if (known.source == source && known.group == group && known.array.base == term.base &&
           known.array.ranges == ranges) {
@@ -187,31 +198,13 @@ class Nest {
     return stages_[dim].back().array.entry();
   }
 
-  /// @brief Subscripts of such sums: what is left of the sum, and the points; the outermost
-  /// dimension is summed for one plane of points after the other.
-  [[nodiscard]] std::vector<Range> array_ranges(const Term& term, std::size_t dim) const {
-    std::vector<Range> found = ranges_of(term.groups, 0, dim);
-    append(found, points(std::max(dim, std::size_t{1}), n_dims()));
-    return found;
-  }
-
   /// @brief The loops that fill the arrays of stages in dimension @p dim.
   void add_stages(std::size_t dim, Body& body) const {
     for (const Stage& one : stages_[dim]) {
       body.push_back(one.array.declaration());
-      Body inner = {sum_declaration(one.array.base)};
-      std::ranges::move(
-          loops(one.group.over, {add(make::name(sum()), times(one.source, one.group.table))}),
-          std::back_inserter(inner));
-      inner.push_back(make::evaluate(make::assign(one.array.entry(), make::name(sum()))));
-      std::ranges::move(loops(one.array.ranges, std::move(inner)), std::back_inserter(body));
+      const Stmt sum = add(make::name(sum_), times(one.source, one.group.table));
+      append(body, filled(one.array, one.group.over, {sum}));
     }
-  }
-
-  [[nodiscard]] Body before_points() const {
-    Body body;
-    for (std::size_t dim = n_dims(); dim-- > 1;) add_stages(dim, body);
-    return body;
   }
 
   /// @brief `array[point] = factors`, or `+=` where a term has the same tables.
@@ -233,9 +226,7 @@ class Nest {
       node = is_new ? &siblings->back() : &*found;
       siblings = &node->children;
     }
-    Expr value = term.of_point.empty() ? make::of(Literal{"1"}, {}, 0)
-                                       : product({term.of_point.begin(), term.of_point.end() - 1},
-                                                 term.of_point.back());
+    Expr value = product(term.of_point);
     Expr entry = node->array.entry();
     return is_new ? make::evaluate(make::assign(std::move(entry), std::move(value)))
                   : add(std::move(entry), std::move(value));
@@ -276,8 +267,7 @@ class Nest {
       for (const Node& node : root.children) {
         inner.push_back(add(root.target, times(node.array.entry(), node.group.table)));
       }
-      std::ranges::move(loops(ranges_of(root.groups, 0, n_dims()), std::move(inner)),
-                        std::back_inserter(body));
+      append(body, loops(ranges_of(root.groups, 0, n_dims()), std::move(inner)));
     }
     return body;
   }
@@ -288,13 +278,9 @@ class Nest {
     for (const Node& child : node.children) fill(child, body);
     Body sums;
     for (const Node& child : node.children) {
-      sums.push_back(add(make::name(sum()), times(child.array.entry(), child.group.table)));
+      sums.push_back(add(make::name(sum_), times(child.array.entry(), child.group.table)));
     }
-    Body inner = {sum_declaration(node.array.base)};
-    std::ranges::move(loops(points(node.dim, node.dim + 1), std::move(sums)),
-                      std::back_inserter(inner));
-    inner.push_back(make::evaluate(make::assign(node.array.entry(), make::name(sum()))));
-    std::ranges::move(loops(node.array.ranges, std::move(inner)), std::back_inserter(body));
+    append(body, filled(node.array, points(node.dim, node.dim + 1), std::move(sums)));
   }
 
   /// @brief Take the sums away, and put @p at_points before the statements they were in.
@@ -332,10 +318,14 @@ class Nest {
     return !is_changed || !inner->empty();
   }
 
-  [[nodiscard]] const std::string& sum() const { return sum_; }
-  [[nodiscard]] Stmt sum_declaration(Base base) const {
-    Expr zero = make::of(Literal{base == Base::float32 ? "0.0f" : "0.0"}, {}, 0);
-    return make::declare(sum_, scalar(base), std::move(zero));
+  /// @brief Loops that fill an array, each entry with @p sums over ranges.
+  [[nodiscard]] Body filled(const Array& array, const std::vector<Range>& over, Body sums) const {
+    const bool is_single = array.base == Base::float32;
+    Expr zero = make::of(Literal{is_single ? "0.0f" : "0.0"}, {}, 0);
+    Body inner = {make::declare(sum_, scalar(array.base), std::move(zero))};
+    append(inner, loops(over, std::move(sums)));
+    inner.push_back(make::evaluate(make::assign(array.entry(), make::name(sum_))));
+    return loops(array.ranges, std::move(inner));
   }
 
   Points points_;
@@ -393,12 +383,31 @@ class Contractor {
   int n_sums_ = 0;
 };
 
+/// @brief How many loops stand within each other, as Contractor::statements() finds them.
+int depth_of(const Body& body) {
+  int depth = 0;
+  for (const Stmt& stmt : body) {
+    const auto* loop = std::get_if<For>(&stmt.node);
+    const auto* block = std::get_if<Block>(&stmt.node);
+    if (loop != nullptr) depth = std::max(depth, 1 + depth_of(loop->body));
+    if (block != nullptr) depth = std::max(depth, depth_of(block->body));
+  }
+  return depth;
+}
+
+/// @brief Loops of the smallest nest: two over points, two of a sum.
+constexpr int least_depth = 4;
+
 }  // namespace
 }  // namespace op2::kernel::contraction
 
 namespace op2::kernel {
 
 std::optional<Contracted> contracted(const KernelBody& body) {
+  const auto is_deep = [](const FunctionDef& function) {
+    return contraction::depth_of(function.body) >= contraction::least_depth;
+  };
+  if (std::ranges::none_of(body.functions, is_deep)) return std::nullopt;
   KernelBody made = with_unique_names(body);
   FreshNames names(made);
   const Integers known = constant_integers(body);
