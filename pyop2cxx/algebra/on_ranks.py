@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx.algebra import krylov, libraries, own_krylov
 from pyop2cxx.algebra.convergence import of_zero
 from pyop2cxx.algebra.systems import flat, guess_of, right_side
+from pyop2cxx.data.mat_ranks import scalar_places
 from pyop2cxx.exceptions import DataValueError, SolverOptionError
 from pyop2cxx.runtime import runtime
 
@@ -162,15 +163,12 @@ def _rows_of(A: Any) -> Rows:
 
 def _scalars(block: Any) -> tuple[Array, Array, Array]:
     """Return row, column and value of each scalar in owned rows."""
-    n_rows, n_columns = block.block_dims
     offsets = block.sparsity.rowptr[: block.nblock_rows + 1]
     n = int(offsets[-1])
     values = block.stored("solve", write=False)[:n]
-    rows = np.repeat(np.arange(block.nblock_rows), np.diff(offsets))[:, None, None] * n_rows
-    columns = block.sparsity.colidx[:n].astype(np.int64)[:, None, None] * n_columns
-    at_rows = np.broadcast_to(rows + np.arange(n_rows)[:, None], values.shape)
-    at_columns = np.broadcast_to(columns + np.arange(n_columns), values.shape)
-    return at_rows.reshape(-1), at_columns.reshape(-1), values.reshape(-1)
+    rows = np.repeat(np.arange(block.nblock_rows), np.diff(offsets))
+    columns = block.sparsity.colidx[:n].astype(np.int64)
+    return *scalar_places(rows, columns, block.block_dims), values.reshape(-1)
 
 
 def _gathered(

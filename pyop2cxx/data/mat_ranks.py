@@ -72,9 +72,24 @@ def gathered(mat: Any) -> Any:
     sets = [dset.set for dset in mat.sparsity.dsets]
     pieces = sets[0].ranks.allgather((rows, columns, values))
     rows, columns, values = (np.concatenate(piece) for piece in zip(*pieces, strict=True))
-    n_rows, n_columns = mat.block_dims
-    shape = (sets[0].global_size * n_rows, sets[1].global_size * n_columns)
-    i, j = np.arange(n_rows)[:, None], np.arange(n_columns)
-    at_rows = np.broadcast_to(rows[:, None, None] * n_rows + i, values.shape).reshape(-1)
-    at_columns = np.broadcast_to(columns[:, None, None] * n_columns + j, values.shape).reshape(-1)
-    return sparse.coo_array((values.reshape(-1), (at_rows, at_columns)), shape=shape).tocsr()
+    shape = tuple(one.global_size * n for one, n in zip(sets, mat.block_dims, strict=True))
+    places = scalar_places(rows, columns, mat.block_dims)
+    return sparse.coo_array((values.reshape(-1), places), shape=shape).tocsr()
+
+
+def scalar_places(rows: Array, columns: Array, dims: tuple[int, int]) -> tuple[Array, Array]:
+    """Return row and column of each scalar of blocks, one block after the other.
+
+    Args:
+        rows: Row of each block.
+        columns: Column of each block.
+        dims: Rows and columns of a block.
+    """
+    n_rows, n_columns = dims
+    shape = (len(rows), n_rows, n_columns)
+    at_rows = rows[:, None, None] * n_rows + np.arange(n_rows)[:, None]
+    at_columns = columns[:, None, None] * n_columns + np.arange(n_columns)
+    return (
+        np.broadcast_to(at_rows, shape).reshape(-1),
+        np.broadcast_to(at_columns, shape).reshape(-1),
+    )
