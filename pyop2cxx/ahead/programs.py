@@ -64,7 +64,7 @@ def run_to_the_end(path: str, arguments: Sequence[str], command: str) -> End:
         UsageError: The file does not exist.
         KeyboardInterrupt: The user has interrupted the program.
     """
-    _check_file(path, command)
+    check_file(path, command)
     try:
         run_program(path, arguments, command)
     except SystemExit as end:
@@ -86,7 +86,13 @@ def _of_program(trace: TracebackType | None, path: str) -> TracebackType | None:
     return found or trace
 
 
-def _check_file(path: str, command: str) -> None:
+def check_file(path: str, command: str) -> None:
+    """Raise UsageError if there is no such program.
+
+    Args:
+        path: The program.
+        command: The asking command, for the message.
+    """
     if not Path(path).is_file():
         raise UsageError(f"{command}: there is no file '{path}'; pass a Python program")
 
@@ -103,7 +109,7 @@ def run_program(path: str, arguments: Sequence[str], command: str) -> None:
         UsageError: The file does not exist.
         SystemExit: The program has ended with a status other than 0.
     """
-    _check_file(path, command)
+    check_file(path, command)
     before = sys.argv, sys.path[:]
     sys.argv = [path, *arguments]
     sys.path.insert(0, str(Path(path).resolve().parent))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.fem._packages import basix, elements, ufl
+from pyop2cxx.fem.spaces import node_points, scalar_part
 from pyop2cxx.kernel import ufcx
 from pyop2cxx.runtime.frames import render_once
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
 
 _CELLS = ("quadrilateral", "hexahedron")
-_RULES = ("default", "scheme default")
 
 
 def factored(form: Any) -> Any | None:
@@ -39,9 +39,8 @@ def factored(form: Any) -> Any | None:
     domains = form.ufl_domains()
     if len(domains) != 1 or domains[0].ufl_cell().cellname not in _CELLS:
         return None
-    if any(
-        one.metadata().get("quadrature_rule", "default") not in _RULES for one in form.integrals()
-    ):
+    rules = {one.metadata().get("quadrature_rule", "default") for one in form.integrals()}
+    if rules != {"default"}:
         return None
     (domain,) = domains
     geometry = factored_element(domain.ufl_coordinate_element())
@@ -80,7 +79,7 @@ def factored_element(element: Any) -> Any:
     """
     if element.is_mixed or element.is_real:
         return None
-    scalar = element.sub_elements[0] if element.block_size > 1 else element
+    scalar = scalar_part(element)
     inner = None if scalar.has_custom_quadrature else getattr(scalar, "basix_element", None)
     if inner is None or inner.family != basix.ElementFamily.P:
         return None
@@ -103,10 +102,9 @@ def order(element: Any) -> Array:
     Args:
         element: An element with a `factored_element`.
     """
-    scalar = element.sub_elements[0] if element.block_size > 1 else element
-    made = factored_element(element)
-    theirs = made.sub_elements[0] if element.block_size > 1 else made
-    points, places = scalar.basix_element.points, theirs.basix_element.points
+    points, places = node_points(element), node_points(factored_element(element))
+    assert points is not None
+    assert places is not None
     distances = np.linalg.norm(places[:, None] - points[None], axis=2)
     numbers = distances.argmin(axis=1)
     assert len({*numbers.tolist()}) == len(points)

@@ -289,8 +289,7 @@ def compare(
     Raises:
         UsageError: The file does not exist.
     """
-    if not Path(path).is_file():
-        raise UsageError(f"compare: there is no file '{path}'; pass a Python program")
+    programs.check_file(path, "compare")
     outcomes = []
     with TemporaryDirectory() as folder:
         for name in names:
