@@ -2,7 +2,8 @@
 """Caches for results of a program's own functions: ``pyop2.caching``.
 
 Results are kept for each communicator separately, in memory or in files; a communicator may have
-several processes. The caches of loops are separate: see ``python -m pyop2cxx cache``.
+several processes. The loops of the process stand among them under PyOP2's name,
+``compile_global_kernel``; for their files see ``python -m pyop2cxx cache``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-from collections.abc import Callable, Hashable, Iterator, MutableMapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -25,6 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MISS = object()
 _OTHERS_MAY_WRITE = 0o022
+_LOOPS = 0
+"""Number of the cache of loops among a communicator's caches: no number of `next_uid`."""
 
 
 class DEFAULT_CACHE(dict[Hashable, Any]):
@@ -97,6 +100,28 @@ class DictLikeDiskAccess(MutableMapping[Hashable, Any]):
         return sum(1 for _ in self.cachedir.glob("*" + self.extension))
 
 
+class CompiledLoops(Mapping[Hashable, Any]):
+    """The loops compiled or loaded by the process: the generated text by its key.
+
+    Loops that differ only in their data, Maps or names share a text.
+    """
+
+    def __getitem__(self, key: Hashable) -> Any:
+        return runtime.engine.texts[key]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(list(runtime.engine.texts))
+
+    def __len__(self) -> int:
+        return len(runtime.engine.texts)
+
+    def clear(self) -> None:
+        """Forget the loops in memory; the next call finds their files."""
+        engine = runtime.engine
+        for known in (engine.texts, engine.loops, engine.jit_table):
+            known.clear()
+
+
 def default_get_comm(*args: Any, **options: Any) -> Any:
     """Return the communicator among a call's arguments.
 
@@ -127,7 +152,8 @@ class Caches:
     def __init__(self) -> None:
         self.alone: dict[int, Any] = {}
         self.key: int | None = None
-        self.records: list[CacheRecord] = []
+        loops = CacheRecord(_LOOPS, None, "pyop2.global_kernel", "compile_global_kernel")
+        self.records = [loops]
 
 
 def memory_cache(
@@ -257,27 +283,34 @@ def serial_cache(
     return decorator
 
 
-def get_comm_caches(comm: Any) -> dict[int, MutableMapping[Hashable, Any]]:
+def get_comm_caches(comm: Any) -> dict[int, Any]:
     """Return a communicator's caches, which are freed with the communicator.
+
+    The loops of the process are among the caches of every communicator.
 
     Raises:
         PyOP2CommError: Not a communicator.
     """
     communicators.as_comm(comm, "a cached function")
-    if not hasattr(comm, "Set_attr"):
-        return runtime.of(Caches).alone
-    if runtime.of(Caches).key is None:
-        runtime.of(Caches).key = type(comm).Create_keyval()
-    found: dict[int, Any] | None = comm.Get_attr(runtime.of(Caches).key)
-    if found is None:
-        found = {}
-        comm.Set_attr(runtime.of(Caches).key, found)
+    caches = runtime.of(Caches)
+    found: dict[int, Any] | None = caches.alone
+    if hasattr(comm, "Set_attr"):
+        if caches.key is None:
+            caches.key = type(comm).Create_keyval()
+        found = comm.Get_attr(caches.key)
+        if found is None:
+            found = {}
+            comm.Set_attr(caches.key, found)
+    assert found is not None
+    found.setdefault(_LOOPS, CompiledLoops())
     return found
 
 
 def clear_memory_cache(comm: Any) -> None:
-    """Forget all results in memory for a communicator; files stay."""
-    get_comm_caches(comm).clear()
+    """Forget all results in memory for a communicator, and loops; files stay."""
+    found = get_comm_caches(comm)
+    found.pop(_LOOPS).clear()
+    found.clear()
 
 
 def _is_comm(found: object) -> bool:

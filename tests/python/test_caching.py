@@ -130,3 +130,29 @@ def test_bad_communicators() -> None:
         counted.function([2], comm=HERE)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = caching.nothing
+
+
+def test_loops_are_counted_as_pyop2_counts_them() -> None:
+    def cache() -> Any:
+        found = [r.cidx for r in caching._KNOWN_CACHES if r.func_name == "compile_global_kernel"]
+        return caching.get_comm_caches(HERE)[found[0]] if len(found) == 1 else None
+
+    def swap(first: op2.Dat, second: op2.Dat) -> None:
+        text = "void swap(double *x, double *y) { double t = x[0]; x[0] = y[0]; y[0] = t; }"
+        op2.par_loop(op2.Kernel(text, "swap"), points, first(op2.RW), second(op2.RW))
+
+    points = op2.Set(3, "points")
+    one, two, counts = op2.Dat(points), op2.Dat(points), op2.Dat(points, dtype=int)
+    cache().clear()
+    assert len(cache()) == 0
+    swap(one, two)
+    swap(two, one)
+    assert len(cache()) == 1
+    add = op2.Kernel("void add(void *x) {}", "add")
+    op2.par_loop(add, points, one(op2.RW))
+    op2.par_loop(add, points, counts(op2.RW))
+    assert len(cache()) == len(set(cache())) == 3
+    caching.clear_memory_cache(HERE)
+    assert len(cache()) == 0
+    swap(one, two)
+    assert ["swap" in str(text) for text in cache().values()] == [True]
