@@ -106,22 +106,17 @@ std::vector<Range> ranges_of(const std::vector<Group>& groups, std::size_t first
   return found;
 }
 
-void append(std::vector<Range>& to, const std::vector<Range>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
-/// @brief Partial sums of evaluations, from the innermost dimension outwards.
+/// @brief Partial sums of evaluations: one dimension of a sum, inside the loop over its points.
 struct Stage {
-  Expr source;  ///< summed: values of the kernel, or an entry of an earlier stage
+  Expr source;  ///< summed: values of the kernel, or an entry of the stage of the loop around
   Group group;
-  Array array;
+  Array array;  ///< over the dimensions that are left
 };
 
-/// @brief Partial sums of transposed terms: `over` dimensions from `dim` on are summed.
+/// @brief Partial sums of transposed terms: what the points of the loops within add up to.
 struct Node {
-  std::size_t dim = 0;
-  Array array;
-  Group group;  ///< applied by the parent, in dimension `dim` - 1
+  Array array;  ///< over the dimensions of the loops within
+  Group group;  ///< applied when the array is added to that of the parent
   std::list<Node> children{};
 };
 
@@ -133,37 +128,41 @@ struct Root {
   std::list<Node> children{};
 };
 
+Expr zero(Base base) {
+  return make::of(Literal{base == Base::float32 ? "0.0f" : "0.0"}, {}, 0);
+}
+
 /// @brief Rewrites the sums of one nest of points.
+///
+/// Each loop over points begins with the sums of its dimension, and ends with the transposed ones.
+/// So arrays hold no points, and are small: of p functions a direction in three dimensions, p^2
+/// values in the outermost loop, p in the next, and 1 at a point.
 class Nest {
  public:
   Nest(Points points, std::vector<Term> terms, FreshNames& names)
       : points_(std::move(points)), terms_(std::move(terms)), names_(names) {}
 
-  /// @brief Statements for before the nest; nothing, and no change, if arrays would be too large.
-  std::optional<Body> rewrite() {
+  /// @brief False, and no change, if arrays would be too large.
+  bool rewrite() {
     std::vector<std::pair<std::size_t, Stmt>> at_points;
     for (const Term& term : terms_) {
       at_points.emplace_back(term.at, term.is_transposed ? scatter(term) : evaluate(term));
     }
-    if (bytes_ > most_bytes) return std::nullopt;
-    Body before;
-    for (std::size_t dim = n_dims(); dim-- > 1;) add_stages(dim, before);
+    if (bytes_ > most_bytes) return false;
     replace_sums(std::move(at_points));
-    Body& outer = within(*points_.loops.front());
-    Body inside = at_plane_begin();
-    append(inside, std::move(outer));
-    append(inside, at_plane_end());
-    outer = std::move(inside);
-    return before;
+    // a body that grows moves the loops within
+    for (std::size_t dim = n_dims(); dim-- > 0;) {
+      Body& outer = within(*points_.loops[dim]);
+      Body inside = at_begin(dim);
+      append(inside, std::move(outer));
+      append(inside, at_end(dim));
+      outer = std::move(inside);
+    }
+    return true;
   }
 
  private:
   [[nodiscard]] std::size_t n_dims() const { return points_.ranges.size(); }
-  /// @brief Point loops @p first to @p last - 1.
-  [[nodiscard]] std::vector<Range> points(std::size_t first, std::size_t last) const {
-    const auto begin = points_.ranges.begin();
-    return {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last)};
-  }
 
   Array make_array(std::vector<Range> ranges, Base base) {
     Array made{.name = names_.take(fmt::format("op2_sum{}", ++n_arrays_)),
@@ -173,19 +172,17 @@ class Nest {
     return made;
   }
 
-  /// @brief `target += factors * sum`, with the sum from an array made by stages.
+  /// @brief `target += factors * sum`, with the sum made by stages.
   Stmt evaluate(const Term& term) {
     Expr source = product(term.of_sum);
-    for (std::size_t dim = n_dims(); dim-- > 0;) source = stage(term, dim, std::move(source));
+    for (std::size_t dim = 0; dim < n_dims(); ++dim) source = stage(term, dim, std::move(source));
     return add(term.target, product(term.of_point, std::move(source)));
   }
 
   /// @brief An entry of the sums over dimension @p dim, equal ones made once.
   Expr stage(const Term& term, std::size_t dim, Expr source) {
     const Group& group = term.groups[dim];
-    // what is left of the sum, and the points; the outermost dimension plane by plane
-    std::vector<Range> ranges = ranges_of(term.groups, 0, dim);
-    append(ranges, points(std::max(dim, std::size_t{1}), n_dims()));
+    std::vector<Range> ranges = ranges_of(term.groups, dim + 1, n_dims());
     for (const Stage& known : stages_[dim]) {
       if (known.source == source && known.group == group && known.array.base == term.base &&
           known.array.ranges == ranges) {
@@ -198,16 +195,7 @@ class Nest {
     return stages_[dim].back().array.entry();
   }
 
-  /// @brief The loops that fill the arrays of stages in dimension @p dim.
-  void add_stages(std::size_t dim, Body& body) const {
-    for (const Stage& one : stages_[dim]) {
-      body.push_back(one.array.declaration());
-      const Stmt sum = add(make::name(sum_), times(one.source, one.group.table));
-      append(body, filled(one.array, one.group.over, {sum}));
-    }
-  }
-
-  /// @brief `array[point] = factors`, or `+=` where a term has the same tables.
+  /// @brief The value of the point, `sum = factors`, or `+=` where a term has the same tables.
   Stmt scatter(const Term& term) {
     Root& root = root_of(term);
     std::list<Node>* siblings = &root.children;
@@ -217,19 +205,16 @@ class Nest {
       const auto found = std::ranges::find(*siblings, term.groups[dim], &Node::group);
       is_new = found == siblings->end();
       if (is_new) {
-        std::vector<Range> ranges = points(1, dim + 1);
-        append(ranges, ranges_of(term.groups, dim + 1, n_dims()));
-        siblings->push_back({.dim = dim + 1,
-                             .array = make_array(std::move(ranges), term.base),
-                             .group = term.groups[dim]});
+        siblings->push_back(
+            {.array = make_array(ranges_of(term.groups, dim + 1, n_dims()), term.base),
+             .group = term.groups[dim]});
       }
       node = is_new ? &siblings->back() : &*found;
       siblings = &node->children;
     }
     Expr value = product(term.of_point);
-    Expr entry = node->array.entry();
-    return is_new ? make::evaluate(make::assign(std::move(entry), std::move(value)))
-                  : add(std::move(entry), std::move(value));
+    return is_new ? make::declare(node->array.name, scalar(term.base), std::move(value))
+                  : add(node->array.entry(), std::move(value));
   }
 
   Root& root_of(const Term& term) {
@@ -244,43 +229,62 @@ class Nest {
     return roots_.back();
   }
 
-  [[nodiscard]] Body at_plane_begin() const {
+  /// @brief What the body of point loop @p dim begins with.
+  [[nodiscard]] Body at_begin(std::size_t dim) const {
     Body body;
-    for (const Root& root : roots_) add_declarations(root.children, body);
-    add_stages(0, body);
+    const bool is_point = dim + 1 == n_dims();  // declared there where it has its value
+    for (const Root& root : roots_) {
+      if (!is_point) add_zeros(root.children, dim, body);
+    }
+    for (const Stage& one : stages_[dim]) {
+      const Expr value = times(one.source, one.group.table);
+      if (one.array.ranges.empty()) {
+        body.push_back(make::declare(one.array.name, scalar(one.array.base), zero(one.array.base)));
+        append(body, loops(one.group.over, {add(make::name(one.array.name), value)}));
+      } else {
+        body.push_back(one.array.declaration());
+        append(body, filled(one.array, one.group.over, {add(make::name(sum_), value)}));
+      }
+    }
     return body;
   }
 
-  static void add_declarations(const std::list<Node>& nodes, Body& body) {
+  /// @brief Arrays of zeros for the nodes @p depth levels below @p nodes.
+  static void add_zeros(const std::list<Node>& nodes, std::size_t depth, Body& body) {
     for (const Node& node : nodes) {
+      if (depth > 0) {
+        add_zeros(node.children, depth - 1, body);
+        continue;
+      }
       body.push_back(node.array.declaration());
-      add_declarations(node.children, body);
+      Stmt clear = make::evaluate(make::assign(node.array.entry(), zero(node.array.base)));
+      append(body, loops(node.array.ranges, {std::move(clear)}));
     }
   }
 
-  /// @brief The transposed sums of a plane of points.
-  [[nodiscard]] Body at_plane_end() {
+  /// @brief What the body of point loop @p dim ends with: its sums are added to those around.
+  [[nodiscard]] Body at_end(std::size_t dim) const {
     Body body;
     for (const Root& root : roots_) {
-      for (const Node& node : root.children) fill(node, body);
-      Body inner;
-      for (const Node& node : root.children) {
-        inner.push_back(add(root.target, times(node.array.entry(), node.group.table)));
-      }
-      append(body, loops(ranges_of(root.groups, 0, n_dims()), std::move(inner)));
+      add_sums(root.children, root.target, ranges_of(root.groups, dim, n_dims()), dim, body);
     }
     return body;
   }
 
-  /// @brief The loops that fill the array of a node from those of its children.
-  void fill(const Node& node, Body& body) const {
-    if (node.children.empty()) return;  // filled at the points
-    for (const Node& child : node.children) fill(child, body);
-    Body sums;
-    for (const Node& child : node.children) {
-      sums.push_back(add(make::name(sum_), times(child.array.entry(), child.group.table)));
+  /// @brief Add the nodes @p depth levels below @p nodes to their parents.
+  static void add_sums(const std::list<Node>& nodes, const Expr& parent,
+                       const std::vector<Range>& ranges, std::size_t depth, Body& body) {
+    if (depth > 0) {
+      for (const Node& node : nodes) {
+        add_sums(node.children, node.array.entry(), ranges, depth - 1, body);
+      }
+      return;
     }
-    append(body, filled(node.array, points(node.dim, node.dim + 1), std::move(sums)));
+    Body inner;
+    for (const Node& node : nodes) {
+      inner.push_back(add(parent, times(node.array.entry(), node.group.table)));
+    }
+    append(body, loops(ranges, std::move(inner)));
   }
 
   /// @brief Take the sums away, and put @p at_points before the statements they were in.
@@ -320,9 +324,7 @@ class Nest {
 
   /// @brief Loops that fill an array, each entry with @p sums over ranges.
   [[nodiscard]] Body filled(const Array& array, const std::vector<Range>& over, Body sums) const {
-    const bool is_single = array.base == Base::float32;
-    Expr zero = make::of(Literal{is_single ? "0.0f" : "0.0"}, {}, 0);
-    Body inner = {make::declare(sum_, scalar(array.base), std::move(zero))};
+    Body inner = {make::declare(sum_, scalar(array.base), zero(array.base))};
     append(inner, loops(over, std::move(sums)));
     inner.push_back(make::evaluate(make::assign(array.entry(), make::name(sum_))));
     return loops(array.ranges, std::move(inner));
@@ -347,7 +349,7 @@ class Contractor {
   void statements(Body& body) {
     for (Stmt& stmt : body) {
       auto* loop = std::get_if<For>(&stmt.node);
-      if (loop != nullptr && nest(stmt, *loop)) continue;
+      if (loop != nullptr && nest(*loop)) continue;
       if (loop != nullptr) {
         statements(loop->body);
       } else if (auto* block = std::get_if<Block>(&stmt.node)) {
@@ -360,18 +362,14 @@ class Contractor {
 
  private:
   /// @brief Rewrite a nest that begins with @p loop; the longest with such sums in the body.
-  bool nest(Stmt& stmt, For& loop) {
+  bool nest(For& loop) {
     Points points = points_from(loop, known_);
     for (; points.loops.size() > 1; points.loops.pop_back(), points.ranges.pop_back()) {
       std::vector<Term> terms = terms_in(points, known_, loop_names_);
       if (terms.empty()) continue;
       const int n = static_cast<int>(terms.size());
-      auto before = Nest(points, std::move(terms), names_).rewrite();
-      if (!before) continue;
+      if (!Nest(points, std::move(terms), names_).rewrite()) continue;
       n_sums_ += n;
-      const int line = stmt.line;
-      before->push_back(std::move(stmt));
-      stmt = Stmt{.node = Block{std::move(*before)}, .line = line};
       return true;
     }
     return false;
