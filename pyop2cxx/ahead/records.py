@@ -169,7 +169,7 @@ def n_bytes_of(thing: Any) -> int:
     if isinstance(thing, Subset):
         return int(thing.owned_indices.nbytes)
     if isinstance(thing, ExtrudedSet):
-        return int(thing.layers_array.nbytes)
+        return int(thing.layers_array.size) * np.dtype(np.int64).itemsize
     if isinstance(thing, Set):
         return 0
     return int(thing.values.nbytes if isinstance(thing, Map) else thing.buffer.n_bytes)
@@ -189,7 +189,7 @@ def values_of(thing: Any, part: Part | None = None) -> Array | None:
         return np.array(thing.owned_indices)
     if isinstance(thing, ExtrudedSet) and not thing.constant_layers:
         _check_whole(thing)
-        return np.array(thing.layers_array).ravel()
+        return thing.layers_array.astype(np.int64).ravel()
     if isinstance(thing, Set):
         return None
     if isinstance(thing, Map):

@@ -15,6 +15,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import Access, checked_access
 from pyop2cxx.base.arrays import (
     address_of,
+    as_array,
     as_copy,
     as_dim,
     as_dtype,
@@ -25,12 +26,14 @@ from pyop2cxx.base.arrays import (
     c_name,
     checked_copying,
     is_shared,
+    is_under_pyop2,
 )
 from pyop2cxx.data.lent import Lent, given_values, may_wait
 from pyop2cxx.exceptions import (
     ContractError,
     IndexValueError,
     NoDataError,
+    UnsupportedError,
     UsageError,
     user_line,
 )
@@ -92,6 +95,22 @@ class DataCarrier(Shown):
         """Note a change of the values by other means."""
         self.settle(write=True)
         self.buffer.increment_version()
+
+    @property
+    def _kernel_args_(self) -> tuple[int]:
+        """The address of all values on the host, which PyOP2's programs give to C of their own.
+
+        Raises:
+            UnsupportedError: Loops run on a device, and the C code would read older values.
+        """
+        if runtime.device is not None:
+            raise UnsupportedError(
+                f"{self.label}: its address was asked for, for C code outside of loops, while "
+                f"loops run on a device; choose a backend of the host, not {runtime.backend!r}"
+            )
+        array = self.host_array("_kernel_args_")
+        self.use_on_host(_core.Use.read_write, "_kernel_args_")
+        return (address_of(array),)
 
     # Where the values are
 
@@ -394,6 +413,8 @@ class SetFreeCarrier(DataCarrier):
 
     @data.setter
     def data(self, values: ArrayLike) -> None:
+        if is_under_pyop2():  # where a single number is no shorthand for all values
+            values = as_array(values, self.dtype, self._dim, self.label)
         self._assign(values)
 
     @property

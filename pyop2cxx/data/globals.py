@@ -150,11 +150,12 @@ class Global(SetFreeCarrier, Algebra, AsVec):
         self.zero_values()
         self.buffer.increment_version()
 
-    def copy(self, other: Global, *, casting: str = "fitting") -> None:
+    def copy(self, other: Global, subset: Any = None, *, casting: str = "fitting") -> None:
         """Copy the values into another Global of equal size, converting them to the target's dtype.
 
         Args:
             other: The Global written.
+            subset: As for `zero`: has no effect.
             casting: As for `Dat.copy`. On a device integers are waited for, to be compared with the
                 range of the other dtype; real numbers are not, and may become infinite.
 

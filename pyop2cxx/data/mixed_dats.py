@@ -30,6 +30,7 @@ from pyop2cxx.exceptions import (
     UnsupportedError,
     user_stacklevel,
 )
+from pyop2cxx.interop.petsc import free
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
 from pyop2cxx.sets.datasets import DataSet
@@ -266,18 +267,19 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
             dat.freeze_halo(access_mode)
 
     def gathered(self, *, read: bool) -> Array:
-        """Return an array for the owned values of all fields, filled with them for reading."""
-        n_values = sum(dat.data_ro.size for dat in self)
+        """Return an array for the values of PETSc's vector, filled with them for reading."""
+        n_values = sum(free(dat, dat.data_ro).size for dat in self)
         if self._together is None or self._together.size != n_values:
             self._together = np.zeros(n_values, self.dtype)
         if read:
-            np.concatenate([dat.data_ro.reshape(-1) for dat in self], out=self._together)
+            shown = [free(dat, dat.data_ro).reshape(-1) for dat in self]
+            np.concatenate(shown, out=self._together)
         return self._together
 
     def scatter(self) -> None:
         """Copy the array of `gathered` to the fields."""
         assert self._together is not None  # gathered before
-        spread(self._together, (dat.data_wo for dat in self))
+        spread(self._together, (free(dat, dat.data_wo) for dat in self))
 
     def zero(self, subset: Set | None = None) -> None:
         """Set all values to zero.

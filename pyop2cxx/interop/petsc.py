@@ -132,6 +132,12 @@ def _same_memory(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.frombuffer(raw, values.dtype)
 
 
+def free(data: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the owned values without those of constrained entities, the last of the Set."""
+    n = getattr(getattr(data, "set", None), "constrained_size", 0)
+    return values[: len(values) - n] if n else values
+
+
 @contextmanager
 def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
     """Return the PETSc vector of a Dat's owned entities, of a Global or of a MixedDat.
@@ -159,7 +165,7 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
     to_count = False
     if len(fields) == 1:
         shown, to_count = fields[0].lent(write=write)
-        values, block = shown.reshape(-1), fields[0].cdim
+        values, block = free(fields[0], shown).reshape(-1), fields[0].cdim
     else:
         values, block = data.gathered(read=read), 1
     held: Vector | None = data.petsc_vector

@@ -93,7 +93,7 @@ class Handle:
             self.matrix = _around_values(petsc, mat, comm)
             return
         _check_width(petsc, mat)
-        size = ((mat.n_stored(0), None), (mat.n_stored(1), None))
+        size = ((sum(_free(mat, 0)), None), (sum(_free(mat, 1)), None))
         if _is_baij(mat):
             index = _index(petsc, mat.sparsity.rowptr, mat.sparsity.colidx)
             self.matrix = petsc.Mat().createBAIJ(
@@ -104,7 +104,7 @@ class Handle:
         self.matrix.setLGMap(rows.lgmap, cols.lgmap)
 
     def _aij(self, petsc: Any, mat: Any, size: Any, comm: Any) -> Any:
-        if not mat.is_mixed and mat.cdim == 1:
+        if not mat.is_mixed and mat.cdim == 1 and not _is_cut(mat):
             index = _index(petsc, mat.sparsity.rowptr, mat.sparsity.colidx)
             values = mat.stored("handle", write=False).reshape(-1)
             return petsc.Mat().createAIJWithArrays(size=size, csr=(*index, values), comm=comm)
@@ -154,7 +154,7 @@ class Handle:
         if self._is_nest:
             return  # the blocks are brought one by one
         if self._copy is not None and self._entries is not None:
-            together = np.empty_like(self._copy)
+            together = np.concatenate([block.reshape(-1) for block in values])
             together[self._entries.order] = self._copy
             start = 0
             for block in values:
@@ -189,11 +189,24 @@ def _around_values(petsc: Any, mat: Any, comm: Any) -> Any:
 
 
 def _is_baij(mat: Any) -> bool:
-    if mat.is_mixed or mat.cdim == 1 or mat.block_dims[0] != mat.block_dims[1]:
+    if mat.is_mixed or mat.cdim == 1 or mat.block_dims[0] != mat.block_dims[1] or _is_cut(mat):
         return False
     if mat.mat_type is not None:
         return bool(mat.mat_type == "baij")
     return mat.sparsity.block_sparse is not False
+
+
+def _is_cut(mat: Any) -> bool:
+    """Whether entities are constrained, and so PETSc's matrix is without their rows or columns."""
+    return any(p.set.constrained_size for side in mat.sparsity.dsets for p in side)
+
+
+def _free(mat: Any, side: int) -> list[int]:
+    """Return the number of each field's scalars in the rows or columns of PETSc's matrix."""
+    return [
+        (part.set.total_size - part.set.constrained_size) * part.cdim
+        for part in mat.sparsity.dsets[side]
+    ]
 
 
 def _index(petsc: Any, rowptr: Array, colidx: Array) -> tuple[Array, Array]:
@@ -212,24 +225,25 @@ def _check_width(petsc: Any, mat: Any) -> None:
 
 
 def _entries(mat: Any) -> _Entries:
-    """Return the places of all scalars of a Mat's blocks, row by row and by columns in a row."""
-    rows, cols = [], []
-    row_starts = _starts([row[0].n_stored(0) for row in mat.blocks])
-    col_starts = _starts([block.n_stored(1) for block in mat.blocks[0]])
-    for row_start, row in zip(row_starts, mat.blocks, strict=True):
-        for col_start, block in zip(col_starts, row, strict=True):
+    """Return the places of the free scalars of a Mat's blocks, by rows, and by columns in a row."""
+    rows, cols, kept = [], [], []
+    n_rows, n_cols = _free(mat, 0), _free(mat, 1)
+    for row_start, row_end, row in zip(_starts(n_rows), n_rows, mat.blocks, strict=True):
+        for col_start, col_end, block in zip(_starts(n_cols), n_cols, row, strict=True):
             sparsity, (r, c) = block.sparsity, block.block_dims
             at = np.repeat(np.arange(len(sparsity.rowptr) - 1), np.diff(sparsity.rowptr))
             shape = (len(at), r, c)
-            i = (at * r)[:, None, None] + np.arange(r)[None, :, None] + row_start
-            j = (sparsity.colidx.astype(np.int64) * c)[:, None, None] + np.arange(c) + col_start
-            rows.append(np.broadcast_to(i, shape).reshape(-1))
-            cols.append(np.broadcast_to(j, shape).reshape(-1))
-    all_rows, all_cols = np.concatenate(rows), np.concatenate(cols)
+            i = (at * r)[:, None, None] + np.arange(r)[None, :, None]
+            j = (sparsity.colidx.astype(np.int64) * c)[:, None, None] + np.arange(c)
+            kept.append(((i < row_end) & (j < col_end)).reshape(-1))
+            rows.append(np.broadcast_to(i + row_start, shape).reshape(-1))
+            cols.append(np.broadcast_to(j + col_start, shape).reshape(-1))
+    places = np.flatnonzero(np.concatenate(kept))
+    all_rows, all_cols = np.concatenate(rows)[places], np.concatenate(cols)[places]
     order = np.lexsort((all_cols, all_rows))
-    rowptr = np.zeros(mat.n_stored(0) + 1, np.int64)
+    rowptr = np.zeros(sum(n_rows) + 1, np.int64)
     np.cumsum(np.bincount(all_rows, minlength=len(rowptr) - 1), out=rowptr[1:])
-    return _Entries(rowptr, all_cols[order], order)
+    return _Entries(rowptr, all_cols[order], places[order])
 
 
 def _starts(sizes: list[int]) -> list[int]:

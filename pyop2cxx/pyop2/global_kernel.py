@@ -8,12 +8,14 @@ Set. A `Parloop` adds data, replaceable by `replace_data`.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyop2cxx.base.access import READ
+from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import (
     KernelTypeError,
     MapTypeError,
@@ -286,6 +288,11 @@ class Parloop(ParLoop):
         """The communicator of the Set."""
         return self.iterset.comm
 
+    @property
+    def reduced_globals(self) -> ReducedGlobals:
+        """The Globals that the loop writes: setting the argument of one replaces its data."""
+        return ReducedGlobals(self)
+
     def _compute(self, part: SetPartition) -> None:
         """Run a part of the loop, as `ParLoop.compute` does.
 
@@ -315,6 +322,40 @@ class Parloop(ParLoop):
         """For each argument access with dtype, description, and data; tuple."""
         pairs = self.global_kernel.zipped_arguments
         return tuple((*pair, arg) for pair, arg in zip(pairs, self.args, strict=True))
+
+
+class ReducedGlobals(Mapping[Any, GlobalParloopArg]):
+    """The written Globals of a Parloop with their arguments, as PyOP2 keeps them.
+
+    PyOP2 adds up in a Global of the loop's own, the key, and adds the sum to the argument's data. A
+    loop here has no such Global: the key is the data, and setting the argument is `replace_data`.
+    """
+
+    def __init__(self, loop: Parloop) -> None:
+        self._loop = loop
+
+    def _numbers(self) -> list[int]:
+        args = enumerate(self._loop.args)
+        return [i for i, arg in args if isinstance(arg.data, Global) and arg.access != READ]
+
+    def _number(self, data: Any) -> int:
+        for number in self._numbers():
+            if self._loop.args[number].data is data:
+                return number
+        raise KeyError(data)
+
+    def __getitem__(self, data: Any) -> GlobalParloopArg:
+        self._number(data)  # raises for another object
+        return GlobalParloopArg(data)
+
+    def __setitem__(self, data: Any, argument: GlobalParloopArg) -> None:
+        self._loop.replace_data(self._number(data), argument.data)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self._loop.args[number].data for number in self._numbers()])
+
+    def __len__(self) -> int:
+        return len(self._numbers())
 
 
 def _key(argument: Any, numbers: dict[int, int]) -> tuple[Any, ...]:
@@ -348,11 +389,19 @@ def _check(given: Any, wanted: Any, what: str) -> None:
         for map_, expected in zip(given.maps, wanted.maps, strict=True):
             _check_arity(map_, expected, what)
     elif not isinstance(wanted, PassthroughKernelArg):
-        dim = (1,) if getattr(wanted, "index", None) is not None else wanted.dim
-        if tuple(given.data.dim) != tuple(np.atleast_1d(dim)):
-            raise UsageError(f"{what}: dim {given.data.dim}, expected {wanted.dim}")
-        if isinstance(wanted, DatKernelArg):
-            _check_arity(given.map_, wanted.map_, what)
+        _check_values(given, wanted, what)
+
+
+def _check_values(given: Any, wanted: Any, what: str) -> None:
+    """Check the shape of a Dat's values, or the number of a Global's: a kernel gets them flat."""
+    dim = (1,) if getattr(wanted, "index", None) is not None else np.atleast_1d(wanted.dim)
+    fits = tuple(given.data.dim) == tuple(dim)
+    if isinstance(wanted, GlobalKernelArg):
+        fits = given.data.cdim == np.prod(dim)
+    if not fits:
+        raise UsageError(f"{what}: dim {given.data.dim}, expected {wanted.dim}")
+    if isinstance(wanted, DatKernelArg):
+        _check_arity(given.map_, wanted.map_, what)
 
 
 def _check_fields(given: MixedDatParloopArg, wanted: MixedDatKernelArg, what: str) -> None:

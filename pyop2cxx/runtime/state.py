@@ -17,6 +17,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 from pyop2cxx import _core
 from pyop2cxx.backends._plugged import entry_points
+from pyop2cxx.base.arrays import is_under_pyop2
 from pyop2cxx.base.folders import BACKENDS, backend_names
 from pyop2cxx.exceptions import (
     NonUniqueNameError,
@@ -359,6 +360,8 @@ class Runtime:
 
     def _apply_log_level(self) -> None:
         self.logger.setLevel(self.configuration["log_level"])
+        if is_under_pyop2():
+            logging.getLogger("pyop2").setLevel(self.configuration["log_level"])
         # Python's handler of last resort drops messages below a warning
         if not self.logger.isEnabledFor(logging.INFO) or self.logger.hasHandlers():
             return

@@ -105,7 +105,7 @@ class ExtrudedSet(Set):
 
     @property
     def layers_array(self) -> Array:
-        """The lowest layer and the highest plus 1, int; shape (1, 2), or (parent.total_size, 2)."""
+        """The lowest layer and the highest plus 1, int32, shape (1, 2) or (n, 2)."""
         view = self._layers_array[:]
         view.flags.writeable = False
         return view
@@ -146,7 +146,7 @@ def _as_layers(layers: int | ArrayLike, parent: Set) -> Array:
             raise SizeTypeError(f"{what}: a column of cells has at least 2 layers, got {layers}")
         if layers > MOST_INT32:
             raise SizeTypeError(f"{what}: at most {MOST_INT32} layers are possible, got {layers}")
-        return np.array([[0, layers]], np.int64)
+        return np.array([[0, layers]], np.int32)
     try:
         found = plain_array(layers, f"{what}: layers")
     except DataValueError:
@@ -165,4 +165,6 @@ def _as_layers(layers: int | ArrayLike, parent: Set) -> Array:
             f"{what}: a column has at least 1 layer, and then no cells, but column {short[0]} is "
             f"{bounds[short[0]].tolist()} (lowest layer, one past the highest)"
         )
-    return bounds
+    if bounds.size and abs(bounds).max() > MOST_INT32:
+        raise SizeTypeError(f"{what}: layers are numbered up to {MOST_INT32}, got {layers!r}")
+    return bounds.astype(np.int32)

@@ -231,6 +231,16 @@ class Map(Shown):
         return self.kernel_arg
 
     @property
+    def _kernel_args_(self) -> tuple[int]:
+        """The address of the values, which PyOP2's programs give to C of their own."""
+        return (address_of(self.values_with_halo),)
+
+    @cached_property
+    def _cache(self) -> dict[Any, Any]:
+        """Objects that PyOP2's programs keep with the Map, such as Maps composed with it."""
+        return {}
+
+    @property
     def iterset(self) -> Set:
         """The source Set."""
         return self._iterset

@@ -25,6 +25,7 @@ def test_constant_layers() -> None:
     columns = op2.ExtrudedSet(BASE, 4)
     assert (columns.layers, columns.constant_layers, columns.size) == (4, True, 3)
     assert columns.layers_array.tolist() == [[0, 4]]
+    assert columns.layers_array.dtype == np.int32  # as PETSc counts
     assert columns.parent is BASE
     assert BASE in columns
     assert BASE**2 in columns
@@ -36,6 +37,7 @@ def test_variable_layers() -> None:
     columns = op2.ExtrudedSet(BASE, bounds, extruded_periodic=True)
     assert not columns.constant_layers
     assert columns.layers_array.tolist() == bounds
+    assert columns.layers_array.dtype == np.int32
     assert columns(2, 0).layers_array.tolist() == [bounds[0], bounds[2]]
     assert columns.extruded_periodic
     with pytest.raises(ValueError, match="'layers' differs between columns"):
@@ -49,7 +51,19 @@ def test_as_many_layers_in_one_column_as_in_all() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [1, 0, -3, "x", 2.5, [2, 3, 4], [[0, 2]], [[0, 2], [1, 1], [0, 2]], [[0, 2.5]] * 3]
+    "wrong",
+    [
+        1,
+        0,
+        -3,
+        "x",
+        2.5,
+        [2, 3, 4],
+        [[0, 2]],
+        [[0, 2], [1, 1], [0, 2]],
+        [[0, 2.5]] * 3,
+        [[0, 2**31]] * 3,
+    ],
 )
 def test_wrong_layers(wrong: Any) -> None:
     with pytest.raises(SizeTypeError, match="ExtrudedSet of Set 'base': "):

@@ -274,3 +274,32 @@ def test_a_loop_in_the_steps_of_pyop2() -> None:
     loop.local_to_global_begin()
     loop.local_to_global_end()
     assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([1, 2, 4, 2], [3])
+
+
+def test_written_globals_are_replaced_as_in_pyop2() -> None:
+    x, y, g = data()
+    loop = op2.Parloop(op2.GlobalKernel(LOCAL, ARGUMENTS), EDGES, parloop_args(x, y, g))
+    assert list(loop.reduced_globals) == [g]
+    assert len(loop.reduced_globals) == 1
+    other = op2.Global(1, 10.0)
+    loop.reduced_globals[loop.arguments[2].data] = op2.GlobalParloopArg(other)
+    assert loop.reduced_globals[other].data is other
+    loop()
+    assert (g.data_ro.tolist(), other.data_ro.tolist()) == ([0], [13])
+    with pytest.raises(KeyError):
+        loop.reduced_globals[g] = op2.GlobalParloopArg(g)
+
+
+def test_a_global_is_described_by_its_number_of_values() -> None:
+    def looped(n: int) -> op2.Parloop:
+        local = op2.LocalKernel(
+            "void f(double *g, const double *h) { g[0] += h[3]; }", "f", [INC, READ]
+        )
+        kernel = op2.GlobalKernel(local, [op2.GlobalKernelArg((1,)), op2.GlobalKernelArg((n,))])
+        return op2.Parloop(kernel, EDGES, [op2.GlobalParloopArg(g), op2.GlobalParloopArg(tensor)])
+
+    g, tensor = op2.Global(1, 0.0), op2.Constant((2, 2), [[1.0, 2.0], [3.0, 4.0]])
+    looped(4)()
+    assert g.data_ro.tolist() == [12]
+    with pytest.raises(UsageError, match="dim"):
+        looped(3)

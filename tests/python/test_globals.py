@@ -109,7 +109,7 @@ def test_nothing_to_read() -> None:
 def test_zero_copy_and_duplicate(g: op2.Global) -> None:
     twin = g.duplicate()
     other = op2.Global(1, 0, "int32")
-    g.copy(other)
+    g.copy(other, subset=op2.Subset(op2.Set(2), [1]))  # as of a Dat; has no effect
     g.zero()
     assert (g.data_ro[0], g.dat_version) == (0, 1)
     assert (other.data_ro[0], other.dat_version, other.dtype) == (1, 1, np.int32)
@@ -191,3 +191,14 @@ def test_one_value_is_a_number() -> None:
         float(op2.Global(1, 1j))
     with pytest.raises(DataValueError, match=r"Global 'two' has 2 values, and float\(\) is of one"):
         float(op2.Global(2, name="two"))
+
+
+def test_under_pyop2_a_number_is_no_shorthand(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = op2.Global(2, [1.0, 2.0], name="pair")
+    pair.data = 3
+    assert pair.data_ro.tolist() == [3, 3]
+    monkeypatch.setattr("pyop2cxx.data.carrier.is_under_pyop2", lambda: True)
+    with pytest.raises(DataValueError, match="expected 2 values"):
+        pair.data = 4
+    pair.data = [5, 6]
+    assert pair.data_ro.tolist() == [5, 6]

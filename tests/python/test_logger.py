@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from pyop2cxx import op2
@@ -8,6 +9,17 @@ from pyop2cxx.pyop2 import logger
 
 if TYPE_CHECKING:
     import pytest
+
+
+def test_under_pyop2_its_logger_has_the_level_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = logging.getLogger("pyop2")
+    monkeypatch.setattr(theirs, "level", logging.WARNING)
+    logger.set_log_level("ERROR")
+    assert theirs.level == logging.WARNING
+    monkeypatch.setattr("pyop2cxx.runtime.state.is_under_pyop2", lambda: True)
+    logger.set_log_level("CRITICAL")
+    assert theirs.level == logging.CRITICAL
+    op2.exit()
 
 
 def test_it_is_the_programs_logger(caplog: pytest.LogCaptureFixture) -> None:

@@ -118,3 +118,27 @@ def test_under_pyop2_a_column_is_a_matrix_around_a_dat() -> None:
     )
     lines = ["[[1.0], [2.0], [1.0]] True", "[0.0, 0.0, 0.0]", "True"]
     assert done.stdout.splitlines() == lines, done.stderr
+
+
+@needs_petsc
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("kind", ["plain", "nest", "joined"])
+def test_matrices_are_without_constrained_entities(dim: int, kind: str) -> None:
+    cells, nodes = op2.Set(2), op2.Set(4, constrained_size=1)
+    c2n, c2c = op2.Map(cells, nodes, 3, [0, 1, 3, 1, 2, 3]), op2.Map(cells, cells, 1, [0, 1])
+    path, dset, free = (c2n, c2n), nodes**dim, [*range(3 * dim)]
+    if kind != "plain":
+        both, dset = op2.MixedMap((c2n, c2c)), op2.MixedDataSet((nodes, cells), (dim, 1))
+        path, free = (both, both), [*free, 4 * dim, 4 * dim + 1]
+    mat = op2.Mat(op2.Sparsity((dset, dset), [(*path, None)], nest=kind == "nest"))
+    for n, block in enumerate(mat):
+        block.array[:] = np.arange(block.array.size) + n + 1
+    shown = mat.handle.copy().convert("aij")
+    np.testing.assert_array_equal(shown[:, :], mat.values[np.ix_(free, free)])
+    if kind != "nest":
+        before = mat.values
+        mat.handle.scale(2)
+        mat.assemble()
+        wanted = before.copy()
+        wanted[np.ix_(free, free)] *= 2
+        np.testing.assert_array_equal(mat.values, wanted)

@@ -41,3 +41,19 @@ def test_a_halo_gives_the_numbers() -> None:
     assert (nodes**1).lgmap.indices.tolist() == [2, -1, 0]
     both = op2.MixedDataSet((nodes, op2.Set(1)), (1, 1))
     assert both.lgmap.indices.tolist() == [2, -1, 0, 3]
+
+
+@needs_petsc
+def test_vectors_are_without_constrained_entities() -> None:
+    nodes = op2.Set(4, constrained_size=1)
+    x, y = op2.Dat(nodes**2, np.arange(8.0)), op2.Dat(op2.Set(2), [8.0, 9.0])
+    with x.vec as vector:
+        assert vector.array_r.tolist() == [0, 1, 2, 3, 4, 5]
+        assert vector.getSizes() == (nodes**2).layout_vec.getSizes()
+        vector.set(-1)
+    assert x.data_ro.tolist() == [[-1, -1]] * 3 + [[6, 7]]
+    with op2.MixedDat([x, y]).vec as vector:
+        assert vector.array_r.tolist() == [-1] * 6 + [8, 9]
+        vector.shift(1)
+    assert x.data_ro.tolist() == [[0, 0]] * 3 + [[6, 7]]
+    assert y.data_ro.tolist() == [9, 10]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import io
 import os
@@ -382,3 +383,21 @@ def test_pyop2s_programs_ask_dats_and_sparsities() -> None:
     assert dat.data.tolist() == [0, 0]
     assert dat._is_allocated is True
     assert op2.Sparsity((cells**1, cells**1), identity)._diagonal_block is True
+
+
+def test_addresses_for_c_of_the_program() -> None:
+    from pyop2cxx.pyop2.compilation import load
+
+    edges, nodes = op2.Set(2), op2.Set(3)
+    ends = op2.Map(edges, nodes, 2, [[0, 1], [1, 2]])
+    x, g = op2.Dat(nodes, [1.0, 2.0, 4.0]), op2.Global(1, 3.0)
+    text = "double far(const double *x, const int *e, double *g) { return g[0] * x[e[3]]; }"
+    far = load(text, "c").far
+    addresses = [address for one in (x, ends, g) for address in one._kernel_args_]
+    far.restype, far.argtypes = ctypes.c_double, [ctypes.c_void_p] * 3
+    with op2.backend("sequential"):
+        assert far(*addresses) == 12
+        op2.par_loop(op2.Kernel("void up(double *x) { x[0] += 1; }", "up"), nodes, x(op2.RW))
+        assert far(*addresses) == 15  # the memory of a Dat stays
+    assert ends._cache is ends._cache
+    assert ends._cache == {}
