@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _MOST_DENSE_ENTRIES = 1_000_000
 _MOST_ROW_LOOPS = 32
-_MAT_TYPES = (None, "aij", "baij", "nest")
+_MAT_TYPES = (None, "aij", "baij", "nest", "dense")
 
 
 @ends_tracebacks("__init__")

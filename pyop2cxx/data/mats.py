@@ -61,8 +61,8 @@ class Mat(MatAlgebra, MatValues):
         sparsity: Where there may be values.
         dtype: The dtype; None means float64.
         name: Used in messages; does not affect the generated code.
-        mat_type: Type of the PETSc matrix: ``"aij"``, ``"baij"`` or ``"nest"``. None means AIJ, for
-            square blocks BAIJ. The Sparsity decides about nests.
+        mat_type: Type of the PETSc matrix: ``"aij"``, ``"baij"``, ``"nest"`` or ``"dense"``. None
+            means AIJ, for square blocks BAIJ. The Sparsity decides about nests.
         sub_mat_type: The same for the blocks of a nest.
 
     Raises:

@@ -31,8 +31,9 @@ def matrix(mat: Any) -> Any:
     Returns:
         AIJ by ``MatCreateSeqAIJWithArrays``: of scalars, sharing the values; of blocks, sharing a
         copy. Square blocks give BAIJ unless the Sparsity was made with ``block_sparse=False`` or
-        the Mat with ``mat_type="aij"``. Under PyOP2's name a matrix with the rows or columns of a
-        Global of one value is a Python matrix around a Dat or Global of the same memory.
+        the Mat with ``mat_type="aij"``. ``mat_type="dense"`` gives a dense copy; what PETSc changes
+        outside of the Sparsity stays there. Under PyOP2's name a matrix with the rows or columns of
+        a Global of one value is a Python matrix around a Dat or Global of the same memory.
 
     Raises:
         MissingExtraError: petsc4py is not installed.
@@ -60,6 +61,11 @@ class _Entries(NamedTuple):
     rowptr: Array
     colidx: Array
     order: Array
+
+    @property
+    def rows(self) -> Array:
+        """Row of each place."""
+        return np.repeat(np.arange(len(self.rowptr) - 1), np.diff(self.rowptr))
 
 
 class Handle:
@@ -99,6 +105,9 @@ class Handle:
             self.matrix = petsc.Mat().createBAIJ(
                 size=size, bsize=mat.block_dims[0], csr=(*index, None), comm=comm
             )
+        elif mat.mat_type == "dense":
+            self._entries = _entries(mat)
+            self.matrix = petsc.Mat().createDense(size, comm=comm)
         else:
             self.matrix = self._aij(petsc, mat, size, comm)
         self.matrix.setLGMap(rows.lgmap, cols.lgmap)
@@ -138,9 +147,13 @@ class Handle:
         self._version, self._state = version, self.matrix.stateGet()
 
     def _push(self, mat: Any, values: list[Array]) -> None:
-        if self._copy is not None and self._entries is not None:
+        if self._entries is not None:
             together = np.concatenate([block.reshape(-1) for block in values])
-            np.take(together, self._entries.order, out=self._copy)
+            if self._copy is not None:
+                np.take(together, self._entries.order, out=self._copy)
+            else:
+                dense = self.matrix.getDenseArray()
+                dense[self._entries.rows, self._entries.colidx] = together[self._entries.order]
         elif not self._is_nest and mat.cdim != 1:
             integer = self._integer
             index = (mat.sparsity.rowptr.astype(integer), mat.sparsity.colidx.astype(integer))
@@ -153,9 +166,12 @@ class Handle:
     def _pull(self, mat: Any, parts: tuple[Any, ...], values: list[Array]) -> None:
         if self._is_nest:
             return  # the blocks are brought one by one
-        if self._copy is not None and self._entries is not None:
+        if (found := self._entries) is not None:
             together = np.concatenate([block.reshape(-1) for block in values])
-            together[self._entries.order] = self._copy
+            changed = self._copy
+            if changed is None:
+                changed = self.matrix.getDenseArray(readonly=True)[found.rows, found.colidx]
+            together[found.order] = changed
             start = 0
             for block in values:
                 block.reshape(-1)[:] = together[start : start + block.size]

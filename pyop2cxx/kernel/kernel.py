@@ -636,6 +636,18 @@ class LoopyLocalKernel(LocalKernel):
         super().__init__(text, name, accesses, **{"dtypes": dtypes, "abi": "2026"} | options)
         self.__dict__["code"] = code
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        _, (_, _, name, options) = super().__reduce__()
+        return (_as_written, (self.code, self.text, name, options))
+
+
+def _as_written(code: Any, text: str, name: str, options: dict[str, Any]) -> LoopyLocalKernel:
+    """Return an unpickled kernel with the text that loopy wrote before it was pickled."""
+    made: LoopyLocalKernel = LoopyLocalKernel.__new__(LoopyLocalKernel, code)
+    LocalKernel.__init__(made, text, name, **options)
+    made.__dict__["code"] = code
+    return made
+
 
 def free_names(kernel: Kernel) -> list[str]:
     """Names used by the kernel without a declaration: Consts, if they exist; sorted."""

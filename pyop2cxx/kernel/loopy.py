@@ -49,6 +49,7 @@ def _written_anew(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]
         raise UsageError(f"Kernel '{name}': loopy's program has none of that name, but {there}")
     if not isinstance(code.target, loopy.CTarget):
         code = code.copy(target=loopy.CWithGNULibcTarget())  # backends are chosen later, by us
+    code = code.with_kernel(_flattened(code[name]))
     untyped = [a.name for a in code[name].args if _is_untyped(loopy, a)]
     if untyped:  # PyOP2 passes integers there: layers
         code = loopy.add_dtypes(code, dict.fromkeys(untyped, np.int32))
@@ -63,6 +64,29 @@ def _written_anew(code: Any, name: str) -> tuple[str, tuple[np.dtype[Any], ...]]
 
 
 _remembered = until_exit(_MOST_TEXTS)(_written_anew)
+
+
+def _flattened(kernel: Any) -> Any:
+    """Drop the last axis, of length one, of arrays that are always indexed without it."""
+    find = extras.load("loopy.symbolic", "Kernel").DependencyMapper(include_subscripts=True)
+    used: dict[str, set[int]] = {}
+
+    def visit(expression: Any) -> Any:
+        for found in find(expression):
+            if hasattr(found, "index_tuple"):
+                used.setdefault(found.aggregate.name, set()).add(len(found.index_tuple))
+                for index in found.index_tuple:
+                    visit(index)
+        return expression
+
+    for instruction in kernel.instructions:
+        instruction.with_transformed_expressions(visit)
+    args = []
+    for arg in kernel.args:
+        shape = getattr(arg, "shape", None)
+        is_flat = isinstance(shape, tuple) and shape[1:] == (1,) and used.get(arg.name) == {1}
+        args.append(arg.copy(shape=shape[:1], dim_tags=None) if shape and is_flat else arg)
+    return kernel.copy(args=args)
 
 
 def _is_untyped(loopy: Any, argument: Any) -> bool:

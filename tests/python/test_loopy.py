@@ -217,3 +217,33 @@ def test_a_value_without_dtype_is_an_int() -> None:
     y = op2.Dat(nodes, dtype=np.int32)
     op2.par_loop(kernel, columns, y(op2.WRITE, up), pass_layer_arg=True)
     assert y.data_ro.tolist() == [0, 1, 0, 1]
+
+
+@needs_loopy
+def test_an_array_of_one_column_is_indexed_once_or_twice() -> None:
+    import loopy
+
+    def twice(index: str) -> Any:
+        args = [loopy.GlobalArg(name, np.float64, (3, 1)) for name in ("x", "y")]
+        rule = f"y[{index}] = i * x[i, 0]"
+        version = {"lang_version": (2018, 2)}
+        made = loopy.make_function("{[i]: 0 <= i < 3}", rule, args, name="twice", **version)
+        return op2.Kernel(made, "twice")
+
+    cells, nodes = op2.Set(1), op2.Set(3)
+    c2n = op2.Map(cells, nodes, 3, [[0, 1, 2]])
+    for index in ("i", "i, 0"):
+        x, y = op2.Dat(nodes, [1.0, 2.0, 3.0]), op2.Dat(nodes)
+        op2.par_loop(twice(index), cells, x(op2.READ, c2n), y(op2.WRITE, c2n))
+        assert y.data_ro.tolist() == [0, 2, 6]
+
+
+@needs_loopy
+def test_a_pickled_kernel_keeps_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = op2.Kernel(program(), "apply")
+    pickled = pickle.dumps(kernel)
+    monkeypatch.setattr("pyop2cxx.kernel.kernel.written", None)  # loopy is not asked again
+    again = pickle.loads(pickled)
+    assert (type(again), again, again.text) == (type(kernel), kernel, kernel.text)
+    assert (again.code, again.dtypes) == (kernel.code, kernel.dtypes)
+    assert pickle.loads(pickle.dumps(again)) == kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,8 +79,30 @@ def test_another_type_of_matrix_is_refused() -> None:
     dset = op2.Set(3) ** 1
     sparsity = op2.Sparsity((dset, dset), op2.Map(dset.set, dset.set, 1, [0, 1, 2]))
     assert op2.Mat(sparsity, mat_type="aij").handle.getType() == "seqaij"
-    with pytest.raises(UnsupportedError, match=r"mat_type must be one of .*, got 'dense'"):
-        op2.Mat(sparsity, mat_type="dense")
+    with pytest.raises(UnsupportedError, match=r"mat_type must be one of .*, got 'sell'"):
+        op2.Mat(sparsity, mat_type="sell")
+
+
+@needs_petsc
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_dense_matrices_follow_the_values(is_mixed: bool) -> None:
+    cells, nodes = op2.Set(2), op2.Set(3)
+    c2n, c2c = op2.Map(cells, nodes, 2, [0, 1, 1, 2]), op2.Map(cells, cells, 1, [0, 1])
+    dset: Any = nodes**2
+    path: Any = c2n
+    if is_mixed:
+        path, dset = op2.MixedMap((c2n, c2c)), op2.MixedDataSet((nodes, cells), (2, 1))
+    sparsity = op2.Sparsity((dset, dset), [(path, path, None)], nest=False)
+    mat = op2.Mat(sparsity, mat_type="dense")
+    assert mat.handle.getType() == "seqdense"
+    for n, block in enumerate(mat):
+        block.array[:] = np.arange(block.array.size) + n
+    mat.assemble()
+    np.testing.assert_array_equal(mat.handle[:, :], mat.values)
+    before = mat.values
+    mat.handle.scale(2)
+    mat.assemble()
+    np.testing.assert_array_equal(mat.values, 2 * before)
 
 
 PAYLOADS = """
