@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import product
 from math import prod
@@ -32,19 +32,27 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
     BlockPart = MatArg | DenseBlockArg | PlacedBlockArg
+    Check = Callable[[MatValues, Map | None, Map | None], None]
 
 _PAIR = 2
 
 
-def argument(mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool) -> MatArg:
+def accept(mat: MatValues, rows: Map | None, cols: Map | None) -> None:
+    """Accept all Maps: the loop finds the places of entries, or raises."""
+
+
+def argument(
+    mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool, check: Check
+) -> MatArg:
     """Return a matrix with a single block as an argument of a loop; see `Mat.__call__`.
 
     Raises:
         MapTypeError: The path is not a pair of Maps.
-        MapValueError: The Sparsity was made from other Maps.
+        MapValueError: From `check`.
         DataValueError: The arrays of `lgmaps` do not fit.
     """
     rows, cols = _checked_path(mat, path)
+    check(mat, rows, cols)
     key = (rows.uid, cols.uid)
     known = mat.paths.get(key) if lgmaps is None else None
     if known is None:
@@ -58,19 +66,19 @@ def argument(mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_m
 
 
 def mixed_argument(
-    mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool
+    mat: MatValues, access: Access, path: object, lgmaps: Any, unroll_map: bool, check: Check
 ) -> MixedMatArg:
     """Return a matrix of several blocks, or of a Global's, as an argument; see `Mat.__call__`.
 
     Raises:
         MapTypeError: The path is not a pair of MixedMaps.
-        MapValueError: The Sparsity was made from other Maps.
+        MapValueError: From `check`.
         DataValueError: `lgmaps` does not have a pair of arrays for each block.
     """
     sides = _checked_sides(mat, path)
     given = _lgmaps_by_block(mat, lgmaps)
     found = [
-        _block(mat[i, j], access, sides[0][i], sides[1][j], masks, unroll_map)
+        _block(mat[i, j], access, sides[0][i], sides[1][j], masks, unroll_map, check)
         for (i, j), masks in zip(_cells(mat), given, strict=True)
     ]
     parts, cells = _joined(mat, found)
@@ -163,10 +171,11 @@ def _block(
     cols: Map | None,
     lgmaps: Any,
     unroll_map: bool,
+    check: Check,
 ) -> list[BlockPart]:
     if rows is not None and cols is not None:
-        return [argument(block, access, (rows, cols), lgmaps, unroll_map)]
-    _check_listed(block, rows, cols)
+        return [argument(block, access, (rows, cols), lgmaps, unroll_map, check)]
+    check(block, rows, cols)
     return _dense_block(block, access, rows, cols, *_masks(block, lgmaps, unroll_map))
 
 
@@ -205,11 +214,15 @@ def _checked_path(mat: MatValues, path: object) -> tuple[Map, Map]:
         raise MapTypeError(
             f"{mat.label}: the path must be a pair of Maps, (rows, columns), got {path!r}"
         )
-    _check_listed(mat, *path)
     return path[0], path[1]
 
 
-def _check_listed(mat: MatValues, rows: Map | None, cols: Map | None) -> None:
+def check_listed(mat: MatValues, rows: Map | None, cols: Map | None) -> None:
+    """Check that the Sparsity was made from a pair of Maps.
+
+    Raises:
+        MapValueError: The Sparsity was made from others.
+    """
     if (rows, cols) not in mat.sparsity:
         names = ["None" if map_ is None else f"'{map_.name}'" for map_ in (rows, cols)]
         raise MapValueError(

@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros
+from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros, is_under_pyop2
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.lent import may_wait
 from pyop2cxx.exceptions import (
@@ -201,13 +201,20 @@ class MatValues(DataCarrier):
 
     @property
     def nrows(self) -> int:
-        """Owned scalar rows."""
-        return sum(int(part.set.size) * int(part.cdim) for part in self._sparsity.dsets[0])
+        """Owned scalar rows; under the name ``pyop2`` without those of constrained entities."""
+        return self._n_owned(0)
 
     @property
     def ncols(self) -> int:
-        """Owned scalar columns."""
-        return sum(int(part.set.size) * int(part.cdim) for part in self._sparsity.dsets[1])
+        """Owned scalar columns, as `nrows`."""
+        return self._n_owned(1)
+
+    def _n_owned(self, side: int) -> int:
+        is_cut = is_under_pyop2()  # PyOP2 shows PETSc's matrix, our algebra the whole one
+        return sum(
+            int(part.set.size - (part.set.constrained_size if is_cut else 0)) * int(part.cdim)
+            for part in self._sparsity.dsets[side]
+        )
 
     @property
     def nblock_rows(self) -> int:
@@ -328,7 +335,8 @@ class MatValues(DataCarrier):
         dense = np.zeros((shape[0] // rows, rows, shape[1] // cols, cols), self._dtype)
         at = np.repeat(np.arange(shape[0] // rows), np.diff(sparsity.rowptr))
         dense[at, :, sparsity.colidx, :] = values
-        return dense.reshape(shape)
+        whole = dense.reshape(shape)
+        return whole[: self.nrows, : self.ncols] if is_under_pyop2() else whole
 
     def n_stored(self, side: int) -> int:
         """Return the number of scalar rows (side 0) or columns (side 1), with ghosts."""

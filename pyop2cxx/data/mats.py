@@ -120,18 +120,39 @@ class Mat(MatAlgebra, MatValues):
             DataValueError: The arrays of `lgmaps` do not fit.
             UnsupportedError: MPI runs several processes, which would add to each other's rows.
         """
+        made = self.by_any_maps(access, path, lgmaps, unroll_map, check=mat_paths.check_listed)
+        made.form = older_form(None, flatten)
+        return made
+
+    def by_any_maps(
+        self,
+        access: Access,
+        path: tuple[Any, Any],
+        lgmaps: Any,
+        unroll_map: bool,
+        check: mat_paths.Check = mat_paths.accept,
+    ) -> MatArg | MixedMatArg:
+        """Return the Mat as an argument, by Maps that the Sparsity need not be made from.
+
+        Args:
+            access: As for `__call__`.
+            path: As for `__call__`.
+            lgmaps: As for `__call__`.
+            unroll_map: As for `__call__`.
+            check: Called with each block and the pair of Maps. Without it the loop raises
+                UsageError if an entry has no place.
+
+        Raises:
+            ModeValueError, MapTypeError, DataValueError, UnsupportedError: As `__call__`.
+        """
         mode = checked_access(access, MAT_ACCESSES, False, self.label)
         for part in self._sparsity.dsets[0]:
             runtime.processes.check_alone(part.set.given_comm, self.label, mode.name)
         is_pair = isinstance(path, tuple | list)
         maps: Any = tuple(unindexed(one)[0] for one in path) if is_pair else path
         if self.is_mixed or self._sparsity.is_dense:
-            mixed = mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map)
-            mixed.form = older_form(None, flatten)
-            return mixed
-        found = mat_paths.argument(self, mode, maps, lgmaps, unroll_map)
-        found.form = older_form(None, flatten)
-        return found
+            return mat_paths.mixed_argument(self, mode, maps, lgmaps, unroll_map, check)
+        return mat_paths.argument(self, mode, maps, lgmaps, unroll_map, check)
 
     # Rows and entries
 
@@ -408,10 +429,12 @@ class Mat(MatAlgebra, MatValues):
         """Return the values of a matrix with a single row or column as an object of that memory.
 
         Returns:
-            A Dat on the other DataSet, and whether the Dat is a row; a Global, and None.
+            A Dat on the other DataSet, and whether the Dat is a row; a Global, and None. Without
+            places in the Sparsity zeros in other memory.
         """
         rows, cols = self._sparsity.dsets
-        values = self.stored("handle", write=True).reshape(-1)
+        stored = self.stored("handle", write=True).reshape(-1)
+        values = stored if stored.size else None
         if isinstance(rows, GlobalDataSet) and isinstance(cols, GlobalDataSet):
             return Global(1, values, comm=self.comm), None
         is_row = isinstance(rows, GlobalDataSet)

@@ -347,7 +347,7 @@ def called(argument: Any, wanted: Any, access: Access) -> Any:
         return argument.data
     if isinstance(argument, MatParloopArg | MixedMatParloopArg):
         unroll = any(block.unroll for block in getattr(wanted, "arguments", (wanted,)))
-        return argument.data(access, argument.maps, argument.lgmaps, unroll)
+        return argument.data.by_any_maps(access, argument.maps, argument.lgmaps, unroll)
     return argument.data(access, argument.map_)
 
 

@@ -394,8 +394,9 @@ def _check(given: Any, wanted: Any, what: str) -> None:
 
 def _check_values(given: Any, wanted: Any, what: str) -> None:
     """Check the shape of a Dat's values, or the number of a Global's: a kernel gets them flat."""
-    dim = (1,) if getattr(wanted, "index", None) is not None else np.atleast_1d(wanted.dim)
-    fits = tuple(given.data.dim) == tuple(dim)
+    is_component = getattr(wanted, "index", None) is not None
+    dim = (1,) if is_component else tuple(np.atleast_1d(wanted.dim)) or (1,)
+    fits = tuple(given.data.dim) == dim
     if isinstance(wanted, GlobalKernelArg):
         fits = given.data.cdim == np.prod(dim)
     if not fits:

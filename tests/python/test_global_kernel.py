@@ -276,6 +276,14 @@ def test_a_loop_in_the_steps_of_pyop2() -> None:
     assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([1, 2, 4, 2], [3])
 
 
+def test_no_dim_is_a_single_value() -> None:
+    local = op2.LocalKernel("void k(double *x) { x[0] += 1; }", "k", [INC])
+    kernel = op2.GlobalKernel(local, [op2.DatKernelArg((), ENDS)])
+    x = op2.Dat(NODES)
+    op2.Parloop(kernel, EDGES, [op2.DatParloopArg(x, E2N)])()
+    assert x.data_ro.tolist() == [1, 1, 1, 0]
+
+
 def test_written_globals_are_replaced_as_in_pyop2() -> None:
     x, y, g = data()
     loop = op2.Parloop(op2.GlobalKernel(LOCAL, ARGUMENTS), EDGES, parloop_args(x, y, g))
@@ -303,3 +311,22 @@ def test_a_global_is_described_by_its_number_of_values() -> None:
     assert g.data_ro.tolist() == [12]
     with pytest.raises(UsageError, match="dim"):
         looped(3)
+
+
+def test_a_parloop_takes_maps_that_the_sparsity_was_not_made_from() -> None:
+    faces = op2.Set(2, "faces")
+    sides = op2.Map(faces, NODES, 3, [0, 1, 2, 1, 2, 3])
+    mat = op2.Mat(op2.Sparsity((NODES**1, NODES**1), [(sides, sides, None)]))
+    local = op2.LocalKernel("void k(double *A) { A[1] += 1; A[2] += 2; }", "k", [INC])
+    path = op2.MapKernelArg(2)
+    kernel = op2.GlobalKernel(local, [op2.MatKernelArg(((1,), (1,)), (path, path))])
+    op2.Parloop(kernel, EDGES, [op2.MatParloopArg(mat, (E2N, E2N))])()
+    mat.assemble()
+    assert np.diag(mat.values, 1).tolist() == [1, 1, 1]
+    assert np.diag(mat.values, -1).tolist() == [2, 2, 2]
+    far = op2.Map(EDGES, NODES, 2, [0, 1, 1, 2, 0, 3])
+    loop = op2.Parloop(kernel, EDGES, [op2.MatParloopArg(mat, (far, far))])
+    with pytest.raises(UsageError, match="element 2 couples row 0 with column 3"):
+        loop()
+    with pytest.raises(MapValueError, match="no pair that Sparsity"):
+        mat(INC, (E2N, E2N))

@@ -125,6 +125,13 @@ mat.zero()
 print(context.dat.data_ro.tolist())
 alone = op2.Mat(op2.Sparsity((col, col), {(0, 0): [(None, None, None)]}))
 print(isinstance(alone.handle.getPythonContext(), _GlobalMatPayload))
+both = op2.MixedDataSet((nodes, op2.GlobalDataSet(op2.Global(1))))
+nest = op2.Mat(op2.Sparsity((both, both), {(0, 0): [(c2n, c2n, None)]}, nest=True))
+print([block.handle.getSizes()[0][0] for block in nest])
+held = op2.Set(3, constrained_size=1)
+c2h = op2.Map(cells, held, 2, [0, 1, 1, 2])
+cut = op2.Mat(op2.Sparsity((held ** 2, nodes ** 1), [(c2h, c2n, None)]))
+print(cut.nrows, cut.values.shape)
 """
 
 
@@ -139,7 +146,7 @@ def test_under_pyop2_a_column_is_a_matrix_around_a_dat() -> None:
         text=True,
         check=False,
     )
-    lines = ["[[1.0], [2.0], [1.0]] True", "[0.0, 0.0, 0.0]", "True"]
+    lines = ["[[1.0], [2.0], [1.0]] True", "[0.0, 0.0, 0.0]", "True", "[3, 3, 1, 1]", "4 (4, 3)"]
     assert done.stdout.splitlines() == lines, done.stderr
 
 
