@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,12 +18,14 @@
 #include "bind/bind.hpp"
 #include "cg/context.hpp"
 #include "cg/kernel_printer.hpp"
+#include "cg/lane_calls.hpp"
 #include "cg/module_printer.hpp"
 #include "cg/needs.hpp"
 #include "cg/source.hpp"
 #include "ir/loop.hpp"
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
+#include "kernel/lane_functions.hpp"
 #include "kernel/plain.hpp"
 #include "kernel/unique_names.hpp"
 #include "kir/dump.hpp"
@@ -214,11 +217,23 @@ void bind_options(py::module_& core) {
         return std::string(device_class_names[static_cast<std::size_t>(lower::class_of(facts))]);
       });
   py::class_<lower::Semantics>(core, "Semantics")
-      .def(py::init([](bool deterministic, bool debug, int convention) {
-             return lower::Semantics{deterministic, debug, convention};
+      .def(py::init([](bool deterministic, bool debug, const std::string& elementary,
+                       int convention) {
+             const auto* const found = std::ranges::find(kernel::elementary_names, elementary);
+             if (found == std::end(kernel::elementary_names)) {
+               throw UsageError(fmt::format("no functions of vectors are called '{}'", elementary));
+             }
+             const auto from =
+                 static_cast<kernel::Elementary>(found - std::begin(kernel::elementary_names));
+             return lower::Semantics{deterministic, debug, from, convention};
            }),
-           py::kw_only(), py::arg("deterministic"), py::arg("debug"), py::arg("convention"))
-      .def_readonly("deterministic", &lower::Semantics::deterministic);
+           py::kw_only(), py::arg("deterministic"), py::arg("debug"), py::arg("elementary"),
+           py::arg("convention"))
+      .def_readonly("deterministic", &lower::Semantics::deterministic)
+      .def_property_readonly("elementary", [](const lower::Semantics& semantics) {
+        return std::string(
+            kernel::elementary_names[static_cast<std::size_t>(semantics.elementary)]);
+      });
   py::class_<lower::Widths>(core, "Widths")
       .def_readonly("position_bytes", &lower::Widths::position_bytes)
       .def_readonly("padded", &lower::Widths::padded)
@@ -441,6 +456,20 @@ void bind_lower(py::module_& core) {
       .def_readonly("kernels", &cg::Sections::kernels)
       .def_readonly("wrappers", &cg::Sections::wrappers)
       .def_readonly("launch", &cg::Sections::launch);
+  core.def(
+      "elementary_sources",
+      [](const kernel::Kernel& kernel, const Options& options) {
+        std::vector<std::tuple<std::string, std::string, int, int, bool>> out;
+        if (!kernel.body) return out;
+        for (const cg::ElementarySource& one :
+             cg::elementary_sources(*kernel.body, options.lanes, options.semantics.elementary)) {
+          out.emplace_back(one.name, one.symbol, one.minor, one.bytes, one.has_text);
+        }
+        return out;
+      },
+      py::arg("kernel"), py::arg("options"),
+      "Elementary functions that a kernel calls: name, symbol of glibc, 2.minor, bytes of its "
+      "vectors, whether there is a text.");
   core.def("print_source", &cg::print_source, py::arg("module"), py::arg("dialect"),
            py::arg("line_markers"), py::arg("linkage"));
   core.def("local_names", [] {

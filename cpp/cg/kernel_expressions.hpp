@@ -6,6 +6,7 @@
 
 #include "cg/dialect.hpp"
 #include "kernel/body.hpp"
+#include "kernel/lane_functions.hpp"
 #include "kernel/rows.hpp"
 
 namespace op2::cg {
@@ -20,6 +21,7 @@ struct KernelStyle {
   /// Loops along rows are left as loops: GCC would unroll them before it looks for vectors, and
   /// find worse ones. 0 steps: none.
   kernel::RowLimits rows = {};
+  kernel::Elementary elementary = {};  ///< Where elementary functions of vectors come from.
 };
 
 /// @brief A declaration without initialiser, e.g. "double (*x)[2]"; a type alone if @p name is "".

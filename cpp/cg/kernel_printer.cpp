@@ -342,7 +342,7 @@ std::string print_functions(Context& context, const kernel::Kernel& original,
         print_prototypes(into, *kernel.body, style);
         names = define_extrema(into, *kernel.body);
       }
-      define_lanes(into, *kernel.body);
+      define_lanes(into, *kernel.body, style.elementary);
       static_cast<void>(TableNames(into, *kernel.body));
       print_tables(into, kernel, style);
     }

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "base/error.hpp"
+#include "cg/lane_texts.hpp"
 #include "cg/lane_types.hpp"
 #include "kernel/known_functions.hpp"
 #include "kernel/lane_functions.hpp"
@@ -149,11 +151,43 @@ bool is_spoilt_by_others(const std::string& function, DType dtype) {
          (dtype == DType::float32 && std::ranges::find(of_floats, name) != of_floats.end());
 }
 
+struct Use {
+  kernel::LaneFunction function;
+  std::size_t n_arguments;
+  DType result;  ///< of a call; else that of T
+  kernel::Elementary elementary = {};
+};
+
+void define_use(Context& context, const Use& use);
+
+/// A call of the function of vectors that `templates/lanes` has; empty if there is none.
+std::string call_of_text(Context& out, const Use& use) {
+  const DType dtype = *kernel::dtype_of(use.function.base);
+  const std::string name = lane_name(use.function.function, dtype);
+  if (use.elementary == kernel::Elementary::scalars || !has_lane_text(name, dtype)) return "";
+  const std::string scalar =
+      out.dialect().has_vectors
+          ? out.dialect().library(*kernel::known_function(use.function.function)).name
+          : fmt::format("__builtin_{}{}", name, dtype == DType::float32 ? "f" : "");
+  const auto basic = [&](LaneOp op) {
+    const bool is_any = op == LaneOp::any;
+    const kernel::Base base = is_any ? kernel::mask_base(use.function.base) : use.function.base;
+    const kernel::LaneFunction function{op, base, use.function.lanes, ""};
+    define_use(out, {function, is_any ? 1U : 3U, *kernel::dtype_of(base)});
+    return kernel::name_of(function);
+  };
+  return define_lane_text(out, name, dtype, use.function.lanes, scalar, basic) +
+         (use.n_arguments == 1 ? "(a)" : "(a, b)");
+}
+
 /// A function of a language that has vectors: most take them as they take scalars.
-void define_native_call(Context& out, const kernel::LaneFunction& function,
-                        const std::string& result, const Names& parameters, const std::string& name,
-                        const Spelled& t) {
+void define_native_call(Context& out, const Use& use, const std::string& result,
+                        const Names& parameters, const std::string& name, const Spelled& t) {
+  const kernel::LaneFunction& function = use.function;
   const kernel::KnownFunction& known = *kernel::known_function(function.function);
+  const bool is_spoilt = is_spoilt_by_others(function.function, *kernel::dtype_of(function.base));
+  const bool may_be_native = use.elementary == kernel::Elementary::library && !is_spoilt;
+  const std::string text = may_be_native ? "" : call_of_text(out, use);
   const LibraryFunction native = out.dialect().library(known);
   const Scope scope =
       out.function(fmt::format("{} {} {}({})", inlined, result, name, joined(parameters)));
@@ -164,7 +198,7 @@ void define_native_call(Context& out, const kernel::LaneFunction& function,
     }
     return joined(list);
   };
-  const bool is_spoilt = is_spoilt_by_others(function.function, *kernel::dtype_of(function.base));
+  if (!text.empty()) return out.statement(fmt::format("return {};", text));
   if (result == t.type && !native.cast_result && !is_spoilt) {
     out.statement(fmt::format("return {}({});", native.name, arguments("")));
     return;
@@ -176,21 +210,28 @@ void define_native_call(Context& out, const kernel::LaneFunction& function,
   out.statement("return result;");
 }
 
-void define_call(Context& out, const kernel::LaneFunction& function, const std::string& result,
-                 std::size_t n_arguments, const std::string& name, const Spelled& t) {
+void define_call(Context& out, const Use& use, const std::string& result, const std::string& name,
+                 const Spelled& t) {
+  const auto& [function, n_arguments, result_dtype, elementary] = use;
   const Names parameters = parameters_of(out, function, n_arguments);
   const DType dtype = *kernel::dtype_of(function.base);
-  if (out.dialect().has_vectors)
-    return define_native_call(out, function, result, parameters, name, t);
+  if (out.dialect().has_vectors) return define_native_call(out, use, result, parameters, name, t);
   const std::string whole = vector_form(function.function, t, dtype, function.lanes);
+  const std::string text = call_of_text(out, use);
   const Scope scope =
       out.function(fmt::format("{} {} {}({})", inlined, result, name, joined(parameters)));
   if (!whole.empty()) {
     out.statement(fmt::format("return {};", whole));
     return;
   }
-  const auto math = vector_math(function.function, dtype, function.lanes, n_arguments);
+  const auto math = elementary == kernel::Elementary::library
+                        ? vector_math(function.function, dtype, function.lanes, n_arguments)
+                        : std::nullopt;
   if (math) call_vector_math(out, *math, result, parameters);
+  if (!text.empty()) {
+    out.statement(fmt::format("return {};", text));
+    return math ? out.statement("#endif") : void();
+  }
   // The builtin needs no prototype. Compilers turn the lanes into one instruction if there is one.
   const std::string builtin = function.function.starts_with("__builtin_")
                                   ? function.function
@@ -320,14 +361,6 @@ void complex_put(Context& out, int lanes) {
   }
 }
 
-struct Use {
-  kernel::LaneFunction function;
-  std::size_t n_arguments;
-  DType result;  ///< of a call; else that of T
-};
-
-void define_use(Context& context, const Use& use);
-
 void define_complex(Context& context, const Use& use) {
   const kernel::LaneFunction& function = use.function;
   const DType dtype = *kernel::dtype_of(function.base);
@@ -392,7 +425,8 @@ void define_use(Context& context, const Use& use) {
   const std::string result = vector_type(context, use.result, function.lanes);
   const std::string name = kernel::name_of(function);
   const bool is_c = !context.dialect().has_vectors;
-  if (is_c && vector_math(function.function, dtype, function.lanes, use.n_arguments)) {
+  if (is_c && use.elementary == kernel::Elementary::library &&
+      vector_math(function.function, dtype, function.lanes, use.n_arguments)) {
     context.top_level_once("#include <features.h>");
   }
   const std::string form = vector_form(function.function, spelled, dtype, function.lanes);
@@ -422,7 +456,7 @@ void define_use(Context& context, const Use& use) {
       case LaneOp::spread:
         throw InternalError("lanes: a function of complex numbers for real ones");
       case LaneOp::call:
-        return define_call(out, function, result, use.n_arguments, given, spelled);
+        return define_call(out, use, result, given, spelled);
     }
     throw InternalError("lanes: unknown function");
   });
@@ -430,13 +464,14 @@ void define_use(Context& context, const Use& use) {
 
 }  // namespace
 
-void define_lanes(Context& context, const kernel::KernelBody& body) {
+void define_lanes(Context& context, const kernel::KernelBody& body, kernel::Elementary elementary) {
   const auto define_type = [&context](const kernel::Type& type) {
     if (type.lanes > 0) (void)vector_type(context, *kernel::dtype_of(type.base), type.lanes);
   };
   struct Visitor {
     Context& context;
     const decltype(define_type)& type;
+    kernel::Elementary elementary;
     void enter() {}
     void leave() {}
     void declare(const kernel::Variable& variable) { type(variable.type); }
@@ -449,16 +484,42 @@ void define_lanes(Context& context, const kernel::KernelBody& body) {
         if (!function) return;
         const DType result = expr.type.lanes > 0 ? *kernel::dtype_of(expr.type.base)
                                                  : *kernel::dtype_of(function->base);
-        define_use(context, {*function, expr.operands.size(), result});
+        define_use(context, {*function, expr.operands.size(), result, elementary});
       });
     }
   };
   for (const kernel::FunctionDef& function : body.functions) {
     define_type(function.result);
     for (const kernel::Parameter& parameter : function.parameters) define_type(parameter.type);
-    Visitor visitor{context, define_type};
+    Visitor visitor{context, define_type, elementary};
     kernel::walk_scoped(function.body, visitor);
   }
+}
+
+std::vector<ElementarySource> elementary_sources(const kernel::KernelBody& body, int lanes,
+                                                 kernel::Elementary elementary) {
+  std::map<std::string, ElementarySource> found;
+  for (const kernel::FunctionDef& function : body.functions) {
+    kernel::for_each_expr_in(function.body, [&](const kernel::Expr& expr) {
+      const auto* call = std::get_if<kernel::Call>(&expr.node);
+      const auto* known = call == nullptr ? nullptr : kernel::known_function(call->function);
+      if (known == nullptr || known->vectors_since == 0) return;
+      const DType dtype = *kernel::dtype_of(known->result.base);
+      const std::string name = lane_name(call->function, dtype);
+      ElementarySource source{.name = call->function};
+      source.has_text = elementary != kernel::Elementary::scalars && has_lane_text(name, dtype);
+      const auto math = vector_math(call->function, dtype, lanes, known->parameters.size());
+      if (math && elementary == kernel::Elementary::library) {
+        source.symbol = math->symbol;
+        source.minor = math->minor;
+        source.bytes = lanes * static_cast<int>(size_of(dtype));
+      }
+      found.emplace(call->function, std::move(source));
+    });
+  }
+  std::vector<ElementarySource> out;
+  for (auto& [name, source] : found) out.push_back(std::move(source));
+  return out;
 }
 
 }  // namespace op2::cg

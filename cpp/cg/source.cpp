@@ -20,6 +20,7 @@ Sections print_source(const kir::Module& module, const Dialect& dialect, bool li
     style.line_markers = line_markers;
     if (kernel->cpp) style.boolean = "bool";
     style.rows = module.rows;
+    style.elementary = module.elementary;
     entries.push_back(print_kernel(context, *kernel, style));
   }
   const std::size_t n_kernels = context.size();

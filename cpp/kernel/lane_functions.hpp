@@ -31,6 +31,16 @@ enum class LaneOp : std::uint8_t {
   call,    ///< T (T, ...): the library function `function` for each lane
 };
 
+/// @brief Where elementary functions of vectors come from.
+enum class Elementary : std::uint8_t {
+  library,  ///< the C library's where it has the function, else a text, else one lane after the
+            ///< other
+  texts,    ///< texts of templates/lanes, else one lane after the other
+  scalars,  ///< functions for scalars, one lane after the other
+};
+
+inline constexpr std::string_view elementary_names[] = {"library", "own", "scalar"};
+
 /// @brief A function over lanes: bodies made for lanes call it by its name, and printers define it.
 struct LaneFunction {
   LaneOp op = LaneOp::call;

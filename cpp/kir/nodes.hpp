@@ -14,6 +14,7 @@
 #include "base/access.hpp"
 #include "base/dtype.hpp"
 #include "kernel/body.hpp"
+#include "kernel/lane_functions.hpp"
 #include "kernel/rows.hpp"
 
 namespace op2::kir {
@@ -499,6 +500,7 @@ struct Module {
   Items items = Items::elements;
   /// Loops of `kernel` along rows stay loops; 0 steps: none.
   kernel::RowLimits rows = {};
+  kernel::Elementary elementary = {};  ///< where elementary functions of vectors come from
 };
 
 /// @brief True if the module's functions are launched on a grid.

@@ -38,8 +38,10 @@ bool goes_over_columns(const Request& request) {
 /// Operations, as long as one of the quick ones takes.
 std::int64_t weight_of(const Request& request, const LaneWork& work) {
   const Tuning& tuning = request.options.tuning;
+  const bool is_by_lane = request.options.semantics.elementary == kernel::Elementary::scalars;
+  const std::int64_t n_vector_calls = is_by_lane ? 0 : work.n_calls;
   return work.n_operations + (tuning.operations_a_division - 1) * work.n_slow +
-         (tuning.operations_a_function - 1) * work.n_calls;
+         (tuning.operations_a_function - 1) * n_vector_calls;
 }
 
 std::string operations(const LaneWork& work) {

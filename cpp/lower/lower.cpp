@@ -236,6 +236,7 @@ kir::Module lower(const Request& given, const Observer& observe) {
   } else {
     check_stack(made, request.options.tuning.element_stack_bytes);
   }
+  made.elementary = request.options.semantics.elementary;
   if (made.lanes == 0 && !kir::has_kernels(made))
     made.rows = {request.options.tuning.row_length, request.options.tuning.row_scalars};
   return std::move(builder.module());

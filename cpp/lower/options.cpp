@@ -46,6 +46,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
       .number(options.widths.target_bytes)
       .number(options.widths.position_bytes);
   out.number(options.semantics.convention)
+      .number(static_cast<int>(options.semantics.elementary))
       .number(options.lanes)
       .flag(options.by_slot)
       .number(options.gather_bytes)

@@ -10,6 +10,7 @@
 #include "base/backend_facts.hpp"
 #include "base/map_facts.hpp"
 #include "base/tuning.hpp"
+#include "kernel/lane_functions.hpp"
 
 namespace op2::lower {
 
@@ -36,6 +37,7 @@ inline constexpr std::string_view strategy_names[] = {"direct", "owner", "scratc
 struct Semantics {
   bool deterministic = false;
   bool debug = false;
+  kernel::Elementary elementary = {};  ///< functions of vectors on lanes
   int convention = 1;  ///< 1: document 003, maps repeated an argument; 2: unique Dats and Maps
   bool operator==(const Semantics&) const = default;
 };

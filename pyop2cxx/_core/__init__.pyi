@@ -129,6 +129,7 @@ __all__: list[str] = [
     "digest",
     "dot",
     "dtype_from_name",
+    "elementary_sources",
     "exchange",
     "force_strategy",
     "forked_after_parallel_region",
@@ -992,10 +993,13 @@ class Semantics:
         *,
         deterministic: bool,
         debug: bool,
+        elementary: str,
         convention: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     @property
     def deterministic(self) -> bool: ...
+    @property
+    def elementary(self) -> str: ...
 
 class Widths:
     @property
@@ -1676,6 +1680,11 @@ def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
+def elementary_sources(kernel: Kernel, options: LoweringOptions) -> list[tuple[str, str, int, int, bool]]:
+    """
+    Elementary functions that a kernel calls: name, symbol of glibc, 2.minor, bytes of its vectors, whether there is a text.
+    """
+
 def force_strategy(
     strategy: str,
     loop: Loop,

@@ -55,6 +55,7 @@ class LoopFacts:
         semantics = _core.Semantics(
             deterministic=bool(given.get("deterministic", configured["deterministic"])),
             debug=bool(given.get("debug", configured["debug"])),
+            elementary=runtime.configuration["lane_functions"],
             convention=given.get("convention", 1),
         )
         self._last_sizes = self.sizes(built.loop.n_slots())

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from pyop2cxx.kernel.kernel import Kernel
-    from pyop2cxx.pipeline.request import Request
+    from pyop2cxx.pipeline.request import Choice, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ class Explanation(Tabled):
         vector_bytes: Width of the machine's widest vector registers, in bytes; 0 if unknown.
         gather_bytes: Width of the gather instructions used; 0 if rows are loaded and transposed.
         slow_operations: Divisions and roots among the operations.
+        functions: Source of each elementary function that the kernel calls.
         operations_in_rows: Operations in inner loops vectorised by the C compiler.
         tuning: Numbers other than the backend's defaults, by name.
         calls: Number of runs so far of loops of the kind over as many elements, with the same
@@ -84,6 +87,7 @@ class Explanation(Tabled):
     gather_bytes: int
     slow_operations: int
     operations_in_rows: int
+    functions: dict[str, str]
     operations_as_written: int | None
     tuning: dict[str, bool | int | float]
     calls: int = field(default=0, compare=False)
@@ -129,6 +133,7 @@ class Explanation(Tabled):
         rows += [
             ("lanes", f"{self.lanes or 'none'}: {self.why_lanes}{by_gathers}"),
             ("", self.kernel_line),
+            ("functions", self._functions()),
             ("work per element", self._work()),
             ("in total", self._total()),
             (
@@ -146,6 +151,14 @@ class Explanation(Tabled):
     def __str__(self) -> str:
         head, (_, *rows), _ = self._as_rows()
         return "\n".join([head, *(f"  {name:<21}{text}" for name, text in rows)])
+
+    def _functions(self) -> str:
+        """Name functions of one source together."""
+        sources = dict.fromkeys(self.functions.values())
+        return "; ".join(
+            f"{', '.join(name for name, of in self.functions.items() if of == source)}: {source}"
+            for source in sources
+        )
 
     def _total(self) -> str:
         if self.bytes is None:
@@ -251,9 +264,38 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         gather_bytes=choice.options.gather_bytes,
         slow_operations=work.n_slow,
         operations_in_rows=work.n_in_rows,
+        functions=_functions_of(request, choice),
         operations_as_written=_as_written(request.kernel),
         tuning=changed(facts, choice.options.tuning),
     ).timed()
+
+
+def _functions_of(request: Request, choice: Choice) -> dict[str, str]:
+    """Say where each elementary function comes from, by the C library and vectors found here."""
+    found = {}
+    is_on_device = isinstance(request.backend.toolchain, DeviceToolchain)
+    for name, symbol, minor, n_bytes, has_text in _core.elementary_sources(
+        request.kernel.core, choice.options
+    ):
+        own = "vectors, by a text of this package" if has_text else "scalar calls"
+        has_symbol = 0 < n_bytes <= runtime.engine.vector_bytes and _glibc_minor() >= minor
+        if choice.options.lanes == 0:
+            found[name] = "scalar calls"
+        elif is_on_device and symbol:
+            found[name] = "vectors, by the device's compiler"
+        else:
+            found[name] = f"vectors, by libmvec ({symbol})" if symbol and has_symbol else own
+    return found
+
+
+def _glibc_minor() -> int:
+    """Return 36 for glibc 2.36; 0 for other C libraries, and without vectors for x86-64."""
+    try:
+        version = os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (AttributeError, OSError, ValueError):
+        return 0
+    is_known = version.startswith("glibc 2.") and platform.machine() == "x86_64"
+    return int(version.split(".")[1]) if is_known else 0
 
 
 def _quoted(kernel: Kernel, why: str) -> str:

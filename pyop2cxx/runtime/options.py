@@ -163,6 +163,15 @@ OPTIONS: tuple[Option, ...] = (
         "slower on most processors.",
     ),
     Option(
+        name="lane_functions",
+        type=str,
+        default="library",
+        choices=("library", "own", "scalar"),
+        help="Source of exp, tanh and other functions in kernels on lanes: 'library' for the C "
+        "library's functions of vectors (errors below 4 ulp), 'own' for functions of this package "
+        "(the same bits with any C library), 'scalar' for a call of the C library in each lane.",
+    ),
+    Option(
         name="blas",
         type=str,
         default="",

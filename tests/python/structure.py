@@ -70,11 +70,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 41_320
+CODE_LINES = 41_370
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 26_090),
-    "all rooms": (None, 55_940),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 26_420),
+    "all rooms": (None, 56_320),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

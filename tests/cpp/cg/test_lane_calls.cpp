@@ -34,7 +34,7 @@ TEST(LaneCalls, VectorMathIsCalledWhereTheMachineHasIt) {
   const std::string wide = functions_of(that_calls("exp", kernel::Base::float64, 8, 1));
   EXPECT_EQ(count(wide, "return _ZGVeN8v_exp(a);"), 1) << wide;
   EXPECT_EQ(count(wide, "defined(__AVX512F__)"), 1) << wide;
-  EXPECT_EQ(count(wide, "result[lane] = __builtin_exp(a[lane]);"), 1) << wide;
+  EXPECT_EQ(count(wide, "return op2_near_exp_float64x8(a);"), 1) << wide;
   EXPECT_EQ(count(functions_of(that_calls("powf", kernel::Base::float32, 8, 2)),
                   "return _ZGVdN8vv_powf(a, b);"),
             1);
@@ -43,6 +43,38 @@ TEST(LaneCalls, VectorMathIsCalledWhereTheMachineHasIt) {
   EXPECT_EQ(count(newer, "return _ZGVeN8v_tanh(a);"), 1) << newer;
   EXPECT_EQ(count(newer, "__GLIBC_MINOR__ >= 35"), 1) << newer;
   EXPECT_EQ(count(functions_of(that_calls("lgamma", kernel::Base::float64, 8, 1)), "_ZGV"), 0);
+  const std::string root = functions_of(that_calls("cbrt", kernel::Base::float64, 8, 1));
+  EXPECT_EQ(count(root, "result[lane] = __builtin_cbrt(a[lane]);"), 1) << root;
+}
+
+TEST(LaneCalls, TheSourceOfFunctionsIsAChoice) {
+  const auto text = [](kernel::Elementary elementary) {
+    return text_of(c_dialect(), [elementary](Context& context) {
+      define_lanes(context, that_calls("tanhf", kernel::Base::float32, 16, 1), elementary);
+    });
+  };
+  const std::string own = text(kernel::Elementary::texts);
+  EXPECT_EQ(count(own, "_ZGV"), 0) << own;
+  EXPECT_EQ(count(own, "return op2_near_tanh_float32x16(a);"), 1) << own;
+  const std::string scalar = text(kernel::Elementary::scalars);
+  EXPECT_EQ(count(scalar, "near"), 0) << scalar;
+  EXPECT_EQ(count(scalar, "result[lane] = __builtin_tanhf(a[lane]);"), 1) << scalar;
+}
+
+TEST(LaneCalls, SourcesAreToldByName) {
+  const kernel::Expr x{kernel::Name{"x"}, {}, kernel::scalar(kernel::Base::float64)};
+  const kernel::Expr call{kernel::Call{"tan"}, {x}, x.type};
+  const kernel::KernelBody body{
+      {}, {{"f", kernel::scalar(kernel::Base::none), {{"x", x.type}}, {{kernel::Evaluate{call}}}}}};
+  const auto found = elementary_sources(body, 4, kernel::Elementary::library);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "tan");
+  EXPECT_EQ(found[0].symbol, "_ZGVdN4v_tan");
+  EXPECT_EQ(found[0].minor, 35);
+  EXPECT_EQ(found[0].bytes, 32);
+  EXPECT_TRUE(found[0].has_text);
+  EXPECT_EQ(elementary_sources(body, 4, kernel::Elementary::texts)[0].symbol, "");
+  EXPECT_FALSE(elementary_sources(body, 4, kernel::Elementary::scalars)[0].has_text);
 }
 
 TEST(LaneCalls, ComplexNumbersAreTwoVectors) {

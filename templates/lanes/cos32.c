@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cos x; lanes with large arguments call the function for scalars. */
+static inline @V@ @name@(@V@ x) {
+  const @V@ found = @circle@(x, 1);
+  const @I@ large = @real@(@bits@(x) & 0x7fffffff) > 12000.0f;
+  return @any@(large) ? @by_lane@(large, x, found) : found;
+}

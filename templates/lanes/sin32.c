@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sin x; lanes with large arguments call the function for scalars. */
+static inline @V@ @name@(@V@ x) {
+  const @V@ found = @blend@(x == 0.0f, x, @circle@(x, 0));
+  const @I@ large = @real@(@bits@(x) & 0x7fffffff) > 12000.0f;
+  return @any@(large) ? @by_lane@(large, x, found) : found;
+}
