@@ -54,9 +54,10 @@ check-mode: ## demos, forms and PyOP2's programs in check mode: BACKEND="sequent
 	@$(venv_python) tests/python/in_check_mode.py --backend $(or $(BACKEND),sequential openmp opencl) \
 	  --jobs $(or $(JOBS),$(shell nproc)) $(if $(DEBUG),--debug)
 
-firedrake: ## Firedrake's programs over pyop2cxx and over PyOP2: PYTHON=python-with-firedrake BACKEND=openmp NAMES="poisson slate"
+firedrake: ## Firedrake's programs over pyop2cxx and over PyOP2: PYTHON=python-with-firedrake BACKEND=openmp NAMES="poisson slate"; its own tests: TESTS=sources/tests/firedrake FOLDERS=slate
 	@PYTHONPATH=$(CURDIR) $(or $(PYTHON),python3) tests/firedrake/names.py
 	@PYTHONPATH=$(CURDIR) $(if $(BACKEND),PYOP2CXX_BACKEND=$(BACKEND)) $(or $(PYTHON),python3) tests/firedrake/programs.py $(NAMES)
+	@$(if $(TESTS),PYTHONPATH=$(CURDIR) $(if $(BACKEND),PYOP2CXX_BACKEND=$(BACKEND)) $(or $(PYTHON),python3) tests/firedrake/suite.py $(TESTS) $(FOLDERS))
 
 lint: ## ruff, mypy, clang-format, stub, manual, -Wall -Wextra -Werror with g++ and clang 14
 	@tools/setup.sh lint

@@ -318,6 +318,8 @@ class ParLoop(Fixed, Shown):
         held = getattr(new, "data", None)
         taken = data.slots[number].taken(held if isinstance(held, type(old.data)) else new)
         made = data.slots[number].wrapped(taken.array) if isinstance(taken, Shared) else taken
+        if made is old.data:
+            return  # as Firedrake does before each assembly
         arg = old.of(made)
         is_bound = data.has_place_for(number, made) and can_bind(self)
         is_bound = is_bound and all_current(None, [(made, old.map_)])

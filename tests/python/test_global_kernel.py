@@ -330,3 +330,16 @@ def test_a_parloop_takes_maps_that_the_sparsity_was_not_made_from() -> None:
         loop()
     with pytest.raises(MapValueError, match="no pair that Sparsity"):
         mat(INC, (E2N, E2N))
+
+
+def test_the_same_data_again_change_nothing() -> None:
+    x, y, g = data()
+    with op2.backend("sequential"):
+        loop = op2.Parloop(op2.GlobalKernel(LOCAL, ARGUMENTS), EDGES, parloop_args(x, y, g))
+        loop()
+        ready = loop.prepared
+        loop.arguments[1].data = y
+        loop.reduced_globals[g] = op2.GlobalParloopArg(g)
+        loop()
+        assert loop.prepared is ready
+    assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([2, 4, 8, 4], [6])
