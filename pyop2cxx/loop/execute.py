@@ -102,7 +102,7 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
         (part.data.uid, part.access): (part.number, part.field, part.access)
         for part in dats
         if (_uses_ghosts_again(part) if again else _uses_ghosts(part))
-        and part.data.dataset.set.halo is not None
+        and _may_have_ghosts(part.data.dataset.set)
     }
     return Effects(
         dats=_numbers(dats),
@@ -113,6 +113,14 @@ def effects_of(parts: Sequence[Part], iterset: Set) -> Effects:
         reduced=_reduced(parts, iterset),
         ranks=iterset.ranks,
     )
+
+
+def _may_have_ghosts(on: Set) -> bool:
+    """Say whether a Set has ghosts, in this process or in another of its Halo."""
+    if on.halo is None:
+        return False
+    is_alone = getattr(getattr(on.halo, "comm", None), "size", 0) == 1
+    return not is_alone or on.total_size > on.size
 
 
 def _uses_ghosts(part: Part) -> bool:

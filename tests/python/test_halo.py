@@ -7,6 +7,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime.communicators import OneProcess
 
 
 def test_the_base_class_does_nothing_by_itself() -> None:
@@ -37,3 +38,21 @@ def test_a_set_keeps_its_halo() -> None:
     assert cells.halo is halo
     assert op2.MixedSet((cells, op2.Set(2))).halo == (halo, None)
     assert op2.ExtrudedSet(cells, 2).halo is halo
+
+
+def test_a_process_without_ghosts_asks_no_halo() -> None:
+    asked: list[str] = []
+    members = {
+        name: lambda *_, name=name: asked.append(name) for name in op2.Halo.__abstractmethods__
+    }
+    members |= {"comm": OneProcess(), "local_to_global_numbering": None}
+    kind = type("Counting", (op2.Halo,), members)
+    add = op2.Kernel("void add(double *x, const double *y) { x[0] += y[0]; }", "add")
+    for sizes, wanted in (((3, 3, 3), False), ((2, 2, 3), True)):
+        nodes = op2.Set(sizes, halo=kind())
+        ends = op2.Map(op2.Set(2), nodes, 1, [0, 1])
+        x, y = op2.Dat(nodes), op2.Dat(nodes, [1.0, 2.0, 0.0][: sizes[2]])
+        y.halo_valid = False
+        op2.par_loop(add, ends.iterset, x(op2.INC, ends), y(op2.READ, ends))
+        assert x.data_ro.tolist()[:2] == [1, 2]
+        assert bool(asked) is wanted
