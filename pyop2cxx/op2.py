@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pyop2cxx.graph.capture import record
     from pyop2cxx.graph.graph import Graph
     from pyop2cxx.ranks.distribute import distribute
-    from pyop2cxx.reports import dispatch, transfers
+    from pyop2cxx.reports import dispatch, transfers, tune
     from pyop2cxx.reports.backends import backends
     from pyop2cxx.reports.profile import Profile as profile
     from pyop2cxx.reports.profile import wait
@@ -102,7 +102,7 @@ _PLACES = {
     name.rpartition(" ")[2]: (f"pyop2cxx.{module}", name.partition(" ")[0])
     for module, names in (*_LATE.items(), *_OLDER.items())
     for name in names
-} | {name: (f"pyop2cxx.reports.{name}", "") for name in ("dispatch", "transfers")}
+} | {name: (f"pyop2cxx.reports.{name}", "") for name in ("dispatch", "transfers", "tune")}
 
 configuration = runtime.configuration
 init = runtime.init
@@ -218,6 +218,7 @@ __all__ = [
     "solve",
     "timings",
     "transfers",
+    "tune",
     "wait",
     "warning",
 ]

@@ -41,6 +41,16 @@ void bind_operations(py::module_& core) {
           py::arg("name"), py::arg("dtype"), py::arg("size"), py::arg("place"), py::arg("offers"),
           py::arg("own"))
       .def("done", &Operations::done, py::arg("decision"), py::arg("nanoseconds"))
+      .def("learn", &Operations::learn, py::arg("kind"), py::arg("size"), py::arg("way"),
+           py::arg("nanoseconds"))
+      .def("decided",
+           [](const Operations& operations) {
+             std::vector<std::tuple<std::string, int, std::map<std::string, double>>> found;
+             for (dispatch::Measured::Decided& one : operations.decided()) {
+               found.emplace_back(std::move(one.kind), one.size, std::move(one.nanoseconds));
+             }
+             return found;
+           })
       .def("counted", &Operations::counted, py::arg("name"), py::arg("dtype"));
 }
 

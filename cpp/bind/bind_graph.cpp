@@ -87,6 +87,7 @@ void bind_while(py::module_& room) {
       .def_property_readonly("is_next", &DeviceWhile::is_next)
       .def("run", &DeviceWhile::run, py::arg("n_done"), py::arg("most"), Unlocked())
       .def("note_host", &DeviceWhile::note_host, py::arg("nanoseconds"), py::arg("n_passes"))
+      .def("learn", &DeviceWhile::learn, py::arg("arm"), py::arg("nanoseconds"))
       .def_property_readonly("trial", &DeviceWhile::trial)
       .def_property_readonly("why_not", &DeviceWhile::why_not)
       .def_property_readonly("native", &DeviceWhile::native);
@@ -146,6 +147,7 @@ void bind_graph(py::module_& core) {
   py::class_<runtime::ReadyGraph>(room, "LoopGraph")
       .def(py::init(&runtime::ready_graph), py::arg("steps"))
       .def("submit", &runtime::ReadyGraph::submit, py::arg("n"), Unlocked())
+      .def("learn", &runtime::ReadyGraph::learn, py::arg("measured"))
       .def_property_readonly("trial", py::cpp_function(&runtime::ReadyGraph::trial, Unlocked()))
       .def_property_readonly("why_not", py::cpp_function(&runtime::ReadyGraph::why_not, Unlocked()))
       .def_property_readonly("report", py::cpp_function(&runtime::ReadyGraph::report, Unlocked()))

@@ -40,4 +40,22 @@ void Measured::note(const std::string& kind, std::int64_t size, std::string_view
   found->second = trial.arm(0);
 }
 
+void Measured::learn(const std::string& kind, int size, const std::string& way,
+                     double nanoseconds) {
+  known_[{kind, size}][way] = {rules(0).n_warm + n_trials, nanoseconds};
+}
+
+std::vector<Measured::Decided> Measured::decided() const {
+  std::vector<Decided> found;
+  for (const auto& [key, ways] : known_) {
+    Decided one{key.first, key.second, {}};
+    for (const auto& [way, arm] : ways) {
+      if (arm.n < rules(0).n_warm + n_trials || !arm.shortest) break;
+      one.nanoseconds[way] = *arm.shortest;
+    }
+    if (ways.size() > 1 && one.nanoseconds.size() == ways.size()) found.push_back(std::move(one));
+  }
+  return found;
+}
+
 }  // namespace op2::dispatch

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/trial.hpp"
 
@@ -38,6 +39,20 @@ class Measured {
   /// @brief Note the time of a call.
   void note(const std::string& kind, std::int64_t size, std::string_view way,
             std::int64_t nanoseconds);
+
+  /// @brief Ways of a kind of work with all measurements, and the shortest time of each.
+  struct Decided {
+    std::string kind;
+    int size = 0;  ///< bits of the size
+    std::map<std::string, double> nanoseconds;
+  };
+
+  /// @brief Take a measurement of another process: the way takes no turns any more.
+  /// @param[in] size Bits of the size.
+  void learn(const std::string& kind, int size, const std::string& way, double nanoseconds);
+
+  /// @brief All kinds with several ways, none of which needs another turn.
+  [[nodiscard]] std::vector<Decided> decided() const;
 
  private:
   using Key = std::pair<std::string, int>;

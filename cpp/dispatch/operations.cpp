@@ -10,7 +10,7 @@ namespace op2::dispatch {
 namespace {
 
 std::string kind_of(const Operation& operation) {
-  return operation.name + operation.dtype + operation.place;  // short: nothing is allocated
+  return operation.name + ' ' + operation.dtype + ' ' + operation.place;
 }
 
 }  // namespace
@@ -63,6 +63,17 @@ void Operations::done(const Decision& decision, std::int64_t nanoseconds) {
   if (!decision.is_measured) return;
   const std::lock_guard lock(mutex_);
   measured_.note(decision.kind, decision.size, decision.way, nanoseconds);
+}
+
+void Operations::learn(const std::string& kind, int size, const std::string& way,
+                       double nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  measured_.learn(kind, size, way, nanoseconds);
+}
+
+std::vector<Measured::Decided> Operations::decided() const {
+  const std::lock_guard lock(mutex_);
+  return measured_.decided();
 }
 
 std::shared_ptr<Count> Operations::counted(const std::string& name, const std::string& dtype) {

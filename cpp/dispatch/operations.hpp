@@ -85,6 +85,10 @@ class Operations {
   /// @brief A call is done, and took so long.
   void done(const Decision& decision, std::int64_t nanoseconds);
 
+  /// @brief See Measured.
+  void learn(const std::string& kind, int size, const std::string& way, double nanoseconds);
+  [[nodiscard]] std::vector<Measured::Decided> decided() const;
+
   /// @brief The counter for calls served only by the core's ready code; stays valid.
   [[nodiscard]] std::shared_ptr<Count> counted(const std::string& name, const std::string& dtype);
 

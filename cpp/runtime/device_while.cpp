@@ -163,6 +163,11 @@ void DeviceWhile::note(std::size_t arm, std::int64_t nanoseconds, std::int64_t n
   trial_.note(arm, took);
 }
 
+void DeviceWhile::learn(std::size_t arm, double nanoseconds) {
+  const std::lock_guard told(told_mutex_);
+  for (int i = 0; i < WhileArm::n_each; ++i) trial_.note(arm, nanoseconds);
+}
+
 Trial DeviceWhile::trial() const {
   const std::lock_guard told(told_mutex_);
   return trial_;

@@ -67,6 +67,8 @@ class DeviceWhile {
   /// @brief Note the time of the host's loop, with waits for the device before and after.
   void note_host(std::int64_t nanoseconds, std::int64_t n_passes);
 
+  /// @brief Take a measurement of another process, in nanoseconds of a pass.
+  void learn(std::size_t arm, double nanoseconds);
   /// @brief The measurements so far, see WhileArm.
   [[nodiscard]] Trial trial() const;
   /// @brief Why the device does not repeat; empty while the device may.

@@ -227,6 +227,11 @@ bool HostSequence::carry_out(Step& step) {
   return false;
 }
 
+void HostSequence::learn(const std::vector<Measurement>& measured) {
+  const std::scoped_lock lock(mutex_, told_mutex_);
+  for (const auto& [way, nanoseconds] : measured) trial_.learn(way, nanoseconds);
+}
+
 ReplayTrial HostSequence::trial() const {
   const std::lock_guard told(told_mutex_);
   return trial_;

@@ -49,6 +49,8 @@ class HostSequence {
   /// region one more task may have run.
   bool run(std::int64_t n_times);
 
+  /// @brief Take measurements of another process, before the first run.
+  void learn(const std::vector<Measurement>& measured);
   [[nodiscard]] ReplayTrial trial() const;
   [[nodiscard]] TeamReport report() const;
 

@@ -33,6 +33,8 @@ class ReadyGraph {
   virtual bool submit(std::int64_t n) = 0;
   /// @brief The vendor's object enqueued by the last submit; 0 if loops ran one by one.
   [[nodiscard]] virtual std::uintptr_t native() const = 0;
+  /// @brief Take measurements of another process, before the first submit.
+  virtual void learn(const std::vector<Measurement>& measured) = 0;
   /// @brief Whether enqueueing as a unit pays; all zero where impossible.
   [[nodiscard]] virtual ReplayTrial trial() const = 0;
   /// @brief Why the last submit enqueued nothing as a unit, and the remedy; see
@@ -85,6 +87,7 @@ class HostGraph final : public LoopGraph<HostGraph, HostSpace> {
   void instantiate();
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override { return 0; }
+  void learn(const std::vector<Measurement>& measured) override { sequence_->learn(measured); }
   [[nodiscard]] ReplayTrial trial() const override { return sequence_->trial(); }
   [[nodiscard]] TeamReport report() const override { return sequence_->report(); }
 
@@ -100,6 +103,7 @@ class DeviceGraph final : public LoopGraph<DeviceGraph, std::shared_ptr<Device>>
   void instantiate();
   bool submit(std::int64_t n) override;
   [[nodiscard]] std::uintptr_t native() const override;
+  void learn(const std::vector<Measurement>& measured) override { sequence_->learn(measured); }
   [[nodiscard]] ReplayTrial trial() const override { return sequence_->trial(); }
   [[nodiscard]] std::string why_not() const override { return sequence_->why_not(); }
 

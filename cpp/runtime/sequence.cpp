@@ -20,7 +20,9 @@ constexpr std::array turns{Way::as_one, Way::side_by_side, Way::alone};
 }  // namespace
 
 ReplayTrial::ReplayTrial(int n_wanted)
-    : turns_(turns.size(), {.n_each = n_wanted}), several_(1, {.n_each = n_wanted}) {
+    : n_wanted_(n_wanted),
+      turns_(turns.size(), {.n_each = n_wanted}),
+      several_(1, {.n_each = n_wanted}) {
   set_branches(false);
 }
 
@@ -40,6 +42,13 @@ void ReplayTrial::note(Way way, std::int64_t nanoseconds) {
   const auto took = static_cast<double>(nanoseconds);
   if (way == Way::several) return several_.note(0, took);
   turns_.note(arm_of(way), took);
+}
+
+void ReplayTrial::learn(Way way, double nanoseconds) {
+  if (way == Way::side_by_side) set_branches(true);
+  for (int i = 0; i < n_wanted_; ++i) {
+    way == Way::several ? several_.note(0, nanoseconds) : turns_.note(arm_of(way), nanoseconds);
+  }
 }
 
 const Trial::Arm& ReplayTrial::arm(Way way) const {
@@ -63,6 +72,13 @@ Sequence::Sequence(std::vector<std::shared_ptr<GraphTask>> loops,
   is_repeating_ = unique.size() < loops_.size();
   has_exchange_ =
       std::ranges::any_of(loops_, [](const auto& loop) { return loop->may_exchange(); });
+}
+
+void Sequence::learn(const std::vector<Measurement>& measured) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [way, nanoseconds] : measured) trial_.learn(way, nanoseconds);
+  if (trial_.single() == Way::alone) n_recordings_ = most_recordings;
+  tell();
 }
 
 bool Sequence::run(std::int64_t n_times) {

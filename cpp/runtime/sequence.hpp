@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/trace.hpp"
@@ -23,6 +24,9 @@ inline constexpr int most_recordings = 8;
 
 /// @brief The ways to enqueue recorded launches.
 enum class Way { undecided, alone, as_one, side_by_side, several };
+
+/// @brief A way, and the nanoseconds of a run.
+using Measurement = std::pair<Way, double>;
 
 /// @brief The measured time of each way.
 ///
@@ -50,6 +54,8 @@ class ReplayTrial {
   [[nodiscard]] std::int64_t n_at_once(std::int64_t n_left) const;
   /// @param[in] nanoseconds Of a run.
   void note(Way way, std::int64_t nanoseconds);
+  /// @brief Take a measurement of another process: the way takes no turns any more.
+  void learn(Way way, double nanoseconds);
   /// @brief The measurements of a way, in nanoseconds of a run.
   [[nodiscard]] const Trial::Arm& arm(Way way) const;
   /// @brief The way of single runs from now on: the fastest; of equals a way that enqueues all as a
@@ -60,6 +66,7 @@ class ReplayTrial {
   [[nodiscard]] bool is_several_decided() const { return several_.is_decided(); }
 
  private:
+  int n_wanted_;
   [[nodiscard]] static std::size_t arm_of(Way way);
   [[nodiscard]] static Way way_of(std::size_t arm);
 
@@ -96,6 +103,8 @@ class Sequence {
   [[nodiscard]] std::size_t size() const { return loops_.size(); }
   /// @brief The vendor's object enqueued by the last run; 0 if loops were enqueued one by one.
   [[nodiscard]] std::uintptr_t native() const;
+  /// @brief Take measurements of another process, before the first run.
+  void learn(const std::vector<Measurement>& measured);
   /// @brief The measurements so far.
   [[nodiscard]] ReplayTrial trial() const;
   /// @brief Why the last run was not recorded, and the remedy; empty: recorded, only the first run

@@ -1182,8 +1182,16 @@ class Operations:
         offers: collections.abc.Sequence[tuple[str, str, str]],
         own: str,
     ) -> OperationDecision: ...
+    def decided(self) -> list[tuple[str, int, dict[str, float]]]: ...
     def done(
         self, decision: OperationDecision, nanoseconds: typing.SupportsInt | typing.SupportsIndex
+    ) -> None: ...
+    def learn(
+        self,
+        kind: str,
+        size: typing.SupportsInt | typing.SupportsIndex,
+        way: str,
+        nanoseconds: typing.SupportsFloat | typing.SupportsIndex,
     ) -> None: ...
 
 class Vectors:

@@ -168,6 +168,11 @@ class DeviceWhile:
         right: ConditionSide,
         or_equal: bool,
     ) -> None: ...
+    def learn(
+        self,
+        arm: typing.SupportsInt | typing.SupportsIndex,
+        nanoseconds: typing.SupportsFloat | typing.SupportsIndex,
+    ) -> None: ...
     def note_host(
         self,
         nanoseconds: typing.SupportsInt | typing.SupportsIndex,
@@ -189,6 +194,10 @@ class DeviceWhile:
 
 class LoopGraph:
     def __init__(self, steps: collections.abc.Sequence[Step]) -> None: ...
+    def learn(
+        self,
+        measured: collections.abc.Sequence[tuple[Way, typing.SupportsFloat | typing.SupportsIndex]],
+    ) -> None: ...
     def submit(self, n: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
     @property
     def native(self) -> int: ...

@@ -21,13 +21,14 @@ from pyop2cxx.ahead.functions import (
 )
 from pyop2cxx.ahead.programs import watched
 from pyop2cxx.ahead.records import NoRecordError, record
-from pyop2cxx.ahead.tuned import Decision, decide
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.covering import general
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import tuned_file as store
+from pyop2cxx.tune.measure import decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,7 +116,7 @@ class Collected:
         self._gpus = tuple(gpus)
         self._wants_records = records
         self._wants_tuned = tuned
-        self.decisions: dict[tuple[str, str], Decision | str] = {}
+        self.decisions: dict[tuple[str, str], store.Entry | str] = {}
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
         self._records: dict[object, Record | str] = {}
@@ -124,12 +125,8 @@ class Collected:
     def recording(self) -> Iterator[None]:
         """Collect the loops that run in a `with` block, including loops used before."""
         runtime.epoch += 1  # makes prepared loops prepare again
-        before = dict(runtime.engine.measured)
-        try:
-            with watched(self.note):
-                yield
-        finally:
-            runtime.engine.measured = before  # further measurements are for users of the table
+        with watched(self.note):
+            yield
 
     def note(self, loop: Any) -> None:
         """Collect a loop."""
@@ -142,22 +139,26 @@ class Collected:
                 self._add(loop, general(kind))  # the special text may know this mesh only
 
     def _decide(self, loop: Any, request: Request) -> None:
-        """Measure a loop on a backend, and choose the fastest way for the generation."""
+        """Take the measurement of a loop on a backend from the store, or measure now."""
         backend = request.backend.name
-        known = (request.loop.signature(), backend)
-        if known not in self.decisions:
-            found = decide(loop, backend)
-            is_known = isinstance(found, Decision)
-            self.decisions[known] = found if is_known else f"'{request.name}' on {backend}: {found}"
-        found = self.decisions[known]
-        if isinstance(found, Decision):  # again: the program may have called `op2.exit()`
-            runtime.engine.measured[found.key] = found.measured
+        subject = (request.loop.signature(), backend)
+        if subject in self.decisions:
+            return
+        known = flow.known(flow.here(request))
+        found = known.entry if known and known.level == "exact" else decide(loop, backend)
+        if isinstance(found, store.Entry):
+            runtime.engine.tuned.note(backend, found)
+            self.decisions[subject] = found
+        else:
+            self.decisions[subject] = f"'{request.name}' on {backend}: {found}"
 
     def measurements(self) -> Iterator[str]:
         """Yield the measurements, and the loops without any."""
         for (_, backend), found in self.decisions.items():
-            if isinstance(found, Decision):
-                yield f"tuned: '{found.loop}' on {backend}: {found.way}; {found.measured.why}"
+            if isinstance(found, store.Entry):
+                way = "{strategy}, {lanes} lanes".format(**found.way)
+                times = f"{found.us:.1f} us, and {found.rule_us:.1f} us by the rules"
+                yield f"tuned: '{found.name}' on {backend}: {way}: {times}"
             else:
                 yield f"not tuned: {found}"
 
@@ -177,17 +178,27 @@ class Collected:
             which = "no loop" if is_all else f"not: {', '.join(kernels)}"
             yield f"callable from C++ on {backend}: {which} ({why})"
 
-    def tuned(self) -> list[dict[str, Any]]:
-        """Return the measurements for the manifest."""
-        found = self.decisions.values()
-        return [one.described() for one in found if isinstance(one, Decision)]
+    def tuned(self) -> dict[str, str]:
+        """Return the files of the store for loaders, by name."""
+        found: dict[str, list[store.Entry]] = {}
+        for (_, backend), one in self.decisions.items():
+            if isinstance(one, store.Entry):
+                found.setdefault(backend, []).append(one)
+        places = {backend: runtime.engine.tuned.place(backend) for backend in found}
+        return {
+            place.file_name: store.written(place, found[backend])
+            for backend, place in places.items()
+            if place is not None
+        }
 
     def _add(self, loop: Any, request: Request) -> None:
-        request = flow.measured(request)
         built = loop.symbolic()
         backend = request.backend.name
+        found = self.decisions.get((request.loop.signature(), backend))
+        if isinstance(found, store.Entry) and found.key == flow.measured_key(request):
+            request = flow.in_way(request, found) if flow.is_free(request) else request
         try:
-            choice = flow.choose(request)
+            choice = flow.choose(request, asks_store=False)
             if choice.key in self.entries:
                 return
             code = flow.generate(request, choice)

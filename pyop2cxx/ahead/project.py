@@ -9,14 +9,14 @@ import re
 import secrets
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import cpp_files, device_files, graph_files, processors
 from pyop2cxx.ahead.graph_files import FILE
-from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, digest_of
+from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, TUNED, digest_of
 from pyop2cxx.ahead.portable import HERE, portable
 from pyop2cxx.backends._backend import HostToolchain
 from pyop2cxx.base.waiting import waiting
@@ -45,7 +45,7 @@ class Project:
         archs: Values of the C compiler's ``-march``, each for a separate library.
         most: So many loops at most; None means any number.
         graph: The graph of the loops; None for no graph.
-        tuned: Measurements of the loops, for loaders.
+        tuned: Measurements of the loops for loaders: texts of files by name.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Project:
     archs: Sequence[str] = ("native",)
     most: int | None = None
     graph: SavedGraph | None = None
-    tuned: Sequence[Mapping[str, Any]] = ()
+    tuned: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: str, *, build: bool) -> Path:
         """Write all files; the folder appears whole or not at all.
@@ -101,6 +101,9 @@ class Project:
         for entry in (*on_host, *(one for one in self.entries if one.toolchain is not None)):
             (folder / entry.description["file"]).write_text(entry.text)
         images = device_files.write(folder, self.entries)
+        for name, text in self.tuned.items():
+            (folder / TUNED).mkdir(exist_ok=True)
+            (folder / TUNED / name).write_text(text)
         loops = [entry.description for entry in self.entries]
         digest = _core.digest(json.dumps(loops, sort_keys=True))
         graph = None
@@ -130,7 +133,7 @@ class Project:
             "digest": digest,
             "library": built[0]["file"] if built else None,
             "libraries": built,
-            "tuned": list(self.tuned),
+            "tuned": [f"{TUNED}/{name}" for name in self.tuned],
             "lanes": {
                 _core.digest(repr(key)): (options.lanes, why)
                 for key, (options, why) in runtime.engine.lanes.items()

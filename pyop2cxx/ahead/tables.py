@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.ahead import processors
-from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, digest_of, measured_of
+from pyop2cxx.ahead.manifest import ABI, FORMAT, MANIFEST, digest_of
 from pyop2cxx.ahead.trust import check_trusted, file_within
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import ToolchainError, UsageError
 from pyop2cxx.pipeline.images import AheadLoop
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tuned_file import read
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+
+    from pyop2cxx.runtime.tuned_file import Entry
 
 _SYMBOL = "op2_ahead_v1"
 
@@ -58,7 +61,11 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
     loops = manifest["loops"]
     on_host = [loop for loop in loops if "symbol" in loop]
     on_device = [loop for loop in loops if loop.get("images")]
-    measured = dict(measured_of(one) for one in manifest.get("tuned", ()))
+    tuned = [
+        one
+        for name in manifest["tuned"]
+        for one in _measured(file_within(folder, name, "dispatch.load"))
+    ]
     code, file = None, folder
     if library is not None or manifest["library"] is not None:
         code, file = _library(manifest, folder, library)
@@ -77,7 +84,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])
     built = [*on_host, *on_device]
     engine.ahead_lanes |= manifest["lanes"]
-    engine.measured |= measured
+    engine.tuned.add_shipped(tuned)
     if engine.n_tables == 0:
         engine.dispatcher.add_first(engine.ahead)
     engine.n_tables += 1
@@ -91,6 +98,14 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         path=str(file),
         loops=tuple((loop["kernel"], loop["backend"], loop["strategy"]) for loop in built),
     )
+
+
+def _measured(file: Path) -> Sequence[Entry]:
+    """Return the measurements of a file."""
+    found = read(file)
+    if found.problem:
+        raise UsageError(f"dispatch.load: {found.problem}; build the folder again")
+    return found.entries
 
 
 def _what_to_do(loops: Sequence[Mapping[str, Any]]) -> str:

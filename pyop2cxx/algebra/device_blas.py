@@ -43,7 +43,7 @@ def dot(x: Any, y: Any, total: Any, n: int, conjugate: bool, by_loop: Callable[[
 
     what = ("dot", str(x.dtype), n)
     offer = Offer("cublas", "cublas", veto, by_library)
-    return runtime.engine.operations.resolved_on(device, what, offer, by_loop)
+    return runtime.engine.operations.resolved_on(libraries, what, offer, by_loop)
 
 
 def axpy(factor: Any, x: Any, y: Any, n: int, by_loop: Callable[[], bool]) -> bool:
@@ -61,7 +61,7 @@ def axpy(factor: Any, x: Any, y: Any, n: int, by_loop: Callable[[], bool]) -> bo
 
     what = ("axpy", str(y.dtype), n)
     offer = Offer("cublas", "cublas", veto, by_library)
-    return runtime.engine.operations.resolved_on(device, what, offer, by_loop)
+    return runtime.engine.operations.resolved_on(libraries, what, offer, by_loop)
 
 
 def _asked() -> tuple[DeviceLibraries | None, _core.cuda.Cublas | None]:

@@ -85,7 +85,7 @@ def _add(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     size = len(mat.sparsity.colidx) * mat.cdim
     what = ("mult", str(mat.dtype), size)
     offer = Offer("cusparse", "cusparse", veto, by_library)
-    return runtime.engine.operations.resolved_on(libraries.device, what, offer, by_loop)
+    return runtime.engine.operations.resolved_on(libraries, what, offer, by_loop)
 
 
 # By a loop

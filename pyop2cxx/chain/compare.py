@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Difference:
+class Difference:
     """The first differing value.
 
     Attributes:
@@ -55,17 +55,17 @@ def run_compared(chain: Compiled, entries: Sequence[Entry]) -> None:
         ExecutionError: A loop is stopped by check mode, or by the check for NaNs of ``debug``.
     """
     written = _each_once(data for entry in entries for data, writes in entry.touched() if writes)
-    before = [_read(data).copy() for data in written]
-    magnitude = _largest(_each_once(data for entry in entries for data, _ in entry.touched()))
+    before = [read_all(data).copy() for data in written]
+    magnitude = largest(_each_once(data for entry in entries for data, _ in entry.touched()))
     with runtime.at_once():
         for entry in entries:
             entry.run()
-        expected = [_read(data).copy() for data in written]
+        expected = [read_all(data).copy() for data in written]
         for data, values in zip(written, before, strict=True):
             _restore(data, values)
         chain.run(entries)
         for data, start, wanted in zip(written, before, expected, strict=True):
-            found = _difference(_read(data), wanted, start, magnitude)
+            found = difference(read_all(data), wanted, start, magnitude)
             if found is not None:
                 raise _error(chain, entries, data, wanted, found)
 
@@ -79,7 +79,8 @@ def _each_once(carriers: Iterable[DataCarrier]) -> list[DataCarrier]:
     return list(found.values())
 
 
-def _read(data: DataCarrier) -> Array:
+def read_all(data: DataCarrier) -> Array:
+    """Return all values on the host, brought there if necessary."""
     data.use_on_host(_core.Use.read, "chain", is_explicit=True)
     return data.host_array("chain")
 
@@ -90,19 +91,20 @@ def _restore(data: DataCarrier, values: Array) -> None:
     data.buffer.increment_version()
 
 
-def _largest(carriers: Iterable[DataCarrier]) -> float:
+def largest(carriers: Iterable[DataCarrier]) -> float:
     """Return the largest finite magnitude of all floating-point values."""
-    return max((_magnitude(_read(data)) for data in carriers), default=0.0)
+    return max((magnitude_of(read_all(data)) for data in carriers), default=0.0)
 
 
-def _magnitude(values: Array) -> float:
+def magnitude_of(values: Array) -> float:
+    """Return the largest finite magnitude of floating-point values."""
     if values.dtype.kind not in "fc" or values.size == 0:
         return 0.0
     size = np.abs(values)
     return float(np.max(size, where=np.isfinite(size), initial=0.0))
 
 
-def _difference(found: Array, wanted: Array, before: Array, magnitude: float) -> _Difference | None:
+def difference(found: Array, wanted: Array, before: Array, magnitude: float) -> Difference | None:
     """Compare two results.
 
     Integers must be equal. Sums of floating-point numbers may be reordered: half of the digits must
@@ -119,7 +121,7 @@ def _difference(found: Array, wanted: Array, before: Array, magnitude: float) ->
         allowed, differs = 0.0, found != wanted
     else:
         eps = float(np.finfo(wanted.dtype).eps)
-        scale = max(_magnitude(wanted), _magnitude(before))
+        scale = max(magnitude_of(wanted), magnitude_of(before))
         allowed = float(np.sqrt(eps)) * scale + 64 * eps * magnitude
         with np.errstate(invalid="ignore", over="ignore"):
             is_near = np.abs(found - wanted) <= allowed
@@ -129,7 +131,7 @@ def _difference(found: Array, wanted: Array, before: Array, magnitude: float) ->
     if n == 0:
         return None
     first = np.unravel_index(int(np.argmax(differs)), differs.shape)
-    return _Difference(tuple(map(int, first)), n, allowed)
+    return Difference(tuple(map(int, first)), n, allowed)
 
 
 def _error(
@@ -137,9 +139,9 @@ def _error(
     entries: Sequence[Entry],
     data: DataCarrier,
     wanted: Array,
-    where: _Difference,
+    where: Difference,
 ) -> ChainError:
-    value, expected = _read(data)[where.place], wanted[where.place]
+    value, expected = read_all(data)[where.place], wanted[where.place]
     is_on_set = isinstance(data, Dat)
     element = where.place[0] if is_on_set else -1
     inner = where.place[1:] if is_on_set else where.place

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pyop2cxx import _core
 from pyop2cxx.base.waiting import waiting
 from pyop2cxx.chain.candidate import Candidate
 from pyop2cxx.chain.entries import action_of
@@ -24,7 +25,6 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyop2cxx import _core
     from pyop2cxx.chain.entries import Entry, Waiting
     from pyop2cxx.chain.rename import Spares
     from pyop2cxx.data.lent import Lent
@@ -111,6 +111,13 @@ class Compiled:
     saved_seconds: float
     block_seconds: float
     record_seconds: float
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of the loops and of the functions made of them, without sizes; str."""
+        functions = [(one.loops, one.lanes, one.inverted) for one in self.reports]
+        about = (self.names, sorted(self.codes.items()), functions, self.order)
+        return str(_core.digest(repr(about)))
 
     @cached_property
     def alone(self) -> tuple[Compiled]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyop2cxx import _core
 from pyop2cxx.chain.compile import PASSES
 from pyop2cxx.chain.tasks import machine
-from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial
+from pyop2cxx.chain.trial import LEAST_GAIN, Stopwatch, Trial, key_of, known_times, why_at_once
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _REST = 64
 _MOST_PLACES = 256
 _BITS = {name: 1 << i for i, name in enumerate(PASSES)}
 _N_PATIENT = 1 << 12
+_KIND = "chain"
+_MOST_LETTERS = 60
 
 
 def number_of(passes: frozenset[str]) -> int:
@@ -86,6 +88,7 @@ class Place:
         trial: The present or last measurement; None: none was made.
         n_trials: Number of measurements begun.
         is_settled: Whether the chains are recorded for good.
+        known: Microseconds of the chains recorded and at once, by an earlier process; or None.
     """
 
     code: CodeType
@@ -101,6 +104,7 @@ class Place:
     trial: Trial | None = None
     n_trials: int = 0
     is_settled: bool = False
+    known: tuple[float, float] | None = None
 
     @property
     def n_at_once(self) -> int:
@@ -131,12 +135,26 @@ class Place:
         if chains != self.chains:
             self.n_same, self.chains, self.trial, self.is_settled = 0, chains, None, False
         if self.n_same == 0:
-            self.since = self.places.clock()
+            self.since, self.known = self.places.clock(), None
+        elif self.n_same == 1:  # not for chains that take turns: the digest has a cost
+            self.known = known_times(_KIND, self._key(chains))
         self.n_same += 1
-        if self.trial is None:
+        if self.trial is None and self.known is not None:
+            self._follow(*self.known)
+        elif self.trial is None:
             self._judge_by_model(chains)
         elif self.trial.is_over and not self._try():
             self._run_at_once()  # measured already, with the same chains
+
+    def _follow(self, recorded: float, at_once: float) -> None:
+        """Decide by the microseconds that an earlier process has measured."""
+        self.is_settled = recorded < LEAST_GAIN * at_once
+        if not self.is_settled:
+            self.why = why_at_once("measured before, a block", recorded, at_once, 1)
+            self._run_at_once()
+
+    def _key(self, chains: Sequence[Compiled]) -> tuple[str, int]:
+        return key_of(chains, self.line[2])
 
     def _judge_by_model(self, chains: Sequence[Compiled]) -> None:
         cost, saved, eager = modelled(chains)
@@ -187,13 +205,12 @@ class Place:
 
     def _end_trial(self, trial: Trial) -> None:
         self.is_settled = trial.is_recorded_faster
+        name = " + ".join(dict.fromkeys(name for chain in self.chains for name in chain.names))
+        entry = trial.entry(_KIND, self._key(self.chains), name[:_MOST_LETTERS])
+        runtime.engine.tuned.note(runtime.backend, entry)
         if self.is_settled:
             return
-        recorded, at_once = trial.microseconds
-        self.why = (
-            f"measured here, a block takes {at_once:.1f} us so and {recorded:.1f} us recorded, "
-            f"which must be {100 - 100 * LEAST_GAIN:.0f} per cent less"
-        )
+        self.why = why_at_once("measured here, a block", *trial.microseconds, 1)
         self.n_next_at_once = max(self.n_next_at_once, _REST * trial.n_all_blocks)
         self._run_at_once()
 

@@ -293,6 +293,7 @@ class GroupLoop:
             loop=built.loop,
             backend=backend,
             map_facts=tuple(self.facts.map_facts(map_) for map_ in built.maps),
+            n_elements=self.items.n,
             options=self.facts.options(built, backend, given),
             strategy=self.options.strategy,
             lanes=self.options.lanes,

@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 from pyop2cxx import _core
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tuned_file import of_trial, size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from pyop2cxx.chain.compile import Compiled
+    from pyop2cxx.runtime.tuned_file import Entry
 
 _PHASE_SECONDS = 1e-3
 _N_TURNS = 4
 """How often each is measured. The first turn of both compiles, and does not count."""
 _RECORDED, _AT_ONCE = 0, 1
+RECORDED, AT_ONCE = "recorded", "at once"
+"""Ways in measurements of earlier processes."""
 LEAST_GAIN = 0.97
 """Recording must take at most so large a share of the eager time. A turn starts with an idle
 device, so the host's cost of recording shows less than in a long run."""
@@ -77,6 +83,17 @@ class Trial:
         recorded, at_once = (self._trial.shortest(arm) or 0.0 for arm in (_RECORDED, _AT_ONCE))
         return 1e6 * recorded, 1e6 * at_once
 
+    def entry(self, kind: str, key: tuple[str, int], name: str) -> Entry:
+        """Return the measurement for later processes.
+
+        Args:
+            kind: ``"chain"`` or ``"lazy"``.
+            key: Digest of the chains, and bits of their size.
+            name: Name in reports.
+        """
+        recorded, at_once = self.microseconds
+        return of_trial(kind, *key, name, {RECORDED: recorded, AT_ONCE: at_once}, at_once)
+
     @property
     def is_at_once(self) -> bool:
         """Whether the current turn runs at once."""
@@ -113,6 +130,47 @@ class Trial:
         self._trial.note(self._trial.next, (now - self._start - beside) / n)
         self.n_all_blocks += n
         self._start = now
+
+
+def key_of(chains: Sequence[Compiled], passes: int = 0) -> tuple[str, int]:
+    """Return a digest of some chains without sizes, and the bits of the bytes moved.
+
+    Args:
+        chains: The chains, in order.
+        passes: Number of the set of passes.
+    """
+    digest = _core.digest(repr((passes, [chain.key for chain in chains])))
+    return str(digest), size_of(sum(chain.eager_bytes for chain in chains))
+
+
+def known_times(kind: str, key: tuple[str, int]) -> tuple[float, float] | None:
+    """Return the microseconds recorded and at once, as an earlier process measured; or None.
+
+    Args:
+        kind: ``"chain"`` or ``"lazy"``.
+        key: Of `key_of`.
+    """
+    if runtime.configuration["deterministic"]:
+        return None
+    found = runtime.engine.tuned.trial(runtime.backend, kind, *key)
+    if found is None or not {RECORDED, AT_ONCE} <= found.keys():
+        return None
+    return found[RECORDED], found[AT_ONCE]
+
+
+def why_at_once(what: str, recorded: float, at_once: float, digits: int) -> str:
+    """Return the reason to run loops at once.
+
+    Args:
+        what: Beginning of the sentence.
+        recorded: Microseconds of recorded loops.
+        at_once: Microseconds of loops run at once.
+        digits: Digits behind the point.
+    """
+    return (
+        f"{what} takes {at_once:.{digits}f} us so and {recorded:.{digits}f} us recorded, which "
+        f"must be {100 - 100 * LEAST_GAIN:.0f} per cent less"
+    )
 
 
 def _finish() -> None:

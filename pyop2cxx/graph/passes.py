@@ -11,12 +11,17 @@ from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.pieces import BY_DEVICE, BY_HOST, UNDECIDED, Repeats
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tuned_file import of_trial
 
 if TYPE_CHECKING:
     import numpy as np
 
     from pyop2cxx.data.conditions import Condition
     from pyop2cxx.graph.pieces import Piece, Program
+
+
+_KIND = "while"
+_ARMS = ("by_device", "by_host")
 
 
 class Passes:
@@ -35,6 +40,35 @@ class Passes:
         self._has_run = False
         self._piece = body.only_piece
         self._device, self._why = _by_device(condition, self._piece)
+        self._is_noted = self._learn()
+
+    def _learn(self) -> bool:
+        """Take measurements of an earlier process; return whether there is nothing to measure."""
+        if self._device is None or self._piece is None:
+            return True
+        key, size = self._key()
+        known = runtime.engine.tuned.trial(runtime.backend, _KIND, key, size) or {}
+        for way, us in known.items():
+            if way in _ARMS:
+                self._device.learn(getattr(self._device, way), 1e3 * us)
+        return known.keys() >= set(_ARMS)
+
+    def _note(self) -> None:
+        """Note the measurements, once decided."""
+        device = self._device
+        if device is None or self._piece is None or not device.trial.is_decided:
+            return
+        self._is_noted = True
+        found = {way: device.trial.shortest(getattr(device, way)) for way in _ARMS}
+        us = {way: 1e-3 * took for way, took in found.items() if took}
+        if us:
+            name = f"while {self._condition}"
+            entry = of_trial(_KIND, *self._key(), name, us, us.get("by_host", min(us.values())))
+            runtime.engine.tuned.note(runtime.backend, entry)
+
+    def _key(self) -> tuple[str, int]:
+        assert self._piece is not None
+        return str(_core.digest(f"{self._condition.sign} {self._piece.key}")), self._piece.size
 
     @property
     def native(self) -> tuple[int, ...]:
@@ -88,6 +122,8 @@ class Passes:
                 return
         if not (device.is_next and self._by_device(device, n_done)):
             self._by_host_measured(device, self._most - n_done)
+        if not self._is_noted:
+            self._note()
 
     def _by_host(self, most: int) -> int:
         """Run passes as long as the condition holds on the host, and return their number."""

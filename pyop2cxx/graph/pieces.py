@@ -11,6 +11,7 @@ from pyop2cxx.data.lent import recall
 from pyop2cxx.exceptions import user_line
 from pyop2cxx.loop.execute import check_frozen
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tuned_file import of_trial, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +24,29 @@ BY_HOST, BY_DEVICE, UNDECIDED = "by the host", "by the device", "undecided"
 _MOST_NAMED = 4
 _BATCH = 64
 """After so many passes an interrupt from the keyboard is looked for."""
+
+
+_MOST_LOOKS = 64
+"""After so many submits nobody asks whether a measurement has ended."""
+_KIND = "replay"
+_WAYS = {
+    "alone": _core.graph.Way.alone,
+    "as_one": _core.graph.Way.as_one,
+    "side_by_side": _core.graph.Way.side_by_side,
+    "several": _core.graph.Way.several,
+}
+
+
+def _key(steps: Sequence[_core.graph.Step], operations: Sequence[Operation]) -> tuple[str, int]:
+    """Return a digest of a piece without sizes, and the bits of all elements."""
+    loops = [loop for operation in operations for loop in getattr(operation, "loops", ())]
+    loops += [one.loop for one in operations if hasattr(one, "loop")]
+    about = [
+        len(steps),
+        *((type(one).__name__, one.name) for one in operations),
+        *(loop.symbolic().loop.signature() for loop in loops),
+    ]
+    return str(_core.digest(repr(about))), size_of(sum(loop.items.n for loop in loops))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +114,36 @@ class Piece:
         self.steps = tuple(steps)
         runtime.engine.ready_teams(runtime.engine.backend(runtime.backend))
         self._graph = _core.graph.LoopGraph(steps)
+        self.key, self.size = _key(steps, operations)
         each = {id(operation): operation for operation in operations}.values()
         lent = {id(one): one for operation in each for one in operation.lent()}
         self._lent = tuple(lent.values())
         names = list(dict.fromkeys(operation.name for operation in each))
         self.name = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
         self._notes = [note for operation in each for note in operation.notes()]
+        self._n_looks = 0
+        self._noted: dict[str, float] = {}
+        self._learn()
+
+    def _learn(self) -> None:
+        """Take measurements of an earlier process."""
+        known = runtime.engine.tuned.trial(runtime.backend, _KIND, self.key, self.size)
+        if known:
+            self._graph.learn([(_WAYS[way], 1e3 * us) for way, us in known.items() if way in _WAYS])
+            self._noted = known
+
+    def _note(self) -> None:
+        """Note the measurements once decided, also if more are decided later."""
+        self._n_looks += 1
+        trial = self._graph.trial
+        if trial.kept == _core.graph.Way.undecided:
+            return
+        found = {way: trial.shortest(kind) for way, kind in _WAYS.items()}
+        us = {way: 1e-3 * took for way, took in found.items() if took}
+        if us and us.keys() != self._noted.keys():
+            self._noted = us
+            entry = of_trial(_KIND, self.key, self.size, self.name, us, us.get("alone", 0.0))
+            runtime.engine.tuned.note(runtime.backend, entry)
 
     @property
     def native(self) -> tuple[int, ...]:
@@ -134,6 +182,8 @@ class Piece:
         has_copied = False
         for first in range(0, n, _BATCH):
             has_copied |= self._graph.submit(min(_BATCH, n - first))
+            if self._n_looks < _MOST_LOOKS:
+                self._note()
         self.finish(has_copied)
 
     def finish(self, has_copied: bool) -> None:

@@ -517,6 +517,8 @@ def launch_of(loop: Any) -> Callable[[], bool]:
     loop.prepared = prepared(loop, built, request, executable, device)
     if runtime.on_loop is not None:
         runtime.on_loop(loop)
+    if runtime.configuration["tune"] == "online" and seams.tuner().before_first_call(loop):
+        loop.prepared = prepared(loop, built, request, flow.executable(request), device)
     return _launch_of_prepared(loop, built)
 
 
@@ -579,7 +581,7 @@ def prepared(
         device: Device of the run; None for the host.
     """
     facts, engine = loop.facts, runtime.engine
-    is_usual = not (request.tuning or engine.measured or runtime.configuration["tuning"])
+    is_usual = not (request.tuning or engine.tuned.has_loops or runtime.configuration["tuning"])
     n_threads = facts.n_threads if is_usual else engine.n_threads
     return _core.PreparedLoop(
         executable=executable,

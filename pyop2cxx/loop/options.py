@@ -11,6 +11,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.regions import IterationRegion
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import tuning as tuning_numbers
+from pyop2cxx.pipeline.request import LANES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -145,7 +146,7 @@ def checked_lanes(lanes: object, what: str) -> int | None:
     """Return how many elements are computed side by side; None for the default rule's choice."""
     if lanes is None:
         return None
-    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in (0, 1, 2, 4, 8, 16):
+    if isinstance(lanes, int) and not isinstance(lanes, bool) and lanes in LANES:
         return lanes
     raise UsageError(
         f"{what}: lanes must be None for the default rule's choice, 0 or 1 for none, or 2, 4, 8 or "

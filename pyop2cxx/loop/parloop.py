@@ -552,6 +552,7 @@ class ParLoop(Fixed, Shown):
             loop=built.loop,
             backend=backend,
             map_facts=tuple(self.map_facts(map_) for map_ in built.maps),
+            n_elements=self.items.n,
             options=self.facts.options(built, backend, given | {"tuning": tuning}),
             strategy=given.get("strategy", self.options.strategy),
             lanes=given.get("lanes", self.options.lanes),

@@ -53,6 +53,7 @@ class Explanation(Tabled):
         functions: Source of each elementary function that the kernel calls.
         operations_in_rows: Operations in inner loops vectorised by the C compiler.
         tuning: Numbers other than the backend's defaults, by name.
+        level: Source of the choice: ``"rule"``, or the level of a measurement, see `op2.tune`.
         calls: Number of runs so far of loops of the kind over as many elements, with the same
             backend and strategy; on a device the number of runs measured by `pyop2cxx.op2.profile`.
             After 32 sizes, other sizes within a factor of two share the counters.
@@ -90,6 +91,7 @@ class Explanation(Tabled):
     functions: dict[str, str]
     operations_as_written: int | None
     tuning: dict[str, bool | int | float]
+    level: str = "rule"
     calls: int = field(default=0, compare=False)
     seconds_per_call: float | None = field(default=None, compare=False)
     bytes_per_second: float | None = field(default=None, compare=False)
@@ -267,6 +269,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         functions=_functions_of(request, choice),
         operations_as_written=_as_written(request.kernel),
         tuning=changed(facts, choice.options.tuning),
+        level=choice.level,
     ).timed()
 
 

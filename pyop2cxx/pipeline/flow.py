@@ -22,11 +22,12 @@ from pyop2cxx.kernel.parser.reads import front_end
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.rejections import explain_rejection, named_by_users
-from pyop2cxx.pipeline.request import Choice, Corners, GeneratedCode, Request
+from pyop2cxx.pipeline.request import LANES, Choice, Corners, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import folders_of, identified, render
 from pyop2cxx.runtime.store import remembered, stamp
+from pyop2cxx.runtime.tuned import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
     from pyop2cxx.pipeline.request import Lowering
+    from pyop2cxx.runtime.tuned import Known
+    from pyop2cxx.runtime.tuned_file import Entry
 
 
 _OF_OTHER_TEXTS = ("ahead", "kernels")
@@ -46,11 +49,32 @@ _DUMPS = ("kernel", "lower", *_core.PASSES, "source")
 
 
 def measured_key(request: Request) -> str:
-    """Return the key of a measured choice: a loop on a kind of device, for any mesh."""
+    """Return the key of a measured choice: a loop on a kind of device, without facts and size."""
     facts, options = request.backend.facts, request.options
     is_deterministic = options.semantics.deterministic
     about = (request.backend.name, facts.device_class, facts.float64, is_deterministic)
     return str(_core.digest(repr((request.loop.signature(), *about))))
+
+
+def facts_key(request: Request) -> str:
+    """Return a digest of the facts that a measured choice was made with."""
+    facts, maps = request.backend.facts, list(request.map_facts)
+    return str(_core.digest(_core.lowering_key("direct", facts, maps, request.options)))
+
+
+def known(request: Request) -> Known | None:
+    """Return the measurement for a loop; None without any, or if the user has chosen.
+
+    Args:
+        request: The request of a loop.
+    """
+    tuned = runtime.engine.tuned
+    if not tuned.has_loops or not is_free(request):
+        return None
+    key, size = measured_key(request), size_of(request.n_elements)
+    if runtime.engine.expected or runtime.configuration["eti_only"]:
+        return tuned.shipped(key, size)  # another way might not be in the table
+    return tuned.loop(request.backend.name, key, facts_key(request), size)
 
 
 def measured(request: Request) -> Request:
@@ -59,21 +83,40 @@ def measured(request: Request) -> Request:
     Args:
         request: The request of a loop. Choices of the user stay.
     """
-    if not runtime.engine.measured or not is_free(request):
+    found = known(request)
+    return request if found is None else in_way(request, found.entry)
+
+
+def in_way(request: Request, entry: Entry) -> Request:
+    """Return the request for the way of a measurement; the same request if impossible now.
+
+    Args:
+        request: The request of a loop, with all choices left to the rules.
+        entry: The measurement.
+    """
+    try:
+        way = entry.way
+        strategy, lanes = str(way["strategy"]), int(way["lanes"])
+        tuning = tuple(sorted(way["tuning"].items()))
+        why = why_not(strategy, request) if lanes in LANES else f"there are no {lanes} lanes"
+        why = why or (why_not_on_lanes(lanes, strategy, request) if lanes else "")
+        numbers = tuning_of(request.backend.facts, tuning)
+    except (UsageError, LookupError, TypeError, ValueError, AttributeError) as error:
+        why = str(error) or type(error).__name__
+    if why:
+        runtime.engine.tuned.refuse(entry, why)
         return request
-    found = runtime.engine.measured.get(measured_key(request))
-    if found is None or why_not(found.strategy, request):
-        return request
-    if found.lanes and why_not_on_lanes(found.lanes, found.strategy, request):
-        return request
-    numbers = tuning_of(request.backend.facts, found.tuning)
-    return replace(
-        request,
-        strategy=found.strategy,
-        lanes=found.lanes,
-        tuning=found.tuning,
-        options=request.options.tuned(numbers),
-    )
+    options = request.options.tuned(numbers)
+    return replace(request, strategy=strategy, lanes=lanes, tuning=tuning, options=options)
+
+
+def told(found: Known) -> str:
+    """Return the level and the gain of a measurement, for reports."""
+    entry = found.entry
+    text = f"measured ({found.level}, {entry.when}): "
+    if entry.us == entry.rule_us:
+        return f"{text}the rules' way is the fastest of {entry.n}"
+    return f"{text}{entry.us:.1f} us in place of {entry.rule_us:.1f} by the rules"
 
 
 def is_free(request: Request) -> bool:
@@ -81,23 +124,30 @@ def is_free(request: Request) -> bool:
     return request.strategy is None and request.lanes is None and not request.tuning
 
 
-def choose(request: Request) -> Choice:
+def choose(request: Request, *, asks_store: bool = True) -> Choice:
     """Pick the strategy and the number of lanes: the user's, the measured, or the rules'.
+
+    Args:
+        request: The request of a loop.
+        asks_store: Whether a measured choice counts.
 
     Raises:
         UsageError: The strategy does not exist.
         UnsupportedError: The strategy, or the number of lanes, is not possible for the loop; the
             message gives the reason.
     """
-    given, request = request, measured(request)
+    given, found = request, known(request) if asks_store else None
+    if found is not None:
+        request = in_way(request, found.entry)
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     with named_by_users(request):
         if request.strategy is None:
             strategy, why = _core.choose_strategy(*about)
         else:
             strategy, why = _core.force_strategy(request.strategy, *about)
-    if request is not given:
-        why = runtime.engine.measured[measured_key(given)].why
+    level = "rule"
+    if found is not None and request is not given:
+        level, why = found.level, told(found)
     vector_bytes = runtime.engine.vector_bytes if _may_use_lanes(request) else 0
     gather_bytes = runtime.engine.gather_bytes if _wants_gathers(request) else 0
     signature = request.loop.signature()
@@ -136,6 +186,7 @@ def choose(request: Request) -> Choice:
         if not options.by_slot:  # lighter kernels gain nothing then
             options, why_lanes = lanes(options)
         why_lanes += f"; {why_walk}"
+    why_lanes = why_lanes if level == "rule" else "measured"
     corners = _corners(request, strategy, options)
     options.corners = [(one.of_elements, one.of_targets) for one in corners if not one.why_not]
     lowering = _core.lowering_key(strategy, *about[1:3], options)
@@ -151,6 +202,7 @@ def choose(request: Request) -> Choice:
         key=key,
         corners=corners,
         signature=signature,
+        level=level,
     )
 
 

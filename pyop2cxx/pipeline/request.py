@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     ]
     """A loop, its strategy, and facts, Maps and options that lowering goes by."""
 
+LANES = (0, 1, 2, 4, 8, 16)
+"""Numbers of elements side by side; 0 and 1 for no vectors."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -34,6 +37,7 @@ class Request:
         loop: The symbolic loop.
         backend: Backend of the run.
         map_facts: Known facts of each Map.
+        n_elements: Number of visited elements, to find measurements; the text never depends on it.
         options: Deterministic, debug, widths of plan arrays, calling convention.
         strategy: Forced by the user, or None.
         lanes: Elements side by side, forced by the user; 0 or 1 for none, or None.
@@ -51,29 +55,13 @@ class Request:
     loop: _core.Loop
     backend: Backend
     map_facts: tuple[_core.plan.MapFacts, ...]
+    n_elements: int
     options: _core.LoweringOptions
     strategy: str | None
     lanes: int | None
     tuning: Overrides
     column_fill: Callable[[int, _core.Tuning, float], float]
     elsewhere: Callable[[int, int], float | None] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """The fastest way of a loop on a backend, as measured.
-
-    Attributes:
-        strategy: How racing updates are resolved.
-        lanes: Elements side by side; 0 for no vectors.
-        tuning: Numbers other than the defaults.
-        why: Measured times of the way and of the rules' choice, for messages.
-    """
-
-    strategy: str
-    lanes: int
-    tuning: Overrides
-    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +89,7 @@ class Choice:
         why: Reason for the strategy.
         options: Other input of the text.
         why_lanes: Why so many lanes, or why none.
+        level: Source of the choice: ``"rule"``, or the level of a measurement, see `op2.tune`.
         key: Canonical key of the text.
         signature: Canonical text of the loop.
         corners: Maps with entries possibly taken from others, and whether they are.
@@ -113,6 +102,7 @@ class Choice:
     key: str
     signature: str
     corners: tuple[Corners, ...] = ()
+    level: str = "rule"
 
 
 class GeneratedCode(Told, str):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import __version__
 from pyop2cxx.ahead.entries import Collected
@@ -24,10 +24,12 @@ from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
 from pyop2cxx.reports.compare import chosen_backends, compare
 from pyop2cxx.reports.demos import demo_list, run_demo
 from pyop2cxx.reports.explain_program import watched
+from pyop2cxx.reports.tune_program import tune_program
+from pyop2cxx.reports.tune_store import export, forget, import_, probe, show
 from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 _END = "PYOP2CXX_END_FD"
@@ -47,6 +49,19 @@ _ABOUT_COMPARE = """\
 Run a Python program once on each backend, each in a process of its own. Compare the last values of
 all Dats, Globals and Mats written by loops with those of the first backend, sequential if asked
 for. {backend} in the program's arguments becomes the name of the backend."""
+_ABOUT_TUNE = """\
+Run a Python program, measure each loop in the possible ways on the program's data, compare the
+results, and keep the fastest way in the cache directory. Later runs begin with it. Chains, graphs
+and libraries are measured in a second run."""
+_ACTIONS_OF_TUNE = """\
+actions in place of a program:
+  show            all measurements
+  export FILE     write them to a file
+  import FILE     add those of a file
+  forget [LOOP]   delete those of a loop, or all
+  probe           rates of this device: copies, a launch, atomic sums
+
+"""
 _EXAMPLE = """\
 example:
   pyop2cxx {} --backend sequential,openmp -o loops program.py mesh.msh
@@ -139,6 +154,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
     command.set_defaults(run=_compare)
 
+    _add_tune(commands)
+
     for name, meaning in (
         ("generate", "run a program and write the source of each of its loops, with a manifest"),
         ("build", "the same, and compile the loops for the host into a library"),
@@ -192,6 +209,41 @@ def _parser() -> argparse.ArgumentParser:
             run=lambda _, action=action: action(runtime.configuration["cache_dir"])
         )
     return parser
+
+
+def _add_tune(commands: Any) -> None:
+    command = commands.add_parser(
+        "tune",
+        help="measure the loops of a program in all ways, for later runs; or show what is known",
+        description=_ABOUT_TUNE,
+        epilog=_ACTIONS_OF_TUNE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("--backend", default="", help="where loops run, unless the program says")
+    command.add_argument(
+        "--minutes", type=float, default=10.0, help="no way is tried later; default: 10"
+    )
+    command.add_argument("program", help="a Python file, or an action")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
+    command.set_defaults(run=_tune)
+
+
+def _tune(options: argparse.Namespace) -> str:
+    action, given = options.program, options.arguments
+    actions: dict[str, tuple[int, int, Callable[..., str]]] = {
+        "show": (0, 0, show),
+        "export": (1, 1, export),
+        "import": (1, 1, import_),
+        "forget": (0, 1, forget),
+        "probe": (0, 0, partial(probe, options.backend)),
+    }
+    least, most, run = actions.get(action, (0, 0, None))
+    if run is None:
+        tell = partial(print, file=sys.stderr, flush=True)
+        return str(tune_program(action, given, options.backend, options.minutes, tell))
+    if not least <= len(given) <= most:
+        raise UsageError(f"tune {action}: got {len(given)} arguments; see 'pyop2cxx tune --help'")
+    return str(run(*given))
 
 
 def _info(options: argparse.Namespace) -> str:

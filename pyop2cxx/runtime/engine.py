@@ -19,10 +19,12 @@ from pyop2cxx.backends._devices import open_chosen
 from pyop2cxx.backends._plugged import plugged_backend
 from pyop2cxx.base.folders import is_backend, template_folder
 from pyop2cxx.base.waiting import Series
-from pyop2cxx.exceptions import ToolchainError
+from pyop2cxx.exceptions import Op2Error, ToolchainError
 from pyop2cxx.runtime.libraries import DeviceLibraries, host_vectors
 from pyop2cxx.runtime.operations import Operations
 from pyop2cxx.runtime.processes import local_place, shared_threads
+from pyop2cxx.runtime.tuned import HOST, Tuned, processor_name
+from pyop2cxx.runtime.tuned_file import Place
 from pyop2cxx.runtime.zig import zig_command
 
 if TYPE_CHECKING:
@@ -98,7 +100,7 @@ class Engine:
         ahead_loops: Loops of tables for devices, by the key of their text: each is loaded on its
             first run on a device.
         ahead_lanes: Of tables, how many lanes were chosen, and why, by digests of keys of `lanes`.
-        measured: Measured fastest ways of loops, by `flow.measured_key`.
+        tuned: Measured choices, from files and of this process.
         ahead_bytes: Widths of vectors and of gathers assumed by the loaded loops, in bytes.
         ahead_backend: Backend of the loaded loops: 'openmp' if some are for it.
         n_tables: How many of them were loaded.
@@ -131,13 +133,13 @@ class Engine:
         self.ahead = _core.AheadTable()
         self.ahead_loops: dict[str, Any] = {}
         self.ahead_lanes: dict[str, tuple[int, str]] = {}
-        self.measured: dict[str, Any] = {}
+        self.tuned = Tuned(configuration, self.place)
         self.ahead_bytes = (0, 0)
         self.ahead_backend = "openmp"
         self.n_tables = 0
         self.expected = False
         self._vectors: dict[str, _core.Vectors | None] = {}
-        self.operations = Operations(self.dispatcher.operations, configuration)
+        self.operations = Operations(self.dispatcher.operations, configuration, self.tuned)
         self._device_libraries: dict[tuple[str, int], DeviceLibraries] = {}
         self._has_teams = False
         self.plans = _core.plan.PlanCache()
@@ -297,6 +299,7 @@ class Engine:
         if not self.asks_libraries:
             return _core
         if wanted not in self._vectors:
+            self.operations.learn()
             self._vectors[wanted] = host_vectors(wanted, self.dispatcher.operations)
         return self._vectors[wanted] or _core
 
@@ -317,7 +320,9 @@ class Engine:
         if opened is None or not isinstance(toolchain, DeviceToolchain) or not toolchain.libraries:
             return None
         if opened.key not in self._device_libraries:
-            self._device_libraries[opened.key] = DeviceLibraries(opened.device, toolchain.libraries)
+            self._device_libraries[opened.key] = DeviceLibraries(
+                opened.device, toolchain.libraries, opened.key
+            )
         return self._device_libraries[opened.key]
 
     @property
@@ -348,6 +353,28 @@ class Engine:
             return self.service.compiler(_core.jit.Language.c)
         except ToolchainError:
             return None  # later uses of the compiler raise
+
+    def place(self, name: str) -> Place | None:
+        """Return where measurements of a backend's loops hold; None without the device.
+
+        Args:
+            name: Name of the backend, or `HOST` for algebra on the host.
+        """
+        if name == HOST:
+            return Place(name, processor_name(), "", "", self.n_threads)
+        backend = self.backend(name)
+        if isinstance(backend.toolchain, DeviceToolchain):
+            try:
+                info = self.device(backend).info
+            except Op2Error:
+                return None
+            driver = f"{info.platform} {info.driver}".strip()
+            return Place(name, info.name, driver, "", info.n_units)
+        compiler = None if self._configuration["eti_only"] else self._compiler_for_this_machine()
+        flags = " ".join(self.option_flags("cflags"))
+        version = compiler.version if compiler is not None else "none"
+        threads = self.n_threads if backend.facts.threads else 1
+        return Place(name, processor_name(), "", f"{version} {flags}".strip(), threads)
 
     @property
     def n_threads(self) -> int:

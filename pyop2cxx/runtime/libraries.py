@@ -42,17 +42,21 @@ class DeviceLibraries:
     Args:
         device: The GPU.
         openers: What opens each, by its name.
+        key: Name of the backend, and index among the backend's devices.
 
     Attributes:
         device: The GPU.
+        key: As given.
     """
 
     def __init__(
         self,
         device: _core.RuntimeDevice,
         openers: Mapping[str, Callable[[_core.RuntimeDevice], Any]],
+        key: tuple[str, int],
     ) -> None:
         self.device = device
+        self.key = key
         self._openers = openers
 
     @cached_property

@@ -7,17 +7,22 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.runtime.tuned import HOST
+from pyop2cxx.runtime.tuned_file import of_trial, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pyop2cxx import _core
+    from pyop2cxx.runtime.libraries import DeviceLibraries
+    from pyop2cxx.runtime.tuned import Tuned
 
 T = TypeVar("T")
 
 #: : Operations open to added libraries: see `Library`.
 REPLACEABLE = ("zero", "copy", "assign", "+", "-", "*", "/", "axpy", "dot")
 _BUILTIN, _LOOP = "builtin", "loop"
+_KIND = "algebra"
 
 
 class Library(Protocol):
@@ -69,13 +74,19 @@ class Operations:
     Args:
         resolver: The dispatcher's.
         configuration: The options.
+        tuned: Measurements of this process and of earlier ones.
 
     Attributes:
         libraries: Whether libraries may be asked: not within `op2.dispatch.expect` without them.
     """
 
-    def __init__(self, resolver: _core.Operations, configuration: Mapping[str, Any]) -> None:
+    def __init__(
+        self, resolver: _core.Operations, configuration: Mapping[str, Any], tuned: Tuned
+    ) -> None:
         self.libraries = True
+        self._tuned = tuned
+        self._places: dict[tuple[str, int], str] = {}  # names
+        self._learned: set[tuple[Any, ...]] = set()
         self._resolver = resolver
         self._configuration = configuration
         self._builtin: dict[tuple[str, Any], _core.OperationCount] = {}
@@ -159,7 +170,7 @@ class Operations:
 
     def resolved_on(
         self,
-        device: _core.RuntimeDevice,
+        libraries: DeviceLibraries,
         what: tuple[str, str, int],
         offer: Offer,
         by_loop: Callable[[], bool],
@@ -167,7 +178,7 @@ class Operations:
         """Carry out an operation on a device, by a library or by a loop.
 
         Args:
-            device: Device of the values. Measured calls wait for the device.
+            libraries: Of the device with the values. Measured calls wait for the device.
             what: As for `resolved`.
             offer: The library's.
             by_loop: Carries out the operation by a loop; returns whether possible.
@@ -175,8 +186,8 @@ class Operations:
         Returns:
             Whether the operation was carried out.
         """
-        place = hex(id(device))
-        done = self._measured(what, [offer], by_loop, _LOOP, place, device.finish)
+        place, wait = libraries.key, libraries.device.finish
+        done = self._measured(what, [offer], by_loop, _LOOP, place, wait)
         if done is False and not offer.veto:  # the loop lacks a resource, say a compiler
             self._measured(what, [offer], None, "", place)
             return True
@@ -188,11 +199,12 @@ class Operations:
         offers: Sequence[Offer],
         own: Callable[[], Any] | None,
         own_name: str,
-        place: str = "",
+        place: tuple[str, int] = (HOST, 0),
         wait: Callable[[], None] | None = None,
     ) -> Any:
         asked = [offer[:3] for offer in offers]
-        decision = self._resolver.decide(*what, place, asked, own_name)
+        self.learn(place)
+        decision = self._resolver.decide(*what, self._places[place], asked, own_name)
         function = offers[decision.which].perform if decision.which < len(offers) else own
         assert function is not None  # otherwise no choice exists
         if decision.is_measured and wait is not None:
@@ -205,6 +217,34 @@ class Operations:
             wait()
         self._resolver.done(decision, perf_counter_ns() - start)
         return found
+
+    def learn(self, place: tuple[str, int] = (HOST, 0)) -> None:
+        """Take the stored measurements of a place, once.
+
+        Args:
+            place: Name of the backend, and index of the device.
+        """
+        if place in self._places:
+            return
+        backend, index = place
+        self._places[place] = name = "" if backend == HOST else f"{backend}{index}"
+        for entry in self._tuned.entries(backend, _KIND):
+            times = times_of(entry)
+            if entry.key.rpartition(" ")[2] == name and times is not None:
+                for way, us in times.items():
+                    self._resolver.learn(entry.key, entry.size, way, 1e3 * us)
+                self._learned.add((entry.key, entry.size, *sorted(times)))
+
+    def keep_measurements(self) -> None:
+        """Note the decided measurements of this process."""
+        for key, size, times in self._resolver.decided():
+            for (backend, _), name in self._places.items():
+                is_new = (key, size, *sorted(times)) not in self._learned
+                if is_new and key.rpartition(" ")[2] == name:
+                    us = {way: 1e-3 * nanoseconds for way, nanoseconds in times.items()}
+                    own = [us[way] for way in (_BUILTIN, _LOOP) if way in us]
+                    rule_us = own[0] if own else min(us.values())
+                    self._tuned.note(backend, of_trial(_KIND, key, size, key, us, rule_us))
 
 
 def _size_of(given: Any) -> int:

@@ -212,6 +212,15 @@ OPTIONS: tuple[Option, ...] = (
         help="Numbers of this machine that steer choices, texts and launches of all loops, such as "
         "'memory_rate=200,block_elements=8192'; a dict is accepted, too.",
     ),
+    Option(
+        name="tune",
+        type=str,
+        default="use",
+        choices=("use", "online", "off"),
+        help="Measured choices in the cache directory: 'use' what is there, and keep results of "
+        "trials; 'online' also measures each loop before its first call; 'off' reads and keeps "
+        "nothing.",
+    ),
     Option(name="cc", type=str, default="cc", help="The C compiler."),
     Option(name="cxx", type=str, default="c++", help="The C++ compiler, for cpp=True kernels."),
     Option(name="cflags", type=str, default="", help="More flags for the C compiler."),

@@ -145,6 +145,12 @@ class CheckMode(Protocol):
     WatchedArguments: Callable[..., Any]
 
 
+class Tuner(Protocol):
+    """Measurements of loops; see `pyop2cxx.tune`."""
+
+    before_first_call: Callable[[Any], bool]
+
+
 class Showing(Protocol):
     """Objects in notebooks and viewers; see `pyop2cxx.reports.showing`."""
 
@@ -221,6 +227,12 @@ def finite_elements() -> FiniteElements:
 def check_mode() -> CheckMode:
     """Return the room of check mode."""
     return cast("CheckMode", importlib.import_module("pyop2cxx.check"))
+
+
+@cache
+def tuner() -> Tuner:
+    """Return the room that measures loops."""
+    return cast("Tuner", importlib.import_module("pyop2cxx.tune"))
 
 
 @cache

@@ -28,7 +28,7 @@ from pyop2cxx.exceptions import (
 from pyop2cxx.runtime import communicators
 from pyop2cxx.runtime.engine import Bounded, Engine
 from pyop2cxx.runtime.options import OPTIONS, Configuration
-from pyop2cxx.runtime.processes import Processes
+from pyop2cxx.runtime.processes import Processes, local_place
 from pyop2cxx.runtime.seams import lazy_recorder
 
 if TYPE_CHECKING:
@@ -278,6 +278,7 @@ class Runtime:
         self._backends.clear()
         self._constants.clear()
         self.states.clear()
+        self._keep_tuned()
         self.processes.forget()
         self.program_options.clear()
         self._engine = None
@@ -288,6 +289,12 @@ class Runtime:
         self.epoch += 1
         self.configuration.reset()
         self.follow_lazy()  # also if the option has the same value as before
+
+    def _keep_tuned(self) -> None:
+        """Write new measurements; of several processes with one program, the first does."""
+        if self._engine is not None and local_place()[0] == 0:
+            self._engine.operations.keep_measurements()
+            self._engine.tuned.keep()
 
     @staticmethod
     def warn_of_vain_write(what: str) -> None:

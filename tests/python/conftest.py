@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+os.environ.setdefault("PYOP2CXX_TUNE", "off")  # what a test measures is nothing for another
+op2.configuration.reset()
+
 FIRST = (
     *("test_without_pyop2.py", "test_cpp_files.py", "test_saved_graphs.py", "test_cuda.py"),
     *("test_races.py", "test_wheel.py", "test_fuzz.py", "test_hostile.py", "test_leaf_files.py"),

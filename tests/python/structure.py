@@ -43,18 +43,19 @@ PYTHON_RANKS = {
     "check": 11,
     "chain": 12,
     "graph": 13,
-    "ahead": 14,
-    "algebra": 15,
-    "mesh": 16,
-    "io": 17,
-    "plot": 18,
-    "fem": 19,
-    "reports": 20,
-    "pyop2": 21,
-    "op2": 22,
-    "__init__": 23,
-    "__main__": 23,
-    "pytest_plugin": 23,
+    "tune": 14,
+    "ahead": 15,
+    "algebra": 16,
+    "mesh": 17,
+    "io": 18,
+    "plot": 19,
+    "fem": 20,
+    "reports": 21,
+    "pyop2": 22,
+    "op2": 23,
+    "__init__": 24,
+    "__main__": 24,
+    "pytest_plugin": 24,
 }
 """Rooms of the package, from the ground up; beside them the modules that lie in no room."""
 LATE_IMPORTS = {
@@ -70,11 +71,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 41_370
+CODE_LINES = 42_520
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 26_420),
-    "all rooms": (None, 56_320),
+    "all rooms": (None, 56_400),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

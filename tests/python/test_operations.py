@@ -13,6 +13,7 @@ import pytest
 from pyop2cxx import _core, op2
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.runtime.operations import Operations
+from pyop2cxx.runtime.tuned import Tuned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,8 @@ def test_a_row_says_how_long_it_took() -> None:
 
 def of_its_own() -> tuple[Operations, _core.Dispatcher]:
     dispatcher = _core.Dispatcher()
-    return Operations(dispatcher.operations, {"deterministic": False}), dispatcher
+    options = {"deterministic": False, "tune": "off", "static": False, "cache_dir": ""}
+    return Operations(dispatcher.operations, options, Tuned(options, lambda _: None)), dispatcher
 
 
 def test_what_is_done_by_several_threads_is_counted() -> None:

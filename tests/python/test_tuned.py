@@ -3,24 +3,30 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import json
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from programs import is_gpu
 
 from pyop2cxx import op2
-from pyop2cxx.ahead import tuned
 from pyop2cxx.ahead.entries import Collected
-from pyop2cxx.ahead.manifest import MANIFEST, measured_of
+from pyop2cxx.ahead.manifest import MANIFEST
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.reports.cli import main
+from pyop2cxx.runtime.tuned_file import Entry, Place, read, written
+from pyop2cxx.tune.measure import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PROGRAM = """
 import numpy as np
@@ -89,61 +95,75 @@ print(loop.explain().lanes, dict(loop.explain().tuning), sep="|")
     return [word for line in done.stdout.splitlines() for word in line.split("|")]
 
 
+def measured_in(folder: Path) -> dict[tuple[str, str], Entry]:
+    """The measurements of a table, by loop and backend."""
+    found: dict[tuple[str, str], Entry] = {}
+    for name in manifest_of(folder)["tuned"]:
+        place, entries, problem = read(folder / name)
+        assert place is not None
+        assert not problem
+        found |= {(one.name, place.backend): one for one in entries}
+    return found
+
+
 def test_each_loop_is_measured_on_each_backend(built: Path) -> None:
     manifest = manifest_of(built / "lib")
     backends = {loop["backend"] for loop in manifest["loops"]}
-    assert {(one["kernel"], one["backend"]) for one in manifest["tuned"]} == {
+    measured = measured_in(built / "lib")
+    assert set(measured) == {
         (kernel, backend) for kernel in ("flux", "step", "add") for backend in backends
     }
-    for one in manifest["tuned"]:
-        took = one["microseconds"]
+    for subject, one in measured.items():
         # a direct loop has lanes to choose, but for GPUs
-        assert len(took) >= (1 if is_gpu(one["backend"]) else 2)
-        assert all(0 < number < 1e6 for number in took.values())
-        way = tuned.Way(one["strategy"], one["lanes"], tuple(sorted(one["tuning"].items())))
-        assert str(way) in took
-        assert f"{took[str(way)]:.1f} us" in one["why"]
+        assert one.n >= (1 if is_gpu(subject[1]) else 2)
+        assert 0 < one.us <= one.rule_us < 1e6
         # what was chosen is in the table
-        assert (one["strategy"], one["lanes"]) in {
+        assert (one.way["strategy"], one.way["lanes"]) in {
             (loop["strategy"], loop["lanes"])
             for loop in manifest["loops"]
-            if (loop["kernel"], loop["backend"]) == (one["kernel"], one["backend"])
+            if (loop["kernel"], loop["backend"]) == subject
         }
-    (flux,) = [
-        one for one in manifest["tuned"] if (one["kernel"], one["backend"]) == ("flux", "openmp")
-    ]
-    assert {name.split(",")[0] for name in flux["microseconds"]} >= {"block", "atomic"}
+    assert measured["flux", "openmp"].n > measured["step", "openmp"].n  # more strategies
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
 def test_what_was_measured_is_run(built: Path, backend: str) -> None:
-    (one,) = [
-        one
-        for one in manifest_of(built / "lib")["tuned"]
-        if (one["kernel"], one["backend"]) == ("flux", backend)
-    ]
+    one = measured_in(built / "lib")["flux", backend]
     total, strategy, why, lanes, numbers = program_with(built, built / "lib", backend)
-    assert (strategy, int(lanes), numbers) == (one["strategy"], one["lanes"], str(one["tuning"]))
-    assert why.startswith("measured when the table was built, on 2999 elements")
+    found = {"strategy": strategy, "lanes": int(lanes), "tuning": ast.literal_eval(numbers)}
+    assert found == one.way
+    assert why.startswith(f"measured (device, {one.when}): ")
     assert float(total) == sum(i % 7 for i in range(3000))
+
+
+def changed(folder: Path, backend: str, text: Callable[[str], str]) -> None:
+    """Change the file of a backend's measurements."""
+    (name,) = [one for one in manifest_of(folder)["tuned"] if Path(one).name.startswith(backend)]
+    (folder / name).write_text(text((folder / name).read_text()))
 
 
 def test_another_outcome_is_another_choice(built: Path) -> None:
     """As if 'atomic' had been fastest: the table has it, for a loop that asks for it."""
     library = built / "other"
     shutil.copytree(built / "lib", library)
-    manifest = manifest_of(library)
     lanes = min(
         loop["lanes"]
-        for loop in manifest["loops"]
+        for loop in manifest_of(library)["loops"]
         if (loop["backend"], loop["strategy"]) == ("openmp", "atomic") and loop["kernel"] == "flux"
     )
-    for one in manifest["tuned"]:
-        if (one["kernel"], one["backend"]) == ("flux", "openmp"):
-            one |= {"strategy": "atomic", "lanes": lanes, "tuning": {}, "why": "measured elsewhere"}
-    (library / MANIFEST).write_text(json.dumps(manifest))
-    total, *chosen = program_with(built, library, "openmp")
-    assert chosen == ["atomic", "measured elsewhere", str(lanes), "{}"]
+
+    def other(text: str) -> str:
+        body = json.loads(text)
+        way = {"strategy": "atomic", "lanes": lanes, "tuning": {}}
+        entries = [Entry(**one) for one in body["entries"]]
+        others = [one for one in entries if one.name != "flux"]
+        fast = [replace(one, way=way, us=1.0, rule_us=3.0) for one in entries if one not in others]
+        return written(Place(**body["place"]), [*others, *fast])
+
+    changed(library, "openmp", other)
+    total, strategy, why, *chosen = program_with(built, library, "openmp")
+    assert [strategy, *chosen] == ["atomic", str(lanes), "{}"]
+    assert why.endswith("1.0 us in place of 3.0 by the rules")
     assert float(total) == sum(i % 7 for i in range(3000))
 
 
@@ -156,6 +176,14 @@ def test_without_tuned_the_rules_choose(built: Path, tmp_path: Path) -> None:
     assert "measured" not in why
 
 
+def test_damaged_measurements_of_a_table_are_said(built: Path) -> None:
+    library = built / "damaged"
+    shutil.copytree(built / "lib", library)
+    changed(library, "openmp", lambda text: text[: len(text) // 2])
+    with pytest.raises(UsageError, match=r"it is cut short.*; build the folder again"):
+        op2.dispatch.load(library)
+
+
 def test_the_data_of_the_program_are_as_they_were() -> None:
     cells = op2.Set(100, "cells")
     x, n = op2.Dat(cells, name="x"), op2.Global(1, 0, "int32", name="n")
@@ -163,10 +191,11 @@ def test_the_data_of_the_program_are_as_they_were() -> None:
     loop = op2.ParLoop(kernel, cells, x(op2.RW), n(op2.INC))
     loop.compute()
     for backend in ("sequential", "openmp"):
-        found = tuned.decide(loop, backend)
-        assert isinstance(found, tuned.Decision)
-        assert found.seconds[found.way] <= found.seconds[found.usual]
-        assert measured_of(found.described()) == (found.key, found.measured)
+        found = decide(loop, backend)
+        assert isinstance(found, Entry)
+        assert found.us <= found.rule_us
+        assert found.n >= 2
+        assert not found.refused
     assert x.data_ro.tolist() == [1.0] * 100
     assert n.data_ro.tolist() == [100]
 
@@ -176,9 +205,7 @@ def test_what_is_asked_for_is_not_measured() -> None:
     x = op2.Dat(cells, name="x")
     kernel = op2.Kernel("void one(double *x) { x[0] = 1; }", "one")
     loop = op2.ParLoop(kernel, cells, x(op2.WRITE), lanes=4)
-    assert tuned.decide(loop, "sequential") == (
-        "its strategy, its lanes or its tuning were asked for"
-    )
+    assert decide(loop, "sequential") == ("its strategy, its lanes or its tuning were asked for")
 
 
 def test_loops_that_were_not_measured_are_named() -> None:
@@ -199,10 +226,5 @@ def test_what_could_not_be_put_back_is_not_measured() -> None:
     with op2.backend("sequential"):
         loop = op2.ParLoop(put, cells, op2.Dat(cells, 1.0)(op2.READ), handle)
         loop.compute()
-        assert "handed an address" in str(tuned.decide(loop, "sequential"))
+        assert "handed an address" in str(decide(loop, "sequential"))
     assert box[0] == 4.0
-
-
-def test_a_damaged_measurement_is_said() -> None:
-    with pytest.raises(UsageError, match="the manifest is damaged"):
-        measured_of({"key": "a", "strategy": "atomic", "lanes": 0})

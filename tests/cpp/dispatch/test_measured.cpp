@@ -70,5 +70,20 @@ TEST(Measured, SizesAndKindsAreTheirOwn) {
   EXPECT_EQ(measured.next("axpy", 1000, two).which, 0U);
 }
 
+TEST(Measured, WhatAnotherProcessFoundIsNotMeasuredAgain) {
+  Measured first;
+  (void)calls(first, 20, 1000, two, {20, 10});
+  (void)calls(first, 2, 8, two, {20, 10});  // too few
+  const std::vector<Measured::Decided> found = first.decided();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].size, 10);
+  Measured second;
+  for (const auto& [way, nanoseconds] : found[0].nanoseconds) {
+    second.learn(found[0].kind, found[0].size, way, nanoseconds);
+  }
+  EXPECT_EQ(calls(second, 3, 600, two, {20, 10}), (std::vector{0, 3}));
+  EXPECT_FALSE(second.next("dot", 8, two).is_decided);
+}
+
 }  // namespace
 }  // namespace op2::dispatch

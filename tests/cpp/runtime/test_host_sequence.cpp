@@ -267,6 +267,17 @@ TEST_F(HostSequenceTest, TheFasterWayIsKept) {
   }
 }
 
+TEST_F(HostSequenceTest, WhatAnotherProcessFoundIsNotMeasuredAgain) {
+  for (const bool is_shared : {true, false}) {
+    const auto first = loop(true);
+    HostSequence sequence({first, loop(false)});
+    sequence.learn({{Way::as_one, is_shared ? 10 : 20}, {Way::alone, 15}});
+    sequence.run(4);
+    EXPECT_EQ(first->n_shared, is_shared ? 3 : 0);
+    EXPECT_EQ(sequence.trial().kept(), is_shared ? Way::as_one : Way::alone);
+  }
+}
+
 TEST_F(HostSequenceTest, ALoopThatFailsEndsTheRegion) {
   const auto bad = loop(true);
   const auto next = loop(false);

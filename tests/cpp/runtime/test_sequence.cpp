@@ -261,6 +261,21 @@ TEST_F(CudaTrial, AReplayThatDoesNotPayIsGivenUp) {
   EXPECT_EQ(timing_->n_calls, 3 * 25);
 }
 
+TEST_F(CudaTrial, WhatAnotherProcessFoundIsNotMeasuredAgain) {
+  Sequence fast = sequence(25);
+  fast.learn({{Way::as_one, 25}, {Way::alone, 30}});
+  EXPECT_EQ(fast.trial().kept(), Way::as_one);
+  (void)fast.run(1);
+  const int n_waits = fake_.n_waits;
+  (void)fast.run(5);
+  EXPECT_EQ(fake_.n_replays, 5);
+  EXPECT_EQ(fake_.n_waits, n_waits);
+  Sequence slow = sequence(31);
+  slow.learn({{Way::as_one, 31}, {Way::alone, 30}});
+  (void)slow.run(5);
+  EXPECT_EQ(fake_.n_replays, 5);
+}
+
 TEST_F(CudaTrial, ManyAreMeasuredAtOnceWhereManyAreAskedFor) {
   Sequence loops = sequence(25);
   (void)loops.run(1);

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command ``pyop2cxx tune PROGRAM``: each loop of a program is measured in all its ways."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx.ahead.programs import run_to_the_end, watched
+from pyop2cxx.exceptions import UsageError
+from pyop2cxx.pipeline import flow
+from pyop2cxx.reports.tune import rows_of
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.showing import Tabled
+from pyop2cxx.runtime.tuned_file import Entry, Place, change, merged, size_of
+from pyop2cxx.tune.measure import crashed, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_MOST_CRASHES = 8
+_MEASURE = (
+    "import sys; from pyop2cxx.reports.tune_program import measure; "
+    "sys.exit(measure(*sys.argv[1:]))"
+)
+_RUN = (
+    "import sys; from pyop2cxx.reports.tune_program import run_plainly; "
+    "sys.exit(run_plainly(*sys.argv[1:]))"
+)
+
+
+class Tuned(Tabled):
+    """The measured loops of a program; `print` shows a table.
+
+    Args:
+        entries: The measurements.
+        left_out: Loops without a measurement, with reasons.
+        notes: Crashes, and the end of the program, if not usual.
+    """
+
+    def __init__(
+        self, entries: Sequence[Entry], left_out: Sequence[str], notes: Sequence[str]
+    ) -> None:
+        self.entries, self.left_out, self.notes = tuple(entries), tuple(left_out), tuple(notes)
+
+    def _as_rows(self) -> tuple[str, list[tuple[str, ...]], str]:
+        below = [*(f"not measured: {why}" for why in self.left_out), *self.notes]
+        return "", rows_of(self.entries), "\n".join(below)
+
+    def __str__(self) -> str:
+        below = self._as_rows()[2]
+        return super().__str__() + (f"\n{below}" if below else "")
+
+
+def tune_program(
+    path: str,
+    arguments: Sequence[str],
+    backend: str = "",
+    minutes: float = 10.0,
+    tell: Callable[[str], None] = print,
+) -> Tuned:
+    """Run a program and measure the loops, then run the program once more for other trials.
+
+    Each run is a process. A way that ends the process by a signal is noted, and the program begins
+    again without the way.
+
+    Args:
+        path: The program.
+        arguments: `sys.argv` of the program, behind the name.
+        backend: Backend of loops, unless the program says otherwise; empty for the usual one.
+        minutes: No way is tried later; the program itself may take longer.
+        tell: Gets a line for each loop and run.
+
+    Raises:
+        UsageError: The file or the backend does not exist, or the time is not positive.
+    """
+    if not Path(path).is_file():
+        raise UsageError(f"tune: there is no file '{path}'; pass a Python program")
+    if not minutes > 0:
+        raise UsageError(f"tune: --minutes {minutes:g}: expected a number above 0")
+    if backend and backend not in runtime.backend_names():
+        known = ", ".join(runtime.backend_names())
+        raise UsageError(f"tune: there is no backend '{backend}'; there are: {known}")
+    deadline, notes = time.time() + 60.0 * minutes, []
+    with TemporaryDirectory() as folder:
+        journal, out = Path(folder) / "journal", Path(folder) / "out"
+        given = [str(journal), str(out), repr(deadline), backend, path, *arguments]
+        for _ in range(_MOST_CRASHES):
+            journal.unlink(missing_ok=True)
+            status = _run(_MEASURE, given)
+            if status >= 0 or not journal.exists():
+                break
+            notes.append(_note_crash(json.loads(journal.read_text()), status))
+            tell(notes[-1])
+        if status:
+            notes.append(f"the program ended with {_end_of(status)}")
+        found: dict[str, Any] = {"entries": [], "left out": []}
+        if out.exists():
+            found = json.loads(out.read_text())
+        elif not status:
+            notes.append("the program ended the process itself: nothing is known of its loops")
+        if not status:
+            tell("running once more, for chains, graphs and libraries")
+            _run(_RUN, [backend, path, *arguments])
+    return Tuned([Entry(**one) for one in found["entries"]], found["left out"], notes)
+
+
+def _run(code: str, given: Sequence[str]) -> int:
+    environment = {**os.environ, "PYOP2CXX_TUNE": "use"}
+    command = [sys.executable, "-c", code, *given]
+    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+    return done.returncode
+
+
+def _end_of(status: int) -> str:
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
+
+def _note_crash(journal: dict[str, Any], status: int) -> str:
+    """Keep a way from being tried again, and return a line."""
+    how = f"the process ended with {_end_of(status)}"
+    place, entry = Place(*journal["place"]), crashed(journal, how)
+    problem = change(Path(journal["folder"]), place, partial(merged, new=[entry]))
+    line = f"'{entry.name}' on {place.backend}: {journal['way']}: {how}"
+    return f"{line}; {problem}" if problem else line
+
+
+# In the processes that run the program
+
+
+def run_plainly(backend: str, path: str, *arguments: str) -> int:
+    """Run a program with measured choices; trials of chains, graphs and libraries are kept.
+
+    Args:
+        backend: As for `tune_program`.
+        path: The program.
+        *arguments: Of the program.
+    """
+    if backend:
+        runtime.init(backend=backend)
+    return run_to_the_end(path, arguments, "tune").status
+
+
+def measure(journal: str, out: str, deadline: str, backend: str, path: str, *arguments: str) -> int:
+    """Run a program, measure each loop when it is ready, and store the results in a file.
+
+    Args:
+        journal: File with the way under trial.
+        out: File for the results.
+        deadline: No way is tried later; seconds since the epoch.
+        backend: As for `tune_program`.
+        path: The program.
+        *arguments: Of the program.
+    """
+    if backend:
+        runtime.init(backend=backend)
+    measuring = _Measuring(Path(journal), float(deadline))
+    with watched(measuring.note):
+        end = run_to_the_end(path, arguments, "tune")
+    sys.stderr.write(end.shown)
+    runtime.exit()
+    entries = [asdict(one) for one in measuring.entries.values()]
+    text = json.dumps({"entries": entries, "left out": list(measuring.left_out)})
+    Path(out).write_text(text)
+    Path(journal).unlink(missing_ok=True)
+    return end.status
+
+
+class _Measuring:
+    """Measures loops, each once for each size.
+
+    Args:
+        journal: File with the way under trial.
+        deadline: No way is tried later.
+
+    Attributes:
+        entries: The measurements.
+        left_out: Loops without a measurement, with reasons; each once.
+    """
+
+    def __init__(self, journal: Path, deadline: float) -> None:
+        self._journal, self._deadline = journal, deadline
+        self.entries: dict[object, Entry] = {}
+        self.left_out: dict[str, None] = {}
+
+    def note(self, loop: Any) -> None:
+        """Measure a loop that is ready."""
+        request = flow.here(loop.request(loop.symbolic(), {}))
+        backend, tuned = request.backend.name, runtime.engine.tuned
+        subject = (flow.measured_key(request), flow.facts_key(request), size_of(loop.items.n))
+        if subject in self.entries or not tuned.is_on:
+            return
+        known = flow.known(request)
+        if known is not None and known.level == "exact" and known.entry.n:
+            self.entries[subject] = known.entry
+            return
+        name = f"'{request.name}' on {backend}"
+        if time.time() > self._deadline:
+            self.left_out[f"{name}: no time was left"] = None
+            return
+        found = decide(loop, backend, self._journal, self._deadline)
+        if not isinstance(found, Entry):
+            self.left_out[f"{name}: {found}"] = None
+            return
+        tuned.note(backend, found)
+        tuned.keep()
+        self.entries[subject] = found
+        told = f"{name}, {loop.items.n} elements: {found.n} ways, gain {found.gain:.2f}"
+        sys.stderr.write(f"{told}\n")
+        for way, why in found.refused.items():
+            sys.stderr.write(f"  refused: {way}: {why}\n")

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measurements of the fastest way of a loop, with results compared."""
+
+from pyop2cxx.tune.measure import before_first_call
+
+__all__ = ["before_first_call"]

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measurement of the fastest way of a loop on the program's data, which are put back."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from pyop2cxx import _core
+from pyop2cxx.base.access import READ
+from pyop2cxx.chain.compare import difference, largest, read_all
+from pyop2cxx.chain.group_loop import GroupLoop
+from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.loop.execute import prepared
+from pyop2cxx.loop.parts import Kind
+from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.tuning import tuning_of
+from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tuned_file import LOOP, Entry, now, size_of
+from pyop2cxx.tune.ways import Space, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from pyop2cxx.base.arrays import Array
+    from pyop2cxx.pipeline.request import Request
+
+_ROUNDS = 5
+_SECONDS = 0.004  # of a measurement with several short runs
+_MOST_RUNS = 50
+_GAIN = 0.95  # largest share of the rules' time for a change of the way
+_N_COMPILERS = 4
+_N_BEST = 2
+"""Of so many strategies other lanes are tried."""
+
+
+def why_not(loop: Any) -> str:
+    """Return the reason why a loop cannot be measured; empty: possible."""
+    if isinstance(loop, GroupLoop):
+        return "it is several loops of a chain"
+    if runtime.static:
+        return "the program ran in static mode"
+    if any(part.kind is Kind.HANDLE for part in loop.parts) or loop.kernel.calls_petsc:
+        return "it is handed an address, and what is there could not be put back"
+    if loop.kernel.core.body is None:
+        return "its kernel is passed on as it is written, and may keep values of its own"
+    return ""
+
+
+def decide(
+    loop: Any, backend: str, journal: Path | None = None, deadline: float | None = None
+) -> Entry | str:
+    """Measure a loop already made ready, and return the fastest way; or a reason for none.
+
+    Data are restored. A way must give the results of the rules' way, and be faster by a twentieth.
+
+    Args:
+        loop: The `ParLoop`.
+        backend: Backend to measure; the device must be present.
+        journal: File with the way under trial, for the process that learns of a crash.
+        deadline: No more ways are tried at this time of `time.time`.
+    """
+    if why := why_not(loop):
+        return why
+    request = loop.request(loop.symbolic(), {"backend": backend})
+    if not flow.is_free(request):
+        return "its strategy, its lanes or its tuning were asked for"
+    try:
+        return _Measurement(loop, request, journal, deadline).entry()
+    except Op2Error as error:
+        return str(error).partition("\n")[0]
+
+
+def before_first_call(loop: Any) -> bool:
+    """Measure a loop under ``tune="online"``, unless known exactly; return whether measured.
+
+    Args:
+        loop: A `ParLoop` with all arguments ready.
+    """
+    tuned = runtime.engine.tuned
+    backend = runtime.backend
+    if why_not(loop) or not tuned.is_on:
+        return False
+    request = flow.here(loop.request(loop.symbolic(), {}))
+    if not flow.is_free(request):
+        return False
+    found = flow.known(request)
+    if found is not None and found.level == "exact":
+        return False
+    made = decide(loop, backend)
+    if isinstance(made, Entry):
+        tuned.note(backend, made)
+    return isinstance(made, Entry)
+
+
+class _Measurement:
+    """The measurement of a loop.
+
+    Args:
+        loop: The `ParLoop`.
+        request: The request of the loop, with all choices left to the rules.
+        journal: As for `decide`.
+        deadline: As for `decide`.
+    """
+
+    def __init__(
+        self, loop: Any, request: Request, journal: Path | None, deadline: float | None
+    ) -> None:
+        self._loop, self._journal, self._deadline = loop, journal, deadline
+        self._device = runtime.engine.chosen_device(request.backend)
+        if self._device is not None:
+            request = flow.suited_to(request, self._device)
+        self._request = request
+        self._space = Space(loop, request, self._device)
+        self._runs: dict[Way, _core.PreparedLoop] = {}
+        self._seconds: dict[Way, list[float]] = {}
+        self._expected: list[tuple[Any, Array, Array]] = []  # object, values before, values after
+        self._magnitude = 0.0
+        name = request.backend.name
+        self._about: dict[str, Any] = {
+            "kind": LOOP,
+            "key": flow.measured_key(request),
+            "facts": flow.facts_key(request),
+            "size": size_of(request.n_elements),
+            "name": request.name,
+        }
+        identity = tuple(self._about[one] for one in ("kind", "key", "facts", "size"))
+        old = [one for one in runtime.engine.tuned.entries(name, LOOP) if one.identity == identity]
+        self._refused = dict(old[-1].refused) if old else {}
+
+    def entry(self) -> Entry:
+        """Find the fastest strategy, then the fastest lanes, then the fastest block sizes."""
+        space, usual = self._space, self._space.usual
+        self._refused.pop(str(usual), None)
+        self._bind(usual)
+        self._expect(usual)
+        self._measure([usual, *space.strategies()])
+        ranked = sorted(self._seconds, key=self._rank)[:_N_BEST]
+        self._measure([*ranked, *(way for one in ranked for way in space.lanes(one))])
+        best = self._best()
+        self._measure([best, *space.numbers(best)])
+        best = self._best()
+        if best != usual:
+            again = self._times([usual, best])  # the fastest of many was lucky
+            self._seconds |= again
+            if min(again[best]) > _GAIN * min(again[usual]):
+                best = usual
+        own = self._seconds[best]
+        return Entry(
+            **self._about,
+            way=best.described(),
+            us=1e6 * min(own),
+            rule_us=1e6 * min(self._seconds[usual]),
+            spread=median(own) / min(own) - 1.0,
+            n=len(self._seconds),
+            when=now(),
+            refused=self._refused,
+        )
+
+    def _rank(self, way: Way) -> tuple[float, bool]:
+        return min(self._seconds[way]), way != self._space.usual
+
+    def _best(self) -> Way:
+        """Return the fastest way so far; among equals the rules' choice."""
+        return min(self._seconds, key=self._rank)
+
+    def _measure(self, ways: Iterable[Way]) -> None:
+        """Note the times of the possible ways."""
+        is_late = self._deadline is not None and time.time() > self._deadline
+        wanted = list(dict.fromkeys(ways))
+        if is_late and len(self._seconds) > 0:
+            return
+        self._compile([way for way in wanted if way not in self._runs])
+        for way, took in self._times([way for way in wanted if self._is_possible(way)]).items():
+            self._seconds[way] = [*took, *self._seconds.get(way, ())]
+
+    def _compile(self, ways: Iterable[Way]) -> None:
+        """Compile ways in parallel; failures come again, one by one."""
+        if self._device is not None:
+            return
+
+        def attempt(way: Way) -> None:
+            try:
+                flow.executable(self._in(way))
+            except Op2Error:
+                return
+
+        with ThreadPoolExecutor(_N_COMPILERS) as pool:
+            list(pool.map(attempt, ways))
+
+    def _times(self, ways: list[Way]) -> dict[Way, list[float]]:
+        """Return the times of ways, run by turns: a slow moment of the machine affects all."""
+        trial = _core.Trial(n_arms=max(len(ways), 1), n_each=_ROUNDS)
+        taken: dict[Way, list[float]] = {way: [] for way in ways}
+        while ways and not trial.is_decided:
+            way = ways[trial.next]
+            took = self._timed(self._runs[way])
+            taken[way].append(took)
+            trial.note(trial.next, took)
+        return taken
+
+    def _is_possible(self, way: Way) -> bool:
+        """Return whether a way compiles, runs, and gives the rules' results."""
+        if way in self._runs:
+            return True
+        if str(way) in self._refused:
+            return False
+        try:
+            self._bind(way)
+        except Op2Error:
+            return False
+        self._begin(way)
+        why = self._difference(way)
+        if why:
+            del self._runs[way]
+            self._refused[str(way)] = why
+        return not why
+
+    def _in(self, way: Way) -> Request:
+        numbers = tuning_of(self._request.backend.facts, way.tuning)
+        return replace(
+            self._request,
+            strategy=way.strategy,
+            lanes=way.lanes,
+            tuning=way.tuning,
+            options=self._request.options.tuned(numbers),
+        )
+
+    def _bind(self, way: Way) -> None:
+        """Compile a way and bind the function to the data."""
+        request = self._in(way)
+        executable = flow.executable(request)
+        built = self._loop.symbolic()
+        self._runs[way] = prepared(self._loop, built, request, executable, self._device)
+
+    def _begin(self, way: Way) -> None:
+        """Write down the way under trial, in case the process does not survive."""
+        if self._journal is not None:
+            about = {**self._about, "backend": self._request.backend.name, "way": str(way)}
+            tuned = runtime.engine.tuned
+            about |= {"place": tuned.place(about["backend"]), "folder": str(tuned.folder)}
+            about |= {"usual": self._space.usual.described(), "refused": self._refused}
+            self._journal.write_text(json.dumps(about))
+
+    # Results
+
+    def _written(self) -> list[Any]:
+        parts = self._loop.parts
+        written = {part.owner.uid: part.owner for part in parts if part.access != READ}
+        return list(written.values())
+
+    def _expect(self, usual: Way) -> None:
+        """Remember the results of the rules' way."""
+        written = self._written()
+        before = [read_all(data).copy() for data in written]
+        self._magnitude = largest(
+            {part.owner.uid: part.owner for part in self._loop.parts}.values()
+        )
+        after = self._results(usual, written)
+        self._expected = list(zip(written, before, after, strict=True))
+
+    def _results(self, way: Way, written: Iterable[Any]) -> list[Array]:
+        """Run a way once, and return the written values; data are restored."""
+        run = self._runs[way]
+        run.run_saving([])
+        try:
+            return [read_all(data).copy() for data in written]
+        finally:
+            run.restore()
+
+    def _difference(self, way: Way) -> str:
+        """Return how the results of a way differ from the rules' results; empty if they agree."""
+        found = self._results(way, [data for data, _, _ in self._expected])
+        exact = self._request.options.semantics.deterministic
+        for (data, before, wanted), values in zip(self._expected, found, strict=True):
+            if exact and values.tobytes() != wanted.tobytes():
+                return f"{data.label} has other bits than by {self._space.usual}"
+            where = difference(values, wanted, before, self._magnitude)
+            if where is not None:
+                return (
+                    f"{data.label} has {values[where.place]} at {list(where.place)}, by "
+                    f"{self._space.usual} {wanted[where.place]} ({where.n} of {wanted.size} values "
+                    "differ)"
+                )
+        return ""
+
+    # Times
+
+    def _timed(self, run: _core.PreparedLoop) -> float:
+        """Return the seconds of a run, averaged over several short runs; data are restored."""
+        run.run_saving([])  # makes the plan, and transfers data
+        try:
+            once = self._seconds_of(run.run, 1)
+            n = min(max(1, round(_SECONDS / max(once, 1e-7))), _MOST_RUNS)
+            return min(once, self._seconds_of(run.run, n))
+        finally:
+            run.restore()
+
+    def _seconds_of(self, run: Callable[[], object], n: int) -> float:
+        self._wait()
+        start = time.perf_counter()
+        for _ in range(n):
+            run()
+        self._wait()
+        return (time.perf_counter() - start) / n
+
+    def _wait(self) -> None:
+        if self._device is not None:
+            self._device.device.finish()
+
+
+def crashed(journal: Mapping[str, Any], how: str) -> Entry:
+    """Return an entry that keeps a way from being tried again.
+
+    Args:
+        journal: Contents of the file written by `decide`.
+        how: The end of the process.
+    """
+    about = {name: journal[name] for name in ("kind", "key", "facts", "size", "name")}
+    refused = {**journal["refused"], journal["way"]: how}
+    return Entry(**about, way=journal["usual"], us=0.0, rule_us=0.0, when=now(), refused=refused)
