@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyop2cxx import _core
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ _MOST_BYTES = 3.0
 """Strategies are tried if their modelled bytes are at most so many times the least."""
 _BLOCKS = (1024, 16384)
 _DEVICE_BLOCKS = (64, 128, 256)
+_VECTOR_BYTES = 64
 _SUMS = ("INC", "MIN", "MAX")
 
 
@@ -86,8 +88,11 @@ class Space:
             part.access.name in _SUMS or part.kind is Kind.TOTAL for part in self._loop.parts
         ):
             return
+        widest = runtime.engine.vector_bytes or _VECTOR_BYTES
+        items = [part.dtype.itemsize for part in self._loop.parts if part.dtype.kind in "fc"]
+        most = widest // min(items, default=8)  # more take the compiler minutes and are slower
         for lanes in _LANES:
-            if lanes == best.lanes:
+            if lanes == best.lanes or lanes > most:
                 continue
             if not lanes or not flow.why_not_on_lanes(lanes, best.strategy, self._request):
                 yield replace(best, lanes=lanes)
