@@ -20,6 +20,7 @@ from pyop2cxx.exceptions import (
     IndexValueError,
     MapTypeError,
     MapValueError,
+    SparsityFormatError,
     SparsityShapeError,
     UnsupportedError,
     UsageError,
@@ -122,6 +123,8 @@ class Sparsity(Fixed, Shown):
         as_name(name, "Sparsity", "")
         given = _as_blocks(maps_and_regions, pair)
         flags = (nest is not False, block_sparse is not False, bool(diagonal_block))
+        if is_under_pyop2() and nest is False:
+            _refuse_joined(pair)
         key = (
             *(getattr(part, "uid", part) for ds in pair for part in ds),
             tuple(len(ds) for ds in pair),
@@ -585,6 +588,19 @@ def _as_dsets(dsets: object) -> tuple[Any, Any]:
                 f"{type(found).__name__}"
             )
     return rows, columns
+
+
+def _refuse_joined(dsets: tuple[Any, Any]) -> None:
+    """Refuse a single matrix with the rows or columns of a Global: Firedrake asks PyOP2 that way.
+
+    Raises:
+        SparsityFormatError: There are some.
+    """
+    if any(len(ds) > 1 and isinstance(part, GlobalDataSet) for ds in dsets for part in ds):
+        raise SparsityFormatError(
+            "Sparsity: with nest=False all fields share a single matrix, which PyOP2 does not make "
+            "with the rows or columns of a Global; leave nest out"
+        )
 
 
 def _as_blocks(given: object, dsets: tuple[Any, Any]) -> Blocks:

@@ -15,6 +15,7 @@ from pyop2cxx.exceptions import (
     MapTypeError,
     MapValueError,
     NameTypeError,
+    SparsityFormatError,
     SparsityShapeError,
     StaticModeError,
     UsageError,
@@ -279,3 +280,16 @@ def test_a_matrix_made_after_the_change_has_the_places_of_now(backend: str) -> N
             2.0 if row in np.ravel(values) else 0.0 for row in range(5)
         ]
         del mat
+
+
+def test_under_pyop2_a_global_is_in_no_single_matrix(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = op2.GlobalDataSet(op2.Global(1))
+    both = op2.MixedDataSet((world.dset, one))
+    pairs = {(0, 0): [(world.c2n, world.c2n, None)], (0, 1): [(world.c2n, None, None)]}
+    assert not op2.Sparsity((both, both), pairs, nest=False).nested
+    monkeypatch.setattr("pyop2cxx.sets.sparsities.is_under_pyop2", lambda: True)
+    with pytest.raises(SparsityFormatError, match="leave nest out"):
+        op2.Sparsity((both, both), pairs, nest=False)
+    assert op2.Sparsity((both, both), pairs).nested
