@@ -338,6 +338,8 @@ class Runtime:
     def _options_changed(self, names: frozenset[str]) -> None:
         self.epoch += 1
         self._usual_backend = ""
+        if self._engine is not None:
+            self._engine.tuned.follow_options()
         self.static = self.configuration["static"]
         self._set_up_coherence()
         if "log_level" in names:

@@ -59,13 +59,13 @@ class Tuned:
         self._configuration = configuration
         self._place_of = place_of
         self._lock = threading.RLock()
-        self._places: dict[object, Place | None] = {}
+        self._places: dict[str, Place | None] = {}
         self._known: dict[str, dict[tuple[str, str], list[Entry]]] = {}  # by name of the file
         self._others: dict[str, dict[tuple[str, str], list[Entry]]] = {}  # by backend
         self._shipped: dict[tuple[str, str], list[Entry]] = {}
         self._new: dict[Place, dict[tuple[str, str, str, int], Entry]] = {}
         self._answers: dict[object, Known | None] = {}
-        self._has: dict[object, bool] = {}
+        self._has: bool | None = None  # None: not looked yet
         self.problems: list[str] = []
         self.n_new = 0
 
@@ -85,12 +85,10 @@ class Tuned:
         """Whether anything may be known about loops."""
         if self._shipped or self._new:
             return True
-        state = self._state()
-        found = self._has.get(state)
-        if found is None:
+        if self._has is None:
             folder = self.folder if self.is_on else None
-            found = self._has[state] = folder is not None and folder.is_dir()
-        return found
+            self._has = folder is not None and folder.is_dir()
+        return self._has
 
     def loop(self, backend: str, key: str, facts: str, size: int) -> Known | None:
         """Return what is known about a loop: of this device first, then of other devices.
@@ -101,11 +99,13 @@ class Tuned:
             facts: Digest of facts about Maps.
             size: Bits of the number of elements.
         """
-        asked = (backend, key, facts, size, self._state())
-        if asked not in self._answers:
+        asked = (backend, key, facts, size)
+        try:  # a warm answer takes no lock
+            return self._answers[asked]
+        except KeyError:
             with self._lock:
-                self._answers[asked] = self._loop(backend, key, facts, size)
-        return self._answers[asked]
+                found = self._answers[asked] = self._loop(backend, key, facts, size)
+            return found
 
     def _loop(self, backend: str, key: str, facts: str, size: int) -> Known | None:
         own = self._of(backend).get((LOOP, key), ())
@@ -183,7 +183,7 @@ class Tuned:
     def keep(self) -> None:
         """Write new measurements. Problems are noted, never raised."""
         with self._lock:
-            new, self._new = self._new, {}
+            new, self._new, self._has = self._new, {}, None
             folder = self.folder
             if not new or folder is None or not self.is_on:
                 return
@@ -193,27 +193,22 @@ class Tuned:
             for place, entries in new.items():
                 self._note_problem(change(folder, place, partial(merged, new=entries.values())))
 
-    def forget(self) -> None:
-        """Read the files again on the next question."""
+    def follow_options(self) -> None:
+        """Forget answers that depend on options: an option has changed."""
         with self._lock:
-            for table in (self._known, self._others, self._answers, self._places, self._has):
-                table.clear()
+            self._answers.clear()
+            self._places.clear()
+            self._has = None
 
     def place(self, backend: str) -> Place | None:
         """Return the place of a backend's loops, if known."""
         with self._lock:
             return self._place(backend)
 
-    def _state(self) -> tuple[object, ...]:
-        names = ("tune", "static", "eti_only", "platform", "device", "threads", "cc", "cflags")
-        options = self._configuration
-        return tuple([options[name] for name in names] + [options["cache_dir"]])
-
     def _place(self, backend: str) -> Place | None:
-        key = (backend, self._state())
-        if key not in self._places:
-            self._places[key] = self._place_of(backend)
-        return self._places[key]
+        if backend not in self._places:
+            self._places[backend] = self._place_of(backend)
+        return self._places[backend]
 
     def _of(self, backend: str) -> dict[tuple[str, str], list[Entry]]:
         """Return the entries of this device, by kind and key."""
