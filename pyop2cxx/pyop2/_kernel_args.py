@@ -84,15 +84,16 @@ class ComposedMapKernelArg(_Described):
     """A ComposedMap without values.
 
     Attributes:
-        base_maps: The Maps, the last applied first.
+        base_maps: The Maps, the last applied first; those of a composed one in its place.
     """
 
     base_maps: tuple[MapKernelArg, ...]
 
-    def __init__(self, *maps: MapKernelArg) -> None:
-        if not maps or not all(isinstance(m, MapKernelArg) for m in maps):
+    def __init__(self, *maps: MapKernelArg | ComposedMapKernelArg) -> None:
+        if not maps or not all(isinstance(m, MapKernelArg | ComposedMapKernelArg) for m in maps):
             raise MapTypeError(f"ComposedMapKernelArg: expected MapKernelArgs, got {maps!r}")
-        object.__setattr__(self, "base_maps", maps)
+        plain = (m.base_maps if isinstance(m, ComposedMapKernelArg) else (m,) for m in maps)
+        object.__setattr__(self, "base_maps", tuple(one for part in plain for one in part))
 
     @property
     def arity(self) -> int:

@@ -343,3 +343,19 @@ def test_the_same_data_again_change_nothing() -> None:
         loop()
         assert loop.prepared is ready
     assert (y.data_ro.tolist(), g.data_ro.tolist()) == ([2, 4, 8, 4], [6])
+
+
+def test_a_composed_map_of_composed_maps() -> None:
+    cells, faces, marks = op2.Set(2), op2.Set(3), op2.Set(2)
+    first = op2.Map(cells, NODES, 2, [0, 1, 2, 3])
+    to_cell, to_face = op2.Map(faces, cells, 1, [1, 0, 1]), op2.Map(marks, faces, 1, [2, 1])
+    nested = op2.ComposedMap(op2.ComposedMap(first, to_cell), to_face)
+    inner = op2.ComposedMap(first, op2.ComposedMap(to_cell, to_face))
+    for path in (nested, inner):
+        described = path._global_kernel_arg
+        assert [one.arity for one in described.base_maps] == [2, 1, 1]
+        local = op2.LocalKernel("void k(double *x) { x[0] += 1; x[1] += 2; }", "k", [INC])
+        kernel = op2.GlobalKernel(local, [op2.DatKernelArg((1,), described)])
+        x = op2.Dat(NODES)
+        op2.Parloop(kernel, marks, [op2.DatParloopArg(x, path)])()
+        assert x.data_ro.tolist() == [1, 2, 1, 2]
