@@ -75,7 +75,7 @@ class HostBlas:
 @pytest.fixture
 def host_blas(device: _core.Device, monkeypatch: pytest.MonkeyPatch) -> DeviceLibraries:
     """A library for the device of the test; `cublas` is to be set."""
-    libraries = DeviceLibraries(device, {})  # type: ignore[arg-type]
+    libraries = DeviceLibraries(device, {}, ("a device", 0))  # type: ignore[arg-type]
     monkeypatch.setattr(runtime.engine, "device_libraries", lambda _: libraries)
     return libraries
 

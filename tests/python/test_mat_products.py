@@ -223,7 +223,7 @@ def test_a_library_takes_turns_with_the_loop(
 ) -> None:
     graph = Graph()
     graph.there()
-    libraries = DeviceLibraries(device, {})  # type: ignore[arg-type]
+    libraries = DeviceLibraries(device, {}, ("a device", 0))  # type: ignore[arg-type]
     libraries.__dict__["cusparse"] = object()
     monkeypatch.setattr(runtime.engine, "device_libraries", lambda _: libraries)
     other = OtherWay(graph)
