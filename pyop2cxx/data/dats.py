@@ -549,6 +549,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         other.allocated("copy")
         same = subset is None and self._dtype == other.dtype
         same = same and self.stride == other.stride == 0  # not components of others
+        held = other.petsc_vector
+        on_host = held is not None and held.is_held  # PETSc may change the values next, there
+        same = same and not on_host
         if same and self._copy_waits(other, casting):
             return
         if subset is None:
@@ -558,7 +561,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if same and other.buffer.copy_on_device(self.buffer):
             other._wrote(halo_valid=self.halo_valid)
             return
-        if at_device(self, other) and device_algebra().copy(self, other, subset):
+        if not on_host and at_device(self, other) and device_algebra().copy(self, other, subset):
             return
         whole = subset is None and self.halo_valid
         source = self._brought(_core.Use.read, "copy")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import finalize, ref
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
+
+
+_OWN_REFERENCES = 2
+"""Of a vector: the attribute that holds it, and the count's own argument."""
 
 
 def operator(
@@ -94,6 +99,11 @@ class Vector:
         )
         self._n_told = 0
         self.seen = self.changes
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody else holds the vector, and may use it outside of contexts."""
+        return sys.getrefcount(self.vec) > _OWN_REFERENCES or self.vec.getRefCount() > 1
 
     @property
     def changes(self) -> int:

@@ -182,3 +182,22 @@ def test_handles_of_matrices_outlive_them() -> None:
         x.set(1)
         part.mult(x, y)
         assert y.array_r.tolist() == [3.0] * y.getSize()
+
+
+@needs_petsc
+def test_a_vector_held_beyond_its_context_gets_copies(backend: str) -> None:
+    nodes = op2.Set(3)
+    x, y, z = op2.Dat(nodes), op2.Dat(nodes), op2.Dat(nodes)
+    fill = op2.Kernel("void fill(double *x) { x[0] += 1; }", "fill")
+    add = op2.Kernel("void add(double *z, const double *y) { z[0] += y[0]; }", "add")
+    with op2.backend(backend):
+        op2.par_loop(add, nodes, z(op2.INC), y(op2.READ))
+        with y.vec as held:
+            pass
+        for n in (1, 2):
+            op2.par_loop(fill, nodes, x(op2.RW))
+            x.copy(y)
+            held.scale(2)  # as Firedrake's adjoint interpolation does
+            op2.par_loop(add, nodes, z(op2.INC), y(op2.READ))
+            assert y.data_ro.tolist() == [2 * n] * 3
+        assert z.data_ro.tolist() == [6, 6, 6]
