@@ -27,7 +27,7 @@ KINDS = (LOOP, "algebra", "replay", "while", "chain", "lazy")
 _MOST_ENTRIES = 4096
 _MOST_BYTES = 1 << 26
 _LOCK = ".lock"
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 15.0
 _MOST_LETTERS = 40
 
 
