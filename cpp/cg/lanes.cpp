@@ -292,6 +292,59 @@ void print_lane_gather(Context& context, const kir::Intrinsic& gather,
   context.statement(fmt::format("{}({});", function, joined(arguments, ",\n    ")));
 }
 
+/// Values side by side become one vector, unless the last lanes have none of their own.
+std::string read_function(Context& context, DType dtype, int lanes) {
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string row = in_global_space(context, row_type(context, dtype, lanes));
+  const std::string name = fmt::format("op2_read_{}x{}", name_of(dtype), lanes);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(dtype)));
+    const Scope scope = out.function(
+        fmt::format("{} {} {}(const {} *from, long live)", inlined, type, given, scalar));
+    const Names items = for_lanes(lanes, [](int lane) {
+      return lane == 0 ? "from[0]" : fmt::format("from[{0} < live ? {0} : live - 1]", lane);
+    });
+    out.statement(fmt::format("if (live == {}) return *(const {} *)from;", lanes, row));
+    out.statement(fmt::format("return ({}){{{}}};", type, joined(items)));
+  });
+}
+
+std::string write_function(Context& context, DType dtype, int lanes) {
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string row = in_global_space(context, row_type(context, dtype, lanes));
+  const std::string name = fmt::format("op2_write_{}x{}", name_of(dtype), lanes);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(dtype)));
+    const Scope scope = out.function(
+        fmt::format("{} void {}({} *to, {} value, long live)", inlined, given, scalar, type));
+    out.begin_branch(fmt::format("if (live == {})", lanes));
+    out.statement(fmt::format("*({} *)to = value;", row));
+    out.else_branch("else");
+    out.statement("for (long lane = 0; lane < live; ++lane) to[lane] = value[lane];");
+    out.end_branch();
+  });
+}
+
+/// What an address leads to, as text.
+std::string spelled_value(const kir::Expr& address, const LaneSpelling& spelling) {
+  const kir::Element value = kir::element_at(address);
+  return spelling(kir::element(value.array, value.subscript.front()));
+}
+
+void print_lane_read(Context& context, const kir::Intrinsic& read, const LaneSpelling& spelling) {
+  context.statement(fmt::format("{} = {}({}, {});", spelled_value(read.operands[0], spelling),
+                                read_function(context, read.type.dtype, read.type.lanes),
+                                spelled_address(read.operands[1], spelling),
+                                spelling(read.operands[2])));
+}
+
+void print_lane_write(Context& context, const kir::Intrinsic& write, const LaneSpelling& spelling) {
+  context.statement(
+      fmt::format("{}({}, {}, {});", write_function(context, write.type.dtype, write.type.lanes),
+                  spelled_address(write.operands[0], spelling),
+                  spelled_value(write.operands[1], spelling), spelling(write.operands[2])));
+}
+
 void print_lane_turn(Context& context, const kir::Intrinsic& turn, const LaneSpelling& spelling) {
   const DType part = part_of(turn.type.dtype);
   const std::string function = rows_function(context, part, turn.type.lanes, turn.extent);
@@ -400,6 +453,8 @@ constexpr std::pair<kir::Instruction,
         {kir::Instruction::arrive, print_arrive},
         {kir::Instruction::fetch, print_fetch},
         {kir::Instruction::lane_gather, print_lane_gather},
+        {kir::Instruction::lane_read, print_lane_read},
+        {kir::Instruction::lane_write, print_lane_write},
         {kir::Instruction::lane_turn, print_lane_turn},
         {kir::Instruction::lane_store, print_lane_store},
         {kir::Instruction::lane_add, print_lane_add},

@@ -434,6 +434,11 @@ enum class Instruction : std::uint8_t {
   /// `extent` components. A row for each lane: its address; where `bytes` is not 0 an offset in one
   /// array.
   lane_gather,
+  /// (pack + at, from + start, n_live): the values at `from + start`, one for each lane, side by
+  /// side. Lanes from `n_live` on repeat the last live one.
+  lane_read,
+  /// (to + start, pack + at, n_live): the way back, for the live lanes.
+  lane_write,
   /// (rows, pack + at): the way back. `extent` components of `pack`, from `at` on, become
   /// `rows[lane]`, an array of vectors of `extent`, which hold the components of one lane each.
   lane_turn,

@@ -124,6 +124,7 @@ class LaneLoop {
     live_ = elements_.declare(body_, "live",
                               kir::minimum(kir::integer(lanes_), loop.end - kir::name(loop.index)));
     declare_lanes(body_, loop.index);
+    stores_.go_in_order(loop.index, live_);
     finish_body(loop.body);
     drop_unused(body_);
     return commented(
@@ -297,6 +298,13 @@ class LaneLoop {
   void gather(const kir::Gather& node) {
     if (is_uniform(node.arg)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
+    if (rows.arity == 1 && !is_by_map(rows)) {
+      const kir::Expr start = row_start(rows, kir::integer(0));
+      if (stores_.is_in_order(rows.dtype, rows.dim, start)) {
+        return body_.push_back(
+            read(kir::name(node.pack), rows.dtype, kir::offset(rows.data, start)));
+      }
+    }
     const bool is_known =
         tables_ && tables_->address(rows, kir::integer(0), kir::integer(0)).has_value();
     const auto load = [&](const kir::Expr& i) -> kir::Stmt {
@@ -309,6 +317,13 @@ class LaneLoop {
       return;
     }
     for (int i = 0; i < rows.arity; ++i) body_.push_back(load(kir::integer(i)));
+  }
+
+  /// Values side by side, one for each lane.
+  [[nodiscard]] kir::Stmt read(kir::Expr pack, DType dtype, kir::Expr from) const {
+    return {kir::Intrinsic{kir::Instruction::lane_read,
+                           {std::move(pack), std::move(from), live_},
+                           elements_.vector(dtype)}};
   }
 
   [[nodiscard]] kir::Stmt gathered(kir::Expr pack, DType dtype, int dim,
@@ -369,7 +384,10 @@ class LaneLoop {
     declare_pack(pack, dat.dtype, std::max(dat.dim, 1), {});
     if (dat.dim > 0) {
       const kir::Expr start = row_start(rows, kir::integer(0));
-      if (!is_overwritten(i, dat)) {
+      const bool is_read = !is_overwritten(i, dat);
+      if (is_read && stores_.is_in_order(dat.dtype, dat.dim, start)) {
+        body_.push_back(read(kir::name(pack), dat.dtype, kir::offset(data, start)));
+      } else if (is_read) {
         body_.push_back(gathered(kir::name(pack), dat.dtype, dat.dim,
                                  elements_.on_lanes(kir::offset(data, start)),
                                  request_.options.gather_bytes));

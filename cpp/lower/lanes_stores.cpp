@@ -34,6 +34,16 @@ struct LaneStores::PackedRow {
   kir::Update update;
 };
 
+void LaneStores::go_in_order(const std::string& index, kir::Expr live) {
+  first_ = index;
+  live_ = std::move(live);
+}
+
+bool LaneStores::is_in_order(DType dtype, int dim, const kir::Expr& start) const {
+  const std::string* first = kir::variable_of(start);
+  return dim == 1 && !is_complex(dtype) && first != nullptr && *first == first_;
+}
+
 void LaneStores::by_lane(const kir::Stmt& stmt) {
   is_repeatable_ = false;
   for (kir::Stmt& made : elements_.in_lane(kir::Block{stmt})) body_.push_back(std::move(made));
@@ -126,6 +136,14 @@ void LaneStores::store_row(const PackedRow& row) {
 
 /// A row that is the element's own: the lanes that repeat the last element may store it again.
 void LaneStores::store_own_row(const PackedRow& row) {
+  const DType dtype = elements_.dtype_of_pack(row.pack);
+  if (is_in_order(dtype, row.dim, row.start)) {
+    own_.push_back(
+        {kir::Intrinsic{kir::Instruction::lane_write,
+                        {kir::offset(row.data, row.start), kir::offset(row.pack, row.at), live_},
+                        elements_.vector(dtype)}});
+    return;
+  }
   const int n = n_parts(elements_.dtype_of_pack(row.pack)) * row.dim;
   for (const kir::RowPiece& piece : kir::row_pieces(n, elements_.lanes())) {
     const std::string rows = turned(row, piece);

@@ -23,6 +23,10 @@ class LaneStores {
 
   /// @brief Rows that @p tables knows are stored where it says. @param[in] tables Outlives this.
   void use(RowTables& tables) { tables_ = &tables; }
+  /// @brief The lanes are the elements from @p index on, @p live of them.
+  void go_in_order(const std::string& index, kir::Expr live);
+  /// @brief Whether rows of @p dim numbers that begin at @p start are values side by side.
+  [[nodiscard]] bool is_in_order(DType dtype, int dim, const kir::Expr& start) const;
   /// @brief A statement of the scalar loop, done lane by lane.
   void by_lane(const kir::Stmt& stmt);
   /// @brief A constant index of the loop over lanes. @return Its name there.
@@ -67,6 +71,8 @@ class LaneStores {
                                        const kir::Expr& lane) const;
 
   LaneElements& elements_;
+  std::string first_;  // the element of the first lane, where the others follow
+  kir::Expr live_;
   RowTables* tables_ = nullptr;
   kir::Block turns_;  // packs to rows, before the loop over lanes
   kir::Block own_;

@@ -1688,7 +1688,9 @@ def dot(
     x: Column, y: Column, conjugate: bool, n_threads: typing.SupportsInt | typing.SupportsIndex
 ) -> int | int | float | complex: ...
 def dtype_from_name(name: str) -> DType: ...
-def elementary_sources(kernel: Kernel, options: LoweringOptions) -> list[tuple[str, str, int, int, bool]]:
+def elementary_sources(
+    kernel: Kernel, options: LoweringOptions
+) -> list[tuple[str, str, int, int, bool]]:
     """
     Elementary functions that a kernel calls: name, symbol of glibc, 2.minor, bytes of its vectors, whether there is a text.
     """

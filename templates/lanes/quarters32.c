@@ -9,7 +9,8 @@ static inline @V@ @name@(@V@ x, @V@ *low, @I@ *quarter) {
   const @V@ w = n * 0.000483751297f, v = n * 7.54953362e-08f;
   const @V@ r = t - w, b = t - r;
   const @V@ s = r - v, c = r - s;
-  const @V@ rest = n * 2.56334415e-12f - ((t - (r + b)) + (b - w)) - ((r - (s + c)) + (c - v));
+  const @V@ above = ((t - (r + b)) + (b - w)) + ((r - (s + c)) + (c - v));
+  const @V@ rest = @fma@(n, @all@(2.56334415e-12f), -above);
   const @V@ found = s - rest;
   *low = (s - found) - rest;
   return found;

@@ -8,7 +8,7 @@ static inline @V@ @name@(@V@ x, @V@ *low, @I@ *quarter) {
   const @V@ t = @fma@(n, @all@(-1.5707963267341256), x);
   const @V@ w = n * 6.077100506303966e-11;
   const @V@ r = t - w, b = t - r;
-  const @V@ rest = n * 2.0222662487959506e-21 - ((t - (r + b)) + (b - w));
+  const @V@ rest = @fma@(n, @all@(2.0222662487959506e-21), -((t - (r + b)) + (b - w)));
   const @V@ found = r - rest;
   *low = (r - found) - rest;
   return found;

@@ -18,7 +18,7 @@ static inline @V@ @name@(@V@ x) {
   const @V@ head = @real@(@bits@(tangent) & -0x1000), tail = rest - (head - r);
   const @V@ inverse = -1.0f / tangent;
   const @V@ start = @real@(@bits@(inverse) & -0x1000);
-  const @V@ cotangent = start + inverse * ((1.0f + start * head) + start * tail);
+  const @V@ cotangent = @fma@(inverse, @fma@(start, tail, @step@(start, head, 1.0f)), start);
   const @V@ found = @blend@(x == 0.0f, x, @blend@(-(quarter & 1), cotangent, tangent));
   const @I@ large = @real@(@bits@(x) & 0x7fffffff) > 12000.0f;
   return @any@(large) ? @by_lane@(large, x, found) : found;

@@ -26,7 +26,7 @@ static inline @V@ @name@(@V@ x) {
   const @V@ head = @real@(@bits@(tangent) & -0x100000000), tail = rest - (head - r);
   const @V@ inverse = -1.0 / tangent;
   const @V@ start = @real@(@bits@(inverse) & -0x100000000);
-  const @V@ cotangent = start + inverse * ((1.0 + start * head) + start * tail);
+  const @V@ cotangent = @fma@(inverse, @fma@(start, tail, @step@(start, head, 1.0)), start);
   const @V@ found = @blend@(x == 0.0, x, @blend@(-(quarter & 1), cotangent, tangent));
   const @I@ large = @real@(@bits@(x) & 0x7fffffffffffffff) > 50000.0;
   return @any@(large) ? @by_lane@(large, x, found) : found;

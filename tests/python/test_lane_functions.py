@@ -189,3 +189,21 @@ def test_functions_on_every_backend(source: str, backend: str) -> None:
     finally:
         op2.configuration["lane_functions"] = before
     np.testing.assert_allclose(got, np.tanh(x) + 2.0**x + np.sin(x), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.usefixtures("host")
+def test_values_side_by_side_are_moved_as_vectors() -> None:
+    """Of direct Dats with one value an element; the last vector is not full."""
+    for n in (1, 7, 8, 9, 31):
+        cells = op2.Set(n)
+        given = np.arange(1.0, n + 1)
+        x, y, z = op2.Dat(cells, given), op2.Dat(cells), op2.Dat(cells, given.copy())
+        text = "void f(const double *x, double *y, double *z) { *y = log(*x); *z += *x; }"
+        arguments = (x(READ), y(WRITE), z(RW))
+        loop = op2.ParLoop(op2.Kernel(text, "f"), cells, *arguments, lanes=8)
+        code = str(loop.generate())
+        assert code.count(" = op2_read_float64x8(") == 2
+        assert code.count("\n    op2_write_float64x8(") == 2
+        loop.compute()
+        np.testing.assert_allclose(y.data_ro, np.log(given), rtol=1e-14, atol=1e-15)
+        np.testing.assert_array_equal(z.data_ro, 2 * given)

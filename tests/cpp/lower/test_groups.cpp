@@ -193,17 +193,14 @@ TEST(Groups, OnLanesWhatIsHandedOnStaysInVectors) {
             "function wrap_twice_add(const float64* x, float64* r)\n"
             "  for serial n in [begin, end) by 2\n"
             "    decl const int64 live = min(2, (end - n))\n"
-            "    decl const int64 final = (n + (live - 1))\n"
-            "    decl const int64 lane1 = min((n + 1), final)\n"
             "    decl float64x2 x_pack[1]\n"
-            "    gather lanes of float64 x_pack[0] x1, rows at x[n], x[lane1]\n"
+            "    x_pack[0] = lanes at x[n], live live lanes\n"
             "    decl float64x2 y_pack[1]\n"
             "    decl float64x2 r_pack[1]\n"
-            "    gather lanes of float64 r_pack[0] x1, rows at r[n], r[lane1]\n"
+            "    r_pack[0] = lanes at r[n], live live lanes\n"
             "    kernel(x_pack, y_pack)\n"
             "    kernel1(y_pack, r_pack)\n"
-            "    r[n] = r_pack[0][0]\n"
-            "    r[lane1] = r_pack[0][1]\n");
+            "    lanes at r[n] = r_pack[0], live live lanes\n");
 }
 
 TEST(Groups, OnLanesTargetsTakeTheSumsOfTheirColumns) {
