@@ -48,9 +48,11 @@ def best(call: Any, seconds: float) -> float:
 class Operator:
     """An action on a vector: y = A x."""
 
-    def __init__(self, name: str, degree: int, n_dofs: int, options: dict[str, Any] | None) -> None:
+    def __init__(
+        self, name: str, degree: int, given: argparse.Namespace, options: dict[str, Any] | None
+    ) -> None:
         shape, integrand = PROBLEMS[name]
-        n = max(1, round((n_dofs / max(1, len(shape) * 3)) ** (1 / 3) / degree))
+        n = max(1, round((given.dofs / max(1, len(shape) * 3)) ** (1 / 3) / degree))
         mesh = cube_mesh(n, cell="hexahedron")
         self.space = V = fem.FunctionSpace(mesh, ("P", degree, *([shape] if shape else [])))
         self.x, self.y, v = fem.Function(V), fem.Function(V), ufl.TestFunction(V)
@@ -63,7 +65,7 @@ class Operator:
             is_x = one.role == "coefficient"
             dat = self.x.dat if is_x else mesh.coordinates
             args.append(dat(op2.READ, V.cell_dofs if is_x else mesh.cell_vertices))
-        self.loop = op2.ParLoop(integral.kernel, mesh.cells, *args)
+        self.loop = op2.ParLoop(integral.kernel, mesh.cells, *args, strategy=given.strategy)
         self.apply()
         op2.wait()
         self.first = time.perf_counter() - start
@@ -85,7 +87,7 @@ class Operator:
 def measured(name: str, degree: int, given: argparse.Namespace, usual: bool) -> dict[str, Any]:
     """Return the rates of a problem."""
     options = {"sum_factorization": False} if usual else None
-    operator = Operator(name, degree, given.dofs, options)
+    operator = Operator(name, degree, given, options)
     explained = operator.loop.explain()
     n = operator.space.size
     action = best(operator.apply, given.seconds)
@@ -103,6 +105,7 @@ def measured(name: str, degree: int, given: argparse.Namespace, usual: bool) -> 
         "gflops": operations / action / 1e9,
         "operations_a_dof": operations / n,
         "lanes": explained.lanes,
+        "strategy": explained.strategy,
         "first_seconds": operator.first,
     }
 
@@ -116,12 +119,13 @@ def main() -> None:
     parser.add_argument("--degrees", default="1,2,3,4,6", help="default: %(default)s")
     parser.add_argument("--problems", default="BP1,BP3", help="default: %(default)s")
     parser.add_argument("--usual", type=int, default=0, help="up to this degree; default: none")
+    parser.add_argument("--strategy", help="default: the rule's choice")
     parser.add_argument("--seconds", type=float, default=1.0, help="a measurement")
     parser.add_argument("--json", help="a file for the record")
     given = parser.parse_args()
     op2.init(backend=given.backend, threads=given.threads)
     rows = []
-    head = "problem  Q   dofs      GDoF/s  CG      of a copy  GFlop/s  op/dof  lanes  first call"
+    head = "problem  Q   dofs      GDoF/s  CG      of a copy  GFlop/s  op/dof  lanes  strategy  first call"
     print(head)
     for name in given.problems.split(","):
         for degree in map(int, given.degrees.split(",")):
@@ -131,7 +135,7 @@ def main() -> None:
                 print(
                     f"{name:8} {degree:<3} {row['dofs']:<9} {row['gdofs']:<7.4f} "
                     f"{row['cg_gdofs']:<7.4f} {row['of_copy']:<10.1%} {row['gflops']:<8.1f} "
-                    f"{row['operations_a_dof']:<7.0f} {row['lanes']:<6} "
+                    f"{row['operations_a_dof']:<7.0f} {row['lanes']:<6} {row['strategy']:<9} "
                     f"{row['first_seconds']:.1f} s{'  as usual' if usual else ''}",
                     flush=True,
                 )

@@ -69,6 +69,7 @@ struct Tuning {
   int staged_elements = 256;
   int least_staged_elements = 16;
   int staged_bytes = 24 * 1024;
+  int team_bytes = 4096;
   int listed_elements = 128;
   int summed_elements = 256;
   int summed_entries = 1280;

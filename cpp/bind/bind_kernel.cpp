@@ -29,6 +29,7 @@
 #include "kernel/plain.hpp"
 #include "kernel/stores.hpp"
 #include "kernel/structures.hpp"
+#include "kernel/teams.hpp"
 #include "kernel/types.hpp"
 #include "kernel/unique_names.hpp"
 
@@ -453,6 +454,9 @@ void bind_kernel(py::module_& core) {
              kernel->body = std::move(body);
              if (auto made =
                      contract && kernel->body ? kernel::contracted(*kernel->body) : std::nullopt) {
+               if (auto team = kernel::team_form(*kernel->body)) {
+                 kernel->team = std::make_shared<const kernel::TeamForm>(std::move(*team));
+               }
                kernel->body = std::move(made->body);
                kernel->contraction = made->done;
              }

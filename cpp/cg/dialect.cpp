@@ -58,6 +58,7 @@ const Dialect& make_opencl() {
       .function = "static inline",
       .global = "__global",
       .local = "__local",
+      .to_local = "__local ",
       .restrict_word = "restrict",
       .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
       .global_barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",

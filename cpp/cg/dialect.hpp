@@ -22,6 +22,7 @@ struct Dialect {
   std::string_view keep_apart = {};
   std::string_view global = {};  ///< Address space of arguments, before the pointed-to type.
   std::string_view local = {};   ///< Storage shared by a block, before a declaration.
+  std::string_view to_local = {};  ///< What a pointer to such storage leads to, before its type.
   std::string_view restrict_word = {};
   std::string_view barrier = {};         ///< One line: every lane of the block has arrived.
   std::string_view global_barrier = {};  ///< The same, and sees what the others wrote to arguments.

@@ -18,6 +18,7 @@
 #include "kernel/integers.hpp"
 #include "kernel/known_functions.hpp"
 #include "kernel/rows.hpp"
+#include "kernel/teams.hpp"
 #include "kernel/unique_names.hpp"
 #include "kernel/walk.hpp"
 #include "kir/nodes.hpp"
@@ -63,7 +64,10 @@ class StatementPrinter {
     std::visit(
         overload{
             [this](const kernel::Declare& node) { context_.statement(variables(node) + ";"); },
-            [this](const kernel::Evaluate& node) { context_.statement(print(node.value) + ";"); },
+            [this](const kernel::Evaluate& node) {
+              if (is_team_barrier(node.value)) return context_.barrier();
+              context_.statement(print(node.value) + ";");
+            },
             [this](const kernel::Block& node) { nested("", node.body); },
             [this](const kernel::If& node) { branches(node); },
             [this](const kernel::For& node) {
@@ -83,6 +87,11 @@ class StatementPrinter {
             [this](const kernel::Continue&) { context_.statement("continue;"); },
         },
         stmt.node);
+  }
+
+  static bool is_team_barrier(const Expr& value) {
+    const auto* call = std::get_if<kernel::Call>(&value.node);
+    return call != nullptr && call->function == kernel::team_barrier;
   }
 
   void nested(const std::string& header, const kernel::Body& statements,
@@ -316,10 +325,13 @@ class TableNames {
 void print_tables(Context& context, const kernel::Kernel& kernel, const KernelStyle& style) {
   const std::vector<kernel::Variable>& tables = kernel.body->tables;
   std::vector<const kernel::Variable*> by_size;
-  for (const kernel::Variable& table : tables) by_size.push_back(&table);
+  std::set<const kernel::Variable*> large;
+  for (const kernel::Variable& table : tables) {
+    // of constant memory all lanes read one entry at a time
+    table.is_by_lane ? (void)large.insert(&table) : by_size.push_back(&table);
+  }
   std::ranges::stable_sort(by_size, {},
                            [](const auto* table) { return kernel::bytes_of(table->type); });
-  std::set<const kernel::Variable*> large;
   for (const kernel::Variable* table : by_size) {
     if (!context.take_constant_memory(kernel::bytes_of(table->type))) large.insert(table);
   }

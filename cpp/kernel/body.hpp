@@ -68,6 +68,7 @@ struct Type {
   std::vector<Derivation> derivation;  ///< outermost first
   int lanes = 0;                       ///< of the scalar: values side by side; 0: just one
   std::string tag{};                   ///< of a structure: its name in KernelBody::structures
+  bool is_shared = false;              ///< of a pointer: to memory of a block of lanes
   bool operator==(const Type&) const = default;
 
   [[nodiscard]] bool is_scalar() const {
@@ -203,6 +204,7 @@ struct Variable {
   Type type;
   std::optional<Expr> value;
   int line = 0;
+  bool is_by_lane = false;  ///< of a table: lanes of a block read different entries
   bool operator==(const Variable& other) const;
 };
 
@@ -324,6 +326,16 @@ struct Contraction {
   std::int64_t after = 0;   ///< the same of the body
 };
 
+/// @brief A kernel whose sums the lanes of a block compute together; see team_form().
+struct TeamForm {
+  /// The entry function has three more parameters: the lane, the number of lanes, and an array of
+  /// `n_shared` numbers of type `base` that all lanes of the block see.
+  KernelBody body;
+  int n_lanes = 0;  ///< that have work at the same time; any number is right
+  std::int64_t n_shared = 0;
+  Base base = Base::float64;
+};
+
 /// @brief A user's kernel, immutable once built; passed around as shared_ptr<const Kernel>.
 struct Kernel {
   std::string name;
@@ -340,6 +352,7 @@ struct Kernel {
   bool requires_zeroed_output_arguments = false;
   std::int64_t flop_count = -1;  ///< per call, as the user gave it; -1 if not given
   Contraction contraction{};
+  std::shared_ptr<const TeamForm> team{};  ///< null if it has none
   std::string key;  ///< kernel_key(); equality of kernels is equality of keys
   /// What left_behind() and seen_before() say of the body, for each parameter, and kernel_facts().
   Kept<std::vector<LeftBehind>> left = {};

@@ -353,6 +353,14 @@ NameSet names_of(const Expr& expr) {
   return names;
 }
 
+bool keeps_to_itself(const Body& body, const Integers& known) {
+  Uses uses;
+  add_uses(body, known, uses);
+  return uses.is_clear && std::ranges::all_of(uses.stored, [&uses](const std::string& name) {
+           return uses.declared.contains(name);
+         });
+}
+
 Body& within(For& loop) {
   Body* body = &loop.body;
   while (body->size() == 1 && std::holds_alternative<Block>(body->front().node)) {

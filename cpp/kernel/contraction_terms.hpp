@@ -73,6 +73,9 @@ class LoopNames {
 [[nodiscard]] std::vector<Term> terms_in(const Points& points, const Integers& known,
                                          LoopNames& loop_names);
 
+/// @brief True if @p body stores only to what it declares, in ways that names tell.
+[[nodiscard]] bool keeps_to_itself(const Body& body, const Integers& known);
+
 /// @brief Names used in @p expr.
 [[nodiscard]] NameSet names_of(const Expr& expr);
 

@@ -64,6 +64,7 @@ Cost cost_of(Strategy strategy, const ir::Loop& loop, const std::vector<MapFacts
     case Strategy::direct:
     case Strategy::atomic:
     case Strategy::block:
+    case Strategy::team:
       return cost;
     case Strategy::colour:
       cost.bytes += options.widths.element_bytes;

@@ -136,6 +136,7 @@ constexpr Pass passes[] = {
      run_in_order},
     {Stage::summed_blocks, For::grids, is_summed_in_blocks, sum_in_blocks},
     {Stage::elements, For::all, is_by_element, lay_out_elements},
+    {Stage::teams, For::grids, is<Strategy::team>, lay_out_team},
     {Stage::staged_blocks, For::grids,
      [](const Builder& builder) {
        return is<Strategy::block>(builder) && builder.request().facts.fast_shared;

@@ -14,6 +14,7 @@ enum class Stage : std::uint8_t {
   in_order,
   summed_blocks,
   elements,
+  teams,
   staged_blocks,
   launched_blocks,
   blocks,
@@ -30,9 +31,9 @@ enum class Stage : std::uint8_t {
 };
 
 inline constexpr std::string_view stage_names[] = {
-    "in_order", "summed_blocks", "elements", "staged_blocks", "launched_blocks",
-    "blocks",   "colours",       "slots",    "incidences",    "scratch",
-    "lanes",    "reduce",        "legalise", "expand",        "narrow"};
+    "in_order", "summed_blocks", "elements", "teams",      "staged_blocks", "launched_blocks",
+    "blocks",   "colours",       "slots",    "incidences", "scratch",       "lanes",
+    "reduce",   "legalise",      "expand",   "narrow"};
 
 /// @brief Called with the module after each pass that ran, for dumps and tests.
 using Observer = std::function<void(Stage, const kir::Module&)>;

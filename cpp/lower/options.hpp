@@ -21,10 +21,10 @@ using op2::lanes_names;
 using op2::Widths;
 
 /// @brief How racing updates are resolved. What each does: architecture, section 5.
-enum class Strategy : std::uint8_t { direct, owner, scratch, atomic, block, colour };
+enum class Strategy : std::uint8_t { direct, owner, scratch, atomic, block, colour, team };
 
-inline constexpr std::string_view strategy_names[] = {"direct", "owner", "scratch",
-                                                      "atomic", "block", "colour"};
+inline constexpr std::string_view strategy_names[] = {"direct", "owner",  "scratch", "atomic",
+                                                      "block",  "colour", "team"};
 
 [[nodiscard]] constexpr std::string_view name_of(Strategy strategy) {
   return strategy_names[static_cast<std::size_t>(strategy)];

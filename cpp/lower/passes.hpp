@@ -45,6 +45,9 @@ void colour_blocks(Builder& builder);
 /// last; what has to see earlier elements' results runs whole in that order.
 void stage_blocks(Builder& builder);
 
+/// @brief `team`: an element a block, whose lanes share its sums; see kernel::team_form().
+void lay_out_team(Builder& builder);
+
 /// @brief `colour`: colours one after the other, the elements of a colour over the lanes.
 void colour_elements(Builder& builder);
 

@@ -119,6 +119,10 @@ std::int64_t private_bytes(const kir::Function& function, const kir::Module& mod
   return std::min(sum + called, far_too_many);
 }
 
+std::int64_t array_bytes(const kernel::KernelBody& body) {
+  return Arrays(body, Calls::inlined).of(body.entry());
+}
+
 bool fits_on_a_stack(const kir::Module& module) {
   return std::ranges::all_of(module.functions, [&module](const kir::Function& function) {
     return !function.is_kernel || private_bytes(function, module) <= lane_bytes;

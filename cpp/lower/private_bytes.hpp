@@ -15,6 +15,9 @@ enum class Calls : std::uint8_t { inlined, one_at_a_time };
 [[nodiscard]] std::int64_t private_bytes(const kir::Function& function, const kir::Module& module,
                                          Calls calls = Calls::inlined);
 
+/// @brief Bytes of the arrays that a kernel declares, and of those of the functions that it calls.
+[[nodiscard]] std::int64_t array_bytes(const kernel::KernelBody& body);
+
 /// @brief Whether the arrays of one lane of each launched function fit on the stack of a thread,
 /// where drivers of processors put them.
 [[nodiscard]] bool fits_on_a_stack(const kir::Module& module);

@@ -16,6 +16,7 @@
 #include "kernel/walk.hpp"
 #include "lower/entries.hpp"
 #include "lower/incidence.hpp"
+#include "lower/private_bytes.hpp"
 
 namespace op2::lower {
 namespace {
@@ -168,6 +169,61 @@ Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts
   return {};
 }
 
+bool has_columns(const Loop& loop) {
+  return loop.iteration.layers != ir::Layers::none ||
+         std::any_of(loop.maps.begin(), loop.maps.end(),
+                     [](const ir::MapRef& map) { return !map.rows.empty(); });
+}
+
+/// Memory that lanes of a block share which every device has.
+constexpr std::int64_t most_shared_bytes = 48 << 10;
+
+/// Bytes of the values that an element gathers and scatters.
+std::int64_t pack_bytes(const Loop& loop) {
+  std::int64_t bytes = 0;
+  for (const Arg& arg : loop.args) {
+    if (std::holds_alternative<ir::GlobalRead>(arg)) continue;
+    bytes += static_cast<std::int64_t>(size_of(ir::dtype_of(arg))) * ir::extent_of(loop, arg);
+  }
+  return bytes;
+}
+
+std::int64_t team_bytes(const Loop& loop, const kernel::TeamForm& form) {
+  return pack_bytes(loop) + form.n_shared * kernel::bytes_of(kernel::scalar(form.base));
+}
+
+/// A lane of a GPU keeps so many bytes for an element near, but no more.
+bool is_for_team(const Loop& loop, const Facts& facts, const Options& options) {
+  if (class_of(facts) != DeviceClass::gpu || loop.members.size() > 1) return false;
+  const kernel::Kernel& kernel = ir::kernel_of(loop);
+  return kernel.team != nullptr &&
+         pack_bytes(loop) + array_bytes(*kernel.body) > options.tuning.team_bytes;
+}
+
+Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
+  if (facts.lanes != Lanes::grid) return no("the backend has no blocks of lanes");
+  if (loop.members.size() > 1) return no("several kernels are called for each element");
+  const kernel::Kernel& kernel = ir::kernel_of(loop);
+  if (kernel.team == nullptr) {
+    return no("the kernel is not a nest of sums by dimension alone, which lanes could share");
+  }
+  if (!loop.constants.empty()) return no("the kernel uses a Const");
+  if (has_columns(loop)) return no("the Set has layers, or rows of a Map are chosen");
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const Arg& arg = loop.args[i];
+    const bool is_other =
+        std::holds_alternative<ir::GlobalReduce>(arg) || std::holds_alternative<ir::MatArg>(arg);
+    if (is_other || ir::is_part(loop, i)) {
+      return no(describe(loop, i) + " is a sum over all elements, a matrix or a part of a Dat");
+    }
+  }
+  if (const auto bytes = team_bytes(loop, *kernel.team); bytes > most_shared_bytes) {
+    return no(fmt::format("an element takes {} bytes of the memory that lanes share, of {}", bytes,
+                          most_shared_bytes));
+  }
+  return races.none() ? Verdict{} : atomic_is_legal(loop, races, facts);
+}
+
 /// Cells of a column change what is common to it from the bottom up, but a GPU's blocks may have
 /// but a part of a column.
 Verdict keeps_columns(const Loop& loop, const Races& races, const Facts& facts) {
@@ -227,7 +283,11 @@ Rules rules_on_grid(const Loop& loop, const Facts& facts, const std::vector<MapF
 
 Rules rules_for(const Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                 const Options& options) {
-  Rules rules{{Strategy::direct, "nothing can race"}};
+  Rules rules;
+  if (is_for_team(loop, facts, options)) {
+    rules.push_back({Strategy::team, "an element's arrays are too large for one lane"});
+  }
+  rules.push_back({Strategy::direct, "nothing can race"});
   if (class_of(facts) != DeviceClass::host) {
     for (Choice& rule : rules_on_grid(loop, facts, maps, options)) rules.push_back(std::move(rule));
   } else if (options.semantics.deterministic) {
@@ -299,7 +359,7 @@ bool computes_with_complex(const kernel::KernelBody& body) {
 }
 
 bool is_deterministic(Strategy strategy) {
-  return strategy != Strategy::atomic && strategy != Strategy::block;
+  return strategy != Strategy::atomic && strategy != Strategy::block && strategy != Strategy::team;
 }
 
 /// May @p kernel run on a device?
@@ -391,6 +451,8 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
       return atomic_is_legal(loop, races, facts);
     case Strategy::block:
       return keeps_columns(loop, races, facts);
+    case Strategy::team:
+      return team_is_legal(loop, races, facts);
     case Strategy::colour:
       return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
   }

@@ -47,7 +47,8 @@ struct Choice {
 /// 3. Otherwise `block`: it keeps the order of a well-numbered mesh inside a block, and was the
 ///    fastest on CPUs in every measurement (docs/notebook).
 ///
-/// On a grid 2 and 3 are others:
+/// On a grid 2 and 3 are others, and before 1 on a GPU: the arrays of an element are large, and its
+/// kernel has a form for lanes that share them: `team`.
 ///
 /// 2. An element adds to two targets: `owner`. Twice the arithmetic for no atomics, and the same
 ///    bits every time.

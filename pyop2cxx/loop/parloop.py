@@ -80,8 +80,8 @@ class ParLoop(Fixed, Shown):
         kernel: The kernel.
         iterset: The Set of entities to call the kernel for.
         *args: Arguments for the kernel's parameters: ``dat(access, map)``, ``glob(access)``.
-        strategy: How racing updates are resolved: 'direct', 'owner', 'scratch', 'atomic', 'block'
-            or 'colour'; None means the default rule's choice.
+        strategy: How racing updates are resolved: 'direct', 'owner', 'scratch', 'atomic', 'block',
+            'colour' or 'team'; None means the default rule's choice.
         block_size: Elements of a block in strategy 'block'; None means chosen from the size.
         iteration_region: The part of each column, where the Set is extruded; None means all.
         iterate: Old name of `iteration_region` in PyOP2.

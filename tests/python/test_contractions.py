@@ -3,15 +3,24 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import subprocess
+import sys
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import ufl
 
-from pyop2cxx import op2
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx import fem, op2
+from pyop2cxx.exceptions import UnsupportedError, UsageError
+from pyop2cxx.mesh import cube_mesh
 from pyop2cxx.op2 import INC, READ, WRITE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LETTERS = "ijk"
 
@@ -126,7 +135,117 @@ def test_all_backends_agree(backend: str) -> None:
     agrees(Case(*SIZES[2], "float64"), backend, None)
 
 
-def agrees(case: Case, backend: str, lanes: int | None) -> None:
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_a_team_agrees(sizes: tuple[list[int], list[int]], dtype: str) -> None:
+    agrees(Case(*sizes, dtype), "opencl", None, "team")
+
+
+@pytest.mark.usefixtures("exits")
+def test_a_team_agrees_with_any_number_of_lanes() -> None:
+    with op2.backend("opencl"):
+        for block_lanes in (1, 8, 256):
+            op2.init(tuning={"block_lanes": block_lanes})
+            agrees(Case(*SIZES[3], "float64"), "opencl", None, "team")
+
+
+def test_a_team_adds_to_targets_of_neighbours() -> None:
+    mesh = cube_mesh(2, cell="hexahedron")
+    V = fem.FunctionSpace(mesh, ("P", 3))
+    w, v = fem.Function(V), ufl.TestFunction(V)
+    w.values = np.random.default_rng(0).random(V.size)
+    (integral,) = fem.compile_form(ufl.inner((1 + w**2) * ufl.grad(w), ufl.grad(v)) * ufl.dx)
+    found = {}
+    for strategy in ("team", "colour"):
+        y = fem.Function(V)
+        args = [w.dat(READ, V.cell_dofs), mesh.coordinates(READ, mesh.cell_vertices)]
+        some = op2.Subset(mesh.cells, [0, 2, 3, 7])
+        for cells in (mesh.cells, some):
+            with op2.backend("opencl"):
+                loop = op2.ParLoop(
+                    integral.kernel, cells, y.dat(INC, V.cell_dofs), *args, strategy=strategy
+                )
+                loop.compute()
+                assert loop.explain().strategy == strategy
+        found[strategy] = y.dat.data_ro.copy()
+    np.testing.assert_allclose(found["team"], found["colour"], rtol=1e-12, atol=1e-13)
+
+
+OVERLAPPING = "y[{i}] += g * B[p][i] * B[q][j];"
+NOT_FOR_TEAMS = [
+    ("", OVERLAPPING.format(i="i + j"), "INC", "nest of sums"),
+    ("x[0] = 1;", OVERLAPPING.format(i="3 * i + j"), "INC", "nest of sums"),
+    ("y[0] += 1;", OVERLAPPING.format(i="3 * i + j"), "INC", "nest of sums"),
+    ("", OVERLAPPING.format(i="3 * i + j"), "RW", None),
+]
+
+
+@pytest.mark.parametrize(("before", "target", "access", "why"), NOT_FOR_TEAMS)
+def test_a_team_is_refused_where_lanes_would_repeat_or_race(
+    before: str, target: str, access: str, why: str | None
+) -> None:
+    values = np.random.default_rng(0).random((4, 3))
+    text = table("B", values, "double") + (
+        f"void f(double *y, double *x) {{ {before}\n"
+        "for (int p = 0; p < 4; ++p) for (int q = 0; q < 4; ++q) {\n"
+        "const double g = x[4 * p + q];\n"
+        f"for (int i = 0; i < 3; ++i) for (int j = 0; j < 3; ++j) {target} }}}}"
+    )
+    cells = op2.Set(3)
+    x = np.random.default_rng(1).random((3, 16))
+    y = op2.Dat(cells**9)
+    kernel = op2.Kernel(text, "f")
+    assert kernel.core.contraction.n_sums == 1
+    args = y(getattr(op2, access)), op2.Dat(cells**16, x)(op2.RW if "x[0]" in before else READ)
+    with op2.backend("opencl"):
+        loop = op2.ParLoop(kernel, cells, *args, strategy="team")
+        if why is not None:
+            with pytest.raises(UnsupportedError, match=why):
+                loop.compute()
+            return
+        loop.compute()
+    wanted = np.einsum("cpq,pi,qj->cij", x.reshape(3, 4, 4), values, values)
+    np.testing.assert_allclose(y.data_ro.reshape(3, 3, 3), wanted, rtol=1e-13)
+
+
+@pytest.mark.usefixtures("exits")
+def test_a_team_is_refused_for_sums_over_all_elements_and_on_the_host() -> None:
+    case = Case([4, 4], [3, 3], "float64")
+    cells = op2.Set(3)
+    x, c = op2.Dat(cells**9), op2.Dat(cells**16)
+    kernel = op2.Kernel(case.text(), "action")
+    with op2.backend("opencl"), pytest.raises(UnsupportedError, match="sum over all elements"):
+        op2.par_loop(kernel, cells, op2.Global(9)(INC), x(READ), c(READ), strategy="team")
+    y = op2.Dat(cells**9)
+    with op2.backend("openmp"), pytest.raises(UnsupportedError, match="no blocks of lanes"):
+        op2.par_loop(kernel, cells, y(INC), x(READ), c(READ), strategy="team")
+    to_first = op2.Map(cells, op2.Set(1), 1, [[0], [0], [0]])
+    z = op2.Dat(to_first.toset**9)
+    op2.init(deterministic=True)
+    with op2.backend("opencl"), pytest.raises(UnsupportedError, match="deterministic"):
+        op2.par_loop(kernel, cells, z(INC, to_first), x(READ), c(READ), strategy="team")
+
+
+def test_a_gpu_takes_a_team_for_large_elements_only(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, ufl\n"
+        "from pyop2cxx import fem\n"
+        "from pyop2cxx.mesh import cube_mesh\n"
+        "V = fem.FunctionSpace(cube_mesh(1, cell='hexahedron'), ('P', int(sys.argv[1])))\n"
+        "w, v = fem.Function(V), ufl.TestFunction(V)\n"
+        "fem.assemble(ufl.inner(ufl.grad(w), ufl.grad(v)) * ufl.dx)\n"
+    )
+    for degree, strategy in (("3", "atomic"), ("5", "team")):
+        out = tmp_path / degree
+        command = ["generate", "--backend", "cuda", "-o", str(out), str(program), degree]
+        subprocess.run([sys.executable, "-m", "pyop2cxx", *command], check=True)
+        loops = json.loads((out / "manifest.json").read_text())["loops"]
+        forms = [one["strategy"] for one in loops if one["kernel"].startswith("vector_")]
+        assert set(forms) == {strategy}
+
+
+def agrees(case: Case, backend: str, lanes: int | None, strategy: str | None = None) -> None:
     rng = np.random.default_rng(1)
     cells = op2.Set(5)
     n, m = int(np.prod(case.functions)), int(np.prod(case.points))
@@ -140,7 +259,9 @@ def agrees(case: Case, backend: str, lanes: int | None) -> None:
         for contract in (True, False):
             kernel = op2.Kernel(case.text(), "action", contract=contract)
             y = op2.Dat(cells**n, dtype=case.dtype)
-            loop = op2.ParLoop(kernel, cells, y(INC), x(READ), c(READ), lanes=lanes)
+            how = strategy if contract else None
+            args = y(INC), x(READ), c(READ)
+            loop = op2.ParLoop(kernel, cells, *args, lanes=lanes, strategy=how)
             loop.compute()
             found[contract] = y.data_ro.copy()
             n_sums = kernel.core.contraction.n_sums

@@ -17,7 +17,8 @@
 namespace op2::lower::testing {
 
 inline constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
-                                              Strategy::atomic, Strategy::block, Strategy::colour};
+                                              Strategy::atomic, Strategy::block, Strategy::colour,
+                                              Strategy::team};
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

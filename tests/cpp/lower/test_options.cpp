@@ -26,7 +26,7 @@ TEST(StrategyNames, AnUnknownOneListsAll) {
   } catch (const UsageError& error) {
     EXPECT_STREQ(error.what(),
                  "strategy 'fastest' does not exist; choose one of direct, owner, scratch, atomic, "
-                 "block, colour");
+                 "block, colour, team");
   }
 }
 

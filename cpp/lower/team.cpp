@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "lower/make.hpp"
+#include "lower/passes.hpp"
+#include "lower/rows.hpp"
+
+namespace op2::lower {
+namespace {
+
+/// An element a block: all lanes load its packs into memory of the block, run the kernel's phases,
+/// and store the packs.
+class Team {
+ public:
+  explicit Team(Builder& builder)
+      : builder_(builder),
+        loop_(builder.request().loop),
+        form_(*loop_.members.front().kernel->team),
+        races_(find_races(loop_, builder.request().maps)) {}
+
+  void run() {
+    PackedLoop& packed = builder_.packed();
+    workspace_ = packed.names.take("op2_sums");
+    const std::string function = packed.names.take("wrap_" + ir::name_of(loop_));
+    builder_.module().kernels.front() = kernel();
+    kir::Block body;
+    kir::Block element;
+    for (const kir::Stmt& stmt : loads(packed)) load(stmt, body, element);
+    body.push_back({kir::Decl{{*kernel::dtype_of(form_.base)},
+                              workspace_,
+                              static_cast<int>(std::max<std::int64_t>(form_.n_shared, 1)),
+                              {},
+                              kir::Storage::block}});
+    element.push_back({kir::Barrier{}});
+    kir::CallUser call = packed.members.front().call;
+    call.arguments.push_back(lane_id());
+    call.arguments.push_back(kir::builtin(kir::Builtin::n_lanes));
+    call.arguments.push_back(kir::name(workspace_));
+    element.push_back({std::move(call)});
+    element.push_back({kir::Barrier{}});
+    for (std::size_t arg = 0; arg < packed.args.size(); ++arg) {
+      for (const kir::Stmt& stmt : packed.args[arg].store) store(arg, stmt, element);
+    }
+    element.push_back({kir::Barrier{}});
+    body.push_back({over_positions(packed.items, kir::Axis::block, whole_begin(), whole_end(),
+                                   located(packed.items, std::move(element)))});
+    builder_.add_kernel(function, Builder::with_range(packed.parameters), std::move(body));
+    limit(builder_.module().functions.back());
+    builder_.finish({builder_.launch(function, kir::Grid::blocks, whole_end() - whole_begin(),
+                                     {{"begin", whole_begin()}, {"end", whole_end()}})},
+                    kir::integer(0));
+    builder_.module().items = kir::Items::elements;
+  }
+
+ private:
+  [[nodiscard]] kernel::KernelPtr kernel() const {
+    auto made = std::make_shared<kernel::Kernel>(*loop_.members.front().kernel);
+    made->body = form_.body;
+    made->parameters = form_.body.entry().parameters;
+    for (std::size_t arg = 0; arg < loop_.args.size(); ++arg) {
+      if (!is_dat(arg)) continue;
+      const auto at = static_cast<std::size_t>(ir::parameter_of(loop_, arg));
+      made->parameters[at].type.is_shared = true;
+      made->body->functions.back().parameters[at].type.is_shared = true;
+    }
+    return made;
+  }
+
+  /// A warp is started whole; a lane that has no work waits at barriers. So many lanes shall be on
+  /// a multiprocessor that each has 168 registers of 255: Q4 gained a fifth, Q6 nothing, and with
+  /// 128 it lost a fifth (H200).
+  void limit(kir::Function& function) const {
+    constexpr int resident_lanes = 384;
+    const int warp = std::max(builder_.request().facts.warp, 1);
+    function.max_lanes = (form_.n_lanes + warp - 1) / warp * warp;
+    function.least_blocks = std::max(resident_lanes / function.max_lanes, 1);
+  }
+
+  [[nodiscard]] bool is_dat(std::size_t arg) const {
+    return std::holds_alternative<ir::IndirectDat>(loop_.args[arg]) ||
+           std::holds_alternative<ir::DirectDat>(loop_.args[arg]);
+  }
+
+  /// Lanes side by side take scalars side by side.
+  template <class Make>
+  static kir::Stmt over_scalars(const kir::Rows& rows, const Make& make) {
+    const kir::Expr i = kir::name("i");
+    const kir::Expr dim = kir::integer(rows.dim);
+    const kir::Expr row = rows.dim == 1 ? i : i / dim;
+    const kir::Expr c = rows.dim == 1 ? kir::integer(0) : i % dim;
+    return {kir::For{kir::Axis::lane,
+                     "i",
+                     kir::integer(0),
+                     kir::integer(rows.arity * rows.dim),
+                     {make(scalar_of(rows, row, c), i)}}};
+  }
+
+  void load(const kir::Stmt& stmt, kir::Block& body, kir::Block& element) const {
+    if (const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+        decl != nullptr && decl->arg != kir::no_arg &&
+        is_dat(static_cast<std::size_t>(decl->arg))) {
+      kir::Decl shared = *decl;
+      shared.storage = kir::Storage::block;
+      shared.value.reset();
+      body.push_back({shared});
+      if (!decl->value) return;
+      element.push_back({kir::For{kir::Axis::lane,
+                                  "i",
+                                  kir::integer(0),
+                                  kir::integer(decl->extent),
+                                  {{kir::Assign{kir::element(decl->name, kir::name("i")),
+                                                kir::Update::set, *decl->value}}}}});
+    } else if (const auto* gather = std::get_if<kir::Gather>(&stmt.node)) {
+      element.push_back(
+          over_scalars(gather->rows, [&](const kir::Expr& source, const kir::Expr& i) -> kir::Stmt {
+            return {kir::Assign{kir::element(gather->pack, i), kir::Update::set, source}};
+          }));
+    } else {
+      element.push_back(stmt);
+    }
+  }
+
+  void store(std::size_t arg, const kir::Stmt& stmt, kir::Block& element) const {
+    const auto* scatter = std::get_if<kir::Scatter>(&stmt.node);
+    if (scatter == nullptr) throw InternalError("team: a pack is not stored row by row");
+    const bool is_atomic = std::ranges::find(races_.reductions, arg) != races_.reductions.end();
+    element.push_back(
+        over_scalars(scatter->rows, [&](const kir::Expr& target, const kir::Expr& i) -> kir::Stmt {
+          const kir::Expr value = kir::element(scatter->pack, i);
+          if (is_atomic) {
+            return {kir::Atomic{scatter->rows.dtype, target, scatter->update, value}};
+          }
+          return {kir::Assign{target, scatter->update, value}};
+        }));
+  }
+
+  Builder& builder_;
+  const ir::Loop& loop_;
+  const kernel::TeamForm& form_;
+  Races races_;
+  std::string workspace_;
+};
+
+}  // namespace
+
+void lay_out_team(Builder& builder) {
+  Team(builder).run();
+}
+
+}  // namespace op2::lower
