@@ -409,4 +409,12 @@ std::vector<Term> terms_in(const Points& points, const Integers& known, LoopName
   return terms;
 }
 
+std::vector<Term> longest_terms(Points& points, const Integers& known, LoopNames& loop_names) {
+  for (; points.loops.size() > 1; points.loops.pop_back(), points.ranges.pop_back()) {
+    std::vector<Term> terms = terms_in(points, known, loop_names);
+    if (!terms.empty()) return terms;
+  }
+  return {};
+}
+
 }  // namespace op2::kernel::contraction

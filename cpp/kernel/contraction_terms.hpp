@@ -73,6 +73,11 @@ class LoopNames {
 [[nodiscard]] std::vector<Term> terms_in(const Points& points, const Integers& known,
                                          LoopNames& loop_names);
 
+/// @brief The terms of the longest nest that begins with the loops of @p points and has some;
+/// @p points are those of this nest then.
+[[nodiscard]] std::vector<Term> longest_terms(Points& points, const Integers& known,
+                                              LoopNames& loop_names);
+
 /// @brief True if @p body stores only to what it declares, in ways that names tell.
 [[nodiscard]] bool keeps_to_itself(const Body& body, const Integers& known);
 

@@ -420,9 +420,8 @@ class TeamMaker {
 
  private:
   bool nest(For& loop, Body& out) {
-    const Points points = points_from(loop, known_);
-    if (points.loops.size() < 2) return false;
-    const std::vector<Term> terms = terms_in(points, known_, loop_names_);
+    Points points = points_from(loop, known_);
+    const std::vector<Term> terms = longest_terms(points, known_, loop_names_);
     const bool has_one_range = std::ranges::all_of(terms, [](const Term& term) {
       return std::ranges::all_of(term.groups,
                                  [](const Group& group) { return group.over.size() == 1; });

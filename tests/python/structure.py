@@ -74,8 +74,8 @@ LATE_IMPORTS = {
 CODE_LINES = 42_520
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 26_530),
-    "all rooms": (None, 56_520),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_200),
+    "all rooms": (None, 57_200),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

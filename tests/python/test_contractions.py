@@ -232,7 +232,7 @@ def test_a_gpu_takes_a_team_for_large_elements_only(tmp_path: Path) -> None:
         "import sys, ufl\n"
         "from pyop2cxx import fem\n"
         "from pyop2cxx.mesh import cube_mesh\n"
-        "V = fem.FunctionSpace(cube_mesh(1, cell='hexahedron'), ('P', int(sys.argv[1])))\n"
+        "V = fem.FunctionSpace(cube_mesh(2, cell='hexahedron'), ('P', int(sys.argv[1])))\n"
         "w, v = fem.Function(V), ufl.TestFunction(V)\n"
         "fem.assemble(ufl.inner(ufl.grad(w), ufl.grad(v)) * ufl.dx)\n"
     )

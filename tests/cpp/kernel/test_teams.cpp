@@ -54,10 +54,13 @@ TEST(TeamForm, IsNoneWhereLanesWouldRepeatAStore) {
 }
 
 TEST(TeamForm, IsNoneWhereTwoLanesAddToOnePlace) {
-  const Expr target = at(name("y"), add(name("i"), name("j")));
-  const Expr value = mul(mul(lit("2.0"), ast::entry("p", "i")), ast::entry("q", "j"));
-  const Body body = {over_functions({eval(update(BinaryOp::add, target, value))})};
-  EXPECT_FALSE(team_form(over_points(body)));
+  const Expr overlapping = at(name("y"), add(name("i"), name("j")));
+  const Expr value = mul(mul(at("x", 7), ast::entry("p", "i")), ast::entry("q", "j"));
+  const auto form_with = [&value](const Expr& target) {
+    return team_form(over_points({over_functions({eval(update(BinaryOp::add, target, value))})}));
+  };
+  EXPECT_TRUE(form_with(pair("y", 4, "i", "j")));
+  EXPECT_FALSE(form_with(overlapping));
 }
 
 TEST(TeamForm, MarksTablesOfWhichLanesReadDifferentEntries) {

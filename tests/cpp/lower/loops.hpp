@@ -17,8 +17,7 @@
 namespace op2::lower::testing {
 
 inline constexpr Strategy all_strategies[] = {Strategy::direct, Strategy::owner, Strategy::scratch,
-                                              Strategy::atomic, Strategy::block, Strategy::colour,
-                                              Strategy::team};
+                                              Strategy::atomic, Strategy::block, Strategy::colour};
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -14,7 +14,6 @@
 namespace op2::lower {
 namespace {
 
-using testing::all_strategies;
 using testing::direct;
 using testing::edge_loop;
 using testing::global_reduce;
@@ -43,7 +42,7 @@ TEST(Candidates, AreAllStrategiesAndTheRulesChoiceIsFirst) {
     for (const Facts& facts : {testing::one_lane, threads, gpu, gpu.on(true, true)}) {
       for (const Options& options : {usual, deterministic}) {
         const auto found = candidates(loop, facts, no_facts(loop), options);
-        EXPECT_EQ(found.size(), std::size(all_strategies));
+        EXPECT_EQ(found.size(), std::size(strategy_names));
         EXPECT_EQ(found.front().strategy, choose(loop, facts, no_facts(loop), options).strategy);
         EXPECT_EQ(found.front().why, choose(loop, facts, no_facts(loop), options).why);
         for (const Candidate& one : found) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The layout of strategy `team`; lower/team.cpp is declared in lower/passes.hpp.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "kir/walk.hpp"
+#include "loops.hpp"
+#include "lower/strategy.hpp"
+
+namespace op2::lower {
+namespace {
+
+/// The edge loop with a kernel that has a form for a team of 40 lanes.
+ir::Loop team_loop(std::int64_t n_shared = 100) {
+  ir::Loop loop = testing::edge_loop();
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+  auto form = std::make_shared<kernel::TeamForm>();
+  form->body = *kernel->body;
+  form->n_lanes = 40;
+  form->n_shared = n_shared;
+  auto& parameters = form->body.functions.back().parameters;
+  parameters.push_back({.name = "lane", .type = kernel::scalar(kernel::Base::int32)});
+  parameters.push_back({.name = "n_lanes", .type = kernel::scalar(kernel::Base::int32)});
+  parameters.push_back(
+      {.name = "shared", .type = kernel::pointer_to(kernel::scalar(kernel::Base::float64))});
+  kernel->team = std::move(form);
+  loop.members[0].kernel = std::move(kernel);
+  return loop;
+}
+
+int n_shared_arrays(const kir::Block& block) {
+  int n = 0;
+  kir::for_each_stmt(block, [&n](const kir::Stmt& stmt) {
+    const auto* decl = std::get_if<kir::Decl>(&stmt.node);
+    n += decl != nullptr && decl->storage == kir::Storage::block ? 1 : 0;
+  });
+  return n;
+}
+
+TEST(Team, SharesThePacksAndTheSumsOfAnElement) {
+  Facts gpu = testing::grid;
+  gpu.warp = 32;
+  const kir::Module module = testing::lowered(team_loop(), Strategy::team, gpu);
+  ASSERT_EQ(module.functions.size(), 1U);
+  const kir::Function& function = module.functions.front();
+  EXPECT_EQ(n_shared_arrays(function.body), 3);
+  EXPECT_EQ(testing::count<kir::Barrier>(function.body), 3);
+  EXPECT_EQ(testing::count<kir::Atomic>(function.body), 1);
+  EXPECT_EQ(function.max_lanes, 64);  // whole warps
+  EXPECT_EQ(function.least_blocks, 6);
+  kir::for_each_stmt(function.body, [](const kir::Stmt& stmt) {
+    const auto* call = std::get_if<kir::CallUser>(&stmt.node);
+    if (call != nullptr) EXPECT_EQ(call->arguments.size(), 5U);
+  });
+  for (const auto& parameter : module.kernels.front()->parameters) {
+    if (parameter.type.is_pointer() && parameter.name != "shared") {
+      EXPECT_TRUE(parameter.type.is_shared) << parameter.name;
+    }
+  }
+}
+
+TEST(Team, IsForKernelsWithSuchAFormOnDevices) {
+  const auto verdict = [](const ir::Loop& loop, const Facts& facts, const Options& options = {}) {
+    return applicable(Strategy::team, loop, facts, testing::no_facts(loop), options);
+  };
+  EXPECT_TRUE(verdict(team_loop(), testing::grid).ok);
+  EXPECT_FALSE(verdict(testing::edge_loop(), testing::grid).ok);
+  EXPECT_FALSE(verdict(team_loop(), testing::threads).ok);
+  EXPECT_FALSE(verdict(team_loop(), testing::grid, {.semantics = {.deterministic = true}}).ok);
+  const Verdict large = verdict(team_loop(10'000), testing::grid);
+  EXPECT_FALSE(large.ok);
+  EXPECT_TRUE(testing::contains(large.why, "80032 bytes of the memory that lanes share"));
+}
+
+TEST(Team, IsChosenForElementsWithLargeArrays) {
+  const ir::Loop loop = team_loop();
+  const auto chosen = [&loop](int team_bytes) {
+    Options options;
+    options.tuning.team_bytes = team_bytes;
+    return choose(loop, testing::grid, testing::no_facts(loop), options).strategy;
+  };
+  EXPECT_EQ(chosen(31), Strategy::team);
+  EXPECT_NE(chosen(32), Strategy::team);
+}
+
+}  // namespace
+}  // namespace op2::lower
