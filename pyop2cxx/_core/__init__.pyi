@@ -1861,6 +1861,7 @@ PASSES: list[str] = [
     "in_order",
     "summed_blocks",
     "elements",
+    "teams",
     "staged_blocks",
     "launched_blocks",
     "blocks",
@@ -1874,6 +1875,6 @@ PASSES: list[str] = [
     "expand",
     "narrow",
 ]
-STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour"]
+STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour", "team"]
 VISITED_ALONE: int = -1
 __version__: str
