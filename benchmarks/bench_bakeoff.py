@@ -125,8 +125,8 @@ def main() -> None:
     given = parser.parse_args()
     op2.init(backend=given.backend, threads=given.threads)
     rows = []
-    head = "problem  Q   dofs      GDoF/s  CG      of a copy  GFlop/s  op/dof  lanes  strategy  first call"
-    print(head)
+    head = "problem  Q   dofs      GDoF/s  CG      of a copy  GFlop/s  op/dof  lanes  strategy"
+    print(f"{head}  first call")
     for name in given.problems.split(","):
         for degree in map(int, given.degrees.split(",")):
             for usual in (False, True) if degree <= given.usual else (False,):
