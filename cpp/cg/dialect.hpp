@@ -20,8 +20,8 @@ struct Dialect {
   /// Before the return type of a function over a range: inlined into a parallel region it would
   /// lose what `restrict` says about its parameters (docs/performance.md: 1.6x on adt_calc).
   std::string_view keep_apart = {};
-  std::string_view global = {};  ///< Address space of arguments, before the pointed-to type.
-  std::string_view local = {};   ///< Storage shared by a block, before a declaration.
+  std::string_view global = {};    ///< Address space of arguments, before the pointed-to type.
+  std::string_view local = {};     ///< Storage shared by a block, before a declaration.
   std::string_view to_local = {};  ///< What a pointer to such storage leads to, before its type.
   std::string_view restrict_word = {};
   std::string_view barrier = {};         ///< One line: every lane of the block has arrived.
