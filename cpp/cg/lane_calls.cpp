@@ -506,7 +506,8 @@ std::vector<ElementarySource> elementary_sources(const kernel::KernelBody& body,
       if (known == nullptr || known->vectors_since == 0) return;
       const DType dtype = *kernel::dtype_of(known->result.base);
       const std::string name = lane_name(call->function, dtype);
-      ElementarySource source{.name = call->function};
+      ElementarySource source;
+      source.name = call->function;
       source.has_text = elementary != kernel::Elementary::scalars && has_lane_text(name, dtype);
       const auto math = vector_math(call->function, dtype, lanes, known->parameters.size());
       if (math && elementary == kernel::Elementary::library) {
