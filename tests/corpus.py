@@ -31,6 +31,7 @@ N_TARGETS = int(os.environ.get("CORPUS_TARGETS", "600"))
 ALL = frozenset({"direct", "owner", "scratch", "atomic", "block", "colour"})
 NO_RACE = ALL - {"owner", "scratch"}  # nothing is reduced through a Map
 SUMS = ALL - {"direct"}  # reductions through Maps to one Set
+TEAM_SUMS = SUMS | {"team"}  # ... of sums along dimensions; `team` is for blocks of lanes
 IMPURE_SUMS = SUMS - {"owner"}  # ... by a kernel that must be called once an element
 SUMS_ON_TWO_SETS = SUMS - {"owner", "scratch"}
 OVERWRITES = frozenset({"block", "colour"})  # values seen or set through a Map that collides
@@ -524,6 +525,41 @@ def inc_one_dat_twice(rng: np.random.Generator) -> Problem:
         iterset=edges,
         args=(weight(READ), total(INC, e2n), total(INC, e2n)),
         expected=((total, added(np.zeros(N_TARGETS), values, np.stack([w, -w], axis=1))),),
+    )
+
+
+@case(TEAM_SUMS)
+def sums_along_dimensions(rng: np.random.Generator) -> Problem:
+    """An evaluation and the transpose, which become one sum for each dimension."""
+    cells, nodes = elements(), targets()
+    c2n, values = random_map(rng, cells, nodes, 9)
+    table, weights = rng.random((4, 3)), rng.random((4, 4))
+    x, y = op2.Dat(nodes, rng.random(N_TARGETS)), op2.Dat(nodes)
+    text = "".join(
+        f"static const double {name}[4][{of.shape[1]}] = {{"
+        + ", ".join(f"{{{', '.join(map(repr, row.tolist()))}}}" for row in of)
+        + "};\n"
+        for name, of in (("B", table), ("w", weights))
+    )
+    text += """
+    void action(double *y, const double *x) {
+      for (int p = 0; p < 4; ++p) for (int q = 0; q < 4; ++q) {
+        double s = 0;
+        for (int i = 0; i < 3; ++i) for (int j = 0; j < 3; ++j)
+          s += x[3 * i + j] * B[p][i] * B[q][j];
+        const double f = w[p][q] * s;
+        for (int i = 0; i < 3; ++i) for (int j = 0; j < 3; ++j)
+          y[3 * i + j] += f * B[p][i] * B[q][j];
+      }
+    }
+    """
+    at_points = np.einsum("cij,pi,qj->cpq", x.data_ro[values].reshape(-1, 3, 3), table, table)
+    shares = np.einsum("cpq,pq,pi,qj->cij", at_points, weights, table, table)
+    return Problem(
+        kernel=op2.Kernel(text, "action"),
+        iterset=cells,
+        args=(y(INC, c2n), x(READ, c2n)),
+        expected=((y, added(np.zeros(N_TARGETS), values, shares.reshape(-1, 9))),),
     )
 
 

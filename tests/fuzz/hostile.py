@@ -456,7 +456,7 @@ _FITTING: dict[str, Callable[[World], Any]] = {
     "path": _object(op2.Map),
     "arg": _dat_arg,
     "args": _dat_arg,
-    "strategy": _one_of(None, "owner", "block", "colour", "atomic", "scratch", "direct"),
+    "strategy": _one_of(None, "owner", "block", "colour", "atomic", "scratch", "direct", "team"),
     "lanes": _one_of(None, 0, 2, 4, 3),
     "block_size": _one_of(None, 1, 7),
     "iteration_region": _one_of(None, op2.ALL, op2.ON_TOP),

@@ -58,7 +58,6 @@ N_TOGETHER = 8  # cases
 
 pytestmark = pytest.mark.optimised
 
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s or "default")
 
 EVERYTHING = os.environ.get("PYOP2CXX_TEST_ALL") == "1"
 """Whether each case runs by each strategy on each backend (``make test-all``)."""
@@ -258,11 +257,12 @@ def reference(case: Case) -> list[Array]:
 
 def legal(case: Case, backend: str, *, deterministic: bool = False) -> frozenset[str]:
     found = case.strategies - (set() if has_atomics(backend) else {"atomic"})
+    found -= set() if backend in GRIDS else {"team"}
     if backend not in PARALLEL:
         return found | {"direct"}
     found -= case.not_on_gpus if backend in GPUS else set()
     if deterministic and "direct" not in found and found != IN_ORDER:
-        found -= {"atomic", "block"}
+        found -= {"atomic", "block", "team"}
     return found
 
 
@@ -309,7 +309,7 @@ def refused(strategy: str) -> Any:
 def test_there_is_something_to_compare() -> None:
     assert "sequential" in BACKENDS
     assert THREADED
-    assert frozenset(_core.STRATEGIES) == ALL
+    assert frozenset(_core.STRATEGIES) == ALL | {"team"}
     assert len({case.name for case in CASES}) == len(CASES)
 
 
@@ -330,6 +330,7 @@ def test_equals_numpy_and_sequential(case: Case, strategy: str | None, backend: 
 # Of each kind of loop one, for what is written for GPUs alone.
 OF_GPUS = (
     "inc_and_globals",
+    "sums_along_dimensions",
     "min_max_through_map",
     "arities_1_to_8",
     "indirect_rw_shared",
@@ -368,7 +369,7 @@ def test_blocks_may_sum_first(backend: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("backend", GRIDS)
-@pytest.mark.parametrize("strategy", ["atomic", "block", "owner"])
+@pytest.mark.parametrize("strategy", ["atomic", "block", "owner", "team"])
 def test_texts_for_gpus(strategy: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are right on a processor, too, which has others: staged blocks, padded incidences."""
     monkeypatch.setattr(flow, "suited_to", lambda request, device: request)
@@ -518,7 +519,7 @@ def test_consts_change_between_calls_without_another_text(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@each_strategy
+@pytest.mark.parametrize("strategy", [None, *sorted(ALL)])
 def test_calls_add_up(backend: str, strategy: str | None) -> None:
     """Each call sees what the one before has left, in Dats, Globals and changed Maps."""
     if strategy == "atomic" and not has_atomics(backend):
