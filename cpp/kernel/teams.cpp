@@ -238,7 +238,7 @@ class TeamNest {
 
   /// @brief `total = sum; target = total` for each.
   void add_total(Base base, Body sums, Stmt store, Body& body) const {
-    const std::string& total = std::get<Name>(sums_.total().node).name;
+    const std::string total = std::get<Name>(sums_.total().node).name;
     Body inner = {make::declare(total, scalar(base), zero(base))};
     append(inner, std::move(sums));
     inner.push_back(std::move(store));
