@@ -225,7 +225,7 @@ op2.par_loop(limit, nodes, whole(op2.READ), low(op2.MIN), high(op2.MAX))
 if len(sys.argv) > 3:
     folder = Path(sys.argv[3])
     for name, array in (
-        ("layers", lake.columns.layers_array), ("up", up.values), ("x", x.data_ro),
+        ("layers", lake.columns.layers_array.astype(np.int64)), ("up", up.values), ("x", x.data_ro),
         ("volume", volume.data_ro), ("light", light.data_ro), ("flow", flow.data_ro),
         ("low", low.data_ro), ("high", high.data_ro)
     ):
