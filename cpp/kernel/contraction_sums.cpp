@@ -74,10 +74,14 @@ Stmt Array::declaration() const {
   return make::declare(name, std::move(type), std::nullopt);
 }
 
-std::int64_t Array::size() const {
+std::int64_t product_of(const std::vector<Range>& ranges) {
   std::int64_t n = 1;
   for (const Range& range : ranges) n *= range.n;
   return n;
+}
+
+std::int64_t Array::size() const {
+  return product_of(ranges);
 }
 
 std::vector<Range> ranges_of(const std::vector<Group>& groups, std::size_t first,
@@ -122,12 +126,10 @@ Expr Sums::stage(const Term& term, std::size_t dim, Expr source) {
       return known.array.entry();
     }
   }
-  std::int64_t n_terms = 1;
-  for (const Range& range : ranges_of(term.groups, 0, n_dims())) n_terms *= range.n;
   stages_[dim].push_back({.source = std::move(source),
                           .group = group,
                           .array = make_array(std::move(ranges), term.base),
-                          .n_terms = n_terms});
+                          .n_terms = product_of(ranges_of(term.groups, 0, n_dims()))});
   return stages_[dim].back().array.entry();
 }
 
@@ -205,7 +207,9 @@ void Sums::add_stage(const Stage& stage, Body& body) const {
     append(body, loops(stage.group.over, {add(make::name(array.name), value)}));
   } else {
     body.push_back(array.declaration());
-    append(body, filled(array, loops(stage.group.over, {add(total(), value)})));
+    Body sums = loops(stage.group.over, {add(total(), value)});
+    Stmt store = make::evaluate(make::assign(array.entry(), total()));
+    append(body, loops(array.ranges, summed(array.base, std::move(sums), std::move(store))));
   }
 }
 
@@ -213,11 +217,11 @@ Expr Sums::total() const {
   return make::name(total_);
 }
 
-Body Sums::filled(const Array& array, Body sums) const {
-  Body inner = {make::declare(total_, scalar(array.base), zero(array.base))};
-  append(inner, std::move(sums));
-  inner.push_back(make::evaluate(make::assign(array.entry(), total())));
-  return loops(array.ranges, std::move(inner));
+Body Sums::summed(Base base, Body sums, Stmt store) const {
+  Body body = {make::declare(total_, scalar(base), zero(base))};
+  append(body, std::move(sums));
+  body.push_back(std::move(store));
+  return body;
 }
 
 void Sums::add_zeros(const std::list<Node>& nodes, std::size_t depth, Body& body) {

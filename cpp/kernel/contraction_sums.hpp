@@ -24,6 +24,9 @@ namespace op2::kernel::contraction {
 [[nodiscard]] Expr zero(Base base);
 void append(Body& to, Body more);
 
+/// @brief How often the body of loops() over @p ranges runs.
+[[nodiscard]] std::int64_t product_of(const std::vector<Range>& ranges);
+
 /// @brief An array of partial sums.
 struct Array {
   std::string name;
@@ -81,8 +84,8 @@ class Sums {
 
   /// @brief The array of @p stage, filled.
   void add_stage(const Stage& stage, Body& body) const;
-  /// @brief Loops that fill @p array, each entry with @p sums over ranges; they add to total().
-  [[nodiscard]] Body filled(const Array& array, Body sums) const;
+  /// @brief A total of @p sums, which add to total(), and @p store, which uses the total.
+  [[nodiscard]] Body summed(Base base, Body sums, Stmt store) const;
   [[nodiscard]] Expr total() const;
 
   /// @brief Arrays of zeros for the nodes @p depth levels below @p nodes.

@@ -410,7 +410,7 @@ std::vector<Term> terms_in(const Points& points, const Integers& known, LoopName
 }
 
 std::vector<Term> longest_terms(Points& points, const Integers& known, LoopNames& loop_names) {
-  for (; points.loops.size() > 1; points.loops.pop_back(), points.ranges.pop_back()) {
+  for (; points.loops.size() > 1; points.drop_innermost()) {
     std::vector<Term> terms = terms_in(points, known, loop_names);
     if (!terms.empty()) return terms;
   }

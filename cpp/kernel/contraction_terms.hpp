@@ -47,6 +47,10 @@ struct Points {
   std::vector<Range> ranges;
 
   [[nodiscard]] Body& body() const;
+  void drop_innermost() {
+    loops.pop_back();
+    ranges.pop_back();
+  }
 };
 
 /// @brief The body of a loop without the braces around all of it.

@@ -74,12 +74,13 @@ class Contractor {
   /// @brief Rewrite a nest that begins with @p loop; the longest with such sums in the body.
   bool nest(For& loop) {
     Points points = points_from(loop, known_);
-    for (; points.loops.size() > 1; points.loops.pop_back(), points.ranges.pop_back()) {
-      const std::vector<Term> terms = terms_in(points, known_, loop_names_);
-      if (terms.empty()) continue;
-      if (!rewrite(points, terms, names_)) continue;
-      n_sums_ += static_cast<int>(terms.size());
-      return true;
+    for (auto terms = longest_terms(points, known_, loop_names_); !terms.empty();
+         terms = longest_terms(points, known_, loop_names_)) {
+      if (rewrite(points, terms, names_)) {
+        n_sums_ += static_cast<int>(terms.size());
+        return true;
+      }
+      points.drop_innermost();
     }
     return false;
   }

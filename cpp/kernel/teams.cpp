@@ -48,12 +48,6 @@ std::vector<Range> joined(std::vector<Range> first, const std::vector<Range>& se
   return first;
 }
 
-std::int64_t product_of(const std::vector<Range>& ranges) {
-  std::int64_t n = 1;
-  for (const Range& range : ranges) n *= range.n;
-  return n;
-}
-
 bool is_small(const Stage& stage) {
   return stage.n_terms <= few_terms;
 }
@@ -236,15 +230,6 @@ class TeamNest {
     return found;
   }
 
-  /// @brief `total = sum; target = total` for each.
-  void add_total(Base base, Body sums, Stmt store, Body& body) const {
-    const std::string total = std::get<Name>(sums_.total().node).name;
-    Body inner = {make::declare(total, scalar(base), zero(base))};
-    append(inner, std::move(sums));
-    inner.push_back(std::move(store));
-    body.push_back({.node = Block{std::move(inner)}, .line = 0});
-  }
-
   /// @brief The sums over dimension @p dim of the values at points of the loops around.
   void evaluate(std::size_t dim, Body& out) {
     std::vector<const Stage*> left = large_stages(dim);
@@ -264,9 +249,11 @@ class TeamNest {
       Body at_point;
       for (std::size_t i = 0; i < stages.size(); ++i) {
         const Stage& stage = *stages[i];
-        add_total(stage.array.base,
-                  loops(over, {add(sums_.total(), times(values[i], stage.group.table))}),
-                  make::evaluate(make::assign(shared(stage.array), sums_.total())), at_point);
+        Body summed =
+            sums_.summed(stage.array.base,
+                         loops(over, {add(sums_.total(), times(values[i], stage.group.table))}),
+                         make::evaluate(make::assign(shared(stage.array), sums_.total())));
+        at_point.push_back({.node = Block{std::move(summed)}, .line = 0});
       }
       append(body, loops({point(dim)}, std::move(at_point)));
       add_by_lanes(joined(points(dim), ranges), std::move(body), out);
@@ -336,9 +323,8 @@ class TeamNest {
     Stmt store = parent == nullptr
                      ? add(root.target, sums_.total())
                      : make::evaluate(make::assign(shared(parent->array), sums_.total()));
-    Body at_value;
-    add_total(root.base, std::move(sums), std::move(store), at_value);
-    append(body, loops(ranges_of(root.groups, dim, dim + 1), std::move(at_value)));
+    append(body, loops(ranges_of(root.groups, dim, dim + 1),
+                       sums_.summed(root.base, std::move(sums), std::move(store))));
     add_by_lanes(joined(points(dim), ranges_of(root.groups, dim + 1, n_dims())), std::move(body),
                  out);
   }

@@ -61,13 +61,13 @@ class Team {
   [[nodiscard]] kernel::KernelPtr kernel() const {
     auto made = std::make_shared<kernel::Kernel>(*loop_.members.front().kernel);
     made->body = form_.body;
-    made->parameters = form_.body.entry().parameters;
+    auto& parameters = made->body->functions.back().parameters;
     for (std::size_t arg = 0; arg < loop_.args.size(); ++arg) {
       if (!is_dat(arg)) continue;
       const auto at = static_cast<std::size_t>(ir::parameter_of(loop_, arg));
-      made->parameters[at].type.is_shared = true;
-      made->body->functions.back().parameters[at].type.is_shared = true;
+      parameters[at].type.is_shared = true;
     }
+    made->parameters = parameters;
     return made;
   }
 

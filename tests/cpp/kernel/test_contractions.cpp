@@ -57,7 +57,7 @@ TEST(Contracted, EqualPartialSumsAreComputedOnce) {
   EXPECT_EQ(both->done.after, once->done.after + 25 * 3);
 }
 
-TEST(Contracted, TransposedSumsAreAddedAfterAPlaneOfPoints) {
+TEST(Contracted, TransposedSumsAreAddedAfterTheLoopWithin) {
   const auto made = contracted(over_points({transposed(pair("x", 5, "p", "q"))}));
   ASSERT_TRUE(made);
   EXPECT_EQ(made->done.n_sums, 1);
