@@ -156,9 +156,8 @@ class Collected:
         """Yield the measurements, and the loops without any."""
         for (_, backend), found in self.decisions.items():
             if isinstance(found, store.Entry):
-                way = "{strategy}, {lanes} lanes".format(**found.way)
                 times = f"{found.us:.1f} us, and {found.rule_us:.1f} us by the rules"
-                yield f"tuned: '{found.name}' on {backend}: {way}: {times}"
+                yield f"tuned: '{found.name}' on {backend}: {found.way_text}: {times}"
             else:
                 yield f"not tuned: {found}"
 

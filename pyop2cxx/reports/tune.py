@@ -106,19 +106,10 @@ def rows_of(entries: tuple[Entry, ...]) -> list[tuple[str, ...]]:
                 f"{one.rule_us:.1f}",
                 f"{one.us:.1f}",
                 f"{one.gain:.2f}",
-                shown_way(one) + "".join(f"; not {way}: {why}" for way, why in one.refused.items()),
+                one.way_text + "".join(f"; not {way}: {why}" for way, why in one.refused.items()),
             )
         )
     return rows
-
-
-def shown_way(entry: Entry) -> str:
-    """Return the way of a measurement, or of a trial the fastest way."""
-    way = entry.way
-    if entry.kind == "loop":
-        numbers = "".join(f", {name} {value}" for name, value in way.get("tuning", {}).items())
-        return f"{way.get('strategy')}, {way.get('lanes')} lanes{numbers}"
-    return min(way, key=lambda name: float(way[name]), default="")
 
 
 def lookup(loop: Any) -> Answer:

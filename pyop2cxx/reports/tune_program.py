@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.ahead.programs import run_to_the_end, watched
+from pyop2cxx.ahead.programs import check_file, run_to_the_end, watched
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.reports.tune import rows_of
@@ -83,8 +83,7 @@ def tune_program(
     Raises:
         UsageError: The file or the backend does not exist, or the time is not positive.
     """
-    if not Path(path).is_file():
-        raise UsageError(f"tune: there is no file '{path}'; pass a Python program")
+    check_file(path, "tune")
     if not minutes > 0:
         raise UsageError(f"tune: --minutes {minutes:g}: expected a number above 0")
     if backend and backend not in runtime.backend_names():

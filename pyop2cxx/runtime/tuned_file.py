@@ -18,7 +18,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 SCHEMA = 1
@@ -94,6 +94,13 @@ class Entry:
         return self.kind, self.key, self.facts, self.size
 
     @property
+    def way_text(self) -> str:
+        """The way for readers; of a trial, the name of the fastest way."""
+        if self.kind == LOOP:
+            return text_of(self.way)
+        return min(self.way, key=lambda name: float(self.way[name]), default="")
+
+    @property
     def gain(self) -> float:
         """Time of the rules' way divided by the time of this way."""
         return self.rule_us / self.us if self.us > 0 else 1.0
@@ -111,6 +118,12 @@ class Contents(NamedTuple):
     place: Place | None
     entries: tuple[Entry, ...]
     problem: str = ""
+
+
+def text_of(way: Mapping[str, Any]) -> str:
+    """Return strategy, lanes and tuning of a loop's way, for readers."""
+    numbers = "".join(f", {name} {value}" for name, value in way.get("tuning", {}).items())
+    return f"{way.get('strategy')}, {way.get('lanes')} lanes{numbers}"
 
 
 def now() -> str:

@@ -10,6 +10,7 @@ from pyop2cxx import _core
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime.tuned_file import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +43,7 @@ class Way:
     tuning: Overrides = ()
 
     def __str__(self) -> str:
-        numbers = "".join(f", {name} {value}" for name, value in self.tuning)
-        return f"{self.strategy}, {self.lanes} lanes{numbers}"
+        return text_of(self.described())
 
     def described(self) -> dict[str, Any]:
         """Return the way, for an entry of the store."""
