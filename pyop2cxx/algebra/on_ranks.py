@@ -11,7 +11,7 @@ import numpy as np
 from pyop2cxx.algebra import krylov, libraries, own_krylov
 from pyop2cxx.algebra.convergence import of_zero
 from pyop2cxx.algebra.systems import flat, guess_of, right_side
-from pyop2cxx.data.mat_ranks import scalar_places
+from pyop2cxx.base.blocks import scalar_places
 from pyop2cxx.exceptions import DataValueError, SolverOptionError
 from pyop2cxx.runtime import runtime
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.blocks import scalar_places
 
 if TYPE_CHECKING:
     from pyop2cxx.base.arrays import Array
@@ -75,21 +76,3 @@ def gathered(mat: Any) -> Any:
     shape = tuple(one.global_size * n for one, n in zip(sets, mat.block_dims, strict=True))
     places = scalar_places(rows, columns, mat.block_dims)
     return sparse.coo_array((values.reshape(-1), places), shape=shape).tocsr()
-
-
-def scalar_places(rows: Array, columns: Array, dims: tuple[int, int]) -> tuple[Array, Array]:
-    """Return row and column of each scalar of blocks, one block after the other.
-
-    Args:
-        rows: Row of each block.
-        columns: Column of each block.
-        dims: Rows and columns of a block.
-    """
-    n_rows, n_columns = dims
-    shape = (len(rows), n_rows, n_columns)
-    at_rows = rows[:, None, None] * n_rows + np.arange(n_rows)[:, None]
-    at_columns = columns[:, None, None] * n_columns + np.arange(n_columns)
-    return (
-        np.broadcast_to(at_rows, shape).reshape(-1),
-        np.broadcast_to(at_columns, shape).reshape(-1),
-    )

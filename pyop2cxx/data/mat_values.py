@@ -11,6 +11,7 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros, is_under_pyop2
+from pyop2cxx.base.blocks import row_of_each
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.lent import may_wait
 from pyop2cxx.exceptions import (
@@ -333,8 +334,7 @@ class MatValues(DataCarrier):
         values, sparsity = self.stored("values", write=False), self._sparsity
         rows, cols = self.block_dims
         dense = np.zeros((shape[0] // rows, rows, shape[1] // cols, cols), self._dtype)
-        at = np.repeat(np.arange(shape[0] // rows), np.diff(sparsity.rowptr))
-        dense[at, :, sparsity.colidx, :] = values
+        dense[row_of_each(sparsity.rowptr), :, sparsity.colidx, :] = values
         whole = dense.reshape(shape)
         return whole[: self.nrows, : self.ncols] if is_under_pyop2() else whole
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import is_under_pyop2
+from pyop2cxx.base.blocks import row_of_each, scalar_places
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.interop.petsc import check_scalar, python_matrix
 from pyop2cxx.interop.petsc_payloads import DatMatPayload, GlobalMatPayload
@@ -65,7 +66,7 @@ class _Entries(NamedTuple):
     @property
     def rows(self) -> Array:
         """Row of each place."""
-        return np.repeat(np.arange(len(self.rowptr) - 1), np.diff(self.rowptr))
+        return row_of_each(self.rowptr)
 
 
 class Handle:
@@ -246,14 +247,11 @@ def _entries(mat: Any) -> _Entries:
     n_rows, n_cols = _free(mat, 0), _free(mat, 1)
     for row_start, row_end, row in zip(_starts(n_rows), n_rows, mat.blocks, strict=True):
         for col_start, col_end, block in zip(_starts(n_cols), n_cols, row, strict=True):
-            sparsity, (r, c) = block.sparsity, block.block_dims
-            at = np.repeat(np.arange(len(sparsity.rowptr) - 1), np.diff(sparsity.rowptr))
-            shape = (len(at), r, c)
-            i = (at * r)[:, None, None] + np.arange(r)[None, :, None]
-            j = (sparsity.colidx.astype(np.int64) * c)[:, None, None] + np.arange(c)
-            kept.append(((i < row_end) & (j < col_end)).reshape(-1))
-            rows.append(np.broadcast_to(i + row_start, shape).reshape(-1))
-            cols.append(np.broadcast_to(j + col_start, shape).reshape(-1))
+            at = row_of_each(block.sparsity.rowptr), block.sparsity.colidx.astype(np.int64)
+            i, j = scalar_places(*at, block.block_dims)
+            kept.append((i < row_end) & (j < col_end))
+            rows.append(i + row_start)
+            cols.append(j + col_start)
     places = np.flatnonzero(np.concatenate(kept))
     all_rows, all_cols = np.concatenate(rows)[places], np.concatenate(cols)[places]
     order = np.lexsort((all_cols, all_rows))

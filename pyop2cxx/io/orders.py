@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.base.blocks import row_of_each
 from pyop2cxx.exceptions import StoredFileError
 from pyop2cxx.sets.origins import Digests, rows_between
 
@@ -85,14 +86,10 @@ def entries_for(
     if len(pattern[0]) != len(sparsity.rowptr) or len(pattern[1]) != len(sparsity.colidx):
         return None
     n = max(1, sparsity.dsets[1].set.total_size)
-    here = _row_of_each(sparsity.rowptr), sparsity.colidx.astype(np.int64)
+    here = row_of_each(sparsity.rowptr), sparsity.colidx.astype(np.int64)
     moved = [one if way is None else way[one] for one, way in zip(here, rows, strict=True)]
-    there = _row_of_each(pattern[0]) * n + pattern[1]
+    there = row_of_each(pattern[0]) * n + pattern[1]
     sought = moved[0] * n + moved[1]
     found: Array = np.searchsorted(there, sought)  # columns ascend in each row
     is_there = found < len(there)
     return found if is_there.all() and np.array_equal(there[found], sought) else None
-
-
-def _row_of_each(rowptr: Array) -> Numbers:
-    return np.repeat(np.arange(len(rowptr) - 1), np.diff(rowptr))

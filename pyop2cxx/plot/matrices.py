@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.base import extras
+from pyop2cxx.base.blocks import row_of_each
 from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import SparsityTypeError, UnsupportedError
 from pyop2cxx.plot.canvas import axes_for, finished
@@ -65,7 +66,7 @@ def plot_sparsity(
     n_rows, n_columns = (part.set.total_size for part in sparsity.dsets)
     heading = title or f"{n_rows} x {n_columns}, {len(sparsity.colidx)} places"
     plane = axes_for(axes, 2, heading)
-    rows = np.repeat(np.arange(n_rows), np.diff(sparsity.rowptr))
+    rows = row_of_each(sparsity.rowptr)
     bins = (min(n_rows, _MOST_DOTS), min(n_columns, _MOST_DOTS))
     counts, _, _ = np.histogram2d(
         rows, sparsity.colidx, bins=bins, range=((0, n_rows), (0, n_columns))
