@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.saved_graphs import load_graph
     from pyop2cxx.algebra.solvers import Solver, solve
     from pyop2cxx.chain.recorder import Chain as chain
+    from pyop2cxx.data.ragged import RaggedMap
     from pyop2cxx.data.renumber import renumber
     from pyop2cxx.graph.builder import GraphBuilder as graph
     from pyop2cxx.graph.builder import create_graph
@@ -52,6 +53,7 @@ _LATE = {
     "ahead.saved_graphs": ("load_graph",),
     "algebra.solvers": ("Solver", "solve"),
     "chain.recorder": ("Chain as chain",),
+    "data.ragged": ("RaggedMap",),
     "data.renumber": ("renumber",),
     "graph.builder": ("GraphBuilder as graph", "create_graph"),
     "graph.capture": ("record",),
@@ -189,6 +191,7 @@ __all__ = [
     "ParLoop",
     "PassthroughArg",
     "PermutedMap",
+    "RaggedMap",
     "Set",
     "Solver",
     "Sparsity",

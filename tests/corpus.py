@@ -1700,3 +1700,4 @@ def loops_of(
 # More cases, of all kinds of Sets, Maps and Dats
 import corpus_types  # noqa: E402, F401, I001  # it adds its own to CASES
 import corpus_matrices  # noqa: E402, F401  # so does it
+import corpus_ragged  # noqa: E402, F401  # and so does it

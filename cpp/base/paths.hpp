@@ -19,12 +19,18 @@ struct RowRef {
   bool operator==(const RowRef&) const = default;
 };
 
+/// @brief Rows of a ragged Map that an argument with a pack may have at most: the pack's length.
+inline constexpr int most_ragged = 64;
+
 /// @brief A path: a Map, and the entries of its rows that make up an argument.
+///
+/// Of a ragged Map the arity is `most_ragged`, and how many rows an element has is run-time data.
 struct MapRef {
   int arity = 1;                  ///< rows of an argument
   int toset = 0;                  ///< number of the target Set, in order of first use
   int width = 0;                  ///< entries of a row of the Map; 0: as many as `arity`
   std::vector<RowRef> rows = {};  ///< [arity]; empty: all entries of the Map in their order
+  bool ragged = false;            ///< each element has a number of rows of its own
   bool operator==(const MapRef&) const = default;
 };
 

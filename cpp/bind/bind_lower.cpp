@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -36,6 +37,7 @@
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
 #include "lower/lower.hpp"
+#include "lower/ragged.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/widths.hpp"
 
@@ -120,8 +122,8 @@ void bind_loop(py::module_& core) {
       .def(py::init<int, int, int, int>(), py::arg("slot"), py::arg("offset"), py::arg("quotient"),
            py::arg("above"));
   py::class_<ir::MapRef>(core, "MapRef")
-      .def(py::init<int, int, int, std::vector<ir::RowRef>>(), py::arg("arity"), py::arg("toset"),
-           py::arg("width"), py::arg("rows"))
+      .def(py::init<int, int, int, std::vector<ir::RowRef>, bool>(), py::arg("arity"),
+           py::arg("toset"), py::arg("width"), py::arg("rows"), py::arg("ragged") = false)
       .def_readonly("arity", &ir::MapRef::arity);
   py::class_<ir::Iteration>(core, "Iteration")
       .def(py::init([](bool subset, bool extruded, bool constant_layers, bool periodic,
@@ -174,7 +176,7 @@ void bind_loop(py::module_& core) {
                                  return std::holds_alternative<ir::MatArg>(arg);
                                });
                              })
-      .def("check_input", &ir::check_input)
+      .def("check_input", &ir::check_input, py::arg("extents") = std::map<int, std::int64_t>())
       .def("kernel_stages", &kernel_stages_of,
            "Names and texts of what the kernel is, as parsed and after each pass over the tree.");
 }
@@ -415,6 +417,10 @@ void bind_lower(py::module_& core) {
       },
       py::arg("forced"), py::arg("vector_bytes"), py::arg("gather_bytes"), py::arg("strategy"),
       py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  core.attr("MOST_RAGGED") = most_ragged;
+  core.def("packed_ragged", &lower::packed_ragged, py::arg("loop"), py::arg("maps"),
+           py::arg("options"),
+           "Arguments through ragged Maps with a pack, whose rows are at most MOST_RAGGED.");
   core.def(
       "why_not_on_lanes",
       [](int lanes, const std::string& strategy, const ir::Loop& loop, const Facts& facts,

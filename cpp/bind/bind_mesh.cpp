@@ -148,6 +148,7 @@ void bind_mesh(py::module_& core) {
       .def("zero_on_device", &Buffer::zero_on_device, Unlocked())
       .def("copy_on_device", &Buffer::copy_on_device, py::arg("source"), Unlocked());
 
+  core.attr("RAGGED") = mesh::ragged;
   py::class_<MapTable, std::shared_ptr<MapTable>>(core, "MapTable")
       .def(py::init([](std::uintptr_t address, int index_bytes, std::int64_t n_rows, int arity,
                        std::int64_t n_targets) {

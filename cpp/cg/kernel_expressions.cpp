@@ -225,8 +225,10 @@ class ExpressionPrinter {
 };
 
 std::string scalar_text(const Type& type, const Dialect& dialect, const KernelStyle& style) {
+  const std::string_view outside = type.is_outside ? dialect.global : "";
   const std::string constness =
-      fmt::format("{}{}", type.is_shared ? dialect.to_local : "", type.is_const ? "const " : "");
+      fmt::format("{}{}{}{}", type.is_shared ? dialect.to_local : "", outside,
+                  outside.empty() ? "" : " ", type.is_const ? "const " : "");
   if (type.base == kernel::Base::none) return constness + "void";
   const std::optional<DType> dtype = kernel::dtype_of(type.base);
   if (!dtype) throw InternalError("kernel: a type is printed that is not known");

@@ -117,6 +117,9 @@ int target_map_of(const Arg& arg) {
 namespace {
 
 void verify(const MapRef& map) {
+  if (map.ragged && (map.arity != most_ragged || !map.rows.empty())) {
+    throw InternalError("a path by a ragged Map chooses no entries");
+  }
   if (map.rows.empty()) return;
   const int width = map.width == 0 ? map.arity : map.width;
   const bool fits = std::all_of(map.rows.begin(), map.rows.end(), [width](const RowRef& row) {

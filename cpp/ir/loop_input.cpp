@@ -29,7 +29,7 @@ std::vector<kernel::Variable> const_variables(const Group& group, std::size_t me
   return variables;
 }
 
-kernel::CheckInput check_input(const Loop& loop) {
+kernel::CheckInput check_input(const Loop& loop, const std::map<int, std::int64_t>& extents) {
   kernel::CheckInput input;
   const std::size_t n = kernel_of(loop).parameters.size();
   input.accesses.resize(n);
@@ -39,7 +39,14 @@ kernel::CheckInput check_input(const Loop& loop) {
     const auto at = static_cast<std::size_t>(parameter_of(loop, i));
     if (at >= n || is_handle(loop.args[i])) continue;
     std::int64_t& extent = input.run.extents[at];
-    extent = (extent < 0 ? 0 : extent) + extent_of(loop, loop.args[i]);
+    // the kernel reads a ragged row as far as the row goes
+    const int map = target_map_of(loop.args[i]);
+    const bool is_open = map >= 0 && loop.maps[static_cast<std::size_t>(map)].ragged &&
+                         access_of(loop.args[i]) == Access::read;
+    if (!is_open) extent = (extent < 0 ? 0 : extent) + extent_of(loop, loop.args[i]);
+    if (const auto given = extents.find(parameter_of(loop, i)); given != extents.end()) {
+      extent = given->second;
+    }
     // entries of a matrix that are left alone become 0
     const bool is_set_matrix =
         std::holds_alternative<MatArg>(loop.args[i]) && access_of(loop.args[i]) == Access::write;

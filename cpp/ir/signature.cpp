@@ -35,6 +35,7 @@ void add(Canonical& out, const MapRef& map) {
     }
     out.close();
   }
+  if (map.ragged) out.text("ragged");
   out.close();
 }
 

@@ -69,6 +69,7 @@ struct Type {
   int lanes = 0;                       ///< of the scalar: values side by side; 0: just one
   std::string tag{};                   ///< of a structure: its name in KernelBody::structures
   bool is_shared = false;              ///< of a pointer: to memory of a block of lanes
+  bool is_outside = false;             ///< of a pointer: to memory of all lanes
   bool operator==(const Type&) const = default;
 
   [[nodiscard]] bool is_scalar() const {

@@ -126,8 +126,9 @@ std::string dump(const Rows& rows) {
                           return fmt::format("{}[{}] x{}{}", data, dump(own.element), rows.dim, by);
                         },
                         [&](const MapRows& through) {
-                          return fmt::format("{}[{}[{}] x{}] x{}{}", data, through.map,
-                                             dump(through.element), rows.arity, rows.dim, by);
+                          return fmt::format(
+                              "{}[{}[{}] x{}{}] x{}{}", data, through.map, dump(through.element),
+                              through.ragged ? " at most " : "", rows.arity, rows.dim, by);
                         },
                         listed,
                     },

@@ -319,10 +319,12 @@ struct OwnRow {
   bool operator==(const OwnRow&) const = default;
 };
 
-/// @brief Rows of a Map: row i has the number `map[element * arity + i]`.
+/// @brief Rows of a Map: row i has the number `map[element * arity + i]`. Of a ragged Map it is
+/// `map[map[element] + i]`, and there are `map[element + 1] - map[element]`, at most `arity`.
 struct MapRows {
   std::string map;
   Expr element;
+  bool ragged = false;
   bool operator==(const MapRows&) const = default;
 };
 

@@ -210,6 +210,9 @@ class BarrierChecker {
         std::visit(overload{
                        [&](const OwnRow& own) { return own.element * integer(rows.dim); },
                        [&](const MapRows& through) {
+                         if (through.ragged) {
+                           return element(through.map, element(through.map, through.element));
+                         }
                          return element(through.map, through.element * integer(rows.arity));
                        },
                        [](const ListedRows& listed) { return listed.entries.front(); },

@@ -12,6 +12,7 @@
 #include "lower/constants.hpp"
 #include "lower/items.hpp"
 #include "lower/make.hpp"
+#include "lower/ragged.hpp"
 #include "lower/rows.hpp"
 
 namespace op2::lower {
@@ -38,7 +39,12 @@ bool is_narrow_sum(const ir::Arg& arg) {
          (global->dtype == DType::float32 || global->dtype == DType::complex64);
 }
 
-kernel::KernelPtr kernel_of_member(const ir::Group& group, std::size_t member) {
+kernel::KernelPtr kernel_of_member(const Request& request, std::size_t member) {
+  const ir::Group& group = request.loop;
+  if (is_ragged(group)) {
+    return std::make_shared<const kernel::Kernel>(
+        called_kernel(group, member, request.maps, request.options).kernel);
+  }
   if (ir::constants_of(group, member).empty()) return group.members[member].kernel;
   return std::make_shared<const kernel::Kernel>(with_constants(group, member));
 }
@@ -74,7 +80,7 @@ Builder::Builder(const Request& request, PackedLoop packed)
   module_.name = ir::name_of(request.loop);
   module_.n_args = static_cast<int>(request.loop.args.size());
   for (std::size_t member = 0; member < request.loop.members.size(); ++member) {
-    module_.kernels.push_back(kernel_of_member(request.loop, member));
+    module_.kernels.push_back(kernel_of_member(request, member));
   }
   module_.launch_name = packed_.names.take("op2_launch_" + module_.name);
   declare_arguments();

@@ -90,7 +90,7 @@ int interleaved_map(Builder& builder) {
     const bool adds = std::ranges::any_of(packed.args[i].store, is_atomic);
     // many neighbours share a target then: two of an edge's are distinct
     const bool shares = map.arity >= request.options.tuning.interleaved_targets;
-    if (adds && map.rows.empty() && shares) return dat->map;
+    if (adds && map.rows.empty() && !map.ragged && shares) return dat->map;
   }
   return -1;
 }
@@ -99,8 +99,8 @@ int interleaved_map(Builder& builder) {
 bool is_one_word(const ir::MapRef& map, const kir::Parameter& parameter) {
   constexpr int word_bytes = 16;
   const int n_bytes = map.arity * static_cast<int>(size_of(parameter.type.dtype));
-  return parameter.type.dtype == DType::int32 && map.rows.empty() && n_bytes <= word_bytes &&
-         word_bytes % n_bytes == 0;
+  return parameter.type.dtype == DType::int32 && map.rows.empty() && !map.ragged &&
+         n_bytes <= word_bytes && word_bytes % n_bytes == 0;
 }
 
 /// The rows that @p stmt reads or writes through a Map.

@@ -12,6 +12,7 @@
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
 #include "lower/passes.hpp"
+#include "lower/ragged.hpp"
 
 namespace op2::lower {
 namespace {
@@ -383,12 +384,14 @@ bool adds_side_by_side(const ir::Loop& loop, const std::vector<std::size_t>& sum
 
 Verdict sums_entries(const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                      const Options& options) {
+  if (is_ragged(loop)) return {false, ragged_rows};
   if (matrix_args(loop).empty()) return not_listed("no matrix is assembled");
   return sums_in_blocks(loop, facts, maps, options);
 }
 
 Verdict sums_targets(const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
                      const Options& options) {
+  if (is_ragged(loop)) return {false, ragged_rows};
   if (!options.widths.summed) return not_listed("so few additions are as fast one by one");
   if (!matrix_args(loop).empty()) return not_listed("a matrix is assembled");
   if (Verdict verdict = sums_in_blocks(loop, facts, maps, options); !verdict.ok) return verdict;

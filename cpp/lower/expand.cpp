@@ -84,6 +84,17 @@ struct RowNames {
 template <class Make>
 kir::Block over_rows(const kir::Rows& rows, const RowNames& names, const Make& make) {
   const bool is_long = rows.arity * rows.dim > names.unrolled_scalars;
+  if (const auto n = n_rows(rows)) {
+    const kir::Expr i = kir::name("i");
+    const Row row(rows, names.form, names.is_const, names.prefix, i);
+    const kir::Expr c = kir::name("c");
+    kir::Block body{
+        row.declaration(),
+        for_components(rows.dim, {make(row.scalar(c), i * kir::integer(rows.dim) + c)})};
+    const std::string count = names.prefix + "_n";
+    return {index_decl(count, *n),
+            {kir::For{kir::Axis::serial, "i", kir::integer(0), kir::name(count), std::move(body)}}};
+  }
   if (is_long && listed_of(rows) == nullptr) {
     const kir::Expr i = kir::name("i");
     const kir::Expr c = kir::name("c");

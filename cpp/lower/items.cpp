@@ -175,8 +175,9 @@ kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::s
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
   const PathRows rows(loop.iteration, path, map, element);
   if (path.rows.empty()) {
-    return {dat.dtype,       dat.dim,      path.arity, data, kir::MapRows{map, element},
-            row_layout(dat), dat.component};
+    return {
+        dat.dtype,       dat.dim,      path.arity, data, kir::MapRows{map, element, path.ragged},
+        row_layout(dat), dat.component};
   }
   return {dat.dtype,
           dat.dim,

@@ -22,6 +22,7 @@
 #include "lower/lanes_stores.hpp"
 #include "lower/lanes_varying.hpp"
 #include "lower/make.hpp"
+#include "lower/ragged.hpp"
 #include "lower/rows.hpp"
 
 namespace op2::lower {
@@ -550,6 +551,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
 }  // namespace
 
 LoopOnLanes loop_on_lanes(const kir::Module& module, const Request& request) {
+  if (is_ragged(request.loop)) return {std::nullopt, ragged_rows};
   try {
     kir::Module out = module;
     out.kernels = kernels_for_lanes(request);

@@ -14,6 +14,7 @@
 #include "lower/lanes_loop.hpp"
 #include "lower/passes.hpp"
 #include "lower/private_bytes.hpp"
+#include "lower/ragged.hpp"
 
 namespace op2::lower {
 namespace {
@@ -139,7 +140,8 @@ constexpr Pass passes[] = {
     {Stage::teams, For::grids, is<Strategy::team>, lay_out_team},
     {Stage::staged_blocks, For::grids,
      [](const Builder& builder) {
-       return is<Strategy::block>(builder) && builder.request().facts.fast_shared;
+       return is<Strategy::block>(builder) && builder.request().facts.fast_shared &&
+              !is_ragged(builder.request().loop);
      },
      stage_blocks},
     {Stage::launched_blocks, For::grids, is<Strategy::block>, launch_blocks},

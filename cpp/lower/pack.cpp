@@ -12,6 +12,7 @@
 #include "kernel/stores.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
+#include "lower/ragged.hpp"
 #include "lower/rows.hpp"
 
 namespace op2::lower {
@@ -110,6 +111,8 @@ class Packer {
         map_names_(loop.maps.size()) {
     for (std::size_t member = 0; member < loop.members.size(); ++member) {
       packed_.members.push_back({{{}, static_cast<int>(member)}});
+      listed_.emplace_back();
+      if (is_ragged(loop)) listed_.back() = called_kernel(loop, member, maps, options).listed;
     }
   }
 
@@ -131,6 +134,7 @@ class Packer {
       }
     }
     for (std::size_t i = 0; i < loop_.constants.size(); ++i) add_constant(i);
+    for (std::size_t member = 0; member < packed_.members.size(); ++member) pass_lists(member);
     packed_.parameters.insert(packed_.parameters.end(), matrix_arrays_.begin(),
                               matrix_arrays_.end());
     if (facts_.lanes == Lanes::grid) sort_parameters();
@@ -403,8 +407,30 @@ class Packer {
         packed.pack, {global.dtype, global.dim, 1, packed.data, kir::OwnRow{kir::integer(0)}}}});
   }
 
+  /// The kernel reads the rows where they lie: it gets the Dat, and at last the list of rows.
+  [[nodiscard]] bool is_listed(std::size_t i) const {
+    return std::ranges::count(listed_[ir::member_of(loop_, i)], i) > 0;
+  }
+
+  void pass_lists(std::size_t member) {
+    for (const std::size_t i : listed_[member]) {
+      const std::string& map = packed_.args[i].map;
+      packed_.members[member].call.arguments.push_back(
+          kir::offset(map, kir::element(map, element_of(i))));
+    }
+  }
+
+  /// `pack[c] = 0` for the scalars of the rows that there are.
+  static kir::Stmt zero_rows(const std::string& pack, int dim, const kir::Expr& n) {
+    kir::Block body{
+        {kir::Assign{kir::element(pack, kir::name("c")), kir::Update::set, kir::integer(0)}}};
+    return {
+        kir::For{kir::Axis::serial, "c", kir::integer(0), n * kir::integer(dim), std::move(body)}};
+  }
+
   void add_indirect(std::size_t i, const IndirectDat& dat) {
     PackedArg& packed = packed_.args.back();
+    if (is_listed(i)) return pass(i, kir::name(packed.data));
     if (const auto earlier = earlier_pack(loop_, i)) {
       if (!is_unique_) packed_.kept.insert(packed_.kept.end(), {packed.data, packed.map});
       return share_pack(i, *earlier);
@@ -414,7 +440,9 @@ class Packer {
     lay_apart(rows, columns_of(i));
     const bool starts_at_zero = dat.access == Access::inc || dat.access == Access::write;
     name_sum(i);
-    declare_pack(i, extent, starts_at_zero);
+    const std::optional<kir::Expr> n = n_rows(rows);
+    declare_pack(i, extent, starts_at_zero && !n);
+    if (starts_at_zero && n) packed.load.push_back(zero_rows(packed.pack, dat.dim, *n));
     if (!starts_at_zero) packed.load.push_back({kir::Gather{packed.pack, rows}});
     if (writes(dat.access)) {
       packed.store.push_back(
@@ -543,6 +571,7 @@ class Packer {
   const bool is_unique_;  // each array is one parameter
   PackedLoop packed_;
   std::vector<std::string> map_names_;
+  std::vector<std::vector<std::size_t>> listed_;  // of each member: arguments read in place
   std::vector<kir::Parameter> matrix_arrays_;
 };
 

@@ -21,6 +21,10 @@ kir::Expr row_number(const kir::Rows& rows, const kir::Expr& i) {
   return std::visit(overload{
                         [](const kir::OwnRow& own) { return own.element; },
                         [&](const kir::MapRows& through) {
+                          if (through.ragged) {
+                            return kir::widen(kir::element(
+                                through.map, kir::element(through.map, through.element) + i));
+                          }
                           return kir::widen(map_entry(through.map, through.element, rows.arity, i));
                         },
                         entry,
@@ -68,6 +72,13 @@ const kir::ListedRows* listed_of(const kir::Rows& rows) {
 
 void lay_apart(kir::Rows& rows, const std::string& stride) {
   if (!stride.empty()) rows.layout = kir::Apart{stride};
+}
+
+std::optional<kir::Expr> n_rows(const kir::Rows& rows) {
+  const auto* through = std::get_if<kir::MapRows>(&rows.which);
+  if (through == nullptr || !through->ragged) return std::nullopt;
+  return kir::widen(kir::element(through->map, through->element + kir::integer(1)) -
+                    kir::element(through->map, through->element));
 }
 
 bool is_own(const kir::Rows& rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ void lay_apart(kir::Rows& rows, const std::string& stride);
 
 /// @brief The list of listed rows; else null.
 [[nodiscard]] const kir::ListedRows* listed_of(const kir::Rows& rows);
+
+/// @brief How many rows an element reaches through a ragged Map; nothing of other rows.
+[[nodiscard]] std::optional<kir::Expr> n_rows(const kir::Rows& rows);
 
 /// @brief True for the row of the element itself.
 [[nodiscard]] bool is_own(const kir::Rows& rows);

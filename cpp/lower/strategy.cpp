@@ -17,6 +17,7 @@
 #include "lower/entries.hpp"
 #include "lower/incidence.hpp"
 #include "lower/private_bytes.hpp"
+#include "lower/ragged.hpp"
 
 namespace op2::lower {
 namespace {
@@ -132,6 +133,7 @@ Verdict all_are_counted(const Loop& loop, const std::vector<MapFacts>& maps) {
 }
 
 Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<MapFacts>& maps) {
+  if (is_ragged(loop)) return no(ragged_rows);
   if (ir::is_inverted(loop)) return {};  // who inverted the member has asked for it alone
   if (loop.members.size() > 1) return no("several kernels are called for each element");
   if (Verdict verdict = sums_by_target(loop, races); !verdict.ok) return verdict;
@@ -202,6 +204,7 @@ bool is_for_team(const Loop& loop, const Facts& facts, const Options& options) {
 
 Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
   if (facts.lanes != Lanes::grid) return no("the backend has no blocks of lanes");
+  if (is_ragged(loop)) return no(ragged_rows);
   if (loop.members.size() > 1) return no("several kernels are called for each element");
   const kernel::Kernel& kernel = ir::kernel_of(loop);
   if (kernel.team == nullptr) {
@@ -446,6 +449,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::owner:
       return owner_is_legal(loop, races, maps);
     case Strategy::scratch:
+      if (is_ragged(loop)) return no(ragged_rows);
       return sums_by_target(loop, races);
     case Strategy::atomic:
       return atomic_is_legal(loop, races, facts);

@@ -125,9 +125,9 @@ class Transposer {
 bool can_transpose(const kir::Scatter& scatter, const Facts& facts, const Tuning& tuning) {
   const kir::Rows& rows = scatter.rows;
   const std::variant<kir::Together, kir::Apart> whole = kir::Together{rows.dim};
-  return facts.warp >= tuning.sharing_lanes && scatter.sync == kir::Sync::atomic && rows.dim > 1 &&
-         listed_of(rows) == nullptr && rows.layout == whole && rows.component == 0 &&
-         !is_complex(rows.dtype) && size_of(rows.dtype) >= 4 &&
+  return !n_rows(rows) && facts.warp >= tuning.sharing_lanes && scatter.sync == kir::Sync::atomic &&
+         rows.dim > 1 && listed_of(rows) == nullptr && rows.layout == whole &&
+         rows.component == 0 && !is_complex(rows.dtype) && size_of(rows.dtype) >= 4 &&
          rows.arity * rows.dim <= tuning.transposed_scalars;
 }
 

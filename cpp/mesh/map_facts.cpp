@@ -47,27 +47,29 @@ Extremes extremes(const Index* values, std::int64_t begin, std::int64_t end) {
   return begin == end ? Extremes{} : Extremes{least, greatest};
 }
 
-Extremes extremes(const MapTable& map, std::int64_t n_entries, int n_threads) {
+/// Of rows [0, @p n).
+Extremes extremes(const MapTable& map, std::int64_t n, int n_threads) {
   std::vector<Extremes> partial(static_cast<std::size_t>(std::max(n_threads, 1)));
-  parallel_for(
-      n_threads, n_entries, [&map, &partial](std::int64_t begin, std::int64_t end, int chunk) {
-        partial[static_cast<std::size_t>(chunk)] =
-            with_values(map, [&](const auto* entries) { return extremes(entries, begin, end); });
-      });
+  const std::int64_t first = map.begin(0);
+  parallel_for(n_threads, map.begin(n) - first,
+               [&map, &partial, first](std::int64_t begin, std::int64_t end, int chunk) {
+                 partial[static_cast<std::size_t>(chunk)] = with_values(
+                     map,
+                     [&](const auto* entries) { return extremes(entries + first, begin, end); });
+               });
   return join(partial);
 }
 
 /// Say where the first entry outside [lowest, n_targets) is. There must be one.
 [[noreturn]] void fail_range(const MapTable& map, std::string_view name, bool negative_allowed) {
   for (std::int64_t row = 0; row < map.n_rows(); ++row) {
-    for (int slot = 0; slot < map.arity(); ++slot) {
-      const std::int64_t value = map.at(row, slot);
-      if (value < map.n_targets() && (value >= 0 || negative_allowed)) continue;
+    map.visit(row, [&](int slot, std::int64_t value) {
+      if (value < map.n_targets() && (value >= 0 || negative_allowed)) return;
       throw UsageError(fmt::format(
           "{}: row {}, slot {}: value {} is outside the target set; expected {}0 <= value < {}",
           name, row, slot, value, negative_allowed ? "a negative value (no target) or " : "",
           map.n_targets()));
-    }
+    });
   }
   throw InternalError(fmt::format("{}: the map changed while it was checked", name));
 }
@@ -101,7 +103,7 @@ Extremes checked_extremes(const MapTable& map, std::int64_t n, int n_threads) {
   if (n < 0 || n > map.n_rows()) {
     throw UsageError(fmt::format("map facts of {} rows: the map has {}", n, map.n_rows()));
   }
-  const Extremes values = extremes(map, n * map.arity(), n_threads);
+  const Extremes values = extremes(map, n, n_threads);
   if (values.greatest >= map.n_targets()) fail_range(map, "map facts", true);
   return values;
 }
@@ -110,13 +112,13 @@ Extremes checked_extremes(const MapTable& map, std::int64_t n, int n_threads) {
 
 MapFacts map_facts(const MapTable& map, std::int64_t n, int n_threads) {
   const Extremes values = checked_extremes(map, n, n_threads);
-  const std::int64_t n_entries = n * map.arity();
+  const std::int64_t n_entries = map.begin(n) - map.begin(0);
   MapFacts facts;
   facts.index_bytes = map.index_bytes();
   facts.has_negative = n_entries > 0 && values.least < 0;
   const bool has_too_many = !facts.has_negative && n_entries > map.n_targets();
   facts.injective = !has_too_many && with_values(map, [&](const auto* entries) {
-    return is_injective(entries, n_entries, map.n_targets());
+    return is_injective(entries + map.begin(0), n_entries, map.n_targets());
   });
   return facts;
 }
@@ -124,14 +126,13 @@ MapFacts map_facts(const MapTable& map, std::int64_t n, int n_threads) {
 std::int64_t largest_degree(const MapTable& map, std::int64_t n, int n_threads) {
   (void)checked_extremes(map, n, n_threads);
   return with_values(map, [&](const auto* entries) {
-    return largest_degree(entries, n * map.arity(), map.n_targets());
+    return largest_degree(entries + map.begin(0), map.begin(n) - map.begin(0), map.n_targets());
   });
 }
 
 void check_range(const MapTable& map, std::string_view name, bool negative_allowed, int n_threads) {
-  const std::int64_t n_entries = map.n_rows() * map.arity();
-  if (n_entries == 0) return;
-  const Extremes values = extremes(map, n_entries, n_threads);
+  if (map.begin(map.n_rows()) == map.begin(0)) return;
+  const Extremes values = extremes(map, map.n_rows(), n_threads);
   if (values.greatest >= map.n_targets() || (values.least < 0 && !negative_allowed)) {
     fail_range(map, name, negative_allowed);
   }

@@ -127,7 +127,7 @@ void use(const abi::InterleavedPlan& spec, const PlanRequest& request, PlanCache
   for (MapPointer& map : plan.tables) {
     map =
         plans.interleaved(map, by, elements, request.tuning.interleaved_window, request.n_threads);
-    plan.n_bytes += request.n_elements * map->arity() * map->index_bytes();
+    plan.n_bytes += (map->begin(request.n_elements) - map->begin(0)) * map->index_bytes();
   }
 }
 

@@ -28,6 +28,7 @@ bool covers(const Space& space, const Space& part) {
 
 void check_conflict(const Conflict& conflict) {
   if (!conflict.map) throw UsageError("plan: a conflict has no map");
+  if (conflict.slot == all_slots) return;
   if (conflict.slot < all_slots || conflict.slot >= conflict.map->arity()) {
     throw UsageError(fmt::format("plan: a conflict names slot {} of a map of arity {}",
                                  conflict.slot, conflict.map->arity()));

@@ -14,9 +14,7 @@ Footprint::Footprint(const Elements& elements, const std::vector<Conflict>& conf
       base = n_targets_;
       n_targets_ += map.n_targets();
     }
-    const bool all = conflict.slot == all_slots;
-    parts_.push_back(Part{map.values(), map.index_bytes(), map.arity(), all ? 0 : conflict.slot,
-                          all ? map.arity() : conflict.slot + 1, base, map.n_targets()});
+    parts_.push_back(Part{conflict.map, conflict.slot, base});
   }
 }
 

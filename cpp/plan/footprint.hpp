@@ -25,42 +25,42 @@ class Footprint {
   template <class F>
   void visit(std::int64_t begin, std::int64_t end, const F& f) const {
     for (const Part& part : parts_) {
-      if (part.index_bytes == 4) {
-        visit_part(part, static_cast<const std::int32_t*>(part.values), begin, end, f);
+      if (part.map->index_bytes() == 4) {
+        visit_part(part, static_cast<const std::int32_t*>(part.map->values()), begin, end, f);
       } else {
-        visit_part(part, static_cast<const std::int64_t*>(part.values), begin, end, f);
+        visit_part(part, static_cast<const std::int64_t*>(part.map->values()), begin, end, f);
       }
     }
   }
 
  private:
   struct Part {
-    const void* values;
-    int index_bytes;
-    int arity;
-    int slot_begin;
-    int slot_end;
+    MapPointer map;
+    int slot;  ///< or all_slots
     std::int64_t base;
-    std::int64_t n_targets;
   };
 
   template <class Index, class F>
   void visit_part(const Part& part, const Index* values, std::int64_t begin, std::int64_t end,
                   const F& f) const {
     // A single unsigned comparison tests both ends of the range.
-    const auto n_targets = static_cast<std::uint64_t>(part.n_targets);
+    const mesh::MapTable& map = *part.map;
+    const auto n_targets = static_cast<std::uint64_t>(map.n_targets());
     const auto take = [base = part.base, n_targets, &f](Index value) {
       const auto target = static_cast<std::int64_t>(value);
       if (static_cast<std::uint64_t>(target) < n_targets) f(base + target);
     };
-    if (!subset_ && part.slot_end - part.slot_begin == part.arity) {
-      for (std::int64_t i = begin * part.arity; i < end * part.arity; ++i) take(values[i]);
-      return;
-    }
+    const auto take_rows = [&](std::int64_t first, std::int64_t last) {
+      const std::int64_t stop = map.begin(last);
+      for (std::int64_t i = map.begin(first); i < stop; ++i) take(values[i]);
+    };
+    if (!subset_ && part.slot == all_slots) return take_rows(begin, end);
     for (std::int64_t k = begin; k < end; ++k) {
       const std::int64_t row = subset_ ? subset_->at(k, 0) : k;
-      for (int slot = part.slot_begin; slot < part.slot_end; ++slot) {
-        take(values[row * part.arity + slot]);
+      if (part.slot == all_slots) {
+        take_rows(row, row + 1);
+      } else {
+        take(values[map.begin(row) + part.slot]);
       }
     }
   }

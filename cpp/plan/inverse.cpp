@@ -30,7 +30,7 @@ class Incidences {
         n_(spec.elements.n) {
     for (const Occurrence& occurrence : spec.occurrences) {
       const mesh::MapTable& map = *occurrence.map;
-      columns_.push_back(Column{map.values(), map.index_bytes(), map.arity(), occurrence.slot});
+      columns_.push_back(Column{&map, occurrence.slot});
       n_targets_ = static_cast<std::uint64_t>(map.n_targets());
     }
     width_ = static_cast<std::int64_t>(columns_.size());
@@ -57,16 +57,10 @@ class Incidences {
 
  private:
   struct Column {
-    const void* values;
-    int index_bytes;
-    int arity;
+    const mesh::MapTable* map;
     int slot;
 
-    [[nodiscard]] std::int64_t at(std::int64_t element) const {
-      const std::int64_t i = element * arity + slot;
-      return index_bytes == 4 ? static_cast<const std::int32_t*>(values)[i]
-                              : static_cast<const std::int64_t*>(values)[i];
-    }
+    [[nodiscard]] std::int64_t at(std::int64_t element) const { return map->at(element, slot); }
   };
 
   template <class F>

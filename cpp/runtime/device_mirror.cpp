@@ -13,8 +13,7 @@ DeviceMirror::DeviceMirror(std::shared_ptr<Device> device,
 
 std::shared_ptr<void> DeviceMirror::map(const std::shared_ptr<const mesh::MapTable>& map,
                                         const mesh::TransferCause& cause) {
-  const std::int64_t n_bytes = map->n_rows() * map->arity() * map->index_bytes();
-  return find_or_upload(map, map->values(), n_bytes, map->version(), "a Map", cause);
+  return find_or_upload(map, map->values(), map->n_bytes(), map->version(), "a Map", cause);
 }
 
 std::shared_ptr<void> DeviceMirror::array(const std::shared_ptr<const void>& owner,

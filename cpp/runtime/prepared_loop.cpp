@@ -537,6 +537,10 @@ plan::ConflictSet PreparedLoop::conflicts() const {
   const bool is_staged = std::holds_alternative<abi::StagedPlan>(executable_->plan);
   for (const int map : plan::conflicts_of(executable_->plan)) {
     const auto i = static_cast<std::size_t>(map);
+    if (binding_.maps[i]->is_ragged()) {
+      set.conflicts.push_back({binding_.maps[i], plan::all_slots, binding_.spaces[i]});
+      continue;
+    }
     const std::vector<plan::Occurrence> rows =
         occurrences_of(binding_, map, *plans_, options_.n_threads);
     const plan::MapPointer& table = rows.front().map;

@@ -69,6 +69,7 @@ __all__: list[str] = [
     "Loop",
     "LoopSizes",
     "LoweringOptions",
+    "MOST_RAGGED",
     "MOST_SET_BYTES",
     "MapRef",
     "MapTable",
@@ -88,6 +89,7 @@ __all__: list[str] = [
     "Program",
     "Provider",
     "Query",
+    "RAGGED",
     "RowRef",
     "RuntimeDevice",
     "STRATEGIES",
@@ -153,6 +155,7 @@ __all__: list[str] = [
     "open_teams_by",
     "out_of_bounds",
     "overwrites",
+    "packed_ragged",
     "part_elsewhere",
     "plain_kernel",
     "plan",
@@ -850,6 +853,7 @@ class MapRef:
         toset: typing.SupportsInt | typing.SupportsIndex,
         width: typing.SupportsInt | typing.SupportsIndex,
         rows: collections.abc.Sequence[RowRef],
+        ragged: bool = False,
     ) -> None: ...
     @property
     def arity(self) -> int: ...
@@ -898,7 +902,12 @@ class Loop:
         iteration: Iteration,
         set: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
-    def check_input(self) -> CheckInput: ...
+    def check_input(
+        self,
+        extents: collections.abc.Mapping[
+            typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+        ] = {},
+    ) -> CheckInput: ...
     def dump(self) -> str: ...
     def kernel_stages(self) -> list[tuple[str, str]]:
         """
@@ -1753,6 +1762,13 @@ def overwrites(
     n: typing.SupportsInt | typing.SupportsIndex,
     access: Access,
 ) -> bool: ...
+def packed_ragged(
+    loop: Loop, maps: collections.abc.Sequence[plan.MapFacts], options: LoweringOptions
+) -> list[int]:
+    """
+    Arguments through ragged Maps with a pack, whose rows are at most MOST_RAGGED.
+    """
+
 def part_elsewhere(
     loop: Loop,
     binding: Binding,
@@ -1856,6 +1872,7 @@ def written_down(module: Module, loop: Loop, strategy: str, is_parallel: bool) -
 def written_down_for_device(module: Module, loop: Loop, strategy: str) -> str: ...
 
 DEVICE_CLASSES: list[str] = ["host", "processor", "gpu"]
+MOST_RAGGED: int = 64
 MOST_SET_BYTES: int = 256
 PASSES: list[str] = [
     "in_order",
@@ -1875,6 +1892,7 @@ PASSES: list[str] = [
     "expand",
     "narrow",
 ]
+RAGGED: int = -1
 STRATEGIES: list[str] = ["direct", "owner", "scratch", "atomic", "block", "colour", "team"]
 VISITED_ALONE: int = -1
 __version__: str

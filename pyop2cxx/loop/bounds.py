@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.exceptions import KernelWarning, UsageError
@@ -13,7 +13,7 @@ from pyop2cxx.kernel.shapes import users_name
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyop2cxx.kernel.kernel import Kernel
 
@@ -26,6 +26,7 @@ def check_bounds(
     *,
     stacklevel: int,
     strict: bool,
+    extents: Mapping[Any, Any] | None = None,
 ) -> None:
     """Check all kernel subscripts with known values against the sizes passed by the loop.
 
@@ -36,6 +37,7 @@ def check_bounds(
         what: The loop, for messages.
         stacklevel: Level of the warning, to show the user's call.
         strict: Raise an error instead of a warning.
+        extents: Number of values behind parameters where the loop says less, by number.
 
     Raises:
         UsageError: A subscript leaves its array. Under a condition equal for all elements, for
@@ -46,7 +48,7 @@ def check_bounds(
     """
     if kernel.core.body is None:
         return
-    given = loop.check_input()
+    given = loop.check_input(extents or {})
     for found in _found(kernel.core, Given(given)):
         message = _message(kernel, found, arguments(), what)
         if not found.is_guarded:

@@ -22,6 +22,7 @@ from pyop2cxx.data.constants import GlobalArg
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.data.lent import recall
 from pyop2cxx.data.mixed_dats import MixedDat
+from pyop2cxx.data.ragged import Counts
 from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
@@ -96,6 +97,11 @@ class Slot:
         Raises:
             UsageError, DataTypeError, DataValueError, MapValueError: The value does not fit.
         """
+        if isinstance(self.data, Counts):
+            raise UsageError(
+                f"{self.what}: Dat '{self.data.name}' says how long the rows of a ragged Map are, "
+                "and cannot be replaced"
+            )
         if type(value) is not np.ndarray:
             held = getattr(value, "dat", value)
             if isinstance(held, DataCarrier | MixedDat | Argument):

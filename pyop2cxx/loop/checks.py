@@ -10,6 +10,7 @@ from pyop2cxx.data.mats import Mat
 from pyop2cxx.exceptions import MapValueError, UsageError
 from pyop2cxx.loop.options import checked_lanes, checked_strategy
 from pyop2cxx.loop.parts import Kind
+from pyop2cxx.loop.ragged import check_counts
 from pyop2cxx.pipeline import tuning as tuning_numbers
 from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.items import check_defined, check_reach
@@ -54,6 +55,7 @@ def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) ->
         elif part.home is not None:
             _check_dat(part, part.home, items, iterset, what)
     check_values(parts, items, iterset, what)
+    check_counts(parts, what)
     _check_globals(parts, what)
 
 

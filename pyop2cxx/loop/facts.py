@@ -252,9 +252,9 @@ def _sized_map(map_: Any) -> _core.SizedMap:
     table = map_.current_table() if map_.has_values else None
     return _core.SizedMap(
         id=map_.uid,
-        table=None if runtime.static else table,  # type: ignore[arg-type]  # None is allowed
+        table=None if runtime.static or map_.is_ragged else table,  # type: ignore[arg-type]  # None is allowed
         n_targets=map_.toset.total_size if map_.toset.is_sized else -1,
-        arity=map_.arity,
+        arity=map_.typical_arity + map_.is_ragged,  # and the begins
         index_bytes=map_.dtype.itemsize if table is None else table.index_bytes,
     )
 

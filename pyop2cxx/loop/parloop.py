@@ -21,7 +21,7 @@ from pyop2cxx.exceptions import (
 )
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.kernel.shapes import needs_wrapper, wrapped
-from pyop2cxx.loop import call_data
+from pyop2cxx.loop import call_data, ragged
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.bounds import check_bounds
 from pyop2cxx.loop.call_data import CallData, Shared
@@ -153,8 +153,8 @@ class ParLoop(Fixed, Shown):
         self.seen = runtime.epoch
         self._adapt_kernel()
         self.built: Symbolic | None = None
-        self._check_bounds()
         self.line = user_line()
+        self._check_bounds()
         self.epoch = -1
         self.recorded: Any = None
         self.prepared: _core.PreparedLoop
@@ -163,6 +163,7 @@ class ParLoop(Fixed, Shown):
         self._known_call_data: CallData | None = None
         self.args = owned(self.args, self, is_shown=False)
         self.note_effects()
+        ragged.check_lengths(self.parts, self.current_request, self.label)
         self._is_made = True
 
     def __copy__(self) -> ParLoop:
@@ -254,7 +255,9 @@ class ParLoop(Fixed, Shown):
         """Check the kernel's subscripts that are independent of data."""
         level, strict = user_stacklevel(), runtime.configuration["strict"]
         loop = self.symbolic().loop
-        check_bounds(self.kernel, loop, self._names, self.label, stacklevel=level, strict=strict)
+        rows = ragged.shortest_extents(self.parts)
+        usual: dict[str, Any] = {"stacklevel": level, "strict": strict, "extents": rows}
+        check_bounds(self.kernel, loop, self._names, self.label, **usual)
 
     def _names(self) -> list[str]:
         """Names of the arguments in messages."""
@@ -529,6 +532,7 @@ class ParLoop(Fixed, Shown):
 
     def prepare(self) -> None:
         """Prepare the run: check the arguments and choose the text."""
+        ragged.check_lengths(self.parts, self.current_request, self.label)
         prepare(self)
         self._known_call_data = None
 

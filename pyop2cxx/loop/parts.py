@@ -328,7 +328,7 @@ def _of_blocks(arg: MixedMatArg, number: int, items: Items) -> Sequence[Part]:
 def _n_scalars(maps: Sequence[Map], dims: Sequence[int], items: Items) -> int:
     """Return the number of values of an element, behind Maps or direct."""
     both = 2 if items.facets else 1
-    reached = (map_.arity * (1 if map_.is_of_columns else both) for map_ in maps)
+    reached = (map_.typical_arity * (1 if map_.is_of_columns else both) for map_ in maps)
     return prod(dims) * prod(reached)
 
 

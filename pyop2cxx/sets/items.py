@@ -243,6 +243,9 @@ def path_of(map_: Map, items: Items, toset: int) -> _core.MapRef:
         items: The visited items.
         toset: The number of the Map's target Set.
     """
+    if map_.is_ragged and not items.extruded:
+        arity = _core.MOST_RAGGED
+        return _core.MapRef(arity=arity, toset=toset, width=0, rows=[], ragged=True)
     rows = [_core.RowRef(*row) for row in rows_of(map_, items)]
     return _core.MapRef(arity=len(rows) or map_.arity, toset=toset, width=map_.width, rows=rows)
 

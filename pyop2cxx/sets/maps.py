@@ -195,6 +195,8 @@ class Map(Shown):
     """Whether the values are known to lie in memory not shown by any array of the program."""
     is_slot = False
     """Whether the Map is a single entry of another Map."""
+    is_ragged = False
+    """Whether rows have entries of their own number."""
     is_partial: bool
     """Whether entries may lead nowhere."""
     is_of_columns = False
@@ -270,6 +272,11 @@ class Map(Shown):
     def arity(self) -> int:
         """Number of targets of each entity."""
         return self._arity
+
+    @property
+    def typical_arity(self) -> int:
+        """Entries of a row, for estimates of sizes."""
+        return self.arity
 
     @property
     def width(self) -> int:

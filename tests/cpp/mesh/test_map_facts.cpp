@@ -49,6 +49,17 @@ TEST(MapFacts, ATargetNamedTwiceByOneElementIsNotInjective) {
   EXPECT_EQ(map_facts(table(fewer, 2, 9), 2, 1), (MapFacts{4, false, true}));
 }
 
+TEST(MapFacts, OfRaggedRows) {
+  const std::vector<std::int32_t> values{4, 6, 6, 7, 5, 0, 5};  // {5, 0}, {}, {5}
+  const MapTable map(values.data(), 4, 3, ragged, 6);
+  EXPECT_EQ(map_facts(map, 2, 1), (MapFacts{4, true, false}));
+  EXPECT_EQ(map_facts(map, 3, 2), (MapFacts{4, false, false}));
+  EXPECT_EQ(largest_degree(map, 3, 1), 2);
+  EXPECT_EQ(message_of_check(map, false), "");
+  const MapTable narrow(values.data(), 4, 3, ragged, 5);
+  EXPECT_NE(message_of_check(narrow, true).find("row 0, slot 0: value 5"), std::string::npos);
+}
+
 TEST(MapFacts, OfEmptySets) {
   const std::vector<std::int32_t> values;
   EXPECT_EQ(map_facts(table(values, 2, 0), 0, 2), (MapFacts{4, true, false}));

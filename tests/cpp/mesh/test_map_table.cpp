@@ -32,6 +32,22 @@ TEST(MapTable, ReadsTargetsBeyondTheReachOf32Bits) {
   EXPECT_EQ(map.at(0, 0), std::int64_t{1} << 40);
 }
 
+TEST(MapTable, HasRowsOfTheirOwnLength) {
+  const std::vector<std::int32_t> values{4, 6, 6, 7, 5, 0, 3};  // {5, 0}, {}, {3}
+  const MapTable map(values.data(), 4, 3, ragged, 6);
+  EXPECT_TRUE(map.is_ragged());
+  EXPECT_THROW((void)map.arity(), UnsupportedError);
+  EXPECT_EQ(map.at(2, 0), 3);
+  EXPECT_EQ(map.n_bytes(), 28);
+  std::vector<std::int64_t> found;
+  for (std::int64_t row = 0; row < 3; ++row) {
+    map.visit(row, [&found](int slot, std::int64_t target) {
+      found.insert(found.end(), {slot, target});
+    });
+  }
+  EXPECT_EQ(found, (std::vector<std::int64_t>{0, 5, 1, 0, 0, 3}));
+}
+
 TEST(MapTable, TellsItsShapeAndVersion) {
   const std::vector<std::int32_t> values(6);
   MapTable map(values.data(), 4, 3, 2, 9);

@@ -41,5 +41,16 @@ TEST(Footprint, FollowsTheSubsetAndSkipsWhatIsNoTarget) {
   EXPECT_EQ(targets(footprint, 0, 3), (std::vector<std::int64_t>{2, 0, 0, 1}));
 }
 
+TEST(Footprint, VisitsRaggedRows) {
+  const std::vector<std::int32_t> values{4, 6, 6, 7, 5, 0, 3};  // {5, 0}, {}, {3}
+  const auto map = std::make_shared<mesh::MapTable>(values.data(), 4, 3, mesh::ragged, 6);
+  const Footprint whole({3, nullptr}, {{map, all_slots, 0}});
+  EXPECT_EQ(targets(whole, 0, 3), (std::vector<std::int64_t>{5, 0, 3}));
+  EXPECT_EQ(targets(whole, 1, 2), std::vector<std::int64_t>{});
+  const TestMap<> subset({2, 0}, 1, 3);
+  const Footprint part({2, subset.table}, {{map, all_slots, 0}});
+  EXPECT_EQ(targets(part, 0, 2), (std::vector<std::int64_t>{3, 5, 0}));
+}
+
 }  // namespace
 }  // namespace op2::plan

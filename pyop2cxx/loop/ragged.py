@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops by ragged Maps: counts and lengths of rows, checked when a loop is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyop2cxx import _core
+from pyop2cxx.data.ragged import Counts, RaggedMap
+from pyop2cxx.exceptions import MapValueError, UnsupportedError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyop2cxx.loop.parts import Part
+    from pyop2cxx.pipeline.request import Request
+
+
+def ragged_maps(parts: Sequence[Part]) -> list[RaggedMap]:
+    """Return the ragged Maps of a loop, each once."""
+    maps = (map_ for part in parts for map_ in part.maps)
+    return list(dict.fromkeys(map_ for map_ in maps if isinstance(map_, RaggedMap)))
+
+
+def check_counts(parts: Sequence[Part], what: str) -> None:
+    """Check that a loop's counts are those of its ragged Maps.
+
+    Raises:
+        MapValueError: The loop has counts of another Map with other rows.
+        UnsupportedError: A ragged Map leads to a matrix, or to a field of a MixedDat.
+    """
+    maps = ragged_maps(parts)
+    counts = [part for part in parts if isinstance(part.data, Counts)]
+    for part in parts if maps else ():
+        if part.maps and part.maps[0] in maps and (part.is_field or part.is_of_matrix):
+            kind = "a matrix" if part.is_of_matrix else "a MixedDat"
+            raise UnsupportedError(
+                f"{what}: arg {part.number}: {kind} by the ragged Map '{part.maps[0].name}': only "
+                "a Dat is reached through a ragged Map"
+            )
+    for map_ in maps if counts else ():
+        if not any(_has_equal_rows(part.data.of_map, map_) for part in counts):
+            part = counts[0]
+            raise MapValueError(
+                f"{what}: arg {part.number}: counts of Map '{part.data.of_map.name}', but the loop "
+                f"goes by Map '{map_.name}', whose rows are of other lengths; pass "
+                f"{map_.name}.counts(op2.READ)"
+            )
+
+
+def _has_equal_rows(one: RaggedMap, other: RaggedMap) -> bool:
+    return one is other or np.array_equal(one.offsets, other.offsets)
+
+
+def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: str) -> None:
+    """Check that no row is longer than what a kernel gets packed.
+
+    Args:
+        parts: The arguments.
+        request: Returns the input of the loop's text.
+        what: The loop, for messages.
+
+    Raises:
+        UsageError: A row is; the message names Map and row.
+    """
+    if all(map_.longest <= _core.MOST_RAGGED for map_ in ragged_maps(parts)):
+        return
+    made = request()
+    for i in _core.packed_ragged(made.loop, list(made.map_facts), made.options):
+        part, map_ = parts[i], parts[i].maps[0]
+        if not isinstance(map_, RaggedMap) or map_.longest <= _core.MOST_RAGGED:
+            continue
+        row = int(np.argmax(map_.counts.data_ro_with_halos))
+        why = (
+            "with READ rows may be longer if the kernel uses the argument entry by entry"
+            if part.access.name == "READ"
+            else f"with {part.access.name} an element's values are packed"
+        )
+        raise UsageError(
+            f"{what}: arg {part.number}: row {row} of Map '{map_.name}' has {map_.longest} "
+            f"entries, and here a row may have {_core.MOST_RAGGED}: {why}"
+        )
+
+
+def shortest_extents(parts: Sequence[Part]) -> dict[int, int]:
+    """Return the values that each argument by a ragged Map has of every element.
+
+    Args:
+        parts: The arguments.
+
+    Returns:
+        By argument: the values of the shortest row; empty if the loop has counts, which say how
+        long a row is.
+    """
+    if any(isinstance(part.data, Counts) for part in parts):
+        return {}
+    return {
+        part.number: part.maps[0].shortest * part.dim
+        for part in parts
+        if part.maps and isinstance(part.maps[0], RaggedMap)
+    }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lower/ragged.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kir/dump.hpp"
+#include "loops.hpp"
+#include "lower/builder.hpp"
+#include "lower/lower.hpp"
+#include "lower/make.hpp"
+#include "lower/pack.hpp"
+
+namespace op2::lower {
+namespace {
+
+using testing::direct;
+using testing::indirect;
+using testing::make_loop;
+
+std::vector<ir::MapRef> cells_to_faces() {
+  ir::MapRef path{most_ragged, 0};
+  path.ragged = true;
+  return {path};
+}
+
+ir::Loop by_faces() {
+  return make_loop({indirect("s", Access::inc, 0, 2), indirect("q", Access::read, 0)},
+                   cells_to_faces());
+}
+
+std::string ragged_body(const ir::Loop& loop) {
+  const PackedLoop body = pack(loop, testing::no_facts(loop), testing::threads, {});
+  kir::Module module;
+  module.launch = loads(body);
+  append_call(module.launch, body);
+  append(module.launch, stores(body));
+  return kir::dump(module);
+}
+
+TEST(Ragged, SaysWhichArgumentsGoThroughSuchMaps) {
+  const ir::Loop loop = by_faces();
+  EXPECT_TRUE(is_ragged(loop));
+  EXPECT_TRUE(is_ragged(loop, loop.args[0]));
+  EXPECT_FALSE(is_ragged(testing::edge_loop()));
+}
+
+TEST(Ragged, ReadsInPlaceWhatNobodyWrites) {
+  const ir::Loop loop = by_faces();
+  const std::vector<MapFacts> facts = testing::no_facts(loop);
+  EXPECT_EQ(called_kernel(loop, 0, facts, {}).listed, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(packed_ragged(loop, facts, {}), (std::vector<std::size_t>{0}));
+  Options apart;
+  apart.widths.soa = {1};
+  EXPECT_EQ(packed_ragged(loop, facts, apart), (std::vector<std::size_t>{0, 1}));
+  const ir::Loop own =
+      make_loop({indirect("q", Access::read, 0, 1, {0, 0}), direct("g", Access::write, 1, {0, 0})},
+                cells_to_faces());
+  EXPECT_EQ(packed_ragged(own, testing::no_facts(own), {}), (std::vector<std::size_t>{0}));
+  const ir::Loop opaque = testing::with_opaque_kernel(loop);
+  EXPECT_EQ(packed_ragged(opaque, facts, {}), (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(Ragged, HasPacksOfAsManyRowsAsThereAre) {
+  const std::string text = ragged_body(by_faces());
+  EXPECT_NE(text.find("decl float64 s_pack[128]"), std::string::npos) << text;
+  EXPECT_NE(text.find("s[s_map[n] x at most 64] x2 += s_pack"), std::string::npos) << text;
+  EXPECT_EQ(text.find("q_pack"), std::string::npos) << text;
+}
+
+TEST(Ragged, IsRefusedWhereRowsMustBeEqual) {
+  const ir::Loop loop = by_faces();
+  const std::vector<MapFacts> facts = testing::no_facts(loop);
+  for (const Strategy strategy : {Strategy::owner, Strategy::scratch}) {
+    const Verdict verdict = applicable(strategy, loop, testing::threads, facts, {});
+    EXPECT_FALSE(verdict.ok);
+    EXPECT_EQ(verdict.why, ragged_rows);
+  }
+  Options lanes;
+  lanes.lanes = 4;
+  EXPECT_EQ(why_not_on_lanes({loop, Strategy::block, testing::threads, facts, lanes}), ragged_rows);
+}
+
+}  // namespace
+}  // namespace op2::lower

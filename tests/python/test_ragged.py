@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ragged Maps: their values, loops by them against SciPy, and what is refused by name."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pyop2cxx import op2
+from pyop2cxx.exceptions import (
+    DataValueError,
+    MapTypeError,
+    MapValueError,
+    ModeValueError,
+    Op2Error,
+    SetTypeError,
+    UnsupportedError,
+    UsageError,
+)
+from pyop2cxx.op2 import INC, MIN, READ, RW, WRITE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BACKENDS = [backend.name for backend in op2.backends() if backend.available]
+
+GATHER = """
+void gather(double *g, const double *q, const int *n) {
+  *g = 0;
+  for (int i = 0; i < *n; i++) *g += q[i];
+}
+"""
+SPREAD = """
+void spread(double *s, const double *x, const int *n) {
+  for (int i = 0; i < *n; i++) s[i] += *x;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def world(rows: list[list[int]], n_targets: int) -> tuple[op2.Set, op2.Set, op2.RaggedMap]:
+    cells, faces = op2.Set(len(rows), "cells"), op2.Set(n_targets, "faces")
+    return cells, faces, op2.RaggedMap(cells, faces, rows, name="faces_of")
+
+
+def small() -> tuple[op2.Set, op2.Set, op2.RaggedMap]:
+    return world([[0, 1, 2], [3, 4]], 5)
+
+
+def matrix(paths: op2.RaggedMap) -> Any:
+    shape = paths.iterset.total_size, paths.toset.total_size
+    ones = np.ones(len(paths.values_with_halo))
+    return scipy.sparse.csr_matrix((ones, paths.values_with_halo, paths.offsets), shape=shape)
+
+
+def test_tells_its_rows() -> None:
+    cells, faces, paths = world([[0, 1, 2], [], [3, 4]], 5)
+    assert paths.offsets.tolist() == [0, 3, 3, 5]
+    assert paths.values.tolist() == [0, 1, 2, 3, 4]
+    assert paths.counts.data_ro.tolist() == [3, 0, 2]
+    assert (paths.longest, paths.shortest, paths.mean) == (3, 0, 5 / 3)
+    assert paths.iterset is cells
+    assert paths.toset is faces
+    assert paths.counts.data_ro.dtype == np.int32
+    again = pickle.loads(pickle.dumps(paths))
+    assert again.offsets.tolist() == [0, 3, 3, 5]
+    assert again.values.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_given_arrays_are_the_programs() -> None:
+    offsets, values = np.array([0, 1, 2]), np.array([0, 1])
+    paths = op2.RaggedMap(op2.Set(2), op2.Set(2), offsets, values)
+    values[0] = 1
+    assert paths.values.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="read-only"):
+        paths.values[0] = 1
+
+
+def test_is_made_of_what_a_map_defines() -> None:
+    edges, cells = op2.Set(3, "edges"), op2.Set(2, "cells")
+    both = op2.Map(edges, cells, 2, [[0, 1], [-1, 1], [-1, -1]], "cells_of")
+    paths = op2.RaggedMap.where_defined(both)
+    assert paths.offsets.tolist() == [0, 2, 3, 3]
+    assert paths.values.tolist() == [0, 1, 1]
+    assert paths.name == "cells_of"
+    with pytest.raises(MapTypeError, match="as many entries in each row"):
+        op2.RaggedMap.where_defined(paths)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    lengths=st.lists(st.integers(0, 9), max_size=40),
+    n_targets=st.integers(1, 30),
+    seed=st.integers(0, 2**32 - 1),
+    strategy=st.sampled_from([None, "atomic", "block", "colour"]),
+)
+def test_sums_are_scipys_products(
+    backend: str, lengths: list[int], n_targets: int, seed: int, strategy: str | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    rows = [rng.integers(n_targets, size=n).tolist() for n in lengths]
+    with op2.backend(backend):
+        cells, faces, paths = world(rows, n_targets)
+        product = matrix(paths)
+        x = op2.Dat(cells, rng.integers(-50, 50, len(rows)).astype(float))
+        s, g = op2.Dat(faces), op2.Dat(cells)
+        add, take = op2.Kernel(SPREAD, "spread"), op2.Kernel(GATHER, "gather")
+        op2.ParLoop(
+            add, cells, s(INC, paths), x(READ), paths.counts(READ), strategy=strategy
+        ).compute()
+        np.testing.assert_array_equal(s.data_ro, product.T @ x.data_ro)
+        op2.ParLoop(
+            take, cells, g(WRITE), s(READ, paths), paths.counts(READ), strategy=strategy
+        ).compute()
+        np.testing.assert_array_equal(g.data_ro, product @ s.data_ro)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_components_and_layouts(backend: str) -> None:
+    """Rows of one component of a Dat, and of a structure of arrays on devices."""
+    rng = np.random.default_rng(3)
+    with op2.backend(backend):
+        cells, faces, paths = world([rng.integers(20, size=n).tolist() for n in range(9)], 20)
+        values = rng.integers(-9, 9, (20, 3)).astype(float)
+        for layout in ("aos", "soa"):
+            q, g = op2.Dat(faces**3, values.copy(), layout=layout), op2.Dat(cells)
+            take = op2.Kernel(GATHER, "gather")
+            op2.par_loop(take, cells, g(WRITE), op2.DatView(q, 1)(READ, paths), paths.counts(READ))
+            np.testing.assert_array_equal(g.data_ro, matrix(paths) @ values[:, 1])
+
+
+def test_deterministic_is_the_same_again() -> None:
+    rng = np.random.default_rng(4)
+    found = []
+    op2.init(backend="openmp", deterministic=True)
+    rows = [rng.integers(50, size=n % 7).tolist() for n in range(3000)]
+    cells, faces, paths = world(rows, 50)
+    x = op2.Dat(cells, rng.random(3000))
+    for _ in range(2):
+        s = op2.Dat(faces)
+        op2.par_loop(
+            op2.Kernel(SPREAD, "spread"), cells, s(INC, paths), x(READ), paths.counts(READ)
+        )
+        found.append(s.data_ro.copy())
+    np.testing.assert_array_equal(*found)
+
+
+def test_reads_in_place_what_the_kernel_reads_entry_by_entry() -> None:
+    cells, faces, paths = small()
+    q, g = op2.Dat(faces), op2.Dat(cells)
+    args = g(WRITE), q(READ, paths), paths.counts(READ)
+    text = op2.ParLoop(op2.Kernel(GATHER, "gather"), cells, *args).generate()
+    assert "q[(long)q_rows[i]]" in text
+    assert "_pack" not in text
+    by_pointer = GATHER.replace("+= q[i]", "+= *q++").replace("const double *q", "const double *q")
+    text = op2.ParLoop(op2.Kernel(by_pointer, "gather"), cells, *args).generate()
+    assert "q_pack[64]" in text
+
+
+def test_what_the_loop_writes_is_packed() -> None:
+    """The kernel sees the values from before it was called."""
+    cells = op2.Set(3, "cells")
+    around = op2.RaggedMap(cells, cells, [[0, 1], [1], [2, 0]])
+    q = op2.Dat(cells, [1.0, 2.0, 4.0])
+    with op2.backend("sequential"):
+        op2.par_loop(
+            op2.Kernel(GATHER, "gather"), cells, q(WRITE), q(READ, around), around.counts(READ)
+        )
+    assert q.data_ro.tolist() == [3.0, 2.0, 7.0]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("offsets", "values", "message"),
+    [
+        ([0, 2, 1], [0, 1], "offsets fall at row 1, from 2 to 1"),
+        ([1, 2, 3], [0, 1, 2], "must begin at 0, got 1"),
+        ([0, 1, 2], [0, 1, 2], "end at 2, but there are 3 values"),
+        ([0, 1], [0], "expected 3 offsets, .* got 2"),
+        ([0, 1, 3], [0, 1, 5], "row 1, slot 1 is 5, but Set 'faces' has entities 0 to 4"),
+        ([0, 1, 2], [0, -1], "row 1, slot 0 is -1"),
+        ([0, 1, 2], [0.0, 1.0], "values must be integers"),
+        ([0, 1, 2.5], [0, 1], "offsets must be integers"),
+        ([0, 1, 2], [[0], [1]], "values must be integers of shape"),
+        ([0, 1, 2], np.ma.masked_array([0, 1], [False, True]), "mask"),
+        ([[0], [9]], None, "row 1, slot 0 is 9"),
+        ([[0], [0.5]], None, "row 1 must be a list of integers"),
+        ([0, 1, 2], None, "row 0 must be a list of integers"),
+        ([[0]], None, "expected 3 offsets"),
+        (3, None, "rows"),
+    ],
+)
+def test_wrong_rows(offsets: Any, values: Any, message: str) -> None:
+    with pytest.raises(DataValueError, match=message):
+        op2.RaggedMap(op2.Set(2, "cells"), op2.Set(5, "faces"), offsets, values, "faces_of")
+
+
+def test_wrong_sets() -> None:
+    with pytest.raises(SetTypeError, match="must be a Set"):
+        op2.RaggedMap(3, op2.Set(2), [[0]])  # type: ignore[arg-type]
+    with pytest.raises(SetTypeError, match="is extruded"):
+        op2.RaggedMap(op2.ExtrudedSet(op2.Set(1), 3), op2.Set(2), [[0]])
+
+
+def gather_by(paths: op2.RaggedMap, counts: op2.RaggedMap) -> None:
+    q, g = op2.Dat(paths.toset), op2.Dat(paths.iterset)
+    kernel = op2.Kernel(GATHER, "gather")
+    op2.par_loop(kernel, paths.iterset, g(WRITE), q(READ, paths), counts.counts(READ))
+
+
+def test_counts_of_another_map() -> None:
+    cells, faces, paths = small()
+    other = op2.RaggedMap(cells, faces, [[0], [1]], name="other")
+    with pytest.raises(MapValueError, match=r"counts of Map 'other', .*pass faces_of.counts"):
+        gather_by(paths, other)
+    gather_by(paths, op2.RaggedMap(cells, cells, [[0, 0, 0], [1, 1]]))  # as long, row by row
+
+
+def test_long_rows() -> None:
+    rows = [[0], list(range(65))]
+    cells, faces, paths = world(rows, 65)
+    gather_by(paths, paths)
+    x, s = op2.Dat(cells, 1.0), op2.Dat(faces)
+    spread = op2.Kernel(SPREAD, "spread")
+    with pytest.raises(UsageError, match=r"row 1 of Map 'faces_of' has 65 entries, .*64.*INC"):
+        op2.par_loop(spread, cells, s(INC, paths), x(READ), paths.counts(READ))
+    assert not s.data_ro.any()
+    by_pointer = op2.Kernel(GATHER.replace("+= q[i]", "+= *q++"), "gather")
+    g = op2.Dat(cells)
+    with pytest.raises(UsageError, match=r"row 1 of Map 'faces_of' has 65 .*entry by entry"):
+        op2.par_loop(by_pointer, cells, g(WRITE), s(READ, paths), paths.counts(READ))
+
+
+def test_kernels_without_a_count_stay_within_the_shortest_row() -> None:
+    cells, faces, paths = small()
+    q, g = op2.Dat(faces, 1.0), op2.Dat(cells)
+    fixed = GATHER.replace("*n", "3").replace(", const int 3", "")
+    with pytest.raises(UsageError, match=r"index 2 is outside of 'q' .*holds 2 values"):
+        op2.par_loop(op2.Kernel(fixed, "gather"), cells, g(WRITE), q(READ, paths))
+    two = op2.Kernel(fixed.replace("< 3", "< 2"), "gather")
+    op2.par_loop(two, cells, g(WRITE), q(READ, paths))
+    assert g.data_ro.tolist() == [2.0, 2.0]
+
+
+def in_a_loop(kernel: str, *args: Any, iterset: op2.Set, **options: Any) -> None:
+    op2.ParLoop(op2.Kernel(kernel, "k"), iterset, *args, **options).compute()
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (lambda m: m.arity, UnsupportedError, "rows differ in length"),
+        (lambda m: m.shape, UnsupportedError, "rows differ in length"),
+        (lambda m: m[0], UnsupportedError, "rows differ in length"),
+        (lambda m: m.update_values([0]), MapValueError, "make another RaggedMap"),
+        (lambda m: op2.PermutedMap(m, [0]), UnsupportedError, "rows differ in length"),
+        (
+            lambda m: op2.ComposedMap(op2.Map(m.toset, m.toset, 1, range(5)), m),
+            UnsupportedError,
+            "rows differ in length",
+        ),
+        (
+            lambda m: op2.Sparsity((m.toset**1, m.toset**1), [(m, m, None)]),
+            UnsupportedError,
+            "Map 'faces_of'|RaggedMap 'faces_of'",
+        ),
+        (lambda m: m.counts.data.fill(1), UsageError, "cannot be changed"),
+        (lambda m: m.counts.zero(), UsageError, "cannot be changed"),
+        (lambda m: m.counts.assign(1), UsageError, "cannot be changed"),
+        (lambda m: m.counts(RW), ModeValueError, "only read"),
+        (lambda m: m.counts(MIN), ModeValueError, "only read"),
+    ],
+)
+def test_refusals(
+    use: Callable[[op2.RaggedMap], object], error: type[Op2Error], message: str
+) -> None:
+    _, _, paths = small()
+    with pytest.raises(error, match=message):
+        use(paths)
+    assert paths.counts.data_ro.tolist() == [3, 2]
+
+
+def test_counts_cannot_be_replaced() -> None:
+    cells, faces, paths = small()
+    g, q = op2.Dat(cells), op2.Dat(faces, 1.0)
+    loop = op2.ParLoop(
+        op2.Kernel(GATHER, "gather"), cells, g(WRITE), q(READ, paths), paths.counts(READ)
+    )
+    loop(q=op2.Dat(faces, 2.0))
+    assert g.data_ro.tolist() == [6.0, 4.0]
+    for other in (op2.Dat(cells, 9, np.int32), np.full(2, 9, np.int32)):
+        with pytest.raises(UsageError, match="cannot be replaced"):
+            loop(n=other)
+
+
+def test_mixed_dats_and_lanes_are_refused() -> None:
+    cells, faces, paths = small()
+    q, g = op2.Dat(faces), op2.Dat(cells)
+    kernel = op2.Kernel(GATHER, "gather")
+    both = op2.MixedDat([q, q])(READ, op2.MixedMap([paths, paths]))
+    with pytest.raises(UnsupportedError, match="a MixedDat by the ragged Map 'faces_of'"):
+        op2.par_loop(kernel, cells, g(WRITE), both, paths.counts(READ))
+    args = g(WRITE), q(READ, paths), paths.counts(READ)
+    with pytest.raises(UnsupportedError, match="rows of a ragged Map differ in length"):
+        op2.ParLoop(kernel, cells, *args, lanes=4).compute()
