@@ -155,16 +155,15 @@ def ragged_write(rng: np.random.Generator) -> Problem:
 
 @case(SUMS)
 def ragged_of_a_subset_with_total(rng: np.random.Generator) -> Problem:
-    """Elements without entries are visited, too, and a Const and a Global take part."""
+    """Elements without entries are visited, too, and a Global takes part."""
     cells, faces = elements(), targets()
     paths, rows, values = ragged_map(rng, cells, faces, longest=3)
     visited = np.flatnonzero(rng.random(N_ELEMENTS) < 0.6)
     q = rng.integers(-9, 9, N_TARGETS).astype(float)
     s, total = op2.Dat(faces), op2.Global(1, 0.0)
-    scale = op2.Const(1, 3.0, "ragged_scale")
     text = """
     void add(double *s, const double *q, double *total, const int *n) {
-      for (int i = 0; i < *n; i++) { s[i] += ragged_scale * q[i]; *total += q[i]; }
+      for (int i = 0; i < *n; i++) { s[i] += 3 * q[i]; *total += q[i]; }
       *total += 1;
     }
     """
@@ -183,5 +182,4 @@ def ragged_of_a_subset_with_total(rng: np.random.Generator) -> Problem:
             (s, summed(N_TARGETS, used, 3 * q[used])),
             (total, np.array([q[used].sum() + len(visited)])),
         ),
-        constants=(scale,),
     )

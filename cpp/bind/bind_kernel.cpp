@@ -324,6 +324,14 @@ void bind_bounds(py::module_& core) {
   py::class_<kernel::CheckInput>(core, "CheckInput")
       .def_property_readonly("extents",
                              [](const kernel::CheckInput& input) { return input.run.extents; })
+      .def_property_readonly("rows",
+                             [](const kernel::CheckInput& input) {
+                               std::map<int, std::pair<int, int>> rows;
+                               for (const auto& [at, row] : input.rows) {
+                                 rows.emplace(at, std::pair(row.counts, row.dim));
+                               }
+                               return rows;
+                             })
       .def_readonly("accesses", &kernel::CheckInput::accesses)
       .def("key", [](const kernel::CheckInput& input) {
         Canonical out;
@@ -337,6 +345,7 @@ void bind_bounds(py::module_& core) {
         for (const bool is_uniform : input.run.uniform) out.flag(is_uniform);
         out.close().open("constants");
         for (const auto& [name, value] : input.run.constants) out.text(name).number(value);
+        for (const auto& [at, row] : input.rows) out.number(at).number(row.counts).number(row.dim);
         // types, in the order of their names
         for (const kernel::Variable& one : input.constants)
           out.number(static_cast<int>(one.type.base));

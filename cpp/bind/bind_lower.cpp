@@ -176,7 +176,18 @@ void bind_loop(py::module_& core) {
                                  return std::holds_alternative<ir::MatArg>(arg);
                                });
                              })
-      .def("check_input", &ir::check_input, py::arg("extents") = std::map<int, std::int64_t>())
+      .def(
+          "check_input",
+          [](const ir::Loop& loop, const std::map<int, std::int64_t>& extents,
+             const std::map<int, std::pair<int, int>>& rows) {
+            std::map<int, kernel::RowCount> counts;
+            for (const auto& [at, row] : rows) {
+              counts.emplace(at, kernel::RowCount{row.first, row.second});
+            }
+            return ir::check_input(loop, extents, counts);
+          },
+          py::arg("extents") = std::map<int, std::int64_t>(),
+          py::arg("rows") = std::map<int, std::pair<int, int>>())
       .def("kernel_stages", &kernel_stages_of,
            "Names and texts of what the kernel is, as parsed and after each pass over the tree.");
 }

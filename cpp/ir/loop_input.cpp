@@ -29,7 +29,8 @@ std::vector<kernel::Variable> const_variables(const Group& group, std::size_t me
   return variables;
 }
 
-kernel::CheckInput check_input(const Loop& loop, const std::map<int, std::int64_t>& extents) {
+kernel::CheckInput check_input(const Loop& loop, const std::map<int, std::int64_t>& extents,
+                               const std::map<int, kernel::RowCount>& rows) {
   kernel::CheckInput input;
   const std::size_t n = kernel_of(loop).parameters.size();
   input.accesses.resize(n);
@@ -53,6 +54,12 @@ kernel::CheckInput check_input(const Loop& loop, const std::map<int, std::int64_
     input.accesses[at] = is_set_matrix ? Access::rw : access_of(loop.args[i]);
     input.run.uniform[at] = std::holds_alternative<GlobalRead>(loop.args[i]);
   }
+  for (const auto& [at, row] : rows) {
+    const auto i = static_cast<std::size_t>(at);
+    input.run.extents[i] = -1;
+    if (input.accesses[i] == Access::read) input.accesses[i].reset();  // of any length: no bits
+  }
+  input.rows = rows;
   for (const ConstRef& constant : loop.constants) {
     input.run.constants.emplace(constant.name, constant.dim);
   }

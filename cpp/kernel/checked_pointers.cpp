@@ -87,8 +87,14 @@ CheckedPointers::CheckedPointers(const FunctionDef& function, const KernelBody& 
       continue;
     }
     const std::int64_t extent = i < input.run.extents.size() ? input.run.extents[i] : -1;
-    if (extent < 0) continue;
-    const Fixed fixed{extent, static_cast<int>(i), input.accesses[i].has_value()};
+    const auto rows = input.rows.find(static_cast<int>(i));
+    if (extent < 0 && rows == input.rows.end()) continue;
+    Fixed fixed{make::number(extent), static_cast<int>(i), input.accesses[i].has_value()};
+    if (rows != input.rows.end()) {
+      const Parameter& counts = function.parameters[static_cast<std::size_t>(rows->second.counts)];
+      const Expr count = make::index(make::name(counts.name), make::number(0));
+      fixed.extent = make::times(make::cast(integer(), count), rows->second.dim);
+    }
     if (changed.contains(parameter.name)) {
       companions_.emplace(parameter.name, decayed(parameter.type));
       start_.emplace(parameter.name, fixed);
@@ -117,7 +123,7 @@ CheckedPointers::CheckedPointers(const FunctionDef& function, const KernelBody& 
 }
 
 Reach CheckedPointers::reach_of(const Fixed& fixed, const std::string& name) const {
-  return {make::number(0), make::number(fixed.extent), make::number(fixed.parameter),
+  return {make::number(0), fixed.extent, make::number(fixed.parameter),
           has_bits_ && fixed.is_watched ? make::name(bits_of(name)) : make::number(0)};
 }
 

@@ -51,7 +51,7 @@ class CheckedPointers {
 
  private:
   struct Fixed {
-    std::int64_t extent;
+    Expr extent;
     int parameter;
     bool is_watched;
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,10 +41,17 @@ struct CheckSite {
   std::int64_t extent = -1;  ///< values of the array; of an overflow, bits of the result
 };
 
+/// @brief An array as long as another parameter says: `dim` times its value.
+struct RowCount {
+  int counts;  ///< the other parameter
+  int dim;
+};
+
 struct CheckInput {
   std::vector<std::optional<Access>> accesses;  ///< [parameters] nothing: not looked at
   RunInput run;
   std::vector<Variable> constants = {};  ///< the Consts that the kernel uses, with their types
+  std::map<int, RowCount> rows = {};     ///< of parameters whose length differs by element
 };
 
 /// @brief A kernel that watches itself.

@@ -689,6 +689,8 @@ class CheckInput:
     def accesses(self) -> list[Access | None]: ...
     @property
     def extents(self) -> list[int]: ...
+    @property
+    def rows(self) -> dict[int, tuple[int, int]]: ...
 
 class CheckSite:
     @property
@@ -906,6 +908,12 @@ class Loop:
         self,
         extents: collections.abc.Mapping[
             typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+        ] = {},
+        rows: collections.abc.Mapping[
+            typing.SupportsInt | typing.SupportsIndex,
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex
+            ],
         ] = {},
     ) -> CheckInput: ...
     def dump(self) -> str: ...

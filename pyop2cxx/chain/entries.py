@@ -79,6 +79,8 @@ def has_ghosts(carrier: DataCarrier) -> bool:
 def _why_eager(loop: ParLoop) -> str:
     """Return the reason why a loop runs at once even in a chain; empty: the loop waits."""
     for part in loop.parts:
+        if any(map_.is_ragged for map_ in part.maps):
+            return "it goes by a ragged Map; call it outside of the chain"
         if part.is_of_matrix and not _is_plain_matrix(part):
             return (
                 "it uses a part of a mixed matrix, or a matrix beside a Global; assemble outside "

@@ -112,7 +112,7 @@ def _may_suspect(loop: Any) -> bool:
 
 
 def _suspicious(loop: Any) -> CheckedKernel | None:
-    return suspicious(loop.kernel, loop.symbolic().loop)
+    return suspicious(loop.kernel, loop.check_input())
 
 
 def _is_finite(sums: Any) -> bool:
@@ -166,7 +166,7 @@ class _FullRun:
         entries = frozenset(part.number for part in loop.parts if part.is_of_matrix)
         made = checked(
             loop.kernel,
-            loop.symbolic().loop,
+            loop.check_input(),
             layer=loop.options.pass_layer_arg,
             matrices=entries,
             sums=self._sums.numbers,
@@ -454,9 +454,10 @@ def _truncation(found: _Finding) -> str:
 
 
 def _written(found: _Finding) -> str:
+    number = f"{found.extent} " if found.extent >= 0 else ""
     return (
         f"value {found.index} of {found.array} was not written, but the loop WRITEs it: all "
-        f"{found.extent} values have to be written on every path; write it, or pass it with RW"
+        f"{number}values have to be written on every path; write it, or pass it with RW"
     )
 
 

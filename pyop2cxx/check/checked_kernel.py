@@ -16,6 +16,8 @@ from pyop2cxx.runtime.frames import render
 from pyop2cxx.runtime.memo import until_exit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.kernel.parser.wire import ParsedKernel
 
@@ -67,7 +69,7 @@ class CheckedKernel:
 
 def checked(
     kernel: Kernel,
-    loop: _core.Loop,
+    given: _core.CheckInput,
     *,
     layer: bool,
     matrices: frozenset[int] = frozenset(),
@@ -77,13 +79,13 @@ def checked(
 
     Args:
         kernel: The user's, not opaque.
-        loop: Gives size and use of each parameter.
+        given: Size and use of each parameter.
         layer: Whether the last parameter is the layer.
         matrices: Parameters with entries of matrices: all 0 before a write.
         sums: Parameters of access INC with shares also summed as double; for real numbers the sum
             is 0 for finite shares, else NaN.
     """
-    return _checked(kernel, Given(loop.check_input(), kernel.text), layer, matrices, sums)
+    return _checked(kernel, Given(given, kernel.text), layer, matrices, sums)
 
 
 @until_exit(128)
@@ -102,19 +104,19 @@ def _checked(
     return CheckedKernel(result, tuple(sites))
 
 
-def suspicious(kernel: Kernel, loop: _core.Loop) -> CheckedKernel | None:
+def suspicious(kernel: Kernel, given: _core.CheckInput) -> CheckedKernel | None:
     """Return a kernel with an additional argument, which stays 0 if no check of `checked` can fail.
 
     Args:
         kernel: The user's, not opaque.
-        loop: As of `checked`.
+        given: As of `checked`.
 
     Returns:
         The kernel, with `double *`, INC, as last argument: a value not finite puts NaN there, or
         into another argument of access INC. None if checks may fail for other reasons. Without
         `sites` no check can fail.
     """
-    return _suspicious(kernel, Given(loop.check_input(), kernel.text))
+    return _suspicious(kernel, Given(given, kernel.text))
 
 
 @until_exit(128)
@@ -192,12 +194,12 @@ def _shell(
         if access is None:
             continue
         known_facts = kernel.facts.parameters[i] if kernel.facts else None
-        array = {"name": names[i], "extent": max(extent, 1)}
+        array = _array(names, i, given)
         if made.has_bits:
             watched.append(array | {"bits": _BITS[access] | (_HAS_VALUE if i in matrices else 0)})
         if i in matrices:
             continue
-        if access == _core.Access.write and made.n_stored[i] < extent:
+        if access == _core.Access.write and (i in given.rows or made.n_stored[i] < extent):
             promised.append(array | {"site": len(sites)})
             sites.append(Site("written", line, own[i].name, i, extent))
         commutes = known_facts is not None and known_facts.commutes(access)
@@ -208,9 +210,8 @@ def _shell(
             sites.append(Site("extreme", line, own[i].name, i, extent))
     bits = [f"op2_bits_{array['name']}" for array in watched]
     shares = [
-        {
-            "name": names[i],
-            "extent": max(given.extents[i], 1),
+        _array(names, i, given)
+        | {
             "c_type": own[i].type.scalar_text,
             "is_whole": not own[i].type.base.startswith(("float", "complex")),
         }
@@ -231,6 +232,19 @@ def _shell(
             "shares": shares,
         },
     )
+
+
+def _array(names: Sequence[str], i: int, given: _core.CheckInput) -> dict[str, Any]:
+    """Return name and extent of a parameter's array, and in C how many values it has."""
+    if i not in given.rows:
+        extent = max(given.extents[i], 1)
+        return {"name": names[i], "extent": extent, "n": extent}
+    counts, dim = given.rows[i]
+    return {
+        "name": names[i],
+        "extent": max(_core.MOST_RAGGED * dim, 1),
+        "n": f"(*{names[counts]} * {dim})",
+    }
 
 
 _HAS_VALUE = 1

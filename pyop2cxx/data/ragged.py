@@ -318,6 +318,14 @@ class RaggedMap(Map):
         found.flags.writeable = False
         return found
 
+    def padded(self, elements: Array) -> Array:
+        """Return the entries of rows, -1 behind the last one: int64, shape (n, longest)."""
+        begins, slots = self._rows[elements], np.arange(self.longest)
+        is_there = slots < (self._rows[elements + 1] - begins)[:, None]
+        places = np.where(is_there, begins[:, None] + slots, 0)
+        found: Array = np.where(is_there, self._rows[places], -1).astype(np.int64)
+        return found
+
     def view(self, member: str, n_rows: int) -> Array:
         """Return the entries of the first rows, one after the other; shape (n,)."""
         n = self._iterset.total_size

@@ -194,6 +194,9 @@ def rows_of(loop: Any, map_: Map | None) -> Numbers:
     if not items.extruded:
         if map_ is None:
             return elements[:, None]
+        if map_.is_ragged:
+            padded: Numbers = map_.padded(elements)  # type: ignore[attr-defined]  # a RaggedMap
+            return padded
         return map_.values_with_halo[elements].astype(np.int64)
     whole: Any = items.whole
     layers = whole.layers_array.astype(np.int64)

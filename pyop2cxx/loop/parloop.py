@@ -263,6 +263,11 @@ class ParLoop(Fixed, Shown):
         """Names of the arguments in messages."""
         return [f"{type(arg.data).__name__} '{arg.data.name}'" for arg in self.args]
 
+    def check_input(self) -> _core.CheckInput:
+        """Return what the loop hands to its kernel, for check mode."""
+        rows = ragged.counted_rows(self.parts), ragged.shortest_extents(self.parts)
+        return self.symbolic().loop.check_input(rows=rows[0], extents=rows[1])  # type: ignore[no-any-return]
+
     def note_effects(self) -> None:
         """Find the effects of a run beside the values."""
         self.effects = effects_of(self.parts, self.iterset)

@@ -16,6 +16,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.base.access import INC, MAX, MIN, READ, WRITE
 from pyop2cxx.base.regions import ALL
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.loop.execute import Run, checked_epoch
 from pyop2cxx.loop.numberings import note_numberings, numberings_after
 from pyop2cxx.loop.parloop import ParLoop
@@ -215,9 +216,12 @@ class _Path:
     def __init__(self, map_: Map, items: Items) -> None:
         self._map, self._items = map_, items
         self._rows = map_.values_with_halo.astype(np.int64)
+        self._begins = map_.offsets if isinstance(map_, RaggedMap) else None
         self._n_cells = 2 if items.facets and not map_.is_of_columns else 1
 
     def entities(self, item: _Item) -> Array:
+        if self._begins is not None:
+            return self._rows[self._begins[item.n] : self._begins[item.n + 1]]
         row = self._rows[item.n : item.n + 1]
         levels = range(item.level, item.level + self._n_cells)
         cells = [reached(self._map, row, at, item.n_levels, self._items)[0] for at in levels]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def check_counts(parts: Sequence[Part], what: str) -> None:
             )
 
 
-def _has_equal_rows(one: RaggedMap, other: RaggedMap) -> bool:
+def _has_equal_rows(one: RaggedMap, other: Any) -> bool:
     return one is other or np.array_equal(one.offsets, other.offsets)
 
 
@@ -74,7 +74,8 @@ def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: s
             continue
         row = int(np.argmax(map_.counts.data_ro_with_halos))
         why = (
-            "with READ rows may be longer if the kernel uses the argument entry by entry"
+            "with READ rows may be longer if the kernel uses the argument entry by entry, outside "
+            "of check mode"
             if part.access.name == "READ"
             else f"with {part.access.name} an element's values are packed"
         )
@@ -82,6 +83,26 @@ def check_lengths(parts: Sequence[Part], request: Callable[[], Request], what: s
             f"{what}: arg {part.number}: row {row} of Map '{map_.name}' has {map_.longest} "
             f"entries, and here a row may have {_core.MOST_RAGGED}: {why}"
         )
+
+
+def counted_rows(parts: Sequence[Part]) -> dict[int, tuple[int, int]]:
+    """Return which arguments are as long as a loop's counts say.
+
+    Args:
+        parts: The arguments.
+
+    Returns:
+        By argument: the argument with the counts, and the values for each of them.
+    """
+    counts = [part for part in parts if isinstance(part.data, Counts)]
+    found: dict[int, tuple[int, int]] = {}
+    for part in parts:
+        map_ = part.maps[0] if part.maps else None
+        own = [one for one in counts if isinstance(map_, RaggedMap)]
+        own = [one for one in own if _has_equal_rows(one.data.of_map, map_)]
+        if own:
+            found[part.number] = own[0].number, part.dim
+    return found
 
 
 def shortest_extents(parts: Sequence[Part]) -> dict[int, int]:

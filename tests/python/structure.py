@@ -71,11 +71,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 42_840
+CODE_LINES = 42_900
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_520),
-    "all rooms": (None, 57_560),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_560),
+    "all rooms": (None, 57_600),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

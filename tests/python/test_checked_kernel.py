@@ -27,7 +27,7 @@ def made(code: str, access: Any = op2.WRITE) -> CheckedKernel:
         op2.Kernel(code, "k"), cells, op2.Dat(cells)(access), op2.Dat(cells**2)(op2.READ)
     )
     built = loop.symbolic()
-    return checked(loop.kernel, built.loop, layer=False)
+    return checked(loop.kernel, built.loop.check_input(), layer=False)
 
 
 def test_a_kernel_that_is_right_gets_no_checks() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from pyop2cxx import op2
 from pyop2cxx.exceptions import (
+    CheckError,
     DataValueError,
     MapTypeError,
     MapValueError,
@@ -41,6 +42,9 @@ void spread(double *s, const double *x, const int *n) {
   for (int i = 0; i < *n; i++) s[i] += *x;
 }
 """
+
+
+MARKS = "void k(double *s, const int *n) { "
 
 
 @pytest.fixture(autouse=True)
@@ -317,3 +321,87 @@ def test_mixed_dats_and_lanes_are_refused() -> None:
     args = g(WRITE), q(READ, paths), paths.counts(READ)
     with pytest.raises(UnsupportedError, match="rows of a ragged Map differ in length"):
         op2.ParLoop(kernel, cells, *args, lanes=4).compute()
+
+
+# Other ways to run loops
+
+
+def test_check_mode_knows_how_long_a_row_is() -> None:
+    cells, faces, paths = small()
+    q, g, s = op2.Dat(faces**2, 1.0), op2.Dat(cells), op2.Dat(faces**2)
+    counts = paths.counts(READ)
+    head = "void k(double *g, const double *q, const int *n) { *g = 0; "
+    right = op2.Kernel(head + "for (int i = 0; i < *n; i++) *g += q[2 * i + 1]; }", "k")
+    op2.par_loop(right, cells, g(WRITE), q(READ, paths), counts, check=True)
+    assert g.data_ro.tolist() == [3.0, 2.0]
+    for text, place in (
+        ("for (int i = 0; i < 3; i++) *g += q[2 * i]; }", "element 1 .*index 4 is outside of 'q'"),
+        ("for (int i = 0; i < 3 * *n; i++) *g += *q++; }", "element 0 .*index 6 is outside of"),
+    ):
+        wrong = op2.Kernel(head + text, "k")
+        with pytest.raises(CheckError, match=place):
+            op2.par_loop(wrong, cells, g(WRITE), q(READ, paths), counts, check=True)
+    half = op2.Kernel(MARKS + "for (int i = 0; i < *n; i++) s[2 * i] = 1; }", "k")
+    with pytest.raises(CheckError, match=r"value 1 of 's' .* was not written"):
+        op2.par_loop(half, cells, s(WRITE, paths), counts, check=True)
+    beyond = op2.Kernel(MARKS + "for (int i = 0; i < 6; i++) s[i] += 1; }", "k")
+    with pytest.raises(CheckError, match=r"element 1 .*index 4 is outside of 's'"):
+        op2.par_loop(beyond, cells, s(INC, paths), counts, check=True)
+    assert not s.data_ro.any()
+
+
+def test_check_mode_finds_races_of_rows() -> None:
+    cells, faces = op2.Set(2, "cells"), op2.Set(4, "faces")
+    paths = op2.RaggedMap(cells, faces, [[0, 1, 2], [2]], name="faces_of")
+    s = op2.Dat(faces)
+    one = op2.Kernel(MARKS + "for (int i = 0; i < *n; i++) s[i] = 1; }", "k")
+    with pytest.raises(CheckError, match=r"elements 0 and 1 both WRITE entity 2 of Set 'faces'"):
+        op2.par_loop(one, cells, s(WRITE, paths), paths.counts(READ), check=True)
+
+
+def test_check_mode_packs_rows() -> None:
+    cells, faces, paths = world([list(range(65))], 65)
+    q, g = op2.Dat(faces), op2.Dat(cells)
+    kernel = op2.Kernel(GATHER, "gather")
+    with pytest.raises(UsageError, match=r"65 entries.*outside of check mode"):
+        op2.par_loop(kernel, cells, g(WRITE), q(READ, paths), paths.counts(READ), check=True)
+
+
+def test_python_functions_get_rows() -> None:
+    cells, faces, paths = world([[0, 1, 2], [], [3, 4]], 5)
+    q, g = op2.Dat(faces, [1.0, 2.0, 3.0, 4.0, 5.0]), op2.Dat(cells)
+
+    def gather(g: Any, q: Any, n: Any) -> None:
+        assert q.shape == (n[0],)
+        g[0] = q.sum()
+
+    op2.par_loop(gather, cells, g(WRITE), q(READ, paths), paths.counts(READ))
+    assert g.data_ro.tolist() == [6.0, 0.0, 9.0]
+
+
+def sum_twice(paths: op2.RaggedMap, s: op2.Dat, g: op2.Dat) -> None:
+    counts = paths.counts(READ)
+    op2.par_loop(op2.Kernel(GATHER, "gather"), paths.iterset, g(WRITE), s(READ, paths), counts)
+    op2.par_loop(op2.Kernel(SPREAD, "spread"), paths.iterset, s(INC, paths), g(READ), counts)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_chains_and_graphs_do_the_same(backend: str) -> None:
+    rng = np.random.default_rng(5)
+    rows = [rng.integers(40, size=n % 6).tolist() for n in range(300)]
+    found = []
+    with op2.backend(backend):
+        for way in ("now", "chain", "graph"):
+            cells, faces, paths = world(rows, 40)
+            s, g = op2.Dat(faces, np.arange(40.0)), op2.Dat(cells)
+            if way == "now":
+                sum_twice(paths, s, g)
+            elif way == "chain":
+                with op2.chain():
+                    sum_twice(paths, s, g)
+            else:
+                op2.record(lambda p=paths, s=s, g=g: sum_twice(p, s, g)).submit()
+            found.append((s.data_ro.copy(), g.data_ro.copy()))
+    for s_values, g_values in found[1:]:
+        np.testing.assert_allclose(s_values, found[0][0])
+        np.testing.assert_allclose(g_values, found[0][1])
