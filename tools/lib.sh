@@ -21,9 +21,9 @@ fail() {
 # less than optimising what the sanitizers add.
 readonly sanitized=build/sanitize threads=build/threads
 # The rooms where threads meet, with those that they name types of or call.
-readonly concrete_rooms='base;mesh;kernel;ir;kir;graph;plan;exec;dispatch;libs;runtime;jit'
+readonly concrete_rooms='base;move;mesh;kernel;ir;kir;graph;plan;exec;dispatch;libs;runtime;jit'
 # Of these the ones whose tests are run with TSan: no other has a thread, an atomic or a mutex.
-readonly threaded_rooms='base;mesh;plan;exec;dispatch;libs;runtime;jit'
+readonly threaded_rooms='base;move;mesh;plan;exec;dispatch;libs;runtime;jit'
 sanitized_build() {
   local folder=$1 sanitizers=$2
   cmake -S . -B "$folder" -G Ninja -DPYOP2CXX_TESTS=ON -DPYOP2CXX_PYTHON=OFF \

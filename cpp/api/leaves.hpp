@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/convert.hpp"
 #include "base/error.hpp"
 
 /// Conversions, gathers and sums of arrays, for programs in C++ and for graphs.
@@ -53,7 +54,8 @@ using Wide = typename Widened<T>::type;
 /// definitions, in spite of extern declarations.
 template <class To, class From, bool Compiled = ConvertAvail<To, From>::value>
 struct Convert {
-  static void run(std::span<const From> from, To* to);
+  /// The number of the first value that does not fit, and then nothing was converted; or -1.
+  static std::int64_t run(std::span<const From> from, To* to, Casting casting);
 };
 template <class T, class Index, bool Compiled = GatherAvail<T, Index>::value>
 struct Gather {
@@ -125,16 +127,23 @@ inline void check_as_many(const char* what, std::size_t expected, std::size_t go
 }  // namespace leaves
 
 /// @brief Convert each value of a range to the type of another range, as static_cast does.
-///
-/// Real numbers outside an integer type become the nearest number of the type, NaN 0.
-/// @throws UsageError for different lengths.
+/// @param[in] casting The accepted values: by default those within the range of the type.
+/// @throws UsageError for different lengths, and for a value that is not accepted; nothing is
+/// converted then.
 template <class From, class To>
-void convert(const From& from, To&& to) {
+void convert(const From& from, To&& to, Casting casting = Casting::fitting) {
   using Source = leaves::Scalar<From>;
   const std::span values(to);
   using Target = typename decltype(values)::element_type;
   leaves::check_as_many("convert", std::span(from).size(), values.size());
-  leaves::Convert<Target, Source>::run(std::span<const Source>(from), values.data());
+  const std::int64_t unfit =
+      leaves::Convert<Target, Source>::run(std::span<const Source>(from), values.data(), casting);
+  if (unfit >= 0) {
+    throw UsageError("convert: the value at " + std::to_string(unfit) +
+                     (casting == Casting::exact ? " loses digits, or" : "") +
+                     " is beyond the range of the type; nothing was converted. Pass "
+                     "Casting::unsafe to convert it all the same");
+  }
 }
 
 /// @brief Take rows of `dim` values, in the order of a list of them.

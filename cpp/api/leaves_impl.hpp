@@ -7,7 +7,7 @@
 #include <span>
 
 #include "api/leaves.hpp"
-#include "base/convert.hpp"
+#include "move/values.hpp"
 
 /// The definitions of the leaves. A change here changes no list of types, and no declaration.
 namespace op2::leaves {
@@ -16,8 +16,21 @@ namespace implementation {
 constexpr std::size_t piece = 4096;  // of a sum
 
 template <class To, class From>
-void convert(std::span<const From> from, To* to) {
-  std::ranges::transform(from, to, [](const From& one) { return converted<To>(one); });
+std::int64_t convert(std::span<const From> from, To* to, Casting casting) {
+  const auto* const source = reinterpret_cast<const char*>(from.data());
+  constexpr auto to_bytes = static_cast<std::int64_t>(sizeof(To));
+  constexpr auto from_bytes = static_cast<std::int64_t>(sizeof(From));
+  const auto n = static_cast<std::int64_t>(from.size());
+  std::int64_t unfit = -1;
+  if (casting == Casting::fitting) {
+    unfit = move::first_unfit_value<To, From, false>(source, from_bytes, n);
+  } else if (casting == Casting::exact) {
+    unfit = move::first_unfit_value<To, From, true>(source, from_bytes, n);
+  }
+  if (unfit < 0) {
+    move::convert_values<To, From>(reinterpret_cast<char*>(to), to_bytes, source, from_bytes, n);
+  }
+  return unfit;
 }
 
 template <class T, class Index>
@@ -65,7 +78,9 @@ void scan(std::span<const T> from, std::size_t dim, T* to) {
 
 template <class To, class From>
 struct Convert<To, From, false> {
-  static void run(std::span<const From> from, To* to) { implementation::convert(from, to); }
+  static std::int64_t run(std::span<const From> from, To* to, Casting casting) {
+    return implementation::convert(from, to, casting);
+  }
 };
 template <class T, class Index>
 struct Gather<T, Index, false> {
@@ -89,8 +104,8 @@ struct Scan<T, false> {
 #ifdef OP2_COMPILES_LEAVES
 
 template <class To, class From, bool Compiled>
-void Convert<To, From, Compiled>::run(std::span<const From> from, To* to) {
-  implementation::convert(from, to);
+std::int64_t Convert<To, From, Compiled>::run(std::span<const From> from, To* to, Casting casting) {
+  return implementation::convert(from, to, casting);
 }
 template <class T, class Index, bool Compiled>
 void Gather<T, Index, Compiled>::run(const T* values, std::span<const Index> rows, std::size_t dim,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/complex.h>
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "exec/dense_ops.hpp"
 #include "libs/cblas.hpp"
 #include "libs/vectors.hpp"
+#include "move/assign.hpp"
 
 namespace op2::bind {
 namespace {
@@ -54,6 +57,68 @@ void bind_operations(py::module_& core) {
       .def("counted", &Operations::counted, py::arg("name"), py::arg("dtype"));
 }
 
+using IndexList = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+
+/// An assignment of values, with the list that it reads.
+struct Move {
+  move::Type to;
+  move::Type from;
+  move::Rows rows;
+  IndexList list;
+};
+
+void bind_moves(py::module_& core) {
+  using Unlocked = py::call_guard<py::gil_scoped_release>;
+  using Side = std::tuple<DType, bool, std::uintptr_t, std::int64_t, std::int64_t>;
+  py::class_<Move>(core, "Move")
+      .def(py::init([](const Side& to, const Side& from, std::int64_t n, std::int64_t dim,
+                       const std::optional<IndexList>& list) {
+             const auto& [to_dtype, is_to_truth, to_address, to_row, to_item] = to;
+             const auto& [from_dtype, is_from_truth, from_address, from_row, from_item] = from;
+             Move made{.to = {to_dtype, is_to_truth},
+                       .from = {from_dtype, is_from_truth},
+                       .rows = {.to = reinterpret_cast<char*>(to_address),
+                                .from = reinterpret_cast<const char*>(from_address),
+                                .n = n,
+                                .dim = dim,
+                                .to_row = to_row,
+                                .to_item = to_item,
+                                .from_row = from_row,
+                                .from_item = from_item,
+                                .lists = {}},
+                       .list = list.value_or(IndexList())};
+             if (list) {
+               made.rows.n = made.list.size();
+               made.rows.lists = {made.list.data(), made.list.data()};
+             }
+             return made;
+           }),
+           py::arg("to"), py::arg("from_"), py::arg("n"), py::arg("dim"),
+           py::arg("rows") = std::nullopt)
+      .def(
+          "first_unfit",
+          [](const Move& self, const std::string& casting, int n_threads) {
+            return move::first_unfit(self.rows, self.to, self.from, move::casting_from(casting),
+                                     n_threads);
+          },
+          py::arg("casting"), py::arg("n_threads"), Unlocked())
+      .def(
+          "assign",
+          [](const Move& self, const std::string& casting, int n_threads) {
+            return move::assign(self.rows, self.to, self.from, move::casting_from(casting),
+                                n_threads);
+          },
+          py::arg("casting"), py::arg("n_threads"), Unlocked())
+      .def("overlaps",
+           [](const Move& self) { return move::overlap(self.rows, self.to, self.from); })
+      .def(
+          "explained",
+          [](const Move& self, const std::string& casting) {
+            return move::explain(self.rows, self.to, self.from, move::casting_from(casting));
+          },
+          py::arg("casting"));
+}
+
 }  // namespace
 
 void bind_dense(py::module_& core) {
@@ -79,13 +144,7 @@ void bind_dense(py::module_& core) {
       Unlocked());
   core.def("axpy", &exec::axpy, py::arg("alpha"), py::arg("x"), py::arg("y"), py::arg("n_threads"),
            Unlocked());
-  core.def(
-      "copy",
-      [](std::uintptr_t to, std::uintptr_t from, std::int64_t n_bytes, int n_threads) {
-        exec::copy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), n_bytes,
-                   n_threads);
-      },
-      py::arg("to"), py::arg("from_"), py::arg("n_bytes"), py::arg("n_threads"), Unlocked());
+  bind_moves(core);
   bind_operations(core);
   using libs::Vectors;
   py::class_<Vectors>(core, "Vectors")

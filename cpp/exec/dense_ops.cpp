@@ -7,13 +7,13 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 
 #include "base/convert.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "move/types.hpp"
 
 namespace op2::exec {
 namespace {
@@ -31,43 +31,6 @@ constexpr std::int64_t n_accumulators = 16;
 
 template <class T>
 using Accumulators = std::array<T, n_accumulators>;
-
-template <class T>
-constexpr bool is_complex_v = false;
-template <class T>
-constexpr bool is_complex_v<std::complex<T>> = true;
-
-/// Call @p f with a value of the type that @p dtype stands for.
-template <class F>
-void with_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::int8:
-      return f(std::int8_t{});
-    case DType::int16:
-      return f(std::int16_t{});
-    case DType::int32:
-      return f(std::int32_t{});
-    case DType::int64:
-      return f(std::int64_t{});
-    case DType::uint8:
-      return f(std::uint8_t{});
-    case DType::uint16:
-      return f(std::uint16_t{});
-    case DType::uint32:
-      return f(std::uint32_t{});
-    case DType::uint64:
-      return f(std::uint64_t{});
-    case DType::float32:
-      return f(float{});
-    case DType::float64:
-      return f(double{});
-    case DType::complex64:
-      return f(std::complex<float>{});
-    case DType::complex128:
-      return f(std::complex<double>{});
-  }
-  throw InternalError("unknown dtype");
-}
 
 /// Call @p f with a value of the type in which values are combined.
 template <class F>
@@ -88,27 +51,28 @@ void with_common(DType dtype, const F& f) {
   }
 }
 
-template <class To, class From>
-To in_type(const From& from) {
-  if constexpr (is_complex_v<From> && !is_complex_v<To>) {
-    return converted<To>(from.real());  // callers refuse this: complex values do not become real
-  } else if constexpr (is_complex_v<To> && !is_complex_v<From>) {
-    return To(static_cast<typename To::value_type>(from));
-  } else {
-    return converted<To>(from);
-  }
+template <class T>
+constexpr move::Type type_of() {
+  if constexpr (std::is_same_v<T, std::int64_t>) return {DType::int64, false};
+  if constexpr (std::is_same_v<T, std::uint64_t>) return {DType::uint64, false};
+  if constexpr (std::is_same_v<T, float>) return {DType::float32, false};
+  if constexpr (std::is_same_v<T, double>) return {DType::float64, false};
+  if constexpr (std::is_same_v<T, std::complex<float>>) return {DType::complex64, false};
+  if constexpr (std::is_same_v<T, std::complex<double>>) return {DType::complex128, false};
+}
+
+/// Values of a column from one on, read or written by a leaf of the engine that moves values.
+std::int64_t bytes_between(const Column& column) {
+  return column.stride * static_cast<std::int64_t>(size_of(column.dtype));
+}
+
+char* place_in(const Column& column, std::int64_t i) {
+  return static_cast<char*>(column.data) + i * bytes_between(column);
 }
 
 template <class T>
-DType dtype_of() {
-  DType found = DType::float64;
-  for (std::size_t i = 0; i < n_dtypes; ++i) {
-    const auto dtype = static_cast<DType>(i);
-    with_type(dtype, [&found, dtype](auto value) {
-      if constexpr (std::is_same_v<decltype(value), T>) found = dtype;
-    });
-  }
-  return found;
+bool is_block_of(const Column& column) {
+  return column.stride == 1 && column.dtype == type_of<T>().dtype;
 }
 
 /// Reads a column a block at a time in type T: in place where it can be, else converted.
@@ -116,7 +80,9 @@ template <class T>
 class ColumnReader {
  public:
   explicit ColumnReader(const Column& column)
-      : column_(column), in_place_(column.stride == 1 && column.dtype == dtype_of<T>()) {
+      : column_(column),
+        in_place_(is_block_of<T>(column)),
+        conversion_(move::conversion(type_of<T>(), {column.dtype, false})) {
     if (column.stride == 0) convert(0, block);
   }
 
@@ -128,16 +94,16 @@ class ColumnReader {
 
  private:
   void convert(std::int64_t begin, std::int64_t n) {
-    with_type(column_.dtype, [this, begin, n](auto sample) {
-      const auto* from = static_cast<const decltype(sample)*>(column_.data);
-      for (std::int64_t i = 0; i < n; ++i) {
-        values_[static_cast<std::size_t>(i)] = in_type<T>(from[(begin + i) * column_.stride]);
-      }
-    });
+    (void)conversion_.run({.to = reinterpret_cast<char*>(values_.data()),
+                           .to_stride = sizeof(T),
+                           .from = {place_in(column_, begin)},
+                           .from_stride = {bytes_between(column_)}},
+                          n);
   }
 
   const Column& column_;
   bool in_place_;
+  move::Leaf conversion_;
   std::array<T, block> values_;
 };
 
@@ -146,7 +112,9 @@ template <class T>
 class ColumnWriter {
  public:
   explicit ColumnWriter(const Column& column)
-      : column_(column), in_place_(column.stride == 1 && column.dtype == dtype_of<T>()) {}
+      : column_(column),
+        in_place_(is_block_of<T>(column)),
+        conversion_(move::conversion({column.dtype, false}, type_of<T>())) {}
 
   T* at(std::int64_t begin) {
     return in_place_ ? static_cast<T*>(column_.data) + begin : values_.data();
@@ -154,18 +122,17 @@ class ColumnWriter {
 
   void commit(std::int64_t begin, std::int64_t n) {
     if (in_place_) return;
-    with_type(column_.dtype, [this, begin, n](auto sample) {
-      auto* to = static_cast<decltype(sample)*>(column_.data);
-      for (std::int64_t i = 0; i < n; ++i) {
-        to[(begin + i) * column_.stride] =
-            in_type<decltype(sample)>(values_[static_cast<std::size_t>(i)]);
-      }
-    });
+    (void)conversion_.run({.to = place_in(column_, begin),
+                           .to_stride = bytes_between(column_),
+                           .from = {reinterpret_cast<const char*>(values_.data())},
+                           .from_stride = {sizeof(T)}},
+                          n);
   }
 
  private:
   const Column& column_;
   bool in_place_;
+  move::Leaf conversion_;
   std::array<T, block> values_;
 };
 
@@ -254,7 +221,7 @@ void combine_as(Elementwise op, const Column& out, const Column& left, const Col
 
 bool has_zero(const Column& column, int n_threads) {
   std::atomic<bool> found = false;
-  with_type(column.dtype, [&](auto sample) {
+  move::with_type(column.dtype, [&](auto sample) {
     const auto* values = static_cast<const decltype(sample)*>(column.data);
     parallel_for(
         n_threads, column.stride == 0 ? 1 : column.n,
@@ -396,19 +363,6 @@ void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads) 
     over_blocks<T>(y, x, y, n_threads,
                    [factor](const T& a, const T& b) { return sum(b, product(factor, a)); });
   });
-}
-
-void copy(void* to, const void* from, std::int64_t n_bytes, int n_threads) {
-  if (n_bytes == 0) return;
-  constexpr auto grain_bytes = grain * static_cast<std::int64_t>(sizeof(double));
-  parallel_for(
-      n_threads, n_bytes,
-      [to, from](std::int64_t begin, std::int64_t end, int) {
-        std::memcpy(static_cast<std::byte*>(to) + begin,
-                    static_cast<const std::byte*>(from) + begin,
-                    static_cast<std::size_t>(end - begin));
-      },
-      grain_bytes);
 }
 
 Scalar dot(const Column& x, const Column& y, bool conjugate, int n_threads) {

@@ -40,9 +40,6 @@ void combine(Elementwise op, const Column& out, const Column& left, const Column
 /// @brief `y[i] += alpha * x[i]`; @p alpha of stride 0. @throws UsageError if lengths differ.
 void axpy(const Column& alpha, const Column& x, const Column& y, int n_threads);
 
-/// @brief Copy @p n_bytes without overlap, by several threads.
-void copy(void* to, const void* from, std::int64_t n_bytes, int n_threads);
-
 using Scalar = std::variant<std::int64_t, std::uint64_t, double, std::complex<double>>;
 
 /// @brief The sum of `x[i] * y[i]`, or of `x[i] * conj(y[i])`.

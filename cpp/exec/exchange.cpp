@@ -3,39 +3,19 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
 #include "base/error.hpp"
+#include "move/assign.hpp"
 
 namespace op2::exec {
 namespace {
 
-/// Call @p copy(row, place in the message) for each row.
-template <class Copy>
-void for_rows(const TravellingRows& travelling, std::uintptr_t array, const Copy& copy) {
-  auto* const memory = reinterpret_cast<std::byte*>(travelling.memory);
-  auto* const values = reinterpret_cast<std::byte*>(array);
-  const std::size_t n_bytes = travelling.row_bytes;
-  for (std::size_t i = 0; i < travelling.rows.size(); ++i) {
-    copy(values + static_cast<std::size_t>(travelling.rows[i]) * n_bytes, memory + i * n_bytes);
-  }
-}
-
-/// Call @p body with a function that copies the bytes of a row; usual sizes are constants.
-template <class Body>
-void with_copy(std::size_t n_bytes, const Body& body) {
-  switch (n_bytes) {
-    case 8:
-      return body([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 8); });
-    case 16:
-      return body([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 16); });
-    case 32:
-      return body([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 32); });
-    default:
-      return body(
-          [n_bytes](std::byte* to, const std::byte* from) { std::memcpy(to, from, n_bytes); });
-  }
+/// The rows of an array, on their way into a message or out of it.
+move::Rows rows_of(const TravellingRows& one, std::uintptr_t to, std::uintptr_t from) {
+  const auto n_bytes = static_cast<std::int64_t>(one.row_bytes);
+  return move::dense_rows(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
+                          static_cast<std::int64_t>(one.rows.size()), 1, n_bytes, n_bytes);
 }
 
 void check(int code, const char* what) {
@@ -50,10 +30,9 @@ Exchange::Exchange(MpiRequests requests, std::vector<TravellingRows> sent,
 
 void Exchange::begin(std::span<const std::uintptr_t> arrays) {
   for (const TravellingRows& one : sent_) {
-    with_copy(one.row_bytes, [&](const auto& copy) {
-      for_rows(one, arrays[one.array],
-               [&copy](std::byte* row, std::byte* place) { copy(place, row); });
-    });
+    move::Rows rows = rows_of(one, one.memory, arrays[one.array]);
+    rows.lists.from = one.rows.data();
+    move::copy_items(rows, rows.to_row, 1);
   }
   if (requests_.n > 0) {
     check(requests_.start_all(requests_.n, requests_.handles.data()), "MPI_Startall");
@@ -72,10 +51,9 @@ bool Exchange::poll(int n_tries) {
 
 void Exchange::unpack(std::span<const std::uintptr_t> arrays) const {
   for (const TravellingRows& one : received_) {
-    with_copy(one.row_bytes, [&](const auto& copy) {
-      for_rows(one, arrays[one.array],
-               [&copy](std::byte* row, std::byte* place) { copy(row, place); });
-    });
+    move::Rows rows = rows_of(one, arrays[one.array], one.memory);
+    rows.lists.to = one.rows.data();
+    move::copy_items(rows, rows.to_row, 1);
   }
 }
 

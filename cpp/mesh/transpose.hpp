@@ -17,7 +17,7 @@ struct Layout {
 /// @brief Rearrange rows (AoS) into columns (SoA).
 /// @param[out] columns Shape (dim, n_rows); column i starts at item i * n_rows.
 /// @param[in] rows Shape (n_rows, dim); must not overlap @p columns.
-/// @param[in] layout Of the columns; `item_bytes` is 1, 2, 4, 8 or 16.
+/// @param[in] layout Of the columns.
 void rows_to_columns(void* columns, const void* rows, std::int64_t n_rows, const Layout& layout,
                      int n_threads);
 

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "move/assign.hpp"
 #include "plan/bucket_sort.hpp"
 
 namespace op2::plan {
@@ -181,15 +181,11 @@ void permute_rows(std::span<const std::byte> source, std::span<std::byte> target
                                  source.size(), target.size(), n));
   }
   if (n == 0) return;
-  const std::size_t row_bytes = source.size() / n;
-  const auto copy = [source, target, row_bytes, old_of_new](std::int64_t begin, std::int64_t end,
-                                                            int) {
-    for (auto row = static_cast<std::size_t>(begin); row < static_cast<std::size_t>(end); ++row) {
-      const auto old = static_cast<std::size_t>(old_of_new[row]);
-      std::memcpy(target.data() + row * row_bytes, source.data() + old * row_bytes, row_bytes);
-    }
-  };
-  parallel_for(n_threads, static_cast<std::int64_t>(n), copy);
+  const auto row_bytes = static_cast<std::int64_t>(source.size() / n);
+  move::Rows rows = move::dense_rows(target.data(), source.data(), static_cast<std::int64_t>(n), 1,
+                                     row_bytes, row_bytes);
+  rows.lists.from = old_of_new.data();
+  move::copy_items(rows, row_bytes, n_threads);
 }
 
 void relabel(const mesh::MapTable& map, std::span<const std::int64_t> old_of_new,

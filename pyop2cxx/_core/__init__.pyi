@@ -76,6 +76,7 @@ __all__: list[str] = [
     "MatArg",
     "Messages",
     "Module",
+    "Move",
     "Operand",
     "OperationCount",
     "OperationDecision",
@@ -125,7 +126,6 @@ __all__: list[str] = [
     "column_fill",
     "combine",
     "common_dtype",
-    "copy",
     "corner_candidates",
     "cuda",
     "digest",
@@ -1179,6 +1179,34 @@ class Column:
     @property
     def stride(self) -> int: ...
 
+class Move:
+    def __init__(
+        self,
+        to: tuple[
+            DType,
+            bool,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        from_: tuple[
+            DType,
+            bool,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.SupportsInt | typing.SupportsIndex,
+        ],
+        n: typing.SupportsInt | typing.SupportsIndex,
+        dim: typing.SupportsInt | typing.SupportsIndex,
+        rows: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None = None,
+    ) -> None: ...
+    def assign(self, casting: str, n_threads: typing.SupportsInt | typing.SupportsIndex) -> int: ...
+    def explained(self, casting: str) -> str: ...
+    def first_unfit(
+        self, casting: str, n_threads: typing.SupportsInt | typing.SupportsIndex
+    ) -> int: ...
+    def overlaps(self) -> bool: ...
+
 class OperationCount:
     def add(self, nanoseconds: typing.SupportsInt | typing.SupportsIndex) -> None: ...
 
@@ -1687,12 +1715,6 @@ def combine(
     n_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> None: ...
 def common_dtype(left: DType, right: DType) -> DType: ...
-def copy(
-    to: typing.SupportsInt | typing.SupportsIndex,
-    from_: typing.SupportsInt | typing.SupportsIndex,
-    n_bytes: typing.SupportsInt | typing.SupportsIndex,
-    n_threads: typing.SupportsInt | typing.SupportsIndex,
-) -> None: ...
 def corner_candidates(
     strategy: str,
     loop: Loop,

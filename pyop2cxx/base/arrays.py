@@ -15,6 +15,9 @@ import numpy as np
 
 from pyop2cxx import _core
 from pyop2cxx.base.conversions import as_number, first_unfit, range_of, require_unmasked
+from pyop2cxx.base.moves import DTYPES as DTYPES
+from pyop2cxx.base.moves import OF_CORE, is_movable, move_between
+from pyop2cxx.base.moves import address_of as address_of
 from pyop2cxx.base.quoting import check_text
 from pyop2cxx.exceptions import (
     DataTypeError,
@@ -29,12 +32,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = NDArray[Any]
 
-DTYPES = (
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float32", "float64", "complex64", "complex128"),
-)
-"""The dtypes supported by kernels."""
-
 MOST_INT32 = 2**31 - 1
 """The largest arity, and the most values of an entity."""
 
@@ -44,8 +41,7 @@ MOST_INT64 = 2**63 - 1
 _CACHE_LINE = 64  # bytes; as wide as the widest vectors
 _PAGE = 4096  # bytes
 
-_OF_CORE = {np.dtype(name): _core.dtype_from_name(name) for name in (*DTYPES, "bool")}
-_NATIVE = frozenset(_OF_CORE)  # bool: a byte, uint8 in C
+_NATIVE = frozenset(OF_CORE)
 
 
 def is_integer(value: object) -> TypeGuard[int]:
@@ -140,7 +136,10 @@ def as_copy(values: Array, what: str) -> Array:
 
 def _copied(values: Array, dtype: np.dtype[Any]) -> Array:
     found = _aligned(np.empty, values.shape, dtype)
-    found[...] = values
+    if is_movable(values):
+        move_between(found, values).assign("unsafe", 1)
+    else:
+        found[...] = values
     return found
 
 
@@ -213,7 +212,7 @@ def core_dtype(dtype: np.dtype[Any] | str) -> _core.DType:
     if isinstance(dtype, str):
         return _core.dtype_from_name(dtype)
     # NumPy builds a dtype's name anew each time, in a score of calls
-    found = _OF_CORE.get(dtype)
+    found = OF_CORE.get(dtype)
     return _core.dtype_from_name(dtype.name) if found is None else found
 
 
@@ -246,7 +245,13 @@ def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
     return native
 
 
-def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], what: str) -> Array:
+def as_array(
+    data: ArrayLike,
+    dtype: DTypeLike | None,
+    shape: tuple[int, ...],
+    what: str,
+    casting: str = "fitting",
+) -> Array:
     """Return data as an array usable in C: the user's own memory if suitable, else a copy.
 
     Suitable memory has the right dtype and is contiguous in C order, aligned and writeable.
@@ -257,6 +262,7 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
         shape: The wanted shape; data of another shape with equal size are taken in C order, unless
             the values of an entity would be scattered: see `require_order`.
         what: The object, for the message: ``Dat 'q' on Set 'cells'``.
+        casting: Which values convert, a member of `CASTINGS`.
 
     Returns:
         Shape `shape`; shares memory with suitable `data`.
@@ -266,7 +272,7 @@ def as_array(data: ArrayLike, dtype: DTypeLike | None, shape: tuple[int, ...], w
         DataValueError: The data are not numbers, do not convert or are of another number.
     """
     wanted = None if dtype is None else as_dtype(dtype, what)
-    found = _converted(data, wanted, what)
+    found = _converted(data, wanted, what, casting)
     if wanted is None:
         as_dtype(found.dtype, what)  # raises if unsupported by kernels
     count = prod(shape)
@@ -428,14 +434,14 @@ def _numbers_of(found: Array, what: str) -> Array:
     return kept.reshape(found.shape)
 
 
-def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array:
+def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str, casting: str) -> Array:
     try:
         found = plain_array(data, what)
         if found.dtype.kind == "O":
             found = _numbers_of(found, what)
         if dtype is None or found.dtype == dtype:
             return found
-        loss = _loss(found, dtype)
+        loss = _loss(found, dtype, casting)
         if not loss:
             return _copied(found, dtype)
     except DataValueError:
@@ -446,15 +452,17 @@ def _converted(data: ArrayLike, dtype: np.dtype[Any] | None, what: str) -> Array
     raise DataValueError(f"{what}: the data do not convert to {kind}: {loss}")
 
 
-def _loss(found: Array, dtype: np.dtype[Any]) -> str:
-    """Return the loss of a conversion beyond rounding; empty: none."""
+def _loss(found: Array, dtype: np.dtype[Any], casting: str) -> str:
+    """Return the loss of a conversion beyond what is accepted; empty: none."""
     if found.dtype.kind == "c" and dtype.kind != "c":
         return "they are complex; pass their real part"
-    if found.size == 0 or np.can_cast(found.dtype, dtype):
+    if dtype.kind == "b" and casting == "fitting":  # all but zero is true
         return ""
-    place = None if dtype.kind == "b" else first_unfit(found, dtype)  # all but zero is true
+    place = first_unfit(found, dtype, casting)
     if place is None:
         return ""
+    if casting == "exact":
+        return f"the value {found[place]} at {list(place)} loses digits, or is out of its range"
     if dtype.kind in "fc" or found.size == 1:
         return _beyond(found[place], dtype)
     return _beyond(f"values from {found.min()} to {found.max()}", dtype)
@@ -462,11 +470,6 @@ def _loss(found: Array, dtype: np.dtype[Any]) -> str:
 
 def _beyond(value: object, dtype: np.dtype[Any]) -> str:
     return f"it holds {range_of(dtype)}, got {value}; change the values, or take a wider dtype"
-
-
-def address_of(array: Array) -> int:
-    """Return where an array's first value lies."""
-    return int(array.__array_interface__["data"][0])
 
 
 def as_numpy(values: Array, dtype: DTypeLike | None, copy: bool | None, what: str) -> Array:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.base.moves import OF_CORE, first_unfit_row
 from pyop2cxx.exceptions import DataTypeError, DataValueError
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-CASTINGS = ("fitting", "unsafe")
-"""Values of `casting` in `Dat.copy`."""
+CASTINGS = ("fitting", "exact", "unsafe")
+"""Values of `casting` in `Dat.copy`: numbers in range, numbers with all digits, all numbers."""
 
 _SUMS = ("+", "-", "axpy", "maxpy")
 _ENDS_OF_FLOATS = {4: 3.4028235677973366e38}  # larger values round to infinity
@@ -197,17 +198,37 @@ def require_unmasked(
     )
 
 
-def first_unfit(values: Array, target: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Return the index of the first value not representable in a dtype; None if all are."""
-    known = limits(values.dtype, target)
-    if known is None or values.size == 0:
+def first_unfit(
+    values: Array, target: np.dtype[Any], casting: str = "fitting", n_threads: int = 1
+) -> tuple[int, ...] | None:
+    """Return the index of the first value not representable in a dtype; None if all are.
+
+    Complex numbers are never real, and texts no numbers: conversions refuse them for any value.
+    """
+    is_safe = casting == "fitting" and np.can_cast(values.dtype, target, "safe")
+    if values.size == 0 or casting == "unsafe" or is_safe:
         return None
-    if values.dtype == np.float16:  # comparisons of float16 with large numbers overflow
+    if values.dtype.kind not in "biufc" or (values.dtype.kind == "c" != target.kind):
+        return None
+    if values.dtype == np.float16:
         values = values.astype(np.float32)
-    unfit = _unfit(values, known)
-    if not unfit.any():
+    elif values.dtype not in OF_CORE:  # of more digits, or of another machine
+        with np.errstate(over="ignore"):
+            near = values.astype(_nearest(values.dtype))
+        beyond = np.isfinite(values) & ~np.isfinite(near)
+        if beyond.any():
+            return tuple(int(i) for i in np.unravel_index(int(beyond.argmax()), beyond.shape))
+        values = near
+    place = first_unfit_row(np.ascontiguousarray(values).reshape(-1), target, casting, n_threads)
+    if place is None:
         return None
-    return tuple(int(i) for i in np.unravel_index(int(unfit.argmax()), unfit.shape))
+    return tuple(int(i) for i in np.unravel_index(place, values.shape))
+
+
+def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of kernels nearest to another."""
+    n_bytes = min(dtype.itemsize, 16 if dtype.kind == "c" else 8)
+    return np.dtype(f"{dtype.kind}{n_bytes}")
 
 
 def holds(target: np.dtype[Any], number: Array) -> bool:
@@ -268,18 +289,6 @@ def check_casting(casting: object, what: str) -> None:
         raise DataValueError(
             f"{what}: casting must be one of {', '.join(map(repr, CASTINGS))}, got {casting!r}"
         )
-
-
-def _unfit(values: Array, known: Limits) -> Array:
-    if values.dtype.kind == "c":
-        found: Array = _unfit(values.real, known) | _unfit(values.imag, known)
-    elif known.is_open:
-        found = np.isfinite(values) & (np.abs(values) >= known.end)
-    elif values.dtype.kind in "iu":
-        found = (values < known.low) | (values > known.end - 1)
-    else:
-        found = ~((values >= known.low) & (values < known.end))  # a NaN does not fit either
-    return found
 
 
 def _range(dtype: np.dtype[Any]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import MOST_INT64, address_of, core_dtype
+from pyop2cxx.base.arrays import MOST_INT64, core_dtype
 from pyop2cxx.base.conversions import (
     as_number,
     check_held,
@@ -19,6 +19,7 @@ from pyop2cxx.base.conversions import (
     limits,
     range_of,
 )
+from pyop2cxx.base.moves import address_of, move_between
 from pyop2cxx.data.lent import Lent
 from pyop2cxx.exceptions import (
     DataTypeError,
@@ -66,10 +67,7 @@ class Algebra:
         """Return a similar object of zeros; of another dtype if given."""
         raise NotImplementedError
 
-    def check_fits(self, other: Self, subset: Any, operation: str = "copy") -> None:
-        """Raise if the dtype of the other does not hold a value."""
-        raise NotImplementedError
-
+    check_fits: Callable[..., None]  # raises if a dtype does not hold a value
     copy: Callable[..., None]
 
     def check_same(self, other: Any, operation: str) -> None:
@@ -213,6 +211,7 @@ class Algebra:
         self._check_like(other, "axpy")
         factor = self._number(alpha, "axpy")
         self._check_held(factor, "axpy")
+        refuse_overlap("axpy", self, other)
         whole = self.has_ghosts() and other.has_ghosts()
         runtime.require_running(self.label, "axpy")
         if (dtype := exact_dtype(self.dtype, factor.dtype, other.dtype)) is not None:
@@ -228,7 +227,7 @@ class Algebra:
         factor = self.values_of(factor, whole)
         # before the other operand is read: both may be the same, and its version must not matter
         target = _column(self.outcome(whole, fresh=False))
-        given = _column(factor), _column(other.operand(whole)), target, _threads()
+        given = _column(factor), _column(other.operand(whole)), target, n_threads()
         self._by_vectors("axpy", *given)
 
     def maxpy(self, alphas: Sequence[Scalar], others: Sequence[Self]) -> None:
@@ -308,6 +307,7 @@ class Algebra:
         if pair is None:
             return NotImplemented  # type: ignore[no-any-return]  # as operators do
         _, right, whole = pair
+        refuse_overlap(f"{op}=", self, right)
         runtime.require_running(self.label, op)
         if self._waits_in_order(f"{op}=", lambda: self._update(op, other), right):
             return self
@@ -451,7 +451,7 @@ class Algebra:
             if found is not None:
                 return self._added(found)
         left, right = _column(self.operand(False)), _column(other.operand(False))
-        total: Scalar = self._by_vectors("dot", left, right, conjugate, _threads())
+        total: Scalar = self._by_vectors("dot", left, right, conjugate, n_threads())
         return self._added(total)
 
     def _added(self, total: Scalar) -> Scalar:
@@ -636,20 +636,44 @@ def combine_values(op: str, out: Array, left: Array, right: Array) -> None:
         right: The same.
     """
     columns = _column(out), _column(left), _column(right)
-    runtime.engine.operations.done(op, out.dtype, _core.combine, op, *columns, _threads())
+    runtime.engine.operations.done(op, out.dtype, _core.combine, op, *columns, n_threads())
 
 
-def copy_values(target: Array, source: Array) -> None:
-    """Copy an array into another of equal shape, with all threads unless values are converted."""
-    runtime.engine.operations.done("copy", target.dtype, _copy, target, source)
+def copy_values(target: Array, source: Array, rows: Array | None = None) -> None:
+    """Convert an array into another of equal shape, all numbers, with all threads.
+
+    Args:
+        target: No part of the source's memory, but for components side by side.
+        source: Of numbers checked before.
+        rows: The rows copied; None for all.
+    """
+    given = (target, source) if rows is None else (target, source, rows)
+    runtime.engine.operations.done("copy", target.dtype, _copy, *given)
 
 
-def _copy(target: Array, source: Array) -> None:
-    is_plain = target.dtype == source.dtype and not np.may_share_memory(target, source)
-    if is_plain and target.flags.c_contiguous and source.flags.c_contiguous:
-        _core.copy(address_of(target), address_of(source), source.nbytes, _threads())
-    else:
-        target[...] = source
+def _copy(target: Array, source: Array, rows: Array | None = None) -> None:
+    move_between(target, source, rows).assign("unsafe", n_threads())
+
+
+def refuse_overlap(operation: str, target: Any, *others: Any) -> None:
+    """Refuse Dats that share a part of their memory on the host: results would be read again.
+
+    Dats over the same memory are the same values, and components of a Dat are side by side.
+
+    Raises:
+        DataValueError: They do; nothing was changed.
+    """
+    mine = getattr(target, "host_values", None)
+    for other in others:
+        theirs = getattr(other, "host_values", None)
+        if other is target or mine is None or theirs is None or mine.shape != theirs.shape:
+            continue
+        if np.may_share_memory(mine, theirs) and move_between(mine, theirs).overlaps():
+            raise DataValueError(
+                f"{target.label}: '{operation}' with {other.label}: they share a part of their "
+                "memory, so that values would be read after they were changed; make one of them "
+                "of a copy of the array"
+            )
 
 
 def _column(values: Array) -> Any:
@@ -667,6 +691,7 @@ def _column(values: Array) -> Any:
     )
 
 
-def _threads() -> int:
+def n_threads() -> int:
+    """Return the number of threads of an operation on the host."""
     engine = runtime.engine
     return engine.n_threads if engine.backend(runtime.backend).facts.threads else 1

@@ -21,9 +21,15 @@ from pyop2cxx.base.arrays import (
     checked_copying,
     is_shared,
 )
-from pyop2cxx.base.conversions import check_casting, first_unfit, limits
+from pyop2cxx.base.conversions import check_casting
 from pyop2cxx.base.files import npy_path
-from pyop2cxx.data.algebra import Algebra, at_device, check_same_place, copy_values, unfit
+from pyop2cxx.data.algebra import (
+    Algebra,
+    at_device,
+    check_same_place,
+    copy_values,
+    refuse_overlap,
+)
 from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form, share
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.lent import given_values, may_wait
@@ -527,14 +533,15 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         Args:
             other: The Dat written, on the same Set and of the same dim.
             subset: If given, only the owned entities of the Subset are copied.
-            casting: ``"fitting"``, a value beyond the range of the target's dtype is an error; or
-                ``"unsafe"``, values are converted as in C.
+            casting: ``"fitting"``, a value beyond the range of the target's dtype is an error;
+                ``"exact"``, so is a value that loses digits; or ``"unsafe"``, real numbers beyond
+                the range of integers become the nearest, and NaN becomes 0.
 
         Raises:
             DatTypeError: The other is not a Dat.
             MapValueError: The other Dat, or the subset, is on another Set.
-            DataValueError: The dims differ, complex values would become real, or a value does not
-                fit; nothing is copied then.
+            DataValueError: The dims differ, complex values would become real, a value does not fit,
+                or both Dats share a part of their memory; nothing is copied then.
         """
         runtime.require_running(self.label, "copy")
         check_casting(casting, f"{self.label}: copy")
@@ -543,8 +550,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             self._check_subset(subset)
         if other is self:
             return
-        if casting == "fitting":
-            self.check_fits(other, subset)
+        refuse_overlap("copy", other, self)
+        if casting != "unsafe":
+            self.check_fits(other, subset, casting=casting)
         self.allocated("copy")
         other.allocated("copy")
         same = subset is None and self._dtype == other.dtype
@@ -567,7 +575,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         source = self._brought(_core.Use.read, "copy")
         target = other._brought(_core.Use.write if whole else _core.Use.read_write, "copy")
         if subset is not None:
-            target[subset.owned_indices] = source[subset.owned_indices]
+            copy_values(target, source, subset.owned_indices)
         elif self.halo_valid:
             copy_values(target, source)
         else:
@@ -580,33 +588,6 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         if recorder is None or not may_wait(recorder, (self.lent_out, other.lent_out)):
             return False
         return recorder.takes_copy(self, other, casting)
-
-    def check_fits(self, other: Dat, subset: SubsetLike | None, operation: str = "copy") -> None:
-        """Check for a copy without loss; only a device's count of losses is waited for."""
-        if limits(self._dtype, other.dtype) is None:
-            return
-        self.settle(write=False)
-        is_there = at_device(self, write=False)
-        counted = device_algebra().n_unfit(self, other.dtype, subset) if is_there else None
-        if counted == 0:
-            return
-        values = self._brought(_core.Use.read, "copy", is_explicit=counted is not None)
-        if subset is not None:
-            copied = values[subset.owned_indices]
-        else:
-            copied = values if self.halo_valid else values[: self.set.size]
-        place = first_unfit(copied, other.dtype)
-        if place is not None and operation != "copy":
-            raise unfit(other, operation, copied[place], place)
-        if place is not None:
-            entity = place[0] if subset is None else int(subset.owned_indices[place[0]])
-            entity = self.set.number_of(entity)
-            at = f" at {list(place[1:])}" if self._cdim > 1 else ""
-            raise DataValueError(
-                f"{self.label}: copy: the value {copied[place]} of entity {entity}{at} does not "
-                f"fit into {other.dtype.name} of {other.label}; nothing was copied. Pass "
-                "casting='unsafe' to convert it all the same"
-            )
 
     def save(self, filename: str | os.PathLike[str]) -> None:
         """Write the values of the owned entities to a file of NumPy's format, ending in .npy.

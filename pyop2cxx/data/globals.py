@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
 from pyop2cxx.base.access import GLOBAL_ACCESSES, ORDERED_ACCESSES, Access
-from pyop2cxx.base.arrays import as_copy
+from pyop2cxx.base.arrays import as_array, as_copy
 from pyop2cxx.base.conversions import check_casting, first_unfit, limits
 from pyop2cxx.data.algebra import Algebra, at_device, unfit
 from pyop2cxx.data.carrier import SetFreeCarrier, copied
@@ -172,31 +172,39 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             )
         if other is self:
             return
-        if casting == "fitting":
-            self.check_fits(other)
+        if casting != "unsafe":
+            self.check_fits(other, casting=casting)
         if other.dim == self._dim and self._copied_on_device(other):
             other.lent_out.recall()
             other.buffer.increment_version()
-        elif casting == "unsafe" and self.dtype.kind != "c":
-            other.data = self.data_ro.astype(other.dtype)
         else:
-            other.data = self.data_ro
+            given = self.data_ro
+            what = f"{self.label}: copy"
+            other.data = as_array(given, other.dtype, given.shape, what, "unsafe")
 
-    def check_fits(self, other: Global, subset: None = None, operation: str = "copy") -> None:
-        """Check for a copy without loss; on a device only integers are waited for."""
-        is_waited_for = other.dtype.kind in "iu"
-        if limits(self.dtype, other.dtype) is None or (
-            at_device(self, other) and not is_waited_for
+    def check_fits(
+        self,
+        other: Global,
+        subset: None = None,
+        operation: str = "copy",
+        casting: str = "fitting",
+    ) -> None:
+        """Check for a copy without loss; on a device real numbers in range are not waited for."""
+        is_waited_for = other.dtype.kind in "iu" or casting == "exact"
+        if casting == "fitting" and (
+            limits(self.dtype, other.dtype) is None
+            or (at_device(self, other) and not is_waited_for)
         ):
             return
         self.use_on_host(_core.Use.read, "copy", is_explicit=is_waited_for)
-        place = first_unfit(self.host_values, other.dtype)
+        place = first_unfit(self.host_values, other.dtype, casting)
         if place is not None and operation != "copy":
             raise unfit(other, operation, self.host_values[place], place)
         if place is not None:
             raise DataValueError(
                 f"{self.label}: copy: the value {self.host_values[place]} at {list(place)} does "
-                f"not fit into {other.dtype.name} of {other.label}; nothing was copied. Pass "
+                f"not {'fit into' if casting == 'fitting' else 'keep all digits in'} "
+                f"{other.dtype.name} of {other.label}; nothing was copied. Pass "
                 "casting='unsafe' to convert it all the same"
             )
 
@@ -210,10 +218,14 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             return False
         return bool(device_algebra().combine("=", other, self, None, whole=True))
 
-    def assign(self, value: ArrayLike | Global) -> None:
+    def assign(self, value: ArrayLike | Global, *, casting: str = "fitting") -> None:
         """Set the values, from another Global, or from numbers.
 
         On a device the assignment is enqueued like a loop: without waiting, and without a copy.
+
+        Args:
+            value: A Global of as many values, or an array of them.
+            casting: As for `Dat.copy`.
 
         Raises:
             DataValueError: They are of another number, or do not convert.
@@ -226,9 +238,10 @@ class Global(SetFreeCarrier, Algebra, AsVec):
             [1.]
         """
         if isinstance(value, Global):
-            value.copy(self)
+            value.copy(self, casting=casting)
         else:
-            self.data = value
+            check_casting(casting, f"{self.label}: assign")
+            self.data = as_array(value, self.dtype, self._dim, f"{self.label}: assign", casting)
 
     @property
     def dataset(self) -> GlobalDataSet:

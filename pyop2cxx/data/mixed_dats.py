@@ -305,8 +305,8 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         _check_like(self, other)
         check_casting(casting, f"MixedDat {self.name}: copy")
         pairs = tuple(zip(self, other, strict=True))
-        for dat, target in pairs if casting == "fitting" else ():
-            dat.check_fits(target, None)
+        for dat, target in pairs if casting != "unsafe" else ():
+            dat.check_fits(target, None, casting=casting)
         for dat, target in pairs:
             dat.copy(target, casting="unsafe")  # or checked by now
 

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx import _core
 from pyop2cxx.base.arrays import as_array, as_copy
-from pyop2cxx.data.algebra import Algebra, at_device
+from pyop2cxx.base.conversions import check_casting, first_unfit, limits
+from pyop2cxx.base.moves import first_unfit_row
+from pyop2cxx.data.algebra import Algebra, at_device, n_threads, unfit
 from pyop2cxx.exceptions import DataTypeError, DataValueError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra
@@ -52,7 +55,9 @@ class WholeValues:
             found[numbers] = values
         return found
 
-    def assign(self: Any, value: ArrayLike | Algebra, subset: Any = None) -> None:
+    def assign(
+        self: Any, value: ArrayLike | Algebra, subset: Any = None, *, casting: str = "fitting"
+    ) -> None:
         """Set the values of the owned entities.
 
         Args:
@@ -60,6 +65,7 @@ class WholeValues:
                 the same Set; or an array of shape (set.size, *dim), for a Subset (subset.size,
                 *dim).
             subset: If given, only the owned entities of the Subset are set.
+            casting: As for `copy`; with ``"exact"`` or ``"unsafe"`` a Global is waited for.
 
         Raises:
             MapValueError: The Dat, or the subset, is on another Set.
@@ -76,23 +82,61 @@ class WholeValues:
             [2.0, 5.0, 2.0]
         """
         runtime.require_running(self.label, "assign")
+        check_casting(casting, f"{self.label}: assign")
         if subset is not None:
             self._check_subset(subset)
+        if casting != "fitting" and isinstance(value, Algebra) and value.kind == "Global":
+            value = value.data_ro.reshape(()) if value.cdim == 1 else value.data_ro  # type: ignore[attr-defined]
         if isinstance(value, Algebra):
             if value.kind == "Global":
                 single = self._number(value, "assign")
                 self._check_held(single, "assign")
                 self._fill(single, subset)
             else:
-                value.copy(self, subset)
+                value.copy(self, subset, casting=casting)
         elif np.ndim(value) == 0:
-            number = as_array(value, self._dtype, (), f"{self.label}: assign")
+            number = as_array(value, self._dtype, (), f"{self.label}: assign", casting)
             self._fill(number, subset)
         else:
             n = self.set.size if subset is None else len(subset.owned_indices)
             shape = (n, *self.shape_for("assign")[1:])
-            found = as_array(value, self._dtype, shape, f"{self.label}: assign")
+            found = as_array(value, self._dtype, shape, f"{self.label}: assign", casting)
             self._assign_values(found, subset, whole=False)
+
+    def check_fits(
+        self: Any,
+        other: Any,
+        subset: Any,
+        operation: str = "copy",
+        casting: str = "fitting",
+    ) -> None:
+        """Check for a copy without loss; only a device's count of losses is waited for."""
+        if casting == "fitting" and limits(self._dtype, other.dtype) is None:
+            return
+        self.settle(write=False)
+        is_there = casting == "fitting" and at_device(self, write=False)
+        counted = device_algebra().n_unfit(self, other.dtype, subset) if is_there else None
+        if counted == 0:
+            return
+        values = self._brought(_core.Use.read, "copy", is_explicit=counted is not None)
+        if subset is None and not self.halo_valid:
+            values = values[: self.set.size]
+        rows = None if subset is None else subset.owned_indices
+        row = first_unfit_row(values, other.dtype, casting, n_threads(), rows)
+        if row is None:
+            return
+        entity = row if rows is None else int(rows[row])
+        place = first_unfit(values[entity], other.dtype, casting) or ()
+        index = (entity, *place)
+        if operation != "copy":
+            raise unfit(other, operation, values[index], index)
+        at = f" at {list(place)}" if self._cdim > 1 else ""
+        lost = "fit into" if casting == "fitting" else "keep all digits in"
+        raise DataValueError(
+            f"{self.label}: copy: the value {values[index]} of entity "
+            f"{self.set.number_of(entity)}{at} does not {lost} {other.dtype.name} of "
+            f"{other.label}; nothing was copied. Pass casting='unsafe' to convert it all the same"
+        )
 
     def _fill(self: Any, number: Any, subset: Any) -> None:
         """Set values to a number, including ghosts if there is no subset."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.ahead.tables import Table, load
+from pyop2cxx.base.conversions import check_casting
+from pyop2cxx.base.moves import move_between
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
@@ -17,6 +19,8 @@ from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pyop2cxx.data.dats import Dat, SubsetLike
 
 __all__ = [
     "Library",
@@ -27,6 +31,7 @@ __all__ = [
     "add_library",
     "clear",
     "expect",
+    "explain_copy",
     "load",
     "lookup",
     "record",
@@ -283,3 +288,29 @@ def expect(*tiers: str) -> Iterator[None]:
         yield
     finally:
         engine.expected, engine.operations.libraries = before
+
+
+def explain_copy(
+    source: Dat, target: Dat, subset: SubsetLike | None = None, *, casting: str = "fitting"
+) -> str:
+    """Return how the host copies a Dat to another: the kernels, and their bytes of scratch.
+
+    Nothing is copied, so values are not looked at.
+
+    Args:
+        source: As for `Dat.copy`.
+        target: As for `Dat.copy`.
+        subset: As for `Dat.copy`.
+        casting: As for `Dat.copy`.
+
+    Returns:
+        A line for each kernel, children behind their parents.
+
+    Raises:
+        DatTypeError, MapValueError, DataValueError: As of `Dat.copy`, but for values.
+    """
+    check_casting(casting, f"{source.label}: explain_copy")
+    source.check_target(target)
+    rows = None if subset is None else subset.owned_indices
+    given = target.allocated("explain_copy"), source.allocated("explain_copy")
+    return move_between(*given, rows).explained(casting)

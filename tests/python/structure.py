@@ -10,7 +10,8 @@ from pathlib import Path
 
 RANKS = {
     "base": 0,
-    "mesh": 1,
+    "move": 1,
+    "mesh": 2,
     "kernel": 1,
     "ir": 2,
     "kir": 2,
@@ -71,11 +72,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 42_900
+CODE_LINES = 43_005
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_560),
-    "all rooms": (None, 57_600),
+    "all rooms": (None, 58_945),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
@@ -85,7 +86,7 @@ docs/adr/0077-one-sum-of-lines.md gives the reasons, and 0081 says what the last
 MODULE_LINES = 800
 PIPELINE_NEVER_SEES = "data"
 SYMBOLIC = ("kernel", "ir", "kir", "chain", "graph", "lower", "cg")
-CONCRETE = ("mesh", "plan", "runtime", "api")
+CONCRETE = ("move", "mesh", "plan", "runtime", "api")
 PASSES = ("kernel", "ir", "kir", "lower")
 TREE = Path(__file__).parents[2]
 BACKENDS = tuple(
@@ -111,7 +112,7 @@ PRONOUNS = {
 PRONOUN_LIMIT = 3.0
 """Largest share of pronouns in the words of a room's docstrings, in per cent."""
 PLAIN_ROOMS = (
-    *("api", "base", "chain", "dispatch", "exec", "graph", "jit", "libs", "mesh"),
+    *("api", "base", "chain", "dispatch", "exec", "graph", "jit", "libs", "mesh", "move"),
     *("plan", "runtime"),
 )
 """Rooms of ``cpp/`` whose headers have at most that share of pronouns in their comments."""

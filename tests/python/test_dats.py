@@ -269,7 +269,7 @@ def test_a_copy_names_the_first_value_that_does_not_fit(cells: op2.Set) -> None:
     assert target.data_ro[0].tolist() == [1, 2]
     source.copy(target, casting="unsafe")
     assert target.data_ro[0].tolist() == [1, 2]
-    with pytest.raises(DataValueError, match="casting must be one of 'fitting', 'unsafe'"):
+    with pytest.raises(DataValueError, match="casting must be one of 'fitting', 'exact', 'unsafe'"):
         source.copy(target, casting="safe")
 
 

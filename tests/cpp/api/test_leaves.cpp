@@ -34,8 +34,24 @@ TEST(Leaves, ConvertIsDefinedForAllNumbers) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> from{1e20, -1e20, nan};
   std::array<std::int32_t, 3> to{};
-  convert(from, to);
+  convert(from, to, Casting::unsafe);
   EXPECT_EQ(to, (std::array<std::int32_t, 3>{2147483647, -2147483647 - 1, 0}));
+}
+
+TEST(Leaves, ValuesThatDoNotFitAreRefusedBeforeAnythingChanges) {
+  const std::vector<double> from{1.5, 2.0, 3e10};
+  std::array<std::int32_t, 3> to{7, 7, 7};
+  EXPECT_EQ(message_of<UsageError>([&] { convert(from, to); }),
+            "convert: the value at 2 is beyond the range of the type; nothing was converted. Pass "
+            "Casting::unsafe to convert it all the same");
+  EXPECT_TRUE(testing::contains(message_of<UsageError>([&] {
+                                  convert(std::span(from).first(2), std::span(to).first(2),
+                                          Casting::exact);
+                                }),
+                                "the value at 0 loses digits, or is beyond"));
+  EXPECT_EQ(to, (std::array<std::int32_t, 3>{7, 7, 7}));
+  convert(std::span(from).first(2), std::span(to).first(2));
+  EXPECT_EQ(to, (std::array<std::int32_t, 3>{1, 2, 7}));
 }
 
 TEST(Leaves, GatherRows) {

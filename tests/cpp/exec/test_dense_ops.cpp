@@ -117,19 +117,6 @@ TEST(Axpy, AddsToItself) {
   EXPECT_EQ(x, (std::vector<double>{0, 0}));
 }
 
-TEST(Copy, CopiesAllBytesWithThreads) {
-  std::vector<double> from(300001);
-  std::iota(from.begin(), from.end(), 0.0);
-  for (const int n_threads : {1, 3}) {
-    std::vector<double> to(from.size(), -1);
-    const auto n_bytes = static_cast<std::int64_t>((from.size() - 1) * sizeof(double));
-    copy(to.data(), from.data(), n_bytes, n_threads);
-    EXPECT_TRUE(std::equal(from.begin(), from.end() - 1, to.begin()));
-    EXPECT_EQ(to.back(), -1);
-  }
-  copy(nullptr, nullptr, 0, 2);
-}
-
 TEST(Dot, ConjugatesTheSecond) {
   std::vector<Complex> x{{0, 1}};
   EXPECT_EQ(std::get<Complex>(dot(column(x), column(x), true, 1)), Complex(1, 0));

@@ -7,8 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include "base/error.hpp"
-
 namespace op2::mesh {
 namespace {
 
@@ -37,12 +35,6 @@ TEST(Transpose, PutsEachItemIntoItsColumnAndBack) {
       }
     }
   }
-}
-
-TEST(Transpose, KnowsNoOtherItems) {
-  int value = 0;
-  int other = 0;
-  EXPECT_THROW(rows_to_columns(&value, &other, 1, {true, 1, 3}, 1), InternalError);
 }
 
 }  // namespace

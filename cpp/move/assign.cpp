@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "move/assign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "move/combinators.hpp"
+
+namespace op2::move {
+namespace {
+
+// Below this many values a thread costs more to start than it saves.
+constexpr std::int64_t values_of_thread = 1 << 16;
+
+std::int64_t bytes_of(const Type& type) {
+  return static_cast<std::int64_t>(size_of(type.dtype));
+}
+
+/// Whether a side's items are one after the other across rows.
+bool is_run(std::int64_t dim, std::int64_t row, std::int64_t item, std::int64_t n_bytes) {
+  return dim == 1 || (item == n_bytes && row == dim * n_bytes);
+}
+
+struct Sides {
+  std::int64_t to_bytes;
+  std::int64_t from_bytes;
+};
+
+/// Rows as long as can be: those without lists whose items go on are rows of one item each.
+Rows flattened(const Rows& rows, const Sides& sides) {
+  const bool has_lists = rows.lists.to != nullptr || rows.lists.from != nullptr;
+  if (rows.dim == 1 || has_lists || !is_run(rows.dim, rows.to_row, rows.to_item, sides.to_bytes) ||
+      !is_run(rows.dim, rows.from_row, rows.from_item, sides.from_bytes)) {
+    return rows;
+  }
+  Rows flat = rows;
+  flat.n = rows.n * rows.dim;
+  flat.dim = 1;
+  flat.to_row = sides.to_bytes;
+  flat.from_row = sides.from_bytes;
+  return flat;
+}
+
+/// Add the kernel of a row's items around a leaf.
+std::size_t add_rows(Builder& builder, std::size_t at, const Rows& rows, Request request,
+                     const Child& leaf) {
+  if (rows.dim == 1) return leaf(builder, at, request);
+  const Within within{.n = rows.dim, .to_stride = rows.to_item, .from_stride = {rows.from_item}};
+  const bool is_across = (rows.to_item > rows.to_row) != (rows.from_item > rows.from_row);
+  return is_across ? add_columns(builder, at, within, request, leaf)
+                   : add_dim(builder, at, within, request, leaf);
+}
+
+Request request_of(const Rows& rows) {
+  const bool has_lists = rows.lists.to != nullptr || rows.lists.from != nullptr;
+  return has_lists ? Request::indexed : Request::strided;
+}
+
+template <class Leaf>
+Tree tree_of(const Rows& rows, const Leaf& leaf, bool keeps_notes = false) {
+  const auto make = [&rows, &leaf](Builder& builder, std::size_t at, Request request) {
+    return add_rows(builder, at, rows, request, leaf);
+  };
+  return Tree(request_of(rows), make, keeps_notes);
+}
+
+auto copying(std::int64_t n_bytes) {
+  return [n_bytes](Builder& builder, std::size_t at, Request request) {
+    return add_copy(builder, at, n_bytes, request);
+  };
+}
+
+auto checking(const Type& to, const Type& from, Casting casting) {
+  return [to, from, casting](Builder& builder, std::size_t at, Request request) {
+    return add_check(builder, at, to, from, casting, request);
+  };
+}
+
+auto moving(const Type& to, const Type& from) {
+  return [to, from](Builder& builder, std::size_t at, Request request) {
+    if (to == from) return add_copy(builder, at, bytes_of(to), request);
+    return add_convert(builder, at, to, from, request);
+  };
+}
+
+/// Call a tree by several threads; the first row that does not fit.
+std::int64_t run(const Tree& tree, const Rows& rows, int n_threads) {
+  std::atomic<std::int64_t> first = std::numeric_limits<std::int64_t>::max();
+  const auto part = [&tree, &rows, &first](std::int64_t begin, std::int64_t end, int /*thread*/) {
+    const Items items{.to = rows.to,
+                      .to_stride = rows.to_row,
+                      .from = {rows.from},
+                      .from_stride = {rows.from_row}};
+    std::int64_t found = all_fit;
+    if (request_of(rows) == Request::strided) {
+      found = tree.run(items.behind(begin), end - begin);
+    } else {
+      Items behind = items;  // what has no list goes on one after the other
+      if (rows.lists.to == nullptr) behind.to += begin * rows.to_row;
+      if (rows.lists.from == nullptr) behind.from[0] += begin * rows.from_row;
+      found = tree.run(behind, rows.lists.behind(begin), end - begin);
+    }
+    if (found == all_fit) return;
+    std::int64_t before = first;
+    while (begin + found < before && !first.compare_exchange_weak(before, begin + found)) {
+    }
+  };
+  const std::int64_t grain =
+      std::max<std::int64_t>(values_of_thread / std::max<std::int64_t>(rows.dim, 1), 1);
+  parallel_for(n_threads, rows.n, part, grain);
+  return first == std::numeric_limits<std::int64_t>::max() ? all_fit : first.load();
+}
+
+/// The bytes between the first and the last of one side.
+std::pair<const char*, const char*> extent(const char* begin, const std::int64_t* list,
+                                           const Rows& rows, std::int64_t row, std::int64_t item,
+                                           std::int64_t n_bytes) {
+  std::int64_t first = 0, last = rows.n - 1;
+  if (list != nullptr) {
+    const auto [least, most] = std::minmax_element(list, list + rows.n);
+    first = *least;
+    last = *most;
+  }
+  const char* const end = begin + last * row + (rows.dim - 1) * item + n_bytes;
+  return {begin + first * row, end};
+}
+
+/// Say whether something would be read after it was written. Components of the same rows, one
+/// beside the other, do not meet.
+bool do_overlap(const Rows& rows, const Sides& sides) {
+  if (rows.n == 0 || rows.dim == 0) return false;
+  const auto [to, to_end] =
+      extent(rows.to, rows.lists.to, rows, rows.to_row, rows.to_item, sides.to_bytes);
+  const auto [from, from_end] =
+      extent(rows.from, rows.lists.from, rows, rows.from_row, rows.from_item, sides.from_bytes);
+  if (to_end <= from || from_end <= to) return false;
+  if (rows.dim != 1 || rows.to_row != rows.from_row || rows.to_row <= 0) return true;
+  const std::int64_t between = ((rows.to - rows.from) % rows.to_row + rows.to_row) % rows.to_row;
+  return between < sides.from_bytes || between + sides.to_bytes > rows.to_row;
+}
+
+bool is_same(const Rows& rows) {
+  return rows.to == rows.from && rows.to_row == rows.from_row && rows.to_item == rows.from_item &&
+         rows.lists.to == rows.lists.from;
+}
+
+}  // namespace
+
+Rows dense_rows(void* to, const void* from, std::int64_t n, std::int64_t dim, std::int64_t to_bytes,
+                std::int64_t from_bytes) {
+  return {.to = static_cast<char*>(to),
+          .from = static_cast<const char*>(from),
+          .n = n,
+          .dim = dim,
+          .to_row = dim * to_bytes,
+          .to_item = to_bytes,
+          .from_row = dim * from_bytes,
+          .from_item = from_bytes,
+          .lists = {}};
+}
+
+void copy_items(const Rows& rows, std::int64_t item_bytes, int n_threads) {
+  const Rows flat = flattened(rows, {item_bytes, item_bytes});
+  const Tree tree = tree_of(flat, copying(item_bytes));
+  (void)run(tree, flat, n_threads);
+}
+
+bool overlap(const Rows& rows, const Type& to, const Type& from) {
+  const bool is_itself = bytes_of(to) == bytes_of(from) && is_same(rows);
+  return !is_itself && do_overlap(rows, {bytes_of(to), bytes_of(from)});
+}
+
+std::int64_t first_unfit(const Rows& rows, const Type& to, const Type& from, Casting casting,
+                         int n_threads) {
+  if (always_fits(to, from, casting)) return all_fit;
+  Rows read = rows;  // the target is not looked at
+  read.lists.to = nullptr;
+  read.to_row = rows.from_row;
+  read.to_item = rows.from_item;
+  Rows flat = flattened(read, {bytes_of(from), bytes_of(from)});
+  flat.to = nullptr;
+  flat.to_row = flat.to_item = 0;
+  const Tree tree = tree_of(flat, checking(to, from, casting));
+  const std::int64_t found = run(tree, flat, n_threads);
+  return found == all_fit || flat.dim == rows.dim ? found : found / rows.dim;
+}
+
+std::int64_t assign(const Rows& rows, const Type& to, const Type& from, Casting casting,
+                    int n_threads) {
+  const Sides sides{bytes_of(to), bytes_of(from)};
+  if (to == from && is_same(rows)) return all_fit;
+  if (overlap(rows, to, from)) {
+    throw UsageError("source and target overlap in memory; copy the source first");
+  }
+  const std::int64_t found = first_unfit(rows, to, from, casting, n_threads);
+  if (found != all_fit) return found;
+  const Rows flat = flattened(rows, sides);
+  const Tree tree = tree_of(flat, moving(to, from));
+  (void)run(tree, flat, n_threads);
+  return all_fit;
+}
+
+std::string explain(const Rows& rows, const Type& to, const Type& from, Casting casting) {
+  constexpr std::array words{"unsafe", "fitting", "exact"};
+  std::string text = fmt::format("{} rows of {}: {} to {}, {}\n", rows.n, rows.dim, name_of(from),
+                                 name_of(to), words[static_cast<std::size_t>(casting)]);
+  std::size_t n_scratch = 0;
+  const auto add = [&text, &n_scratch](const char* what, const Tree& tree) {
+    text += what;
+    text += tree.is_inside() ? ", without memory of its own:\n" : ":\n";
+    text += tree.notes();
+    n_scratch = std::max(n_scratch, tree.n_scratch());
+  };
+  const Rows flat = flattened(rows, {bytes_of(to), bytes_of(from)});
+  if (!always_fits(to, from, casting)) {
+    add("first", tree_of(flat, checking(to, from, casting), true));
+  }
+  add("move", tree_of(flat, moving(to, from), true));
+  return text + fmt::format("bytes of scratch: {}\n", n_scratch);
+}
+
+}  // namespace op2::move
