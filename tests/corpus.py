@@ -1701,3 +1701,6 @@ def loops_of(
 import corpus_types  # noqa: E402, F401, I001  # it adds its own to CASES
 import corpus_matrices  # noqa: E402, F401  # so does it
 import corpus_ragged  # noqa: E402, F401  # and so does it
+import corpus_storage  # noqa: E402  # and some with narrow memory
+
+corpus_storage.add_to_corpus()

@@ -102,22 +102,24 @@ void bind_loop(py::module_& core) {
       .def(py::init<int, int>(), py::arg("data"), py::arg("memory"))
       .def_readonly("data", &ir::Alias::data);
   py::class_<ir::DirectDat>(core, "DirectDat")
-      .def(py::init<DType, int, Access, ir::Alias, int, int>(), py::arg("dtype"), py::arg("dim"),
-           py::arg("access"), py::arg("alias"), py::arg("stride"), py::arg("component"));
+      .def(py::init<DType, int, Access, ir::Alias, int, int, std::optional<DType>>(),
+           py::arg("dtype"), py::arg("dim"), py::arg("access"), py::arg("alias"), py::arg("stride"),
+           py::arg("component"), py::arg("stored"));
   py::class_<ir::IndirectDat>(core, "IndirectDat")
-      .def(py::init<DType, int, Access, int, ir::Alias, int, int>(), py::arg("dtype"),
-           py::arg("dim"), py::arg("access"), py::arg("map"), py::arg("alias"), py::arg("stride"),
-           py::arg("component"));
+      .def(py::init<DType, int, Access, int, ir::Alias, int, int, std::optional<DType>>(),
+           py::arg("dtype"), py::arg("dim"), py::arg("access"), py::arg("map"), py::arg("alias"),
+           py::arg("stride"), py::arg("component"), py::arg("stored"));
   py::class_<ir::GlobalRead>(core, "GlobalRead")
       .def(py::init<DType, int, ir::Alias>(), py::arg("dtype"), py::arg("dim"), py::arg("alias"));
   py::class_<ir::GlobalReduce>(core, "GlobalReduce")
       .def(py::init<DType, int, Access, ir::Alias>(), py::arg("dtype"), py::arg("dim"),
            py::arg("access"), py::arg("alias"));
   py::class_<ir::MatArg>(core, "MatArg")
-      .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias, bool>(),
+      .def(py::init<DType, int, int, Access, int, int, bool, bool, ir::Alias, bool,
+                    std::optional<DType>>(),
            py::arg("dtype"), py::arg("row_dim"), py::arg("col_dim"), py::arg("access"),
            py::arg("row_map"), py::arg("col_map"), py::arg("masked"), py::arg("unrolled"),
-           py::arg("alias"), py::arg("by_columns"));
+           py::arg("alias"), py::arg("by_columns"), py::arg("stored"));
   py::class_<ir::RowRef>(core, "RowRef")
       .def(py::init<int, int, int, int>(), py::arg("slot"), py::arg("offset"), py::arg("quotient"),
            py::arg("above"));

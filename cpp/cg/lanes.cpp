@@ -358,6 +358,63 @@ void print_lane_turn(Context& context, const kir::Intrinsic& turn, const LaneSpe
   context.statement(fmt::format("{}({}, {});", function, spelling(turn.operands[0]), from));
 }
 
+/// The members of a vector that hold numbers.
+Names vectors_of(DType dtype) {
+  return is_complex(dtype) ? Names{".re", ".im"} : Names{""};
+}
+
+/// Vectors of another type of numbers. GCC 12 breaks down over vectors wider than the machine's,
+/// so that these are converted in halves.
+std::string convert_function(Context& context, DType from, DType to, int lanes) {
+  const std::string name = fmt::format("op2_convert_{}x{}_{}", name_of(from), lanes, name_of(to));
+  const std::string source = vector_type(context, from, lanes);
+  const std::string type = vector_type(context, to, lanes);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    constexpr int widest = 64;  // bytes
+    const auto bytes = static_cast<int>(std::max(size_of(from), size_of(to))) * lanes;
+    const int half = lanes / 2;
+    const std::string half_function =
+        bytes > widest ? convert_function(out, from, to, half) : std::string();
+    const Scope scope = out.function(fmt::format("{} {} {}({} x)", inlined, type, given, source));
+    if (bytes <= widest) {
+      out.statement(fmt::format("return __builtin_convertvector(x, {});", type));
+      return;
+    }
+    const auto of_half = [&](int begin) {
+      return fmt::format("{}({})", half_function, shuffled("x", "x", range(begin, begin + half)));
+    };
+    out.statement(fmt::format("return {};", shuffled(of_half(0), of_half(half), range(0, lanes))));
+  });
+}
+
+/// @p value as a vector of @p lanes numbers of another type.
+std::string converted(Context& context, DType from, DType to, int lanes, const std::string& value) {
+  if (context.dialect().has_vectors) {
+    return fmt::format("convert_{}{}({})", context.dialect().type_name(to), lanes, value);
+  }
+  return fmt::format("{}({})", convert_function(context, from, to, lanes), value);
+}
+
+void print_lane_convert(Context& context, const kir::Intrinsic& convert,
+                        const LaneSpelling& spelling) {
+  const auto statement = [&](const std::string& c) {
+    for (const std::string& of : vectors_of(convert.type.dtype)) {
+      const std::string value = fmt::format("{}[{}]{}", spelling(convert.operands[1]), c, of);
+      context.statement(
+          fmt::format("{}[{}]{} = {};", spelling(convert.operands[0]), c, of,
+                      converted(context, part_of(*convert.other), part_of(convert.type.dtype),
+                                convert.type.lanes, value)));
+    }
+  };
+  if (convert.extent > convert.unrolled) {
+    context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", convert.extent));
+    statement("c");
+    context.end_branch();
+    return;
+  }
+  for (int c = 0; c < convert.extent; ++c) statement(fmt::format("{}", c));
+}
+
 void print_lane_store(Context& context, const kir::Intrinsic& store, const LaneSpelling& spelling) {
   const DType part = part_of(store.type.dtype);
   std::string to = spelled_address(store.operands[0], spelling);
@@ -367,15 +424,19 @@ void print_lane_store(Context& context, const kir::Intrinsic& store, const LaneS
     to = parts_at(in_global_space(context, scalar), spelling(kir::name(first.array)),
                   spelling(first.subscript.front()));
   }
-  context.statement(fmt::format(
-      "*({} *)({}) {} {}[{}];", in_global_space(context, row_type(context, part, store.extent)), to,
-      store.update == kir::Update::set ? "=" : "+=", spelling(store.operands[1]),
-      spelling(store.operands[2])));
-}
-
-/// The members of a vector that hold numbers.
-Names vectors_of(DType dtype) {
-  return is_complex(dtype) ? Names{".re", ".im"} : Names{""};
+  const std::string place = fmt::format(
+      "*({} *)({})", in_global_space(context, row_type(context, part, store.extent)), to);
+  const std::string row =
+      fmt::format("{}[{}]", spelling(store.operands[1]), spelling(store.operands[2]));
+  if (store.other) {  // rounded once, behind the addition
+    const DType wide = part_of(*store.other);
+    const std::string sum = converted(context, part, wide, store.extent, place) + " + " + row;
+    context.statement(
+        fmt::format("{} = {};", place, converted(context, wide, part, store.extent, sum)));
+    return;
+  }
+  context.statement(
+      fmt::format("{} {} {};", place, store.update == kir::Update::set ? "=" : "+=", row));
 }
 
 void print_lane_add(Context& context, const kir::Intrinsic& add, const LaneSpelling& spelling) {
@@ -460,6 +521,7 @@ constexpr std::pair<kir::Instruction,
         {kir::Instruction::lane_add, print_lane_add},
         {kir::Instruction::lane_share, print_lane_share},
         {kir::Instruction::lane_fold, print_lane_fold},
+        {kir::Instruction::lane_convert, print_lane_convert},
 };
 
 }  // namespace

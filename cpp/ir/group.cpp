@@ -286,6 +286,7 @@ std::optional<std::size_t> copied_from(const Group& group, std::size_t arg) {
     if (!is_source) continue;
     const bool is_same_shape = is_whole(group, i) && access_of(group.args[i]) == Access::read &&
                                dtype_of(group.args[i]) == dtype_of(group.args[arg]) &&
+                               stored_of(group.args[i]) == stored_of(group.args[arg]) &&
                                dim_of(group.args[i]) == dim_of(group.args[arg]);
     return is_same_shape ? std::optional(i) : std::nullopt;
   }

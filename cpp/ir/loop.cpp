@@ -17,6 +17,20 @@ DType dtype_of(const Arg& arg) {
   return std::visit([](const auto& node) { return node.dtype; }, arg);
 }
 
+DType stored_of(const Arg& arg) {
+  return std::visit(
+      [](const auto& node) {
+        if constexpr (requires { node.stored; }) return node.stored.value_or(node.dtype);
+        return node.dtype;
+      },
+      arg);
+}
+
+bool converts(const Group& group) {
+  return std::ranges::any_of(group.args,
+                             [](const Arg& arg) { return stored_of(arg) != dtype_of(arg); });
+}
+
 int dim_of(const Arg& arg) {
   return std::visit(overload{
                         [](const MatArg& mat) { return mat.row_dim * mat.col_dim; },
@@ -116,6 +130,13 @@ int target_map_of(const Arg& arg) {
 
 namespace {
 
+/// The same type, or one of the same kind with fewer bits: what storing rounds to.
+bool is_narrower(DType stored, DType seen) {
+  if (stored == seen) return true;
+  return size_of(stored) < size_of(seen) &&
+         ((is_floating(stored) && is_floating(seen)) || (is_complex(stored) && is_complex(seen)));
+}
+
 void verify(const MapRef& map) {
   if (map.ragged && (map.arity != most_ragged || !map.rows.empty())) {
     throw InternalError("a path by a ragged Map chooses no entries");
@@ -176,6 +197,11 @@ void verify(const Loop& loop) {
       throw InternalError(fmt::format("loop '{}': arg {}: {}", name_of(loop), i, what));
     };
     if (dim_of(arg) < 0) fail("negative dim");
+    if (!is_narrower(stored_of(arg), dtype_of(arg))) fail("memory of another kind than its values");
+    for (std::size_t other = 0; other < i; ++other) {
+      const bool is_same = alias_of(loop.args[other]).data == alias_of(arg).data;
+      if (is_same && dtype_of(loop.args[other]) != dtype_of(arg)) fail("one Dat seen as two types");
+    }
     const auto check_map = [&loop, &fail](int map) {
       if (map < 0 || static_cast<std::size_t>(map) >= loop.maps.size()) fail("map out of range");
     };
@@ -205,8 +231,12 @@ void verify(const Loop& loop) {
 std::string dump(const Loop& loop) {
   std::string out = fmt::format("loop {}{}\n", name_of(loop), dump(loop.iteration));
   for (const Arg& arg : loop.args) {
-    const std::string scalars = fmt::format("{} x{} data {} memory {}", name_of(dtype_of(arg)),
-                                            dim_of(arg), alias_of(arg).data, alias_of(arg).memory);
+    const bool is_apart = stored_of(arg) != dtype_of(arg);
+    const std::string type =
+        is_apart ? fmt::format("{} as {}", name_of(stored_of(arg)), name_of(dtype_of(arg)))
+                 : std::string(name_of(dtype_of(arg)));
+    const std::string scalars = fmt::format("{} x{} data {} memory {}", type, dim_of(arg),
+                                            alias_of(arg).data, alias_of(arg).memory);
     out += std::visit(
         overload{
             [&scalars](const DirectDat& dat) {

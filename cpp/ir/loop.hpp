@@ -46,8 +46,9 @@ struct DirectDat {
   int dim;
   Access access;
   Alias alias;
-  int stride = 0;     ///< scalars from a row to the next; 0: as many as `dim`
-  int component = 0;  ///< of the row, where the scalars begin
+  int stride = 0;                    ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;                 ///< of the row, where the scalars begin
+  std::optional<DType> stored = {};  ///< what memory holds, if not `dtype`, which the kernel sees
   bool operator==(const DirectDat&) const = default;
 };
 
@@ -58,8 +59,9 @@ struct IndirectDat {
   Access access;
   int map;
   Alias alias;
-  int stride = 0;     ///< scalars from a row to the next; 0: as many as `dim`
-  int component = 0;  ///< of the row, where the scalars begin
+  int stride = 0;                    ///< scalars from a row to the next; 0: as many as `dim`
+  int component = 0;                 ///< of the row, where the scalars begin
+  std::optional<DType> stored = {};  ///< what memory holds, if not `dtype`, which the kernel sees
   bool operator==(const IndirectDat&) const = default;
 };
 
@@ -98,6 +100,7 @@ struct MatArg {
   bool unrolled;  ///< they are dropped scalar by scalar, not block by block
   Alias alias;
   bool by_columns = false;  ///< there is one row, so elements that share no column share no entry
+  std::optional<DType> stored = {};  ///< what memory holds, if not `dtype`, which the kernel sees
   bool operator==(const MatArg&) const = default;
 };
 
@@ -205,7 +208,12 @@ using Loop = Group;
 /// @brief The place of @p arg in its parameter's tensor; null if parts are end to end.
 [[nodiscard]] const Place* place_of(const Group& group, std::size_t arg);
 
+/// @brief What the kernel sees, and sums are made in.
 [[nodiscard]] DType dtype_of(const Arg& arg);
+/// @brief What memory holds: a narrower type of the same kind, or dtype_of().
+[[nodiscard]] DType stored_of(const Arg& arg);
+/// @brief Whether some argument's memory holds another type than its kernel sees.
+[[nodiscard]] bool converts(const Group& group);
 [[nodiscard]] int dim_of(const Arg& arg);
 [[nodiscard]] Access access_of(const Arg& arg);
 [[nodiscard]] const Alias& alias_of(const Arg& arg);

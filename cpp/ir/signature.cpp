@@ -26,6 +26,10 @@ void add_place(Canonical& out, const Dat& dat) {
   if (dat.stride != 0) out.open("view").number(dat.stride).number(dat.component).close();
 }
 
+void add_stored(Canonical& out, const std::optional<DType>& stored) {
+  if (stored) out.open("stored").text(name_of(*stored)).close();
+}
+
 void add(Canonical& out, const MapRef& map) {
   out.open("map").number(map.arity).number(map.toset);
   if (!map.rows.empty()) {
@@ -55,12 +59,14 @@ void add(Canonical& out, const Arg& arg) {
                    add_scalars(out, dat.dtype, dat.dim);
                    add_alias(out, dat.alias);
                    add_place(out, dat);
+                   add_stored(out, dat.stored);
                  },
                  [&out](const IndirectDat& dat) {
                    out.open("indirect").text(name_of(dat.access)).number(dat.map);
                    add_scalars(out, dat.dtype, dat.dim);
                    add_alias(out, dat.alias);
                    add_place(out, dat);
+                   add_stored(out, dat.stored);
                  },
                  [&out](const GlobalRead& global) {
                    out.open("global");
@@ -79,6 +85,7 @@ void add(Canonical& out, const Arg& arg) {
                    out.number(mat.col_dim).flag(mat.masked).flag(mat.unrolled);
                    if (mat.by_columns) out.text("by columns");
                    add_alias(out, mat.alias);
+                   add_stored(out, mat.stored);
                  },
              },
              arg);

@@ -43,6 +43,7 @@ constexpr InstructionRow table[] = {
      {set(vectors), vectors, indices},
      "{0} {op} {at1} x{n} where {at2} >= 0"},
     {I::lane_fold, Scope::vectors, {set(numbers), vectors}, "{0} {op} lanes of {1} x{n}"},
+    {I::lane_convert, Scope::vectors, {set(vectors), rows}, "{0} = {1} as {type} x{n}"},
 };
 
 }  // namespace

@@ -359,10 +359,17 @@ struct Rows {
   std::string data;
   std::variant<OwnRow, MapRows, ListedRows> which;
   std::variant<Together, Apart> layout = Together{dim};
-  int component = 0;       ///< of the row: the first used one
-  bool is_shared = false;  ///< data is a variable of the block
+  int component = 0;                 ///< of the row: the first used one
+  bool is_shared = false;            ///< data is a variable of the block
+  std::optional<DType> stored = {};  ///< what data holds, if not `dtype`, which the pack holds
   bool operator==(const Rows&) const = default;
 };
+
+/// @brief What the memory of rows or entries holds.
+template <class Places>
+[[nodiscard]] DType memory_dtype(const Places& places) {
+  return places.stored.value_or(places.dtype);
+}
 
 /// @brief Load all rows into the private array `pack`.
 struct Gather {
@@ -395,9 +402,10 @@ struct Entries {
   std::string row_start;  ///< first block of each row
   std::string position;   ///< of each entry of each element: blocks from the start of its row
   Expr element;
-  std::int64_t dropped = 0;     ///< positions from here on mean "no place"; 0: there are none
-  bool unrolled = false;        ///< positions are given scalar by scalar, not block by block
-  std::vector<Expr> rows = {};  ///< [row_arity] the row entities; empty: entries of row_map
+  std::int64_t dropped = 0;          ///< positions from here on mean "no place"; 0: there are none
+  bool unrolled = false;             ///< positions are given scalar by scalar, not block by block
+  std::vector<Expr> rows = {};       ///< [row_arity] the row entities; empty: entries of row_map
+  std::optional<DType> stored = {};  ///< what data holds, if not `dtype`, which the pack holds
   bool operator==(const Entries&) const = default;
 };
 
@@ -454,6 +462,8 @@ enum class Instruction : std::uint8_t {
   lane_share,
   /// (data, pack): combine the lanes of `pack[c]`, the first one first, with `data[c]`.
   lane_fold,
+  /// (to, from): `to[c] = from[c]` for `extent` vectors, of the statement's type and of another.
+  lane_convert,
 };
 
 struct Intrinsic {
@@ -464,6 +474,7 @@ struct Intrinsic {
   Update update = Update::set;  ///< of what is written, where there is a choice
   int unrolled = 16;            ///< up to so many vectors have a statement each; more are a loop
   int bytes = 0;  ///< of the widest gather instruction, 0: whole rows, transposed; of an entry
+  std::optional<DType> other = {};  ///< that is converted: of a lane_convert, or a store's rows
   bool operator==(const Intrinsic&) const = default;
 };
 
@@ -508,6 +519,7 @@ struct Module {
   /// Loops of `kernel` along rows stay loops; 0 steps: none.
   kernel::RowLimits rows = {};
   kernel::Elementary elementary = {};  ///< where elementary functions of vectors come from
+  bool converts = false;  ///< memory may hold narrower numbers than what is computed with
 };
 
 /// @brief True if the module's functions are launched on a grid.

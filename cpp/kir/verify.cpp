@@ -82,6 +82,14 @@ bool fits(const Kind& place, const Kind& value) {
   return place.depth == value.depth && (place.is_const || !value.is_const);
 }
 
+/// Numbers of one kind: memory holds narrower ones than what is computed with.
+bool converts(const Kind& place, const Kind& value) {
+  if (place.of != Kind::Of::value || value.of != Kind::Of::value || place.lanes != value.lanes)
+    return false;
+  return (is_floating(place.dtype) && is_floating(value.dtype)) ||
+         (is_complex(place.dtype) && is_complex(value.dtype));
+}
+
 // ------------------------------------------------------------------------------------- scopes
 
 struct Variable {
@@ -243,7 +251,7 @@ class Checker {
   void store(const Expr& target, const Expr& value) {
     const Kind to = kind(target);
     const Kind from = kind(value);
-    if (!fits(to, from)) {
+    if (!fits(to, from) && !(module_.converts && converts(to, from))) {
       fail(fmt::format("{} is stored where {} is kept", text_of(from), text_of(to)));
     }
     if (is_constant(target)) fail(fmt::format("'{}' is const", dump(target)));
@@ -309,7 +317,7 @@ class Checker {
   void packed(const std::string& pack, const Rows& rows, bool is_written) {
     const Variable& values = memory(pack, !is_written);
     const Variable& data = memory(rows.data, is_written);
-    if (values.kind.dtype != rows.dtype || data.kind.dtype != rows.dtype) {
+    if (values.kind.dtype != rows.dtype || data.kind.dtype != memory_dtype(rows)) {
       fail(fmt::format("'{}' and '{}' are not of {}", pack, rows.data, name_of(rows.dtype)));
     }
     if (values.extent > 0 && values.extent < rows.arity * rows.dim) {
@@ -355,7 +363,8 @@ class Checker {
   void inserted(const MatInsert& insert) {
     const Entries& entries = insert.entries;
     (void)memory(insert.pack, false);
-    if (memory(entries.data, true).kind.dtype != entries.dtype) fail("a matrix of another type");
+    if (memory(entries.data, true).kind.dtype != memory_dtype(entries))
+      fail("a matrix of another type");
     index(element(entries.row_start, integer(0)));
     index(element(entries.position, integer(0)));
     index(entries.element);

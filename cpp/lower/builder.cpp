@@ -79,6 +79,7 @@ Builder::Builder(const Request& request, PackedLoop packed)
     : request_(request), packed_(std::move(packed)) {
   module_.name = ir::name_of(request.loop);
   module_.n_args = static_cast<int>(request.loop.args.size());
+  module_.converts = ir::converts(request.loop);
   for (std::size_t member = 0; member < request.loop.members.size(); ++member) {
     module_.kernels.push_back(kernel_of_member(request, member));
   }

@@ -297,7 +297,8 @@ class Summer {
                              kir::element(list.first_summand.name, bounds),
                              kir::name("last"),
                              {{kir::Assign{kir::name(sum_), kir::Update::add, value}}}}});
-    body.push_back({kir::Atomic{summed.dtype, target, kir::Update::add, kir::name(sum_)}});
+    body.push_back({kir::Atomic{ir::stored_of(loop_.args[summed.arg]), target, kir::Update::add,
+                                kir::name(sum_)}});
     const kir::Expr n = kir::name(list.n_entries);
     return over_lanes(has_components ? n * dim : n, std::move(body));
   }

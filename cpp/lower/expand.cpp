@@ -51,7 +51,7 @@ class Row {
     const kir::Expr start = row_start(rows, i);
     const bool is_pointer = form == RowForm::pointer;
     const kir::VariableType type =
-        is_pointer ? kir::VariableType{rows.dtype, is_const, true} : index_type();
+        is_pointer ? kir::VariableType{kir::memory_dtype(rows), is_const, true} : index_type();
     declaration_ = {
         kir::Decl{type, name_, 0, {is_pointer ? kir::offset(rows.data, start) : start}}};
   }
@@ -132,7 +132,7 @@ kir::Block expand_scatter(const kir::Scatter& scatter, const Tuning& tuning) {
   const auto store = [&scatter](const kir::Expr& target, const kir::Expr& at) -> kir::Stmt {
     const kir::Expr value = kir::element(scatter.pack, at);
     if (scatter.sync == kir::Sync::atomic) {
-      return {kir::Atomic{scatter.rows.dtype, target, scatter.update, value}};
+      return {kir::Atomic{kir::memory_dtype(scatter.rows), target, scatter.update, value}};
     }
     return expand_assign({target, scatter.update, value});
   };

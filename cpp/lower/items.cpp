@@ -145,6 +145,12 @@ kir::Together row_layout(const auto& dat) {
   return {dat.stride == 0 ? dat.dim : dat.stride};
 }
 
+/// @p rows in memory that holds what the Dat's does.
+kir::Rows stored_as(const auto& dat, kir::Rows rows) {
+  rows.stored = dat.stored;
+  return rows;
+}
+
 }  // namespace
 
 ItemLocals item_locals(const ir::Iteration& iteration, Names& names) {
@@ -175,21 +181,18 @@ kir::Rows rows_of(const ir::Loop& loop, const ir::IndirectDat& dat, const std::s
   const ir::MapRef& path = loop.maps[static_cast<std::size_t>(dat.map)];
   const PathRows rows(loop.iteration, path, map, element);
   if (path.rows.empty()) {
-    return {
-        dat.dtype,       dat.dim,      path.arity, data, kir::MapRows{map, element, path.ragged},
-        row_layout(dat), dat.component};
+    return stored_as(dat,
+                     {dat.dtype, dat.dim, path.arity, data, kir::MapRows{map, element, path.ragged},
+                      row_layout(dat), dat.component});
   }
-  return {dat.dtype,
-          dat.dim,
-          path.arity,
-          data,
-          kir::ListedRows{rows.entries(), rows.any_entry(), rows.climbs(), map},
-          row_layout(dat),
-          dat.component};
+  return stored_as(dat, {dat.dtype, dat.dim, path.arity, data,
+                         kir::ListedRows{rows.entries(), rows.any_entry(), rows.climbs(), map},
+                         row_layout(dat), dat.component});
 }
 
 kir::Rows row_of(const ir::IndirectDat& dat, const std::string& data, const kir::Expr& target) {
-  return one_row({dat.dtype, dat.dim, 1, data, kir::OwnRow{target}, row_layout(dat), dat.component},
+  return one_row(stored_as(dat, {dat.dtype, dat.dim, 1, data, kir::OwnRow{target}, row_layout(dat),
+                                 dat.component}),
                  target);
 }
 
@@ -200,7 +203,8 @@ std::vector<kir::Expr> targets_of(const ir::Loop& loop, int which, const std::st
 }
 
 kir::Rows rows_of(const ir::DirectDat& dat, const std::string& data, const kir::Expr& element) {
-  return {dat.dtype, dat.dim, 1, data, kir::OwnRow{element}, row_layout(dat), dat.component};
+  return stored_as(
+      dat, {dat.dtype, dat.dim, 1, data, kir::OwnRow{element}, row_layout(dat), dat.component});
 }
 
 }  // namespace op2::lower

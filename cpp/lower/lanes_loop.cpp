@@ -299,6 +299,7 @@ class LaneLoop {
   void gather(const kir::Gather& node) {
     if (is_uniform(node.arg)) return body_.push_back({node});
     const kir::Rows& rows = node.rows;
+    if (rows.stored) return gather_converted(node);
     if (rows.arity == 1 && !is_by_map(rows)) {
       const kir::Expr start = row_start(rows, kir::integer(0));
       if (stores_.is_in_order(rows.dtype, rows.dim, start)) {
@@ -318,6 +319,18 @@ class LaneLoop {
       return;
     }
     for (int i = 0; i < rows.arity; ++i) body_.push_back(load(kir::integer(i)));
+  }
+
+  /// What memory holds is turned, then whole vectors are converted.
+  void gather_converted(kir::Gather node) {
+    const std::string pack = std::exchange(node.pack, elements_.fresh(node.pack + "_stored"));
+    const int n = node.rows.arity * node.rows.dim;
+    const kir::VariableType type = elements_.vector(node.rows.dtype);
+    node.rows.dtype = *node.rows.stored;
+    node.rows.stored = {};
+    declare_pack(node.pack, node.rows.dtype, std::max(n, 1), {});
+    gather(node);
+    body_.push_back(converted_vectors(pack, node.pack, type, n, node.rows.dtype));
   }
 
   /// Values side by side, one for each lane.

@@ -64,7 +64,7 @@ kir::Block RowTables::filled(const kir::Expr& live, const std::optional<kir::Exp
   kir::Block out;
   if (tables_.empty()) return out;
   for (const Table& table : tables_) {
-    const kir::VariableType type{table.rows.dtype, is_const(table.rows.data), true};
+    const kir::VariableType type{kir::memory_dtype(table.rows), is_const(table.rows.data), true};
     out.push_back({kir::Decl{type, table.name, table.rows.arity * elements_.lanes(), {}}});
   }
   kir::Block each;

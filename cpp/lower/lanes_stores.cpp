@@ -32,6 +32,7 @@ struct LaneStores::PackedRow {
   std::string data;
   kir::Expr start;
   kir::Update update;
+  std::optional<DType> stored = {};  ///< what data holds, if not what the pack holds
 };
 
 void LaneStores::go_in_order(const std::string& index, kir::Expr live) {
@@ -53,7 +54,23 @@ kir::Expr LaneStores::local(const std::string& wanted, kir::Expr value) {
   return elements_.declare(locals_, wanted, std::move(value));
 }
 
+/// The pack in the type of memory, so that whole vectors are converted, and fewer bytes turned.
+kir::Scatter LaneStores::converted(kir::Scatter node) {
+  kir::Rows& rows = node.rows;
+  const std::string narrow = elements_.fresh(node.pack + "_stored");
+  const kir::VariableType type = elements_.vector(*rows.stored);
+  const int n = rows.arity * rows.dim;
+  turns_.push_back({kir::Decl{type, narrow, std::max(n, 1), {}}});
+  turns_.push_back(converted_vectors(narrow, node.pack, type, n, rows.dtype));
+  elements_.add_pack(narrow, *rows.stored);
+  node.pack = narrow;
+  rows.dtype = *rows.stored;
+  rows.stored = {};
+  return node;
+}
+
 void LaneStores::scatter(const kir::Scatter& node) {
+  if (node.rows.stored && node.update == kir::Update::set) return scatter(converted(node));
   const kir::Rows& rows = node.rows;
   const int dim = rows.dim;
   const bool is_whole = node.sync == kir::Sync::none &&
@@ -70,7 +87,7 @@ void LaneStores::scatter(const kir::Scatter& node) {
     for (int i = 0; i < rows.arity; ++i) {
       const kir::Expr at = kir::integer(i * dim);
       const Place place = place_of(rows, kir::integer(i));
-      const PackedRow row{node.pack, at, dim, place.data, place.start, node.update};
+      const PackedRow row{node.pack, at, dim, place.data, place.start, node.update, rows.stored};
       if (is_set_own) {
         store_own_row(row);
       } else {
@@ -110,7 +127,7 @@ LaneStores::Place LaneStores::place_of(const kir::Rows& rows, const kir::Expr& i
   const auto* number = std::get_if<kir::Integer>(&i.node);
   const std::string which = number == nullptr ? "" : std::to_string(number->value);
   const std::string name = elements_.fresh(rows.data + "_row" + which);
-  body_.push_back({kir::Decl{{rows.dtype, false, true}, name, 0, {*address}}});
+  body_.push_back({kir::Decl{{kir::memory_dtype(rows), false, true}, name, 0, {*address}}});
   return {name, kir::integer(0)};
 }
 
@@ -118,7 +135,8 @@ void LaneStores::store_scalar(const kir::Scatter& node, const kir::Expr& target,
                               const kir::Expr& value) {
   const kir::Expr to = elements_.in_lane(target);
   if (node.sync == kir::Sync::atomic) {
-    body_.push_back({kir::Atomic{node.rows.dtype, to, node.update, elements_.in_lane(value)}});
+    body_.push_back(
+        {kir::Atomic{kir::memory_dtype(node.rows), to, node.update, elements_.in_lane(value)}});
   } else {
     body_.push_back({kir::Assign{to, node.update, elements_.in_lane(value)}});
   }
@@ -179,11 +197,13 @@ kir::Stmt LaneStores::piece_stored(const PackedRow& row, const kir::RowPiece& pi
     return {kir::Assign{kir::element(row.data, target), row.update,
                         kir::lane_of(row.pack, row.at + first, lane)}};
   }
-  return {kir::Intrinsic{kir::Instruction::lane_store,
-                         {kir::offset(row.data, target), kir::name(rows), lane},
-                         {dtype},
-                         piece.size,
-                         row.update}};
+  kir::Intrinsic store{kir::Instruction::lane_store,
+                       {kir::offset(row.data, target), kir::name(rows), lane},
+                       {row.stored.value_or(dtype)},
+                       piece.size,
+                       row.update};
+  if (row.stored) store.other = dtype;
+  return {std::move(store)};
 }
 
 void LaneStores::insert(const kir::MatInsert& node) {

@@ -61,6 +61,7 @@ class LaneStores {
   };
   struct PackedRow;
 
+  kir::Scatter converted(kir::Scatter node);
   Place place_of(const kir::Rows& rows, const kir::Expr& i);
   void store_scalar(const kir::Scatter& node, const kir::Expr& target, const kir::Expr& value);
   void store_row(const PackedRow& row);

@@ -54,6 +54,14 @@ kir::Stmt folded(const std::string& data, const std::string& pack, const kir::Va
       kir::Instruction::lane_fold, {kir::name(data), kir::name(pack)}, vectors, n, update}};
 }
 
+kir::Stmt converted_vectors(const std::string& to, const std::string& from,
+                            const kir::VariableType& vectors, int n, DType dtype) {
+  kir::Intrinsic convert{
+      kir::Instruction::lane_convert, {kir::name(to), kir::name(from)}, vectors, n};
+  convert.other = dtype;
+  return {std::move(convert)};
+}
+
 kir::Block commented(std::string comment, kir::Block block) {
   if (!block.empty()) block.front().comment = std::move(comment);
   return block;

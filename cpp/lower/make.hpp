@@ -44,6 +44,9 @@ namespace op2::lower {
 /// @brief The lanes of the vectors @p pack combined with the @p n numbers of @p data.
 [[nodiscard]] kir::Stmt folded(const std::string& data, const std::string& pack,
                                const kir::VariableType& vectors, int n, kir::Update update);
+/// @brief @p n vectors of numbers @p dtype as @p vectors of another type.
+[[nodiscard]] kir::Stmt converted_vectors(const std::string& to, const std::string& from,
+                                          const kir::VariableType& vectors, int n, DType dtype);
 /// @brief @p block with what it does said before its first statement.
 [[nodiscard]] kir::Block commented(std::string comment, kir::Block block);
 /// @brief @p more behind the statements of @p out.

@@ -61,7 +61,8 @@ kir::Stmt guarded(const kir::Entries& entries, const Scalar& at, kir::Stmt updat
 
 kir::Stmt updated(const kir::MatInsert& insert, kir::Expr target, kir::Expr value) {
   if (insert.sync == kir::Sync::atomic) {
-    return {kir::Atomic{insert.entries.dtype, std::move(target), insert.update, std::move(value)}};
+    return {kir::Atomic{kir::memory_dtype(insert.entries), std::move(target), insert.update,
+                        std::move(value)}};
   }
   return {kir::Assign{std::move(target), insert.update, std::move(value)}};
 }
@@ -109,7 +110,7 @@ kir::Block insert_row(const kir::MatInsert& insert, const kir::Expr& i, const st
   const bool direct = entries.dropped > 0;
   kir::Block block;
   if (!direct) {
-    block.push_back({kir::Decl{{entries.dtype, false, true},
+    block.push_back({kir::Decl{{kir::memory_dtype(entries), false, true},
                                pointer,
                                0,
                                {kir::offset(entries.data, row_begin(entries, row))}}});
@@ -179,7 +180,7 @@ kir::Block declare_rows(Builder& builder, const std::vector<OwnedRow>& rows) {
   kir::Block block;
   for (const OwnedRow& row : rows) {
     const kir::Entries& entries = insert_of(builder.packed(), row.arg).entries;
-    block.push_back({kir::Decl{{entries.dtype, false, true},
+    block.push_back({kir::Decl{{kir::memory_dtype(entries), false, true},
                                row.start,
                                0,
                                {kir::offset(entries.data, row_begin(entries, own_target()))}}});

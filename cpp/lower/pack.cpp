@@ -181,7 +181,7 @@ class Packer {
     const std::string name = packed_.names.take(base_name(loop_, i));
     const bool is_const = !writes(ir::access_of(arg));
     packed_.parameters.push_back({name,
-                                  {ir::dtype_of(arg), is_const, true},
+                                  {ir::stored_of(arg), is_const, true},
                                   is_unaliased(loop_, i, is_shared_),
                                   kir::Role::data,
                                   static_cast<int>(i)});
@@ -287,11 +287,12 @@ class Packer {
 
   /// The kernel gets the address of the element's own row. Parts are joined in an array, and what
   /// one member hands on to the next never needs to be in memory. On lanes members share what they
-  /// load.
+  /// load. Memory of another type is converted.
   [[nodiscard]] bool is_live(std::size_t i) const {
     if (options_.lanes > 1 && loop_.members.size() > 1) return false;
+    const Arg& arg = loop_.args[i];
     return facts_.rows_in_place && !ir::is_part(loop_, i) && !ir::is_handed_on(loop_, i) &&
-           ir::is_stored(loop_, i);
+           ir::is_stored(loop_, i) && ir::stored_of(arg) == ir::dtype_of(arg);
   }
 
   /// The item's own element; of a member that is visited by incidences the element that leads
@@ -480,7 +481,8 @@ class Packer {
         loop_.iteration.layers == ir::Layers::none ? own_element() : kir::name("position"),
         mat.masked ? first_dropped(bytes) : 0,
         mat.unrolled,
-        targets_of(loop_, mat.row_map, packed.map, own_element())};
+        targets_of(loop_, mat.row_map, packed.map, own_element()),
+        mat.stored};
     packed.store.push_back(
         {kir::MatInsert{packed.pack, std::move(entries), update_of(mat.access), kir::Sync::none}});
   }

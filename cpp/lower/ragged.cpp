@@ -21,8 +21,9 @@ bool is_written(const ir::Group& group, const ir::Arg& arg) {
 /// Whether argument @p i may be read in place, whatever the kernel does with it.
 bool may_stay(const ir::Group& group, std::size_t i, const Options& options) {
   const std::vector<int>& soa = options.widths.soa;
+  const bool is_converted = ir::stored_of(group.args[i]) != ir::dtype_of(group.args[i]);
   return is_ragged(group, group.args[i]) && ir::access_of(group.args[i]) == Access::read &&
-         !ir::is_part(group, i) && !is_written(group, group.args[i]) &&
+         !is_converted && !ir::is_part(group, i) && !is_written(group, group.args[i]) &&
          std::ranges::find(soa, static_cast<int>(i)) == soa.end();
 }
 

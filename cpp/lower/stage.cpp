@@ -295,6 +295,7 @@ class Stager {
     std::get<kir::MapRows>(scatter.rows.which).map = dat.loc_map.name;
     scatter.rows.layout = kir::Together{dat.dim};
     scatter.rows.is_shared = true;
+    scatter.rows.stored = {};
     return {std::move(scatter)};
   }
 

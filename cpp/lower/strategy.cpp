@@ -423,6 +423,11 @@ Races find_races(const Loop& loop, const std::vector<MapFacts>& maps) {
 Verdict supported(const Loop& loop, const Facts& facts) {
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const DType dtype = ir::dtype_of(loop.args[i]);
+    if (is_complex(dtype) && ir::stored_of(loop.args[i]) != dtype && facts.lanes == Lanes::grid) {
+      return no(fmt::format("{} is {} in memory of {}, and devices convert real numbers only",
+                            describe(loop, i), name_of(dtype),
+                            name_of(ir::stored_of(loop.args[i]))));
+    }
     if (!facts.float64 && (dtype == DType::float64 || dtype == DType::complex128)) {
       return no(fmt::format("{} is {}, and the device has no float64", describe(loop, i),
                             name_of(dtype)));

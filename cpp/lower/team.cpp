@@ -133,7 +133,7 @@ class Team {
         over_scalars(scatter->rows, [&](const kir::Expr& target, const kir::Expr& i) -> kir::Stmt {
           const kir::Expr value = kir::element(scatter->pack, i);
           if (is_atomic) {
-            return {kir::Atomic{scatter->rows.dtype, target, scatter->update, value}};
+            return {kir::Atomic{kir::memory_dtype(scatter->rows), target, scatter->update, value}};
           }
           return {kir::Assign{target, scatter->update, value}};
         }));

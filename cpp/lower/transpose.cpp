@@ -105,7 +105,7 @@ class Transposer {
                                 ? kir::name(registers_[static_cast<std::size_t>(group.source)])
                                 : kir::element(scatter_.pack, kir::integer(start));
     kir::Block add{{kir::Atomic{
-        scatter_.rows.dtype,
+        kir::memory_dtype(scatter_.rows),
         kir::element(scatter_.rows.data, kir::name(to) + kir::integer(group.base) + member),
         scatter_.update, value}}};
     if (group.n < group.width) {

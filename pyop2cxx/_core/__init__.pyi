@@ -796,6 +796,7 @@ class DirectDat:
         alias: Alias,
         stride: typing.SupportsInt | typing.SupportsIndex,
         component: typing.SupportsInt | typing.SupportsIndex,
+        stored: DType | None,
     ) -> None: ...
 
 class IndirectDat:
@@ -808,6 +809,7 @@ class IndirectDat:
         alias: Alias,
         stride: typing.SupportsInt | typing.SupportsIndex,
         component: typing.SupportsInt | typing.SupportsIndex,
+        stored: DType | None,
     ) -> None: ...
 
 class GlobalRead:
@@ -837,6 +839,7 @@ class MatArg:
         unrolled: bool,
         alias: Alias,
         by_columns: bool,
+        stored: DType | None,
     ) -> None: ...
 
 class RowRef:

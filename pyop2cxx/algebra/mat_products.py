@@ -15,7 +15,7 @@ from pyop2cxx import _core
 from pyop2cxx.algebra import on_devices
 from pyop2cxx.algebra.on_devices import Flat
 from pyop2cxx.base.access import INC, READ
-from pyop2cxx.base.arrays import core_dtype
+from pyop2cxx.base.arrays import c_name, core_dtype
 from pyop2cxx.data.dats import Dat, DatArg
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import Kernel
@@ -112,7 +112,7 @@ def _by_loop(mat: MatValues, x: Dat, y: Dat, *, is_first: bool) -> bool:
     if paths.places.size == 0:
         return True
     values = Flat(mat, paths.places, mat.cdim)
-    kernel = _kernel(mat.ctype, x.ctype, y.ctype, mat.block_dims)
+    kernel = _kernel(mat.ctype, c_name(x.compute), c_name(y.compute), mat.block_dims)
     try:
         with runtime.at_once():
             par_loop(

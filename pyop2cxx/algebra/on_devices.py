@@ -245,7 +245,8 @@ def n_unfit(source: Any, target: np.dtype[Any], subset: Any) -> int | None:
     known = limits(source.dtype, target)
     if place is None or known is None:
         return None
-    return _counted(_unfit(_name(source.dtype), known, place.width), source, place, "copy")
+    seen = source.dtype if place.n else source.compute
+    return _counted(_unfit(_name(seen), known, place.width), source, place, "copy")
 
 
 def zero(target: Dat, subset: Any) -> bool:
@@ -324,7 +325,7 @@ def _operand(
     if isinstance(o, Dat):
         o.allocated("algebra")
     if place.n == 0:
-        return Operand(DatArg(o, None, access), o.dtype)
+        return Operand(DatArg(o, None, access), o.compute)
     known: Flat | None = o.__dict__.get("flat")
     if known is None or known.set is not place.iterset:
         known = o.flat = Flat(o, place.iterset)
@@ -377,7 +378,8 @@ def _has_zero(divisor: Any, out: Any, *, whole: bool) -> bool:
     place = _place([divisor], whole=whole)
     if place is None:
         return not divisor.data_ro.all()
-    found = _counted(_zeros(_name(divisor.dtype), place.width), divisor, place, "/")
+    seen = divisor.dtype if place.n else divisor.compute
+    found = _counted(_zeros(_name(seen), place.width), divisor, place, "/")
     return not divisor.data_ro.all() if found is None else found > 0
 
 

@@ -48,7 +48,7 @@ def reduced(dat: Dat, what: str) -> Array | None:
     if counts_nan:
         n_nan.to_device()
         args.append(n_nan(INC))
-    kernel = _kernel(what, c_name(dat.dtype), c_name(dtype), dat.cdim, counts_nan)
+    kernel = _kernel(what, c_name(dat.compute), c_name(dtype), dat.cdim, counts_nan)
     try:
         with runtime.at_once():
             par_loop(kernel, dat.dataset.set, dat(READ), *args)

@@ -245,6 +245,39 @@ def as_dtype(dtype: DTypeLike, what: str) -> np.dtype[Any]:
     return native
 
 
+def checked_compute(
+    compute: DTypeLike | None, dtype: np.dtype[Any], what: str
+) -> np.dtype[Any] | None:
+    """Return the dtype that kernels see of values stored in another one; None if it is the same.
+
+    Args:
+        compute: As given by the user.
+        dtype: The dtype of the values in memory.
+        what: The object, for the message.
+
+    Raises:
+        DataTypeError: Kernels do not support the dtype, or values would not pass through it
+            unchanged: it is narrower than `dtype`, or of another kind.
+    """
+    if compute is None:
+        return None
+    found = as_dtype(compute, f"{what}: compute")
+    if found == dtype:
+        return None
+    if dtype.kind not in "fc" or found.kind != dtype.kind:
+        raise DataTypeError(
+            f"{what}: compute must be of the kind of the values in memory, real or complex "
+            f"floating-point numbers; got compute {found.name} for dtype {dtype.name}"
+        )
+    if found.itemsize < dtype.itemsize:
+        raise DataTypeError(
+            f"{what}: compute {found.name} is narrower than dtype {dtype.name}, so that loops "
+            f"would lose digits of what is stored; exchange them: dtype {found.name}, compute "
+            f"{dtype.name}"
+        )
+    return found
+
+
 def as_array(
     data: ArrayLike,
     dtype: DTypeLike | None,

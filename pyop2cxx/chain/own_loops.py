@@ -33,7 +33,7 @@ def zeroing(entry: Entry) -> ParLoop | None:
     if dat.dtype.kind not in "fiu" or not dat.cdim:
         return None
     dat.allocated("zero")  # a waiting loop has not allocated, and the next loop may run at once
-    return ParLoop(_kernel(str(dat.dtype.name), dat.cdim, is_copy=False), dat.set, dat(WRITE))
+    return ParLoop(_kernel(str(dat.compute.name), dat.cdim, is_copy=False), dat.set, dat(WRITE))
 
 
 def copying(source: Dat, target: Dat) -> ParLoop:
@@ -43,7 +43,7 @@ def copying(source: Dat, target: Dat) -> ParLoop:
         source: The Dat read.
         target: The Dat written.
     """
-    kernel = _kernel(str(source.dtype.name), source.cdim, is_copy=True)
+    kernel = _kernel(str(source.compute.name), source.cdim, is_copy=True)
     return ParLoop(kernel, source.set, target(WRITE), source(READ))
 
 

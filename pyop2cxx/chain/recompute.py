@@ -281,7 +281,7 @@ class _Shapes(NamedTuple):
 
 def _shape(loop: ParLoop) -> Shape:
     return tuple(
-        (c_name(part.dtype), part.access.name, part.n_scalars, part.kind is Kind.ROWS)
+        (c_name(part.compute), part.access.name, part.n_scalars, part.kind is Kind.ROWS)
         for part in loop.parts
     )
 

@@ -24,7 +24,8 @@ class Spares:
         if found is None:
             layout = "soa" if dat.buffer.is_soa else "aos"
             name = f"second buffer of {dat.name}"
-            found = self._of[dat] = Dat(dat.dataset, None, dat.dtype, name, layout)
+            found = Dat(dat.dataset, None, dat.dtype, name, layout, compute=dat.stored_apart)
+            self._of[dat] = found
             found.allocated("chain")
         return found
 

@@ -58,6 +58,7 @@ class DataCarrier(Shown):
     uid: int
     _name: str
     _dtype: np.dtype[Any]
+    _compute: np.dtype[Any] | None = None
     buffer: _core.Buffer
     stride = 0
     """Scalars between the beginnings of rows, if a view leaves some out; else 0."""
@@ -75,6 +76,11 @@ class DataCarrier(Shown):
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a value."""
         return self._dtype
+
+    @property
+    def compute(self) -> np.dtype[Any]:
+        """The dtype that kernels see: `dtype`, or a wider one of the same kind."""
+        return self._dtype if self._compute is None else self._compute
 
     @property
     def ctype(self) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,11 +14,11 @@ from pyop2cxx.base.access import DAT_ACCESSES, Access, checked_access
 from pyop2cxx.base.arrays import (
     address_of,
     as_array,
-    as_copy,
     as_dtype,
     as_name,
     as_numpy,
     as_zeros,
+    checked_compute,
     checked_copying,
     is_shared,
 )
@@ -34,7 +35,7 @@ from pyop2cxx.data.carrier import Argument, DataCarrier, OlderForm, older_form, 
 from pyop2cxx.data.ghosts import HaloExchange
 from pyop2cxx.data.lent import given_values, may_wait
 from pyop2cxx.data.petsc_vectors import AsVec
-from pyop2cxx.data.whole import WholeValues, checked_layout
+from pyop2cxx.data.whole import WholeValues, checked_layout, of_copy
 from pyop2cxx.exceptions import (
     DataSetTypeError,
     DataValueError,
@@ -43,7 +44,6 @@ from pyop2cxx.exceptions import (
     MapValueError,
     SetTypeError,
     StaticModeError,
-    UsageError,
 )
 from pyop2cxx.interop import dlpack
 from pyop2cxx.runtime import runtime
@@ -98,13 +98,17 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         soa: PyOP2's older way to ask for the layout "soa".
         copy: False refuses data whose memory cannot be used in place, True copies them. None copies
             if needed, with a warning for a tensor of another library.
+        compute: The dtype that kernels see, of the kind of `dtype` and at least as wide: what
+            loops read is converted, and what they write is rounded. None means `dtype`, or of a
+            Dat to copy its own, if `dtype` is left out as well.
 
     An array of CuPy, PyTorch or another library on the CUDA device of loops becomes the values on
     the device, without a copy.
 
     Raises:
         DataSetTypeError: The first argument has none of the types.
-        DataTypeError: The dtype is not supported by kernels.
+        DataTypeError: The dtype is not supported by kernels, or `compute` is narrower or of
+            another kind.
         DataValueError: The data are of another number, or do not convert.
         NameTypeError: The name is not a string.
 
@@ -132,10 +136,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         *,
         soa: bool | None = None,
         copy: bool | None = None,
+        compute: DTypeLike | None = None,
     ) -> None:
         source = dataset if isinstance(dataset, Dat) else None
         if isinstance(dataset, Dat):
-            name, data, dtype = _copied(dataset, data, dtype, name, copy)
+            compute = dataset.stored_apart if compute is None and dtype is None else compute
+            name, data, dtype = of_copy(dataset, data, dtype, name, copy)
             dataset = dataset.set**1 if dataset.stride else dataset.dataset
         self.uid = runtime.next_uid()
         runtime.processes.note(self)
@@ -158,6 +164,7 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
             if self.host_values is None
             else self.host_values.dtype
         )
+        self._compute = checked_compute(compute, self._dtype, self.label)
         self.buffer = self._make_buffer(self._cdim, is_soa=self._layout == "soa")
         if self.host_values is not None:
             self._point_at(self.host_values, is_zero=False)
@@ -475,7 +482,9 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     # As a vector
 
     def _alike(self, dtype: np.dtype[Any] | None = None) -> Dat:
-        return Dat(self.set**self.dim, None, self._dtype if dtype is None else dtype)
+        if dtype is None or dtype == self._dtype:
+            return Dat(self.set**self.dim, None, self._dtype, compute=self._compute)
+        return Dat(self.set**self.dim, None, dtype)
 
     def family(self) -> type[Dat]:
         """Return the class whose objects may be combined."""
@@ -686,6 +695,11 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         return "soa" if self._layout == "soa" else "aos"
 
     @property
+    def stored_apart(self) -> np.dtype[Any] | None:
+        """The dtype that kernels see, if it is not `dtype`; else None."""
+        return self._compute
+
+    @property
     def soa(self) -> bool:
         """Whether the layout is "soa"."""
         return self._layout == "soa"
@@ -711,10 +725,10 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
     def __reduce__(self) -> tuple[Any, ...]:
         self.bring_if_any("__reduce__")
         self.refuse_left_out()
-        return (
-            type(self),
-            (self._dataset, self.host_values, self._dtype, self._name, self._layout),
-        )
+        kept = (self._dataset, self.host_values, self._dtype, self._name, self._layout)
+        if self._compute is None:
+            return type(self), kept
+        return partial(type(self), compute=self._compute), kept
 
     def __str__(self) -> str:
         return f"OP2 Dat: {self._name} on ({self._dataset}) with datatype {self._dtype.name}"
@@ -732,27 +746,6 @@ def _as_dataset(found: object, name: str) -> DataSet:
         f"Dat '{name}': expected a DataSet, a Set or a Dat, got {found!r} of type "
         f"{type(found).__name__}"
     )
-
-
-def _copied(
-    source: Dat,
-    data: ArrayLike | None,
-    dtype: DTypeLike | None,
-    name: str | None,
-    copy: bool | None,
-) -> tuple[str, ArrayLike | None, DTypeLike]:
-    """Return name, data and dtype of a copy; zeros never requested stay unallocated."""
-    if data is not None:
-        raise UsageError(
-            f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
-            "give other ones"
-        )
-    if copy is False:
-        raise UsageError(f"Dat('{source.name}', copy=False): a Dat made of another one is a copy")
-    source.bring_if_any("copy")
-    values = None if source.host_values is None else as_copy(source.host_values, source.label)
-    kind = source.dtype if dtype is None else dtype
-    return f"copy_of_{source.name}" if name is None else name, values, kind
 
 
 def _use(write: bool, member: str, whole: bool) -> _core.Use:

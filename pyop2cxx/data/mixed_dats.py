@@ -107,7 +107,7 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
 
     Raises:
         DataSetTypeError: There is something else.
-        DataValueError: The Dats are of different dtypes.
+        DataValueError: The Dats are of different dtypes, or seen by kernels as different ones.
 
     Example:
         >>> from pyop2cxx import op2
@@ -132,6 +132,11 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
         if not dats or any(dat.dtype != dats[0].dtype for dat in dats):
             raise DataValueError(
                 f"MixedDat: all Dats must have the same dtype, got {[str(d.dtype) for d in dats]}"
+            )
+        if any(dat.compute != dats[0].compute for dat in dats):
+            raise DataValueError(
+                "MixedDat: kernels get the fields in one array, so all Dats must have the same "
+                f"compute, got {[str(d.compute) for d in dats]}"
             )
         self.uid = runtime.next_uid()
         self._fields = dats
@@ -189,6 +194,11 @@ class MixedDat(Fields[Dat], AsVec, OlderNames):
     def dtype(self) -> np.dtype[Any]:
         """The dtype of a value."""
         return self[0].dtype
+
+    @property
+    def compute(self) -> np.dtype[Any]:
+        """The dtype that kernels see."""
+        return self[0].compute
 
     @property
     def ctype(self) -> str:

@@ -65,6 +65,7 @@ class DatView(Dat):
         self.set = dat.dataset.set
         self._cdim = 1
         self._dtype = dat.dtype
+        self._compute = dat.stored_apart
         self.buffer = dat.buffer
         self.lent_out = dat.lent_out
         self._layout = dat.layout

@@ -18,7 +18,7 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.seams import device_algebra
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from pyop2cxx.base.arrays import Array
 
@@ -248,3 +248,35 @@ def checked_layout(layout: object, what: str) -> str:
     if isinstance(layout, str) and layout in LAYOUTS:
         return layout
     raise UsageError(f"{what}: there is no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
+
+
+def of_copy(
+    source: Any,
+    data: ArrayLike | None,
+    dtype: DTypeLike | None,
+    name: str | None,
+    copy: bool | None,
+) -> tuple[str, ArrayLike | None, DTypeLike]:
+    """Return name, data and dtype of a Dat made of another; zeros never requested stay so.
+
+    Args:
+        source: The Dat.
+        data: As given beside the Dat; only None will do.
+        dtype: The wanted dtype; None means the Dat's.
+        name: The wanted name.
+        copy: As given; False is refused.
+
+    Raises:
+        UsageError: Data are given, or no copy is wanted.
+    """
+    if data is not None:
+        raise UsageError(
+            f"Dat('{source.name}', data): a copy takes the values of the Dat; pass its dataset to "
+            "give other ones"
+        )
+    if copy is False:
+        raise UsageError(f"Dat('{source.name}', copy=False): a Dat made of another one is a copy")
+    source.bring_if_any("copy")
+    values = None if source.host_values is None else as_copy(source.host_values, source.label)
+    kind = source.dtype if dtype is None else dtype
+    return f"copy_of_{source.name}" if name is None else name, values, kind

@@ -207,7 +207,7 @@ def check_parameters(kernel: Kernel, args: Sequence[Any], wanted: int) -> tuple[
         )
     untyped = []
     for i, (parameter, arg) in enumerate(zip(parameters, args, strict=False)):
-        found, dtype = parameter.type.dtype, arg.data.dtype
+        found, dtype = parameter.type.dtype, getattr(arg.data, "compute", arg.data.dtype)
         if found is None or found == core_dtype(dtype):
             continue
         if kernel.with_untyped((i,)) is kernel:

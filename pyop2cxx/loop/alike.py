@@ -98,7 +98,7 @@ def key_of(options: tuple[object, ...], args: Sequence[Any]) -> tuple[object, ..
             map_ = arg.map_
             way = None if map_ is None else map_.uid
             home = data.set.uid, data.cdim, data.buffer.is_soa
-            found.append((arg.access, way, data.dtype, *home))
+            found.append((arg.access, way, data.dtype, data.stored_apart, *home))
         elif type(arg) is GlobalArg and type(data) in (Global, Constant):
             found.append((arg.access, data.dtype, data.cdim))
         else:

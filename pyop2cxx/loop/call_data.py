@@ -114,7 +114,7 @@ class Slot:
         old = self.data
         like = Dat if isinstance(old, Dat) else type(old)  # a component is a Dat of a single value
         if not isinstance(value, like) or kind_of(value) != kind_of(old):
-            dtype, dim = kind_of(old)
+            _, dtype, dim = kind_of(old)
             raise UsageError(
                 f"{self.what}: {type(old).__name__} '{old.name}' of dtype {dtype} and {dim} values "
                 f"can be replaced by one like it, got {value!r}"
@@ -162,7 +162,8 @@ class Slot:
         old = self.data
         if isinstance(old, Dat):
             layout = "soa" if old.soa else "aos"
-            return Dat(old.dataset, value, old.dtype, f"data of {old.name}", layout)
+            name = f"data of {old.name}"
+            return Dat(old.dataset, value, old.dtype, name, layout, compute=old.stored_apart)
         return type(old)(old.dim, value, None, f"data of {old.name}")
 
     def is_alike(self, value: Any) -> bool:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from pyop2cxx.sets.sets import Set
 
 
-def kind_of(data: Any) -> tuple[Any, Any]:
+def kind_of(data: Any) -> tuple[Any, Any, Any]:
     """Return the properties that replaceable data of a loop must share."""
-    return data.dtype, data.dims if isinstance(data, Mat) else data.cdim
+    dims = data.dims if isinstance(data, Mat) else data.cdim
+    return getattr(data, "compute", data.dtype), data.dtype, dims
 
 
 def check_forms(args: Iterable[Any], what: str) -> None:

@@ -28,6 +28,10 @@ _ADVICE_POINTER = (
 )
 
 
+_WIDE = {"float32": "float64", "complex64": "complex128"}
+"""What kernels may see instead of what memory holds."""
+
+
 class Descriptor(NamedTuple):
     """An argument of a loop, as seen by the kernel.
 
@@ -184,6 +188,12 @@ def _check_type(kernel: Kernel, parameter: _core.KernelParameter, argument: Desc
         advice = _ADVICE_POINTER.format(expected=expected, name=parameter.name)
     elif not has_right_scalar and type_.depth == depth:
         advice += f", or make the data {type_.base}"
+        wide = _WIDE.get(wanted)
+        if wide is not None and type_.dtype == core_dtype(wide):
+            advice += (
+                f", or leave memory as it is and let kernels see {type_.base}: op2.Dat(..., "
+                f"dtype='{wanted}', compute='{wide}')"
+            )
     raise UsageError(
         f"Kernel '{kernel.name}', line {parameter.line}: parameter '{parameter!r}' gets argument"
         f" {argument.position}, {argument.what}, of dtype {argument.dtype.name}:"

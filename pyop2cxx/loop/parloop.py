@@ -37,7 +37,7 @@ from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.options import checked_options, with_options
 from pyop2cxx.loop.over_ghosts import refuse_old_masks, with_ghosts
 from pyop2cxx.loop.own_arguments import owned
-from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
+from pyop2cxx.loop.parts import Kind, compute_of, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import GeneratedCode, Request
@@ -232,7 +232,7 @@ class ParLoop(Fixed, Shown):
     def _check_kernel(self) -> None:
         handles = {part.number for part in self.parts if part.kind is Kind.HANDLE}
         kinds: list[tuple[Any, Any]] = [
-            (None if i in handles else arg.data.dtype, arg.access)
+            (None if i in handles else compute_of(arg), arg.access)
             for i, arg in enumerate(self.args)
         ]
         if self.options.pass_layer_arg:

@@ -241,13 +241,14 @@ class _Values:
         is_reached = part.map_ is not None and not part.map_.is_of_columns
         self._path = _Path(part.maps[0], items) if is_reached else None
         self._is_entity = part.home is not None
+        self._seen = part.compute
 
     def packed(self, item: _Item) -> Array:
         values = self._values
         if self._path is not None:
             rows = self._path.entities(item)
             if self.access in (INC, WRITE):
-                return np.zeros((len(rows), *values.shape[1:]), values.dtype)
+                return np.zeros((len(rows), *values.shape[1:]), self._seen)
             pack: Array = values[rows]
         elif self._is_entity:
             pack = self._of(item)
@@ -255,6 +256,7 @@ class _Values:
             return np.zeros_like(values)
         else:
             pack = values[...]
+        pack = pack.astype(self._seen, copy=False)  # kept in memory of its own type by unpack()
         if self.access == READ:
             pack.flags.writeable = False
         return pack
@@ -314,6 +316,7 @@ class _Block:
         self._values = mat.stored("par_loop", write=True)
         row_dim, col_dim = mat.block_dims
         self._dims = row_dim, col_dim
+        self._seen = part.compute
         self._masks = [
             None if mask is None else np.repeat(mask[0] >= 0, 1 if path.unrolled else dim)
             for mask, dim in zip(path.masks, self._dims, strict=True)
@@ -321,7 +324,7 @@ class _Block:
 
     def packed(self, item: _Item) -> Array:
         (r, c), n = self._dims, len(self._rows.entities(item))
-        return np.zeros((n * r, len(self._cols.entities(item)) * c), self._values.dtype)
+        return np.zeros((n * r, len(self._cols.entities(item)) * c), self._seen)
 
     def unpack(self, item: _Item, pack: Array) -> None:
         """Add or set the entries with places and outside of masks."""

@@ -202,10 +202,11 @@ def _node(
 ) -> _core.DirectDat | _core.IndirectDat | _core.GlobalRead | _core.GlobalReduce | _core.MatArg:
     dim, stride, component = part.layout
     usual: dict[str, Any] = {
-        "dtype": core_dtype(part.dtype),
+        "dtype": core_dtype(part.compute),
         "access": _core.Access(int(part.access)),
         "alias": alias,
     }
+    stored = None if part.compute == part.dtype else core_dtype(part.dtype)
     if part.path is not None:
         row_dim, col_dim = part.data.block_dims
         return _core.MatArg(
@@ -216,6 +217,7 @@ def _node(
             masked=part.is_masked,
             unrolled=part.path.unrolled,
             by_columns=part.path.by_columns,
+            stored=stored,
             **usual,
         )
     if part.kind is Kind.TOTAL:
@@ -223,6 +225,7 @@ def _node(
             return _core.GlobalReduce(dim=dim, **usual)
         return _core.GlobalRead(dtype=usual["dtype"], dim=dim, alias=alias)
     place: dict[str, Any] = {"dim": dim, "stride": stride, "component": component}
+    place["stored"] = stored
     if not part.maps:
         return _core.DirectDat(**place, **usual)
     return _core.IndirectDat(map=map_index[part.maps[0].uid], **place, **usual)
@@ -250,7 +253,7 @@ def _aliases(parts: Sequence[Part], where: Memory) -> tuple[list[int], list[int]
             keys.append(part.data.uid)
             spans.append((0, 0))
         else:
-            keys.append((address, n_bytes, part.dtype.str, *part.layout))
+            keys.append((address, n_bytes, part.dtype.str, part.compute.str, *part.layout))
             spans.append((address, address + n_bytes))
     data = _numbered(keys)
     memory = _overlap_classes(data, spans)

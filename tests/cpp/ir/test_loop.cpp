@@ -63,6 +63,39 @@ TEST(Loop, ElementsMeetInRowsOfAMatrixUnlessThereIsOne) {
   EXPECT_EQ(target_map_of(matrix), 1);
 }
 
+TEST(Loop, MemoryMayBeNarrowerThanWhatTheKernelSees) {
+  Loop loop = airfoil_like();
+  EXPECT_FALSE(converts(loop));
+  EXPECT_EQ(stored_of(loop.args[3]), DType::float32);
+  auto& dat = std::get<IndirectDat>(static_cast<Arg&>(loop.args[0]));
+  dat.stored = DType::float32;
+  verify(loop);
+  EXPECT_TRUE(converts(loop));
+  EXPECT_EQ(stored_of(loop.args[0]), DType::float32);
+  EXPECT_EQ(dtype_of(loop.args[0]), DType::float64);
+  EXPECT_NE(dump(loop).find("float32 as float64 x2"), std::string::npos);
+}
+
+TEST(LoopVerify, MemoryIsOfTheKindOfItsValuesAndNoWider) {
+  const auto with = [](DType dtype, DType stored) {
+    return failure_of_loop([=](Loop& loop) {
+      auto& dat = std::get<IndirectDat>(static_cast<Arg&>(loop.args[0]));
+      dat.dtype = dtype;
+      dat.stored = stored;
+    });
+  };
+  EXPECT_EQ(with(DType::complex128, DType::complex64), "");
+  for (const auto& [dtype, stored] :
+       {std::pair(DType::float32, DType::float64), std::pair(DType::float64, DType::int32),
+        std::pair(DType::complex128, DType::float32), std::pair(DType::int64, DType::int32)}) {
+    EXPECT_NE(with(dtype, stored).find("memory of another kind"), std::string::npos);
+  }
+  const std::string failure = failure_of_loop([](Loop& loop) {
+    std::get<DirectDat>(static_cast<Arg&>(loop.args[4])).alias = {3, 3};
+  });
+  EXPECT_NE(failure.find("one Dat seen as two types"), std::string::npos);
+}
+
 TEST(LoopVerify, AcceptsASoundLoop) {
   EXPECT_EQ(failure_of_loop([](Loop&) {}), "");
 }

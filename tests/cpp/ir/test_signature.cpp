@@ -54,6 +54,8 @@ std::vector<Change> every_field() {
       {"direct access", [](Loop& loop) { direct(loop).access = Access::rw; }},
       {"direct data", [](Loop& loop) { direct(loop).alias.data = 1; }},
       {"direct memory", [](Loop& loop) { direct(loop).alias.memory = 1; }},
+      {"direct memory type", [](Loop& loop) { direct(loop).stored = DType::float32; }},
+      {"indirect memory type", [](Loop& loop) { indirect(loop).stored = DType::float32; }},
       {"indirect dtype", [](Loop& loop) { indirect(loop).dtype = DType::int64; }},
       {"indirect dim", [](Loop& loop) { indirect(loop).dim = 3; }},
       {"indirect access", [](Loop& loop) { indirect(loop).access = Access::max; }},

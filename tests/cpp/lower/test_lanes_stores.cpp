@@ -69,6 +69,27 @@ TEST_F(LanesStores, RowsOfSeveralComponentsAreTurnedBackFirst) {
   EXPECT_EQ(count_of(kir::Instruction::lane_store, by_lane(made)), 2);
 }
 
+TEST_F(LanesStores, NarrowMemoryGetsWholeVectorsOrSumsThatAreRoundedOnce) {
+  kir::Rows narrow = rows(1, 4, "");
+  narrow.stored = DType::float32;
+  stores_.scatter({"pack", narrow, kir::Update::set, kir::Sync::none});
+  const kir::Block set = finished();
+  EXPECT_EQ(count_of(kir::Instruction::lane_convert, set), 1);
+  narrow = rows(4, 2, "m");
+  narrow.stored = DType::float32;
+  LaneStores adds(elements_);
+  adds.scatter({"pack", narrow, kir::Update::add, kir::Sync::none});
+  const kir::Block add = adds.finished(kir::name("live"));
+  EXPECT_EQ(count_of(kir::Instruction::lane_convert, add), 0);
+  EXPECT_EQ(count_of(kir::Instruction::lane_store, by_lane(add)), 2);
+  for (const kir::Stmt& stmt : by_lane(add)) {
+    const auto* store = std::get_if<kir::Intrinsic>(&stmt.node);
+    if (store == nullptr) continue;
+    EXPECT_EQ(store->other, DType::float64);
+    EXPECT_EQ(store->type.dtype, DType::float32);
+  }
+}
+
 TEST_F(LanesStores, AnInnerLoopStoresByItself) {
   (void)stores_.local("outer", kir::integer(1));
   LaneStores::Pending pending = stores_.begin_inside();

@@ -83,6 +83,18 @@ TEST(PackConventions, TwoPassesEveryArrayOnce) {
   EXPECT_EQ(body.args[3].map, "p_map");
 }
 
+TEST(Pack, NarrowMemoryIsNeverHandedToTheKernel) {
+  ir::Loop loop = make_loop({direct("q", Access::rw, 2)});
+  EXPECT_EQ(packed(loop).args[0].pack, "");
+  std::get<ir::DirectDat>(static_cast<ir::Arg&>(loop.args[0])).stored = DType::float32;
+  const PackedLoop body = packed(loop);
+  EXPECT_EQ(body.args[0].pack, "q_pack");
+  EXPECT_EQ(parameter(body, "q").type.dtype, DType::float32);
+  EXPECT_EQ(std::get<kir::Decl>(body.args[0].decl.front().node).type.dtype, DType::float64);
+  EXPECT_EQ(std::get<kir::Gather>(body.args[0].load.front().node).rows.stored, DType::float32);
+  EXPECT_EQ(std::get<kir::Scatter>(body.args[0].store.front().node).rows.stored, DType::float32);
+}
+
 TEST(Pack, StatementsKeepTheNumberOfTheirArgument) {
   const ir::Loop loop = make_loop({direct("q", Access::write), indirect("p", Access::read, 0),
                                    indirect("r", Access::inc, 0), global_reduce("s", Access::min)},

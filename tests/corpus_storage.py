@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The loops of the corpus with Dats in float32 memory under kernels of doubles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from corpus import CASES, Case, Problem
+
+from pyop2cxx import op2
+
+if TYPE_CHECKING:
+    import numpy as np
+
+NARROW = {"float64": "float32"}
+ROUNDED = 3e-6
+"""Of values that were rounded to 24 bits before a loop, and after it."""
+SHARED = {"two_dats_one_array", "overlapping_slices", "memory_that_c_cannot_use"}
+"""Loops over one array in several Dats: other Dats would not share it."""
+
+
+def narrowed(problem: Problem) -> Problem | None:
+    """Return a loop with wide Dats in narrow memory, and all else as before; None if it has none.
+
+    Args:
+        problem: A loop of the corpus.
+    """
+    made: dict[int, op2.Dat] = {}
+    args = []
+    for arg in problem.args:
+        dat = arg.data
+        is_plain = type(dat) is op2.Dat and not arg.form
+        dtype = NARROW.get(dat.dtype.name) if is_plain else None
+        if dtype is None:
+            args.append(arg)
+            continue
+        if id(dat) not in made:
+            values = dat.data_ro_with_halos.astype(dtype)
+            made[id(dat)] = op2.Dat(dat.dataset, values, dtype, compute=dat.dtype, copy=True)
+        args.append(replace(arg, data=made[id(dat)]))
+    if not made:
+        return None
+    expected = tuple((made.get(id(one), one), want) for one, want in problem.expected)
+    return replace(problem, args=tuple(args), expected=expected)
+
+
+def narrowed_case(given: Case) -> Case | None:
+    """Return a case with narrow memory; None if it has no Dats for that."""
+    if given.name in SHARED:
+        return None
+    problem = given.problem()
+    for constant in problem.constants:
+        constant.remove_from_namespace()
+    if problem.check is not None or narrowed(problem) is None:
+        return None
+
+    def build(rng: np.random.Generator) -> Any:
+        return narrowed(given.build(rng))
+
+    return replace(given, build=build, tolerance=max(given.tolerance, ROUNDED))
+
+
+def narrowed_cases() -> list[Case]:
+    """Return the corpus with narrow memory."""
+    return [made for made in map(narrowed_case, CASES) if made is not None]
+
+
+IN_THE_CORPUS = (
+    "direct_read_write",
+    "inc_two_dats",
+    "indirect_rw",
+    "min_max_of_every_width",
+    "sums_along_dimensions",
+    "extruded_constant",
+)
+"""Loops that meet all that the corpus is run through, once with narrow memory, too."""
+
+
+def add_to_corpus() -> None:
+    """Add some of the loops with narrow memory to the corpus."""
+    found = [narrowed_case(one) for one in CASES if one.name in IN_THE_CORPUS]
+    CASES.extend(replace(one, name=f"narrow_{one.name}") for one in found if one is not None)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values in narrower memory than kernels compute with."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyop2cxx import _core, op2
+from pyop2cxx.exceptions import DataTypeError, DataValueError, UnsupportedError, UsageError
+from pyop2cxx.runtime import runtime
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from corpus import CASES
+from corpus_storage import narrowed_cases
+from test_corpus import BACKENDS, EVERYTHING, PARALLEL, compare, lacks, legal, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from corpus import Case
+
+STORED = narrowed_cases()
+OF_HOSTS = [n for n in BACKENDS if runtime.engine.backend(n).facts.lanes != _core.Lanes.grid]
+EPS = float(np.finfo(np.float32).eps)
+
+FLUX = op2.Kernel(
+    """
+    static double mean(double a) { return 0.5 * a; }
+    void flux(const double *q, const double *w, double *r, double *most) {
+      for (int i = 0; i < 2; ++i) {
+        const double f = w[0] * mean(q[i] + q[2 + i]);
+        r[i] += f; r[2 + i] -= f;
+        if (f > most[0]) most[0] = f;
+      }
+    }
+    """,
+    "flux",
+)
+
+
+@pytest.fixture(autouse=True)
+def options() -> Iterator[None]:
+    yield
+    op2.exit()
+
+
+def pairs() -> list[Any]:
+    """Each loop by each strategy on one parallel backend, and on the sequential one."""
+    found = []
+    for i, case in enumerate(STORED):
+        for j, strategy in enumerate((None, *_core.STRATEGIES)):
+            other = PARALLEL[(i + j) % len(PARALLEL)]
+            for backend in ("sequential", other) if strategy is None else (other,):
+                if strategy is None or strategy in legal(case, backend):
+                    name = f"{case.name}-{strategy or 'default'}-{backend}"
+                    found.append(pytest.param(case, strategy, backend, id=name))
+    return found
+
+
+@pytest.mark.parametrize(("case", "strategy", "backend"), pairs())
+def test_the_corpus_in_narrow_memory(case: Case, strategy: str | None, backend: str) -> None:
+    if case.needs & lacks(backend):
+        pytest.skip("the backend lacks what the loop needs")
+    turn = STORED.index(case) + (strategy or "").count("o")
+    for lanes in (0, 2, 4, 8, 16) if EVERYTHING else (0, (2, 4, 8, 16)[turn % 4]):
+        problem = case.problem()
+        try:
+            found = run(problem, backend, strategy=strategy, lanes=lanes)
+        except UnsupportedError as error:
+            if f"lanes={lanes or 'none'} cannot be used" not in str(error):
+                raise
+            continue
+        compare(found, [want for _, want in problem.expected], case.tolerance)
+
+
+def test_some_run_through_all_of_the_corpus() -> None:
+    assert sum(case.name.startswith("narrow_") for case in CASES) == 6
+
+
+def ring(n: int) -> tuple[op2.Set, op2.Set, op2.Map]:
+    edges, nodes = op2.Set(n, "edges"), op2.Set(n, "nodes")
+    ends = np.stack([np.arange(n), (np.arange(n) + 1) % n], axis=1)
+    return edges, nodes, op2.Map(edges, nodes, 2, ends)
+
+
+def fluxes(dtype: str, q: Any, w: Any, r: Any, backend: str, **how: Any) -> tuple[Any, float]:
+    """Return sums and the greatest flux of a ring, with Dats in memory of a dtype."""
+    edges, nodes, ends = ring(len(q))
+    with op2.backend(backend):
+        state = op2.Dat(nodes**2, q, dtype, "q", compute="float64")
+        weight = op2.Dat(edges, w, dtype, "w", compute="float64")
+        sums = op2.Dat(nodes**2, r, dtype, "r", compute="float64", copy=True)
+        most = op2.Global(1, -np.inf)
+        args = (state(op2.READ, ends), weight(op2.READ), sums(op2.INC, ends), most(op2.MAX))
+        op2.par_loop(FLUX, edges, *args, **how)
+        return sums.data_ro.astype(float), float(most.data_ro[0])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(3, 70), lanes=st.sampled_from([0, 4]))
+def test_the_error_is_that_of_rounding_what_is_read_and_written(
+    backend: str, seed: int, n: int, lanes: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    q, w, r = (rng.standard_normal(shape).astype(np.float32) for shape in ((n, 2), n, (n, 2)))
+    how: dict[str, Any] = {"lanes": lanes} if backend != "cuda" else {}
+    found, most = fluxes("float32", q, w, r, backend, **how)
+    wide, most_wide = fluxes("float64", q, w, r, backend, **how)
+    # inputs are the same numbers, so each of three additions to a sum rounds by half a digit
+    size = np.abs(r).max() + 2 * np.abs(w).max() * np.abs(q).max()
+    assert np.abs(found - wide).max() <= 1.5 * EPS * size
+    assert most == most_wide
+
+
+@pytest.mark.parametrize("strategy", ["owner", "scratch"])
+def test_private_sums_are_rounded_once(strategy: str) -> None:
+    """One and many halves of the last digit: added one by one in float32 they are lost."""
+    cells, one = op2.Set(4096), op2.Set(1)
+    to_one = op2.Map(cells, one, 1, np.zeros(4096, int))
+    total = op2.Dat(one, [1.0], "float32", compute="float64")
+    share = op2.Dat(cells, np.full(4096, EPS / 4), "float32", compute="float64")
+    kernel = op2.Kernel("void add(const double *x, double *s) { s[0] += x[0]; }", "add")
+    op2.par_loop(kernel, cells, share(op2.READ), total(op2.INC, to_one), strategy=strategy)
+    assert total.data_ro[0] == np.float32(1 + 1024 * EPS)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "openmp", "opencl", "cuda"])
+def test_the_kernel_is_that_of_double_memory(backend: str) -> None:
+    texts = []
+    op2.init(backend=backend, static=True)
+    edges, nodes, ends = ring(5)
+    for dtype in ("float32", "float64"):
+        q, w, r = (
+            op2.Dat(where, None, dtype, compute="float64") for where in (nodes**2, edges, nodes**2)
+        )
+        most = op2.Global(1, 0.0)
+        loop = op2.ParLoop(
+            FLUX, edges, q(op2.READ, ends), w(op2.READ), r(op2.INC, ends), most(op2.MAX)
+        )
+        text = loop.generate({"any_device": True})
+        begin = text.index("mean(double a)")
+        texts.append(text[begin : text.index("wrap_flux(", begin)].rsplit("\n}\n", 1)[0])
+        assert "r[2 + i]" in texts[-1]
+        assert ("float *" in text) == (dtype == "float32")
+    assert texts[0] == texts[1]
+
+
+# What is refused, and before anything happens
+
+
+def test_the_error_for_another_type_names_a_way_out() -> None:
+    cells = op2.Set(2)
+    kernel = op2.Kernel("void f(double *x) { x[0] = 1; }", "f")
+    dat = op2.Dat(cells, dtype="float32")
+    with pytest.raises(UsageError, match=r"dtype='float32', compute='float64'"):
+        op2.par_loop(kernel, cells, dat(op2.WRITE))
+    again = op2.Dat(cells, dtype="float32", compute="float64")
+    op2.par_loop(kernel, cells, again(op2.WRITE))
+    assert again.data_ro.tolist() == [1.0, 1.0]
+    assert again.data_ro.dtype == np.float32
+
+
+def test_a_kernel_of_floats_is_refused_where_doubles_are_seen() -> None:
+    cells = op2.Set(2)
+    kernel = op2.Kernel("void f(float *x) { x[0] = 1; }", "f")
+    dat = op2.Dat(cells, dtype="float32", compute="float64")
+    with pytest.raises(UsageError, match=r"of dtype float64: expected 'double \*x'"):
+        op2.par_loop(kernel, cells, dat(op2.WRITE))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "compute", "message"),
+    [
+        ("float64", "float32", "compute float32 is narrower than dtype float64"),
+        ("int32", "float64", "compute must be of the kind of the values"),
+        ("float32", "int64", "compute must be of the kind of the values"),
+        ("int32", "int64", "compute must be of the kind of the values"),
+        ("float32", "complex128", "compute must be of the kind of the values"),
+        ("float32", "float80", "is not a dtype"),
+    ],
+)
+def test_what_cannot_be_computed_with(dtype: str, compute: str, message: str) -> None:
+    with pytest.raises(DataTypeError, match=message):
+        op2.Dat(op2.Set(2), None, dtype, compute=compute)
+
+
+def test_values_beyond_the_range_of_memory_change_nothing() -> None:
+    dat = op2.Dat(op2.Set(2), [1.0, 2.0], "float32", compute="float64")
+    wide = op2.Dat(dat.dataset.set, [3.0, 1e300])
+    with pytest.raises(DataValueError, match="1e"):
+        dat.assign(wide)
+    with pytest.raises(DataValueError, match="1e"):
+        dat.data = np.array([3.0, 1e300])
+    with pytest.raises(DataValueError, match="1e"):
+        wide.copy(dat)
+    assert dat.data_ro.tolist() == [1.0, 2.0]
+
+
+def test_fields_of_a_mixed_dat_are_seen_alike() -> None:
+    cells = op2.Set(2)
+    narrow = op2.Dat(cells, None, "float32", compute="float64")
+    with pytest.raises(DataValueError, match="same compute"):
+        op2.MixedDat((narrow, op2.Dat(cells, None, "float32")))
+
+
+# Dats of that kind among others
+
+
+def test_what_is_made_of_one_is_seen_the_same_way() -> None:
+    dat = op2.Dat(op2.Set(3) ** 2, np.arange(6.0), "float32", compute="float64")
+    assert dat.dtype == np.float32
+    assert dat.compute == np.float64
+    made = [op2.Dat(dat), dat * 2, dat + dat, pickle.loads(pickle.dumps(dat)), op2.DatView(dat, 1)]
+    assert {(one.dtype.name, one.compute.name) for one in made} == {("float32", "float64")}
+    assert op2.Dat(dat, dtype="float64").compute == np.float64
+    assert op2.Dat(op2.Set(2)).compute == np.float64
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_components_fields_and_python_kernels(backend: str) -> None:
+    cells = op2.Set(5)
+    values = np.arange(10.0).reshape(5, 2) / 3
+    dat = op2.Dat(cells**2, values, "float32", compute="float64")
+    both = op2.MixedDat((dat, op2.Dat(cells, None, "float32", compute="float64")))
+    with op2.backend(backend):
+        one = op2.Kernel("void f(double *x) { x[0] = x[0] / 3; }", "f")
+        op2.par_loop(one, cells, op2.DatView(dat, 1)(op2.RW))
+        add = op2.Kernel("void g(double *x) { x[2] = x[0] + x[1]; }", "g")
+        op2.par_loop(add, cells, both(op2.RW))
+    wide = values.astype(np.float32).astype(float)
+    wide[:, 1] = (wide[:, 1] / 3).astype(np.float32)
+    np.testing.assert_array_equal(dat.data_ro, wide.astype(np.float32))
+    np.testing.assert_array_equal(both[1].data_ro, wide.sum(axis=1).astype(np.float32))
+
+    def halve(x: Any, y: Any) -> None:
+        assert x.dtype == y.dtype == np.float64
+        x /= 2
+        y[0] += 1e-9
+
+    op2.par_loop(halve, cells, dat(op2.RW), both[1](op2.INC))
+    np.testing.assert_array_equal(dat.data_ro, (wide / 2).astype(np.float32))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_algebra_and_matrices(backend: str) -> None:
+    cells = op2.Set(40)
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((2, 40, 3)).astype(np.float32)
+    with op2.backend(backend):
+        x = op2.Dat(cells**3, a, compute="float64", copy=True)
+        y = op2.Dat(cells**3, b, compute="float64", copy=True)
+        op2.par_loop(
+            op2.Kernel("void f(double *x, double *y) { x[0] *= 2; y[1] += x[0]; }", "f"),
+            cells,
+            x(op2.RW),
+            y(op2.RW),
+        )
+        a[:, 0] *= 2
+        b[:, 1] += a[:, 0]
+        y += x
+        y.axpy(0.5, x)
+        product = float(x.inner(y))
+        z = op2.Dat(cells**3, None, compute=None)
+        x.copy(z)
+        part = op2.Subset(cells, [1, 5])
+        y.zero(part)
+        top = x.max() if hasattr(x, "max") else None
+        found = y.data_ro.copy()
+    want = (b + a).astype(np.float32) + np.float32(0.5) * a
+    assert product == pytest.approx(float((a.astype(float) * want).sum()), rel=1e-5)
+    want[[1, 5]] = 0
+    np.testing.assert_allclose(found, want, rtol=0, atol=4 * EPS * np.abs(want).max())
+    np.testing.assert_array_equal(z.data_ro, a)
+    assert top is None or np.max(top) == a.max()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_chains_are_right(backend: str) -> None:
+    edges, nodes, ends = ring(64)
+    q0 = np.random.default_rng(1).standard_normal(64)
+    square = op2.Kernel("void f(const double *q, double *s) { s[0] = q[0] * q[0]; }", "f")
+    spread = op2.Kernel(
+        "void g(const double *s, double *r) { r[0] += s[1]; r[1] -= s[0] / 3; }", "g"
+    )
+    results = []
+    for chained in (False, True):
+        with op2.backend(backend):
+            q = op2.Dat(nodes, q0, "float32", compute="float64")
+            s, r = (op2.Dat(nodes, None, "float32", compute="float64") for _ in range(2))
+            for _ in range(3):
+                if chained:
+                    with op2.chain():
+                        op2.par_loop(square, nodes, q(op2.READ), s(op2.WRITE))
+                        op2.par_loop(spread, edges, s(op2.READ, ends), r(op2.INC, ends))
+                        q.zero()
+                        r.copy(q)
+                else:
+                    op2.par_loop(square, nodes, q(op2.READ), s(op2.WRITE))
+                    op2.par_loop(spread, edges, s(op2.READ, ends), r(op2.INC, ends))
+                    q.zero()
+                    r.copy(q)
+            results.append(q.data_ro.copy())
+    bound = 16 * EPS * np.abs(results[0]).max()
+    np.testing.assert_allclose(results[1], results[0], rtol=0, atol=bound)
