@@ -108,12 +108,7 @@ class Dense(NamedTuple):
 
     def text(self) -> str:
         """Return the C text."""
-        sizes = {"m": 1, "n": 1, "k": 1, **dict(self.sizes)}
-        what, transposed = _TEXTS.get(self.what, (self.what, ""))
-        if self.what.startswith("gemv"):  # a product with one column
-            rows, columns = sizes["m"], sizes["n"]
-            rows, columns = (columns, rows) if transposed else (rows, columns)
-            sizes = {"m": rows, "n": 1, "k": columns}
+        what, transposed, sizes = self._written()
         single = "f" if self.dtype in ("float32", "complex64") else ""
         context = {
             "what": what,
@@ -129,6 +124,58 @@ class Dense(NamedTuple):
             **sizes,
         }
         return render("kernels/dense.c.j2", context)
+
+    def vector_text(self) -> str:
+        """Return the body for compilers of hosts, with vectors along rows; empty: there is none."""
+        what, transposed, sizes = self._written()
+        if what != "gemm" or sizes["n"] == 1 or self.dtype in _REAL:
+            return ""
+        n_bytes = 4 if self.dtype == "float32" else 8
+        context = {
+            "scalar": c_name(self.dtype),
+            "n_bytes": n_bytes,
+            "transposed": transposed,
+            "is_scaled": self.is_scaled,
+            "wide": _machine(sizes, 64 // n_bytes, 24, self.dtype),
+            "narrow": _machine(sizes, 32 // n_bytes, 12, self.dtype),
+            **sizes,
+        }
+        return render("kernels/dense_rows.c.j2", context)
+
+    def _written(self) -> tuple[str, str, dict[str, int]]:
+        """Return the part of the template, what is transposed, and the sizes there."""
+        sizes = {"m": 1, "n": 1, "k": 1, **dict(self.sizes)}
+        what, transposed = _TEXTS.get(self.what, (self.what, ""))
+        if self.what.startswith("gemv"):  # a product with one column
+            rows, columns = sizes["m"], sizes["n"]
+            rows, columns = (columns, rows) if transposed else (rows, columns)
+            sizes = {"m": rows, "n": 1, "k": columns}
+        return what, transposed, sizes
+
+
+def _machine(sizes: dict[str, int], widest: int, n_sums: int, dtype: str) -> dict[str, object]:
+    """Cut a product into tiles for a machine.
+
+    Args:
+        sizes: ``m``, ``n`` and ``k``.
+        widest: Numbers of a vector.
+        n_sums: Vectors held by a tile; the other registers hold operands.
+        dtype: Of the numbers.
+    """
+    pieces, begin, width = [], 0, widest
+    while begin < sizes["n"]:
+        while begin + width > sizes["n"]:
+            width //= 2
+        name = f"op2_v{width}" if width > 1 else c_name(dtype)
+        pieces.append({"begin": begin, "width": width, "type": name})
+        begin += width
+    most = n_sums // 2
+    parts = []
+    for block in (pieces[i : i + most] for i in range(0, len(pieces), most)):
+        n_tiles = -(-sizes["m"] // min(8, n_sums // len(block)))
+        parts.append({"block": block, "rows": _tiled(sizes["m"], -(-sizes["m"] // n_tiles))})
+    widths = sorted({piece["width"] for piece in pieces} - {1})
+    return {"widths": widths, "parts": parts}
 
 
 def called(tokens: Sequence[str]) -> str | None:

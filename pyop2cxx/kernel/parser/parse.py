@@ -307,7 +307,8 @@ def _dense_functions(scope: Scope) -> list[Function]:
     for function, line in sorted(scope.dense.items()):
         text = function.text()
         inner = Scope((line,) * (text.count("\n") + 1), has_complex=True)
-        found += _read_file(_tree_of(text, inner), inner)[0]
+        (read,), _ = _read_file(_tree_of(text, inner), inner)
+        found.append(read._replace(vector_text=function.vector_text()))
     return found
 
 
