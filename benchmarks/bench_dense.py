@@ -167,7 +167,9 @@ def operator(n: int) -> Dense:
 
 def function_product(n: int) -> Dense:
     """C = A B by `op2_gemm`."""
-    text = f"void dense(const double *a, const double *b, double *c) {{ op2_gemm({n}, {n}, {n}, a, b, c); }}"
+    text = f"""void dense(const double *a, const double *b, double *c) {{
+      op2_gemm({n}, {n}, {n}, a, b, c);
+    }}"""
     return product(f"op2_gemm {n}", n, text)
 
 

@@ -596,7 +596,11 @@ def dense_with_pivots(rng: np.random.Generator) -> Problem:
     cells = elements()
     matrices = rng.integers(-2, 3, (N_ELEMENTS, 5, 5)).astype(float)
     matrices[::7, 2] = 0  # no pivot in the third column or a later one
-    a, b, info = op2.Dat(cells ** (5, 5), matrices), op2.Dat(cells**5), op2.Dat(cells, dtype="int32")
+    a, b, info = (
+        op2.Dat(cells ** (5, 5), matrices),
+        op2.Dat(cells**5),
+        op2.Dat(cells, dtype="int32"),
+    )
     text = """
     void solve(double *x, int *info, const double *a) {
       double y[5] = {1, 2, 3, 4, 5};
