@@ -73,11 +73,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 43_260
+CODE_LINES = 43_325
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_740),
-    "all rooms": (None, 59_140),
+    "all rooms": (None, 59_160),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
