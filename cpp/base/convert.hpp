@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <concepts>
 #include <cstdint>
@@ -64,18 +65,20 @@ template <class To, class From>
     return fits<typename To::value_type>(from);
   } else if constexpr (std::floating_point<To>) {
     if constexpr (std::floating_point<From> && sizeof(To) < sizeof(From)) {
-      const From size = from < 0 ? -from : from;
       // half a step above the largest number: from there on numbers are rounded to infinity
       using Limits = std::numeric_limits<To>;
       constexpr From end = From{Limits::max()} + From{Limits::epsilon()} / From{Limits::min()};
-      const bool is_beyond = size >= end;  // both are looked at: without branches, for vectors
-      return !(is_beyond && size <= std::numeric_limits<From>::max());
+      const From size = std::abs(from);
+      const bool is_beyond = size >= end;  // both are evaluated: without branches, for vectors
+      const bool is_finite = size <= std::numeric_limits<From>::max();
+      return !(is_beyond && is_finite);
     }
     return true;
   } else if constexpr (std::floating_point<From>) {
     using Ends = IntegerEnds<To, From>;
     const bool is_below = from < Ends::end;
-    return is_below && from >= Ends::low;
+    const bool is_above = from >= Ends::low;
+    return is_below && is_above;
   } else if constexpr (std::is_same_v<To, bool>) {
     return from == From{0} || from == From{1};
   } else {
@@ -93,7 +96,8 @@ template <class To, class From>
     return fits_exactly<typename To::value_type>(from);
   } else if constexpr (std::floating_point<To> && std::floating_point<From>) {
     const bool is_number = from == from;
-    return !is_number || static_cast<From>(static_cast<To>(from)) == from;
+    const bool is_same = static_cast<From>(static_cast<To>(from)) == from;
+    return is_same || !is_number;
   } else if constexpr (std::floating_point<To>) {
     const To to = static_cast<To>(from);
     return to < IntegerEnds<From, To>::end && static_cast<From>(to) == from;

@@ -63,13 +63,14 @@ std::function<void(std::span<double>)> on_array(const py::object& given) {
 }
 
 using Addresses = std::vector<std::uintptr_t>;
-using Travelling = std::tuple<std::size_t, std::size_t, std::uintptr_t, std::vector<std::int64_t>>;
+using Travelling =
+    std::tuple<std::size_t, std::size_t, std::uintptr_t, std::vector<std::int64_t>, DType>;
 
 std::vector<exec::TravellingRows> travelling(const std::vector<Travelling>& given) {
   std::vector<exec::TravellingRows> found;
   found.reserve(given.size());
-  for (const auto& [array, row_bytes, memory, rows] : given) {
-    found.push_back({array, row_bytes, memory, rows});
+  for (const auto& [array, row_bytes, memory, rows, dtype] : given) {
+    found.push_back({array, row_bytes, memory, rows, dtype});
   }
   return found;
 }
@@ -110,7 +111,15 @@ void bind_messages(py::module_& core) {
       .def(
           "unpack",
           [](const exec::Exchange& self, const Addresses& arrays) { self.unpack(arrays); },
-          py::arg("arrays"));
+          py::arg("arrays"))
+      .def(
+          "combine",
+          [](const exec::Exchange& self, const Addresses& arrays, const std::string& access) {
+            self.combine(arrays, access == "INC"   ? move::Update::add
+                                 : access == "MIN" ? move::Update::min
+                                                   : move::Update::max);
+          },
+          py::arg("arrays"), py::arg("access"));
 }
 
 }  // namespace

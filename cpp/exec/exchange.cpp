@@ -57,4 +57,15 @@ void Exchange::unpack(std::span<const std::uintptr_t> arrays) const {
   }
 }
 
+void Exchange::combine(std::span<const std::uintptr_t> arrays, move::Update update) const {
+  for (const TravellingRows& one : received_) {
+    const auto n_bytes = static_cast<std::int64_t>(size_of(one.dtype));
+    move::Rows rows = rows_of(one, arrays[one.array], one.memory);
+    rows.dim = rows.to_row / n_bytes;
+    rows.to_item = rows.from_item = n_bytes;
+    rows.lists.to = one.rows.data();
+    move::update_items(rows, one.dtype, update, 1);
+  }
+}
+
 }  // namespace op2::exec

@@ -6,6 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "base/dtype.hpp"
+#include "move/leaves.hpp"
+
 namespace op2::exec {
 
 /// @brief Functions of the loaded MPI, and its requests; no header of MPI is needed.
@@ -25,6 +28,7 @@ struct TravellingRows {
   std::size_t row_bytes = 0;       ///< bytes of a row
   std::uintptr_t memory = 0;       ///< where the rows lie end to end in the message
   std::vector<std::int64_t> rows;  ///< rows of the array
+  DType dtype = DType::float64;    ///< of a value
 };
 
 /// @brief Persistent messages with rows of some arrays, to and from the neighbours.
@@ -42,6 +46,8 @@ class Exchange {
   bool poll(int n_tries);
   /// @brief Put the received rows into the arrays, in the order of neighbours.
   void unpack(std::span<const std::uintptr_t> arrays) const;
+  /// @brief Combine the received rows with those of the arrays, in the order of neighbours.
+  void combine(std::span<const std::uintptr_t> arrays, move::Update update) const;
 
  private:
   MpiRequests requests_;

@@ -81,39 +81,48 @@ auto checking(const Type& to, const Type& from, Casting casting) {
   };
 }
 
-auto moving(const Type& to, const Type& from) {
-  return [to, from](Builder& builder, std::size_t at, Request request) {
+auto moving(const Type& to, const Type& from, Casting casting) {
+  return [to, from, casting](Builder& builder, std::size_t at, Request request) {
     if (to == from) return add_copy(builder, at, bytes_of(to), request);
-    return add_convert(builder, at, to, from, request);
+    return add_convert(builder, at, to, from, request, casting != Casting::unsafe);
   };
 }
 
-/// Call a tree by several threads; the first row that does not fit.
-std::int64_t run(const Tree& tree, const Rows& rows, int n_threads) {
-  std::atomic<std::int64_t> first = std::numeric_limits<std::int64_t>::max();
-  const auto part = [&tree, &rows, &first](std::int64_t begin, std::int64_t end, int /*thread*/) {
-    const Items items{.to = rows.to,
-                      .to_stride = rows.to_row,
-                      .from = {rows.from},
-                      .from_stride = {rows.from_row}};
-    std::int64_t found = all_fit;
-    if (request_of(rows) == Request::strided) {
-      found = tree.run(items.behind(begin), end - begin);
-    } else {
-      Items behind = items;  // what has no list goes on one after the other
-      if (rows.lists.to == nullptr) behind.to += begin * rows.to_row;
-      if (rows.lists.from == nullptr) behind.from[0] += begin * rows.from_row;
-      found = tree.run(behind, rows.lists.behind(begin), end - begin);
-    }
-    if (found == all_fit) return;
+/// Call a tree for a part of the rows.
+std::int64_t run_part(const Tree& tree, const Rows& rows, std::int64_t begin, std::int64_t end) {
+  Items items{
+      .to = rows.to, .to_stride = rows.to_row, .from = {rows.from}, .from_stride = {rows.from_row}};
+  if (request_of(rows) == Request::strided) return tree.run(items.behind(begin), end - begin);
+  // what has no list goes on one after the other
+  if (rows.lists.to == nullptr) items.to += begin * rows.to_row;
+  if (rows.lists.from == nullptr) items.from[0] += begin * rows.from_row;
+  return tree.run(items, rows.lists.behind(begin), end - begin);
+}
+
+template <class Part>
+void over_threads(const Rows& rows, int n_threads, const Part& part) {
+  const std::int64_t dim = std::max<std::int64_t>(rows.dim, 1);
+  parallel_for(n_threads, rows.n, part, std::max<std::int64_t>(values_of_thread / dim, 1));
+}
+
+void move_rows(const Tree& tree, const Rows& rows, int n_threads) {
+  over_threads(rows, n_threads, [&](std::int64_t begin, std::int64_t end, int /*thread*/) {
+    (void)run_part(tree, rows, begin, end);
+  });
+}
+
+/// The first row that does not fit.
+std::int64_t check_rows(const Tree& tree, const Rows& rows, int n_threads) {
+  constexpr auto none = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> first = none;
+  over_threads(rows, n_threads, [&](std::int64_t begin, std::int64_t end, int /*thread*/) {
+    const std::int64_t found = run_part(tree, rows, begin, end);
     std::int64_t before = first;
-    while (begin + found < before && !first.compare_exchange_weak(before, begin + found)) {
+    while (found != all_fit && begin + found < before &&
+           !first.compare_exchange_weak(before, begin + found)) {
     }
-  };
-  const std::int64_t grain =
-      std::max<std::int64_t>(values_of_thread / std::max<std::int64_t>(rows.dim, 1), 1);
-  parallel_for(n_threads, rows.n, part, grain);
-  return first == std::numeric_limits<std::int64_t>::max() ? all_fit : first.load();
+  });
+  return first == none ? all_fit : first.load();
 }
 
 /// The bytes between the first and the last of one side.
@@ -167,7 +176,16 @@ Rows dense_rows(void* to, const void* from, std::int64_t n, std::int64_t dim, st
 void copy_items(const Rows& rows, std::int64_t item_bytes, int n_threads) {
   const Rows flat = flattened(rows, {item_bytes, item_bytes});
   const Tree tree = tree_of(flat, copying(item_bytes));
-  (void)run(tree, flat, n_threads);
+  move_rows(tree, flat, n_threads);
+}
+
+void update_items(const Rows& rows, DType dtype, Update update, int n_threads) {
+  const auto n_bytes = static_cast<std::int64_t>(size_of(dtype));
+  const Rows flat = flattened(rows, {n_bytes, n_bytes});
+  const Tree tree = tree_of(flat, [dtype, update](Builder& builder, std::size_t at, Request form) {
+    return add_update(builder, at, dtype, update, form);
+  });
+  move_rows(tree, flat, n_threads);
 }
 
 bool overlap(const Rows& rows, const Type& to, const Type& from) {
@@ -186,7 +204,7 @@ std::int64_t first_unfit(const Rows& rows, const Type& to, const Type& from, Cas
   flat.to = nullptr;
   flat.to_row = flat.to_item = 0;
   const Tree tree = tree_of(flat, checking(to, from, casting));
-  const std::int64_t found = run(tree, flat, n_threads);
+  const std::int64_t found = check_rows(tree, flat, n_threads);
   return found == all_fit || flat.dim == rows.dim ? found : found / rows.dim;
 }
 
@@ -200,8 +218,8 @@ std::int64_t assign(const Rows& rows, const Type& to, const Type& from, Casting 
   const std::int64_t found = first_unfit(rows, to, from, casting, n_threads);
   if (found != all_fit) return found;
   const Rows flat = flattened(rows, sides);
-  const Tree tree = tree_of(flat, moving(to, from));
-  (void)run(tree, flat, n_threads);
+  const Tree tree = tree_of(flat, moving(to, from, casting));
+  move_rows(tree, flat, n_threads);
   return all_fit;
 }
 
@@ -220,7 +238,7 @@ std::string explain(const Rows& rows, const Type& to, const Type& from, Casting 
   if (!always_fits(to, from, casting)) {
     add("first", tree_of(flat, checking(to, from, casting), true));
   }
-  add("move", tree_of(flat, moving(to, from), true));
+  add("move", tree_of(flat, moving(to, from, casting), true));
   return text + fmt::format("bytes of scratch: {}\n", n_scratch);
 }
 

@@ -31,6 +31,11 @@ struct Rows {
 /// @brief Move items as they are. They do not overlap.
 void copy_items(const Rows& rows, std::int64_t item_bytes, int n_threads);
 
+/// @brief Combine values with those of the target, both of a type: `to = to op from`. No row of the
+/// target comes twice.
+/// @throws UsageError for the least or largest of complex numbers.
+void update_items(const Rows& rows, DType dtype, Update update, int n_threads);
+
 /// @brief The first row with a value not held by a type; all_fit: none.
 /// @throws UsageError for complex to real.
 [[nodiscard]] std::int64_t first_unfit(const Rows& rows, const Type& to, const Type& from,

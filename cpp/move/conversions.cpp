@@ -14,17 +14,18 @@
 namespace op2::move {
 namespace {
 
-template <class To, class From>
+template <class To, class From, bool are_held>
 struct ConvertKernel {
   Prefix prefix;
 
   static std::int64_t one(const Prefix* /*self*/, const Items& items, char* /*scratch*/) {
-    convert_values<To, From>(items.to, 0, items.from[0], 0, 1);
+    convert_values<To, From, are_held>(items.to, 0, items.from[0], 0, 1);
     return all_fit;
   }
   static std::int64_t at_strides(const Prefix* /*self*/, const Items& items, std::int64_t n,
                                  char* /*scratch*/) {
-    convert_values<To, From>(items.to, items.to_stride, items.from[0], items.from_stride[0], n);
+    convert_values<To, From, are_held>(items.to, items.to_stride, items.from[0],
+                                       items.from_stride[0], n);
     return all_fit;
   }
   static std::int64_t at_places(const Prefix* /*self*/, const Items& items, const Lists& lists,
@@ -32,8 +33,8 @@ struct ConvertKernel {
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t to = lists.to == nullptr ? i : lists.to[i];
       const std::int64_t from = lists.from == nullptr ? i : lists.from[i];
-      convert_values<To, From>(items.to + to * items.to_stride, 0,
-                               items.from[0] + from * items.from_stride[0], 0, 1);
+      convert_values<To, From, are_held>(items.to + to * items.to_stride, 0,
+                                         items.from[0] + from * items.from_stride[0], 0, 1);
     }
     return all_fit;
   }
@@ -110,17 +111,21 @@ Leaf conversion(const Type& to, const Type& from) {
   Leaf leaf{};
   with_pair(to, from, [&leaf](auto target, auto source) {
     leaf.prefix.function =
-        function_for<ConvertKernel<decltype(target), decltype(source)>>(Request::strided);
+        function_for<ConvertKernel<decltype(target), decltype(source), false>>(Request::strided);
   });
   return leaf;
 }
 
 std::size_t add_convert(Builder& builder, std::size_t at, const Type& to, const Type& from,
-                        Request request) {
+                        Request request, bool are_held) {
   builder.note("convert {} to {}", name_of(from), name_of(to));
-  with_pair(to, from, [&builder, at, request](auto target, auto source) {
+  with_pair(to, from, [&builder, at, request, are_held](auto target, auto source) {
+    using To = decltype(target);
+    using From = decltype(source);
+    constexpr bool may_differ = std::is_integral_v<To> && std::is_floating_point_v<From>;
     builder.at<Prefix>(at)->function =
-        function_for<ConvertKernel<decltype(target), decltype(source)>>(request);
+        are_held ? function_for<ConvertKernel<To, From, may_differ>>(request)
+                 : function_for<ConvertKernel<To, From, false>>(request);
   });
   return at + sizeof(Prefix);
 }

@@ -54,9 +54,10 @@ std::size_t add_fill(Builder& builder, std::size_t at, const void* value, std::i
                      Request request);
 
 /// @brief Convert items, all numbers; see Casting::unsafe.
+/// @param[in] are_held All items were checked before.
 /// @throws UsageError for complex to real.
 std::size_t add_convert(Builder& builder, std::size_t at, const Type& to, const Type& from,
-                        Request request);
+                        Request request, bool are_held = false);
 
 /// @brief Find the first item not held by a type; writes nothing.
 std::size_t add_check(Builder& builder, std::size_t at, const Type& to, const Type& from,

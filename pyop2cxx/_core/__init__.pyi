@@ -1278,6 +1278,7 @@ class Messages:
                 typing.SupportsInt | typing.SupportsIndex,
                 typing.SupportsInt | typing.SupportsIndex,
                 collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+                DType,
             ]
         ],
         received: collections.abc.Sequence[
@@ -1286,11 +1287,17 @@ class Messages:
                 typing.SupportsInt | typing.SupportsIndex,
                 typing.SupportsInt | typing.SupportsIndex,
                 collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+                DType,
             ]
         ],
     ) -> None: ...
     def begin(
         self, arrays: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+    ) -> None: ...
+    def combine(
+        self,
+        arrays: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        access: str,
     ) -> None: ...
     def poll(self, n_tries: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
     def unpack(

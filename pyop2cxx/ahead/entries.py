@@ -350,8 +350,7 @@ def _arguments(
         elif one["role"] == "map":
             map_ = built.maps[one["number"]]
             one["object"] = f"Map '{map_.name}'"
-            rows = "begins and entries" if map_.is_ragged else map_.arity
-            one["shape"] = f"[entities of '{map_.iterset.name}', {rows}]"
+            one["shape"] = f"[entities of '{map_.iterset.name}', {map_.arity}]"
         elif one["role"] == "constant":
             constant = built.constants[one["number"]]
             one["object"] = f"Const '{constant.name}'"

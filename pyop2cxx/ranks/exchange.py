@@ -14,8 +14,8 @@ from zlib import crc32
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.access import INC, MIN, WRITE
-from pyop2cxx.base.arrays import address_of
+from pyop2cxx.base.access import WRITE
+from pyop2cxx.base.arrays import address_of, core_dtype
 from pyop2cxx.exceptions import ExecutionError, RanksError, user_line
 from pyop2cxx.runtime import communicators, runtime
 from pyop2cxx.runtime.processes import plain
@@ -211,8 +211,7 @@ class _Exchange:
         if self._mode is WRITE:
             self._native.unpack(self._addresses)
         else:
-            for message in self._in.values():
-                message.combine(self._arrays, self._mode)
+            self._native.combine(self._addresses, self._mode.name)
         for dat in self._dats:
             dat.note_exchange(valid=self._mode is WRITE)
         self._arrays, self._dats = [], ()
@@ -266,20 +265,18 @@ class _Message:
             for begin, some, (dtype, width) in zip(begins[:-1], numbers, rows, strict=True)
         ]
 
-    def pieces(self) -> list[tuple[int, int, int, list[int]]]:
-        """Return for each Dat the index, bytes of a row, address in the message, and rows."""
+    def pieces(self) -> list[tuple[int, int, int, list[int], _core.DType]]:
+        """Return for each Dat index, bytes of a row, address in the message, rows and dtype."""
         return [
-            (i, view.shape[1] * view.itemsize, address_of(view), some.tolist())
+            (
+                i,
+                view.shape[1] * view.itemsize,
+                address_of(view),
+                some.tolist(),
+                core_dtype(view.dtype),
+            )
             for i, (some, view) in enumerate(zip(self._numbers, self._views, strict=True))
         ]
-
-    def combine(self, arrays: Sequence[Array], mode: Access) -> None:
-        """Combine rows with those of the Dats; each entity comes once."""
-        for array, some, view in zip(arrays, self._numbers, self._views, strict=True):
-            if mode is INC:
-                array[some] += view
-            else:
-                array[some] = (np.minimum if mode is MIN else np.maximum)(array[some], view)
 
 
 def lists_of(comm: Any, shares: Sequence[Any], owners: Sequence[Array]) -> list[Lists]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
-from pyop2cxx.base.folders import template_folder
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.runtime.store import installed, stamp
@@ -122,8 +121,7 @@ def kept(key: object, make: Callable[[], tuple[Any, tuple[FileRead, ...]]]) -> A
 @cache
 def front_end() -> tuple[object, ...]:
     """Dependences of a kernel's tree besides the text: the package, and the parsers."""
-    folders = (os.path.dirname(__file__), template_folder() / "kernels")
-    return (stamp(folders), *(installed(package) for package in _PARSERS))
+    return (stamp((os.path.dirname(__file__),)), *(installed(package) for package in _PARSERS))
 
 
 @until_exit(512)

@@ -36,10 +36,10 @@ std::uintptr_t address(const void* memory) {
 
 Exchange exchange(int n_requests) {
   // two rows of two doubles, and two of one
-  std::vector<TravellingRows> out{{0, 16, address(sent.data()), {2, 0}},
-                                  {1, 8, address(sent.data() + 4), {1, 1}}};
-  std::vector<TravellingRows> in{{0, 16, address(arrived.data()), {3, 4}},
-                                 {1, 8, address(arrived.data() + 4), {2, 3}}};
+  std::vector<TravellingRows> out{{0, 16, address(sent.data()), {2, 0}, DType::float64},
+                                  {1, 8, address(sent.data() + 4), {1, 1}, DType::float64}};
+  std::vector<TravellingRows> in{{0, 16, address(arrived.data()), {3, 4}, DType::float64},
+                                 {1, 8, address(arrived.data() + 4), {2, 3}, DType::float64}};
   n_starts = n_tests = 0;
   return {{start_all, test_all, n_requests, {0, 0}, {0, 0}}, out, in};
 }
@@ -56,6 +56,11 @@ TEST(Exchange, MovesRowsOfSeveralArraysInOneStart) {
   EXPECT_EQ(n_tests, 3);
   made.unpack(arrays);
   EXPECT_EQ(pairs, (std::vector<double>{0, 1, 10, 11, 20, 21, 20, 21, 0, 1}));
+  EXPECT_EQ(singles, (std::vector<double>{5, 6, 6, 6}));
+  made.combine(arrays, move::Update::add);
+  EXPECT_EQ(pairs, (std::vector<double>{0, 1, 10, 11, 20, 21, 40, 42, 0, 2}));
+  EXPECT_EQ(singles, (std::vector<double>{5, 6, 12, 12}));
+  made.combine(arrays, move::Update::min);
   EXPECT_EQ(singles, (std::vector<double>{5, 6, 6, 6}));
 }
 

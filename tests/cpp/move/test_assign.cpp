@@ -108,6 +108,21 @@ TEST(Assign, ThreadsTakePartsOfLists) {
   EXPECT_EQ(back, from);
 }
 
+TEST(Assign, ValuesAreCombinedWithThoseOfTheTarget) {
+  const std::vector<std::int32_t> from{1, 20, 3, 40};
+  const std::vector<std::int64_t> places{2, 0};
+  std::vector<std::int32_t> to{10, 10, 10, 10, 10, 10};
+  Rows rows = rows_of(to, from, 2);
+  rows.lists.to = places.data();
+  update_items(rows, DType::int32, Update::add, 1);
+  EXPECT_EQ(to, (std::vector<std::int32_t>{13, 50, 10, 10, 11, 30}));
+  update_items(rows, DType::int32, Update::max, 2);
+  EXPECT_EQ(to, (std::vector<std::int32_t>{13, 50, 10, 10, 11, 30}));
+  rows.lists.to = nullptr;
+  update_items(rows, DType::int32, Update::min, 1);
+  EXPECT_EQ(to, (std::vector<std::int32_t>{1, 20, 3, 10, 11, 30}));
+}
+
 TEST(Assign, RowsAndColumns) {
   constexpr std::int64_t n = 150, dim = 3;
   std::vector<double> from(n * dim);
