@@ -165,8 +165,40 @@ def operator(n: int) -> Dense:
     )
 
 
+def function_product(n: int) -> Dense:
+    """C = A B by `op2_gemm`."""
+    text = f"""void dense(const double *a, const double *b, double *c) {{
+      op2_gemm({n}, {n}, {n}, a, b, c);
+    }}"""
+    return product(f"op2_gemm {n}", n, text)
+
+
+def function_solve(n: int, name: str) -> Dense:
+    """Solve A x = b by `op2_solve` or `op2_spd_solve`."""
+    text = f"""
+    void dense(const double *spd, const double *b, double *x) {{
+      double y[{n}];
+      for (int i = 0; i < {n}; ++i) y[i] = b[i];
+      {name}({n}, spd, y);
+      for (int i = 0; i < {n}; ++i) x[i] = y[i];
+    }}"""
+    return Dense(
+        name=f"{name} {n}",
+        text=text,
+        n_operations=n**3 / (3 if "spd" in name else 1.5) + 2.0 * n * n,
+        shapes={"spd": n * n, "b": n, "x": n},
+        shared={},
+        written="x",
+    )
+
+
 def kernels() -> Iterator[Dense]:
     """All that are measured."""
+    for n in (4, 8, 12, 16, 24):
+        yield function_product(n)
+    for n in (4, 8, 16):
+        yield function_solve(n, "op2_spd_solve")
+        yield function_solve(n, "op2_solve")
     for n in (3, 4, 8, 16):
         yield along_rows(n)
         yield by_row(n)

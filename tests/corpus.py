@@ -563,6 +563,70 @@ def sums_along_dimensions(rng: np.random.Generator) -> Problem:
     )
 
 
+@case(SUMS, tolerance=1e-11)
+def dense_functions(rng: np.random.Generator) -> Problem:
+    """A system of each element: its matrix, its solution and the solution's sums at nodes."""
+    cells, nodes = elements(), targets()
+    c2n, values = random_map(rng, cells, nodes, 4)
+    halves = rng.standard_normal((N_ELEMENTS, 4, 4))
+    loads = rng.standard_normal(N_TARGETS)
+    half, load, y = op2.Dat(cells ** (4, 4), halves), op2.Dat(nodes, loads), op2.Dat(nodes)
+    text = """
+    void local(double *y, const double *load, const double *half) {
+      double matrix[4][4] = {{0}}, x[4];
+      for (int i = 0; i < 4; ++i) { matrix[i][i] = 1; x[i] = load[i]; }
+      op2_gemm_nt(4, 4, 4, 1.0, half, half, 2.0, matrix);
+      op2_spd_solve(4, matrix, x);
+      for (int i = 0; i < 4; ++i) y[i] += x[i];
+    }
+    """
+    matrices = halves @ halves.transpose(0, 2, 1) + 2 * np.eye(4)
+    solved = np.linalg.solve(matrices, loads[values][..., None])[..., 0]
+    return Problem(
+        kernel=op2.Kernel(text, "local"),
+        iterset=cells,
+        args=(y(INC, c2n), load(READ, c2n), half(READ)),
+        expected=((y, added(np.zeros(N_TARGETS), values, solved)),),
+    )
+
+
+@case(NO_RACE, tolerance=1e-9)
+def dense_with_pivots(rng: np.random.Generator) -> Problem:
+    """LU factors with pivots found by each lane; the number says where none was found."""
+    cells = elements()
+    matrices = rng.integers(-2, 3, (N_ELEMENTS, 5, 5)).astype(float)
+    matrices[::7, 2] = 0  # no pivot in the third column or a later one
+    a, b, info = (
+        op2.Dat(cells ** (5, 5), matrices),
+        op2.Dat(cells**5),
+        op2.Dat(cells, dtype="int32"),
+    )
+    text = """
+    void solve(double *x, int *info, const double *a) {
+      double y[5] = {1, 2, 3, 4, 5};
+      info[0] = op2_solve(5, a, y);
+      for (int i = 0; i < 5; ++i) x[i] = info[0] ? -1 : y[i];
+    }
+    """
+
+    def check() -> None:
+        whole = info.data_ro == 0
+        assert not whole[::7].any()
+        regular = np.abs(np.linalg.det(matrices)) > 0.5  # integers
+        assert (regular <= whole).all()
+        right = np.broadcast_to(np.arange(1.0, 6)[:, None], (N_ELEMENTS, 5, 1))[regular]
+        solved = np.linalg.solve(matrices[regular], right)[..., 0]
+        np.testing.assert_allclose(b.data_ro[regular], solved, rtol=1e-9, atol=1e-9)
+        assert (b.data_ro[~whole] == -1).all()
+
+    return Problem(
+        kernel=op2.Kernel(text, "solve"),
+        iterset=cells,
+        args=(b(WRITE), info(WRITE), a(READ)),
+        check=check,
+    )
+
+
 @case(IMPURE_SUMS)
 def inc_and_direct_write(rng: np.random.Generator) -> Problem:
     edges, nodes = elements(), targets()

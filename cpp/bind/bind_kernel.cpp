@@ -248,7 +248,8 @@ kernel::KernelBody kernel_body_from(const Wire& functions, const Wire& tables,
                               .result = type_from(tuple[1]),
                               .parameters = parameters_from(tuple[2]),
                               .body = body_from(tuple[3]),
-                              .line = tuple[4].cast<int>()});
+                              .line = tuple[4].cast<int>(),
+                              .vector_text = tuple[7].cast<std::string>()});
   }
   return kernel::without_structures(kernel::infer_types(std::move(body)));
 }

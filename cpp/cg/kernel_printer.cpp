@@ -343,6 +343,25 @@ void print_tables(Context& context, const kernel::Kernel& kernel, const KernelSt
   }
 }
 
+/// A body that is C already, with the parameters' names.
+std::string vector_body(const kernel::FunctionDef& function) {
+  std::string out;
+  const std::string& text = function.vector_text;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_gap = text[i] == '$';
+    out += is_gap ? function.parameters.at(text.at(++i) - '0').name : std::string(1, text[i]);
+  }
+  return out;
+}
+
+/// Clang halves vectors of 64 bytes where it is not told to take them.
+std::string_view wide(Context& context) {
+  context.top_level_once(
+      "#ifdef __clang__\n#define op2_wide __attribute__((min_vector_width(512)))\n#else\n"
+      "#define op2_wide\n#endif");
+  return "op2_wide ";
+}
+
 std::string print_functions(Context& context, const kernel::Kernel& original,
                             const KernelStyle& style) {
   kernel::Kernel kernel = original;
@@ -359,8 +378,14 @@ std::string print_functions(Context& context, const kernel::Kernel& original,
       print_tables(into, kernel, style);
     }
     const kernel::FunctionDef renamed = with_renamed_calls(function, names);
-    Scope scope = into.function(header_of(function, name, into.dialect(), style));
-    StatementPrinter(into, style, kernel).body(renamed.body);
+    const std::string header = header_of(function, name, into.dialect(), style);
+    const bool has_vectors = into.dialect().library == nullptr && !function.vector_text.empty();
+    Scope scope = into.function(has_vectors ? fmt::format("{}{}", wide(into), header) : header);
+    if (has_vectors) {
+      into.statement(vector_body(function));
+    } else {
+      StatementPrinter(into, style, kernel).body(renamed.body);
+    }
     scope.end();
   };
   std::string entry;

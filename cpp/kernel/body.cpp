@@ -168,7 +168,7 @@ bool Parameter::operator==(const Parameter& other) const {
 
 bool FunctionDef::operator==(const FunctionDef& other) const {
   return name == other.name && result == other.result && parameters == other.parameters &&
-         body == other.body;
+         body == other.body && vector_text == other.vector_text;
 }
 
 bool Structure::operator==(const Structure& other) const {

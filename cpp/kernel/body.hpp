@@ -288,6 +288,8 @@ struct FunctionDef {
   std::vector<Parameter> parameters;
   Body body;
   int line = 0;
+  /// The same body as C for compilers with vector types; `$0` is the first parameter. Empty: none.
+  std::string vector_text = {};
   bool operator==(const FunctionDef& other) const;
 };
 

@@ -29,6 +29,7 @@ CheckedBody checked(const KernelBody& named, const CheckInput& input, const Kern
   for (const FunctionDef& function : named.functions) {
     FunctionDef done = CheckedFunction(kernel, function).run();
     done.name = checked_name(function.name);
+    done.vector_text.clear();  // it has no checks
     made.body.functions.push_back(std::move(done));
   }
   made.body = spelled(std::move(made.body));

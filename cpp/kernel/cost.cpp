@@ -206,7 +206,9 @@ Work work_of(const KernelBody& body, const RowLimits& rows) {
   const Integers known = constant_integers(body);
   for (const FunctionDef& function : body.functions) {
     const FunctionDef named = with_unique_names(function);
-    costs[function.name] = Counter(costs, known, rows).statements(named.body);
+    Work& work = costs[function.name];
+    work = Counter(costs, known, rows).statements(named.body);
+    if (!function.vector_text.empty()) work.n_in_rows = work.n_operations;
   }
   return costs.at(body.entry().name);
 }

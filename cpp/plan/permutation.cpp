@@ -68,13 +68,12 @@ struct Range {
 Range range_of(const mesh::MapTable& map, std::int64_t row,
                std::span<const std::int64_t> new_of_old) {
   Range range;
-  for (int slot = 0; slot < map.arity(); ++slot) {
-    const std::int64_t target = map.at(row, slot);
-    if (target < 0) continue;
+  map.visit(row, [&range, new_of_old](int, std::int64_t target) {
+    if (target < 0) return;
     const auto number = static_cast<std::uint64_t>(new_of_old[static_cast<std::size_t>(target)]);
     range.smallest = std::min(range.smallest, number);
     range.largest = std::max(range.largest, number);
-  }
+  });
   return range;
 }
 
@@ -82,16 +81,27 @@ template <class Index>
 void relabel_rows(const mesh::MapTable& map, std::span<const std::int64_t> old_of_new,
                   std::span<const std::int64_t> new_of_old, Index* values, int n_threads) {
   const auto* source = static_cast<const Index*>(map.values());
-  const std::int64_t arity = map.arity();
-  const auto fill = [source, arity, old_of_new, new_of_old, values](std::int64_t begin,
-                                                                    std::int64_t end, int) {
+  const auto old_row = [old_of_new](std::int64_t row) {
+    return old_of_new.empty() ? row : old_of_new[static_cast<std::size_t>(row)];
+  };
+  if (map.is_ragged()) {
+    std::int64_t place = map.begin(0);
+    for (std::int64_t row = 0; row < map.n_rows(); ++row) {
+      values[row] = static_cast<Index>(place);
+      place += map.begin(old_row(row) + 1) - map.begin(old_row(row));
+    }
+    values[map.n_rows()] = static_cast<Index>(place);
+  }
+  const mesh::MapTable made(values, map.index_bytes(), map.n_rows(),
+                            map.is_ragged() ? mesh::ragged : map.arity(), map.n_targets());
+  const auto fill = [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row) {
-      const std::int64_t old = old_of_new.empty() ? row : old_of_new[static_cast<std::size_t>(row)];
-      for (std::int64_t slot = 0; slot < arity; ++slot) {
-        const Index target = source[old * arity + slot];
-        const bool keeps = target < 0 || new_of_old.empty();
-        values[row * arity + slot] =
-            keeps ? target : static_cast<Index>(new_of_old[static_cast<std::size_t>(target)]);
+      Index* to = values + made.begin(row);
+      const std::int64_t stop = map.begin(old_row(row) + 1);
+      for (std::int64_t i = map.begin(old_row(row)); i < stop; ++i) {
+        const bool keeps = source[i] < 0 || new_of_old.empty();
+        *to++ =
+            keeps ? source[i] : static_cast<Index>(new_of_old[static_cast<std::size_t>(source[i])]);
       }
     }
   };
@@ -143,10 +153,9 @@ std::vector<std::uint64_t> visitor_keys(const mesh::MapTable& map,
                                   std::numeric_limits<std::uint64_t>::max());
   // Backwards, so that what stays is the first.
   for (std::size_t row = old_of_new.size(); row-- > 0;) {
-    for (int slot = 0; slot < map.arity(); ++slot) {
-      const std::int64_t target = map.at(old_of_new[row], slot);
+    map.visit(old_of_new[row], [&keys, row](int, std::int64_t target) {
       if (target >= 0) keys[static_cast<std::size_t>(target)] = row;
-    }
+    });
   }
   return keys;
 }
@@ -194,8 +203,7 @@ void relabel(const mesh::MapTable& map, std::span<const std::int64_t> old_of_new
   if (!new_of_old.empty()) {
     check_length("the numbering of the targets", new_of_old.size(), map.n_targets());
   }
-  check_length("the array for the values (in bytes)", values.size(),
-               map.n_rows() * map.arity() * map.index_bytes());
+  check_length("the array for the values (in bytes)", values.size(), map.n_bytes());
   void* target = values.data();
   if (map.index_bytes() == 4) {
     relabel_rows(map, old_of_new, new_of_old, static_cast<std::int32_t*>(target), n_threads);

@@ -61,6 +61,7 @@ def main(*names: str) -> None:
         "shallow_water": partial(demo, "shallow_water", "--steps", 250),
         "poisson": lambda: draw("poisson", "--plot", HERE / "poisson.png"),
         "heat": heat,
+        "voronoi": lambda: draw("voronoi", "--cells", 12, "--plot", HERE / "voronoi.png"),
         "conjugate_gradients": conjugate_gradients,
         "two_forms": two_forms,
     }

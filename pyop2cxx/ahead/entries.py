@@ -350,7 +350,8 @@ def _arguments(
         elif one["role"] == "map":
             map_ = built.maps[one["number"]]
             one["object"] = f"Map '{map_.name}'"
-            one["shape"] = f"[entities of '{map_.iterset.name}', {map_.arity}]"
+            rows = "begins and entries" if map_.is_ragged else map_.arity
+            one["shape"] = f"[entities of '{map_.iterset.name}', {rows}]"
         elif one["role"] == "constant":
             constant = built.constants[one["number"]]
             one["object"] = f"Const '{constant.name}'"

@@ -354,6 +354,10 @@ def _check_part(part: Part) -> None:
     if part.is_of_matrix:
         _check_matrix(part)
     for map_ in part.maps:
+        if map_.is_ragged:
+            raise NoFunctionError(
+                f"'{name}' is reached by the ragged Map '{map_.name}', which C++ does not have yet"
+            )
         if type(_whole(map_)) is not Map and not isinstance(map_, ColumnMap):
             raise NoFunctionError(f"'{name}' is reached by Map '{map_.name}', made of others")
 

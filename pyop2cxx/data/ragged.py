@@ -46,6 +46,8 @@ class Counts(Dat):
     """
 
     of_map: RaggedMap
+    is_moving = False
+    """Whether `op2.renumber` moves the values with the rows."""
 
     def _check(self, access: Access, path: Map | None) -> Access:
         mode = super()._check(access, path)
@@ -70,7 +72,7 @@ class Counts(Dat):
         return super()._brought(use, member, is_explicit=is_explicit)
 
     def _refuse(self, write: bool) -> None:
-        if write:
+        if write and not self.is_moving:
             raise UsageError(
                 f"{self.label}: counts of Map '{self.of_map.name}' are as long as its rows, and "
                 "cannot be changed; copy them into another Dat"
@@ -340,6 +342,15 @@ class RaggedMap(Map):
             MapValueError: Always.
         """
         self.replace_values(values)
+
+    def table_values(self) -> Array:
+        """Return the array read by loops."""
+        return self._rows
+
+    def take_moved(self, rows: Array) -> None:
+        """Have the same rows in another order, or with other numbers: an array as loops read it."""
+        n = self._iterset.total_size
+        self._keep(rows[: n + 1].astype(np.int64) - (n + 1), rows[n + 1 :])
 
     def replace_values(self, values: ArrayLike) -> None:
         """Refuse other values: they fit the offsets."""

@@ -17,6 +17,7 @@ from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import address_of, plain_array
 from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.ragged import Counts, RaggedMap
 from pyop2cxx.exceptions import DatTypeError, MapTypeError, SetTypeError, UsageError
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.processes import refuse_several
@@ -198,6 +199,14 @@ def renumber(
                 )
     given = (*dats,) if coordinates is None else (*dats, coordinates)
     all_dats = _distinct(given, Dat, DatTypeError)
+    rows = tuple(path.counts for path in all_maps if isinstance(path, RaggedMap))
+    all_dats = tuple(dict.fromkeys((*all_dats, *rows)))
+    for dat in all_dats:
+        if isinstance(dat, Counts) and dat.of_map not in all_maps:
+            raise MapTypeError(
+                f"renumber: Dat '{dat.name}' has the counts of Map '{dat.of_map.name}', which is "
+                "not among the Maps; give it with them"
+            )
     chosen = _checked_method(method, coordinates)
     if coordinates is None and not all_maps:
         raise UsageError("renumber: method 'rcm' needs a Map whose graph it can follow; got none")
@@ -243,7 +252,7 @@ def to_original(data: Dat | npt.ArrayLike, on: Set | None = None) -> Array:
 
 
 def _n_entries(path: Map) -> int:
-    return path.iterset.total_size * path.arity
+    return path.n_entries
 
 
 def _n_values(on: Set) -> int:
@@ -298,6 +307,13 @@ def _curve_keys(method: str, coordinates: Dat) -> npt.NDArray[np.uint64]:
 def _rcm_keys(path: Map) -> npt.NDArray[np.uint64]:
     sparse = extras.load("scipy.sparse", "renumber(method='rcm')")
     csgraph = extras.load("scipy.sparse.csgraph", "renumber(method='rcm')")
+    if isinstance(path, RaggedMap):
+        of_rows = sparse.csr_array(
+            (np.ones(path.n_entries, np.bool_), path.values_with_halo, path.offsets),
+            shape=(path.iterset.total_size, path.toset.total_size),
+        )
+        order = csgraph.reverse_cuthill_mckee((of_rows.T @ of_rows).tocsr(), symmetric_mode=True)
+        return _inverse(order.astype(np.int64)).astype(np.uint64)
     if path.arity < 2:
         raise UsageError(
             f"renumber: Map '{path.name}' of arity 1 has no graph to follow; put first a Map that "
@@ -352,13 +368,31 @@ def _apply(
     add: Callable[[int], None],
 ) -> None:
     """Move everything. All new values are made before any old value is overwritten."""
+    counts = [dat for dat in dats if isinstance(dat, Counts)]
+    try:
+        for dat in counts:
+            dat.is_moving = True
+        _move(maps, dats, orders, numbers, numberings, add)
+    finally:
+        for dat in counts:
+            dat.is_moving = False
+
+
+def _move(
+    maps: tuple[Map, ...],
+    dats: tuple[Dat, ...],
+    orders: Mapping[Set, Numbers],
+    numbers: Mapping[Set, Numbers],
+    numberings: Mapping[Set, int],
+    add: Callable[[int], None],
+) -> None:
     _run_what_waits(dats)
     _refuse_overlap(dats)
     moved_maps: list[tuple[Map, Array]] = []
     for path in maps:
         order = orders.get(path.iterset, _UNCHANGED)
         names = numbers.get(path.toset, _UNCHANGED)
-        values = np.empty_like(path.values_with_halo)
+        values = np.empty_like(path.table_values())
         room.relabel(_table(path), order, names, values, runtime.engine.n_threads)
         moved_maps.append((path, values))
         add(_n_entries(path))
@@ -373,7 +407,7 @@ def _apply(
     before = {s: s.numbering for s in orders}
     known_maps, known_dats = [path.numberings for path in maps], [dat.numbering for dat in dats]
     for path, values in moved_maps:
-        path.replace_values(values)
+        path.take_moved(values)
     for dat, values in moved_dats:
         halo_valid = dat.halo_valid
         dat.data_wo_with_halos[...] = values

@@ -2,10 +2,10 @@
 """Sets, Maps, Dats, Globals and Mats in HDF5 files, with checksums: to be continued from.
 
 A file has a group for each kind. Sets have a dataset ``sizes``, and the numbering data of
-`io.orders`; Maps ``values``, with keys of their Sets, and offsets; Dats and Globals ``values``;
-Mats ``values``, ``rowptr``, ``colidx``, with keys of the Sets and Maps of their Sparsity. Each
-dataset has an attribute ``checksum``: BLAKE2b of dtype, shape and bytes; the file has an attribute
-``described``, a checksum of all attributes and names.
+`io.orders`; Maps ``values``, with keys of their Sets, and offsets, ragged ones ``begins``; Dats and
+Globals ``values``; Mats ``values``, ``rowptr``, ``colidx``, with keys of the Sets and Maps of their
+Sparsity. Each dataset has an attribute ``checksum``: BLAKE2b of dtype, shape and bytes; the file
+has an attribute ``described``, a checksum of all attributes and names.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pyop2cxx.base.waiting import counting
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.exceptions import (
     DataTypeError,
     OutOfMemoryError,
@@ -181,6 +182,8 @@ def _map_in(group: Any, sets: Mapping[str, Set], read: Callable[[Any], Array]) -
     values = read(group["values"])
     start, end = sets[group.attrs["iterset"]], sets[group.attrs["toset"]]
     offset = read(group["offset"]) if "offset" in group else None
+    if "begins" in group:
+        return RaggedMap(start, end, read(group["begins"]), values, group.attrs["label"])
     return Map(start, end, values.shape[1], values, group.attrs["label"], offset)
 
 
@@ -300,6 +303,8 @@ class _Writer:
         _write(group, "values", np.asarray(thing.values_with_halo), self._add)
         if thing.offset is not None:
             _write(group, "offset", thing.offset, self._add)
+        if isinstance(thing, RaggedMap):
+            _write(group, "begins", thing.offsets, self._add)
 
     def put_pattern(self, name: str, thing: Mat) -> None:
         """Write the description of a Mat's Sparsity, after the Maps."""
@@ -358,7 +363,7 @@ def _check(objects: Mapping[str, Stored]) -> None:
                 raise UnsupportedError(
                     f"save: '{name}' is on {part!r}; only whole, flat Sets can be saved"
                 )
-        if isinstance(thing, Map) and type(thing) is not Map:
+        if isinstance(thing, Map) and type(thing) not in (Map, RaggedMap):
             raise UnsupportedError(f"save: '{name}' is made of other Maps; save those")
     _refuse_left_out(objects)
 
@@ -429,7 +434,7 @@ def _bytes_of(thing: Any) -> int:
     if isinstance(thing, Set):
         return 0
     if isinstance(thing, Map):
-        return int(thing.iterset.total_size * thing.arity * 4)
+        return thing.n_entries * 4
     if isinstance(thing, Mat):
         places = thing.sparsity.rowptr.nbytes + thing.sparsity.colidx.nbytes
         return int(places + thing.sparsity.nz * thing.dtype.itemsize * np.prod(thing.block_dims))

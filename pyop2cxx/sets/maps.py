@@ -279,6 +279,19 @@ class Map(Shown):
         return self.arity
 
     @property
+    def n_entries(self) -> int:
+        """Entries of all rows, ghosts' too."""
+        return self._iterset.total_size * self.arity
+
+    def table_values(self) -> Array:
+        """Return the array read by loops.
+
+        Raises:
+            MapValueError: The Map has no values.
+        """
+        return self.values_with_halo
+
+    @property
     def width(self) -> int:
         """Entries of a row in the values read by loops."""
         return self._arity
@@ -384,6 +397,10 @@ class Map(Shown):
         self.table.increment_version()
         self._note_values()
         runtime.epoch += 1  # strategies depended on the old values
+
+    def take_moved(self, values: Array) -> None:
+        """Have the values after a renumbering: an array as loops read it."""
+        self.replace_values(values)
 
     def become_shared(self, values: Array, n_computed: int) -> None:
         """Have the values of this rank; other rows than those computed lead nowhere.

@@ -63,6 +63,7 @@ LATE_IMPORTS = {
     ("fem.functions", "fem.interpolation"),
     ("kernel.kernel", "interop.petsc_build"),
     ("kernel.kernel", "kernel.ufcx"),
+    ("kernel.parser.known", "kernel.parser.dense_calls"),
     ("kernel.parser.known", "kernel.parser.parse"),
     ("kernel.parser.preprocess", "kernel.parser.by_compiler"),
     ("kernel.parser.preprocess", "kernel.parser.macros"),
@@ -72,11 +73,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 43_125
+CODE_LINES = 43_325
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_740),
-    "all rooms": (None, 59_205),
+    "all rooms": (None, 59_240),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

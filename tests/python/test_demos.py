@@ -330,7 +330,7 @@ def test_shallow_water_notices_a_leak(monkeypatch, capsys):
 
 EVERY = {
     **{name: ["--cells", str(n)] for name, n in FORMS.items()},
-    **{name: ["--cells", "6"] for name in ("aero", "heat", "two_forms", "poisson")},
+    **{name: ["--cells", "6"] for name in ("aero", "heat", "two_forms", "poisson", "voronoi")},
     **{name: ["--cells", "4"] for name in ("column_sum", "conjugate_gradients")},
     **{name: ["--cells", "6", "--steps", "5"] for name in ("jacobi", "shallow_water")},
     "airfoil": ["--threads", "2", "--iterations", "100", "--profile"],
@@ -414,6 +414,7 @@ def test_programs_pass_their_checks(monkeypatch, arguments, chain, capsys):
         ("conjugate_gradients", "(p[i + 1] - p[0])", "(p[i + 1] - 0.9 * p[0])"),
         ("heat", "dt[0] / m[0]", "1.1 * dt[0] / m[0]"),
         ("two_forms", "area / 12.0", "area / 11.0"),
+        ("voronoi", "k[i] * (u[i] - u0[0])", "k[i] * (u[i] - 0.99 * u0[0])"),
     ],
 )
 def test_programs_notice_a_wrong_kernel(monkeypatch, name, right, wrong, capsys):

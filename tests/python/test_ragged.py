@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,7 @@ import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pyop2cxx import op2
+from pyop2cxx import io, op2
 from pyop2cxx.exceptions import (
     CheckError,
     DataValueError,
@@ -28,6 +30,7 @@ from pyop2cxx.op2 import INC, MIN, READ, RW, WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 BACKENDS = [backend.name for backend in op2.backends() if backend.available]
 
@@ -405,3 +408,84 @@ def test_chains_and_graphs_do_the_same(backend: str) -> None:
     for s_values, g_values in found[1:]:
         np.testing.assert_allclose(s_values, found[0][0])
         np.testing.assert_allclose(g_values, found[0][1])
+
+
+# Renumbered, saved, compiled ahead
+
+
+@pytest.mark.parametrize("method", ["rcm", "hilbert"])
+def test_rows_follow_a_renumbering(method: str) -> None:
+    rng = np.random.default_rng(6)
+    rows = [rng.integers(40, size=n % 6).tolist() for n in range(60)]
+    cells, faces, paths = world(rows, 40)
+    q, g = op2.Dat(faces, rng.random(40)), op2.Dat(cells)
+    where = op2.Dat(faces**2, rng.random((40, 2))) if method == "hilbert" else None
+    before = matrix(paths) @ q.data_ro
+    counts = paths.counts
+    moved = op2.renumber([paths], [q, g], method=method, coordinates=where)
+    assert not np.array_equal(paths.values, [one for row in rows for one in row])
+    np.testing.assert_array_equal(counts.data_ro, np.diff(paths.offsets))
+    op2.par_loop(op2.Kernel(GATHER, "gather"), cells, g(WRITE), q(READ, paths), paths.counts(READ))
+    np.testing.assert_allclose(g.data_ro, matrix(paths) @ q.data_ro)
+    np.testing.assert_allclose(moved.to_original(g), before)
+    moved.undo()
+    assert paths.values.tolist() == [one for row in rows for one in row]
+    assert counts.data_ro.tolist() == [len(row) for row in rows]
+    with pytest.raises(UsageError, match="cannot be changed"):
+        counts.zero()
+
+
+def test_counts_are_renumbered_with_their_map() -> None:
+    cells, faces, paths = small()
+    other = op2.Map(cells, faces, 1, [0, 1])
+    where = op2.Dat(faces, np.arange(5.0))
+    with pytest.raises(MapTypeError, match="has the counts of Map 'faces_of', which is not among"):
+        op2.renumber([other], [paths.counts], coordinates=where)
+
+
+def test_files_keep_rows(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    _, _, paths = world([[0, 1, 2], [], [3, 4]], 5)
+    io.save(tmp_path / "a.h5", {"paths": paths})
+    again = io.load(tmp_path / "a.h5")["paths"]
+    assert isinstance(again, op2.RaggedMap)
+    assert again.offsets.tolist() == [0, 3, 3, 5]
+    assert again.values.tolist() == [0, 1, 2, 3, 4]
+    assert again.name == "faces_of"
+
+
+PROGRAM = f"""
+import sys
+from pyop2cxx import op2
+if len(sys.argv) > 1:
+    op2.init(backend="sequential", eti_only=True)
+    op2.dispatch.load(sys.argv[1])
+cells, faces = op2.Set(2, "cells"), op2.Set(5, "faces")
+paths = op2.RaggedMap(cells, faces, [[0, 1, 2], [3, 4]], name="faces_of")
+q, g = op2.Dat(faces, [1.0, 2.0, 3.0, 4.0, 5.0]), op2.Dat(cells)
+kernel = op2.Kernel('''{GATHER}''', "gather")
+op2.par_loop(kernel, cells, g(op2.WRITE), q(op2.READ, paths), paths.counts(op2.READ))
+print(g.data_ro.tolist())
+"""
+
+
+def test_loops_compiled_ahead(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    build = ["-m", "pyop2cxx", "build", "--backend", "sequential", "-o", str(tmp_path / "loops")]
+    made = started(*build, str(tmp_path / "program.py"))
+    assert made.returncode == 0, made.stderr
+    assert "reached by the ragged Map 'faces_of', which C++ does not have yet" in made.stdout
+    done = started(str(tmp_path / "program.py"), str(tmp_path / "loops"))
+    assert done.stdout == "[6.0, 9.0]\n", done.stderr
+
+
+def started(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, check=False)
+
+
+def test_saved_graphs_name_the_map(tmp_path: Path) -> None:
+    _, faces, paths = small()
+    s, g = op2.Dat(faces), op2.Dat(paths.iterset)
+    graph = op2.record(lambda: sum_twice(paths, s, g))
+    with pytest.raises(UnsupportedError, match="reached by the ragged Map 'faces_of'"):
+        graph.save(tmp_path / "graph")

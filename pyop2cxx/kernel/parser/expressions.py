@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.c_names import INTEGER_SUFFIXES
-from pyop2cxx.kernel.parser import headers
+from pyop2cxx.kernel.parser import dense_calls, headers
 from pyop2cxx.kernel.parser.arithmetic import Number, spelled
 from pyop2cxx.kernel.parser.scope import MOST_LEVELS, Binding, completed, type_of
 from pyop2cxx.kernel.parser.structures import arranged
@@ -180,6 +180,8 @@ def _call(node: Node, scope: Scope) -> Expr:
         is_number = len(passed) == 1 and passed[0].type == "number_literal"
         if name in INTEGER_SUFFIXES and is_number:
             return literal(text_of(passed[0]) + INTEGER_SUFFIXES[name], line)
+        if name in dense_calls.NAMES:
+            return _dense(name, node, passed, scope)
     values = [read_expr(child, scope) for child in passed]
     if name in headers.COMPLEX_MACROS and scope.has_complex and name not in scope.functions:
         part = (headers.COMPLEX_MACROS[name], False, ())
@@ -187,6 +189,14 @@ def _call(node: Node, scope: Scope) -> Expr:
         name = "__builtin_complex"
     scope.used_functions.add(name)
     return call(name, line, *values)
+
+
+def _dense(name: str, node: Node, passed: list[Node], scope: Scope) -> Expr:
+    function, values = dense_calls.read_call(name, node, passed, scope, read_expr)
+    scope.dense.setdefault(function, scope.line(node))
+    scope.results[function.name] = (function.result, False, ())
+    scope.used_functions.add(function.name)
+    return call(function.name, scope.line(node), *values)
 
 
 def _cast(node: Node, scope: Scope) -> Expr:

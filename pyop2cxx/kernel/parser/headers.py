@@ -154,7 +154,7 @@ def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[s
         cpp: Whether the text is C++, with other complex numbers.
     """
     read = [*tokens]
-    names = {token for token in read if token.isidentifier()} - _declared(read)
+    names = {token for token in read if token.isidentifier()} - declared(read)
     found = [f"<{header}>" for header, known in _CONSTANTS.items() if not names.isdisjoint(known)]
     found += [
         header for header, known in _NEEDS.items() if any(known.fullmatch(name) for name in names)
@@ -169,7 +169,7 @@ def needed(tokens: Iterable[str], given: Iterable[str], *, cpp: bool) -> tuple[s
     return tuple(header for header in dict.fromkeys(found) if header not in given)
 
 
-def _declared(tokens: Sequence[str]) -> set[str]:
+def declared(tokens: Sequence[str]) -> set[str]:
     """Return the functions declared or defined in a text: a type stands before the name."""
     threes = zip(tokens, tokens[1:], tokens[2:], strict=False)
     return {

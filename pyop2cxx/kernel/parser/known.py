@@ -57,7 +57,7 @@ def _pickled(found: tuple[ParsedKernel, tuple[str, ...]]) -> bytes:
 
 
 def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
-    from pyop2cxx.kernel.parser import parse
+    from pyop2cxx.kernel.parser import dense_calls, parse
 
     try:
         if given.cpp:
@@ -73,7 +73,13 @@ def _parse(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
             )
     except UsageError as error:
         raise UsageError(f"Kernel '{given.name}': {error}") from None
-    return kernel, tokens.token_stream(_resolved(given))
+    read = tokens.token_stream(_resolved(given))
+    if kernel.opaque_reason and (unknown := dense_calls.called(read)):
+        raise UsageError(
+            f"Kernel '{given.name}': '{unknown}' is known to kernels with an AST, and this kernel"
+            f" has none: {kernel.opaque_reason}"
+        )
+    return kernel, read
 
 
 def _resolved(given: Description) -> str:

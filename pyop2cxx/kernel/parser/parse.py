@@ -111,7 +111,7 @@ def parse_c(
         return _elsewhere(text, name, known, imported, source.headers)
     try:
         defined, tables = _read_file(tree, scope)
-        functions = _reachable([*own.functions, *defined], name)
+        functions = _reachable([*own.functions, *_dense_functions(scope), *defined], name)
         tables = [*own.tables, *tables]
     except OpaqueKernel as reason:
         refuse_kept_values(source.text, source.lines)
@@ -299,6 +299,17 @@ def _read_file(tree: Tree, scope: Scope) -> tuple[list[Function], list[Variable]
         elif node.type not in _SKIPPED:
             read_statement(node, scope)
     return functions, tables
+
+
+def _dense_functions(scope: Scope) -> list[Function]:
+    """Read the functions of dense algebra called by the text."""
+    found: list[Function] = []
+    for function, line in sorted(scope.dense.items()):
+        text = function.text()
+        inner = Scope((line,) * (text.count("\n") + 1), has_complex=True)
+        (read,), _ = _read_file(_tree_of(text, inner), inner)
+        found.append(read._replace(vector_text=function.vector_text()))
+    return found
 
 
 def _check_functions(names: Sequence[Node], scope: Scope) -> None:

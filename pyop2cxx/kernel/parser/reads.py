@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyop2cxx import _core
+from pyop2cxx.base.folders import template_folder
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.memo import until_exit
 from pyop2cxx.runtime.store import installed, stamp
@@ -121,7 +122,8 @@ def kept(key: object, make: Callable[[], tuple[Any, tuple[FileRead, ...]]]) -> A
 @cache
 def front_end() -> tuple[object, ...]:
     """Dependences of a kernel's tree besides the text: the package, and the parsers."""
-    return (stamp((os.path.dirname(__file__),)), *(installed(package) for package in _PARSERS))
+    folders = (os.path.dirname(__file__), template_folder() / "kernels")
+    return (stamp(folders), *(installed(package) for package in _PARSERS))
 
 
 @until_exit(512)

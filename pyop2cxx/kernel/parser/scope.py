@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+    from pyop2cxx.kernel.parser.dense import Dense
     from pyop2cxx.kernel.parser.wire import Expr, Parameter, Structure, Type, Variable
 
 _BYTES = {"bool": 1, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16} | {
@@ -58,6 +59,7 @@ class Scope:
     tags: list[dict[str, str]] = field(default_factory=lambda: [{}])
     structures: dict[str, Structure] = field(default_factory=dict)
     results: dict[str, Type] = field(default_factory=dict)
+    dense: dict[Dense, int] = field(default_factory=dict)  # with the lines of the first calls
     has_structures: bool = True
     literals: list[Variable] | None = None
     # Arrays made in place by the present statement, to be declared before the statement; None if

@@ -72,7 +72,11 @@ class Expanded(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function definition; the calls and names decide the kept part of a kernel's text."""
+    """A function definition; the calls and names decide the kept part of a kernel's text.
+
+    `vector_text` is a body in C for compilers of hosts, with ``$0`` for the first parameter; empty:
+    there is none.
+    """
 
     name: str
     result: Type
@@ -81,6 +85,7 @@ class Function(NamedTuple):
     line: int
     calls: frozenset[str]
     names: frozenset[str]
+    vector_text: str = ""
 
 
 class ParsedKernel(NamedTuple):

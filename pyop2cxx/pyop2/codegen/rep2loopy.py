@@ -15,9 +15,8 @@ from typing import Any
 from pyop2cxx.base import extras
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.exceptions import UnsupportedError
+from pyop2cxx.kernel.parser.dense import DTYPES, Dense
 from pyop2cxx.runtime.frames import render
-
-_ABSOLUTE = {"float64": "fabs", "float32": "fabsf", "complex128": "cabs", "complex64": "cabsf"}
 
 
 def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
@@ -33,17 +32,15 @@ def function_text(what: str, n: int, dtype: str) -> tuple[str, str]:
 
     Example:
         >>> function_text("solve", 2, "float64")[0]
-        'op2_solve_2_float64'
+        'op2_solve_2_float64_of'
     """
-    if dtype not in _ABSOLUTE:
+    if dtype not in DTYPES:
         raise UnsupportedError(
             f"'{what}' in a loopy kernel: of real or complex numbers, got {dtype}; convert them"
         )
-    scalar, absolute = c_name(dtype), _ABSOLUTE[dtype]
-    name = f"op2_{what}_{n}_{dtype}"
-    inverse = what == "inverse"
-    context = {"name": name, "n": n, "scalar": scalar, "abs": absolute, "is_inverse": inverse}
-    return name, render("kernels/dense.c.j2", {**context, "columns": n if inverse else 1})
+    function = Dense(what, (("n", n),), dtype)
+    context = {"name": function.name, "n": n, "scalar": c_name(dtype), "what": what}
+    return f"{function.name}_of", function.text() + render("kernels/dense_of.c.j2", context)
 
 
 class _Dense:

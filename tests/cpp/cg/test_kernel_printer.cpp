@@ -57,6 +57,28 @@ TEST(KernelPrinter, PrintsPrototypesTablesAndFunctions) {
   EXPECT_EQ(printed(kernel, {.prototypes = false}).find("sqrt(double)"), std::string::npos);
 }
 
+TEST(KernelPrinter, PrintsVectorsOfFunctionsForHosts) {
+  kernel::FunctionDef copy = function("copy", {{"to", pointer()}, {"from", pointer()}},
+                                      {eval(assign(at("to", 0), at("from", 0)))});
+  copy.vector_text = "*(v2 *)$0 = *(const v2 *)$1;";
+  const Kernel kernel = named(
+      kernel::ast::kernel_with(
+          {copy, function("k", {{"x", pointer()}}, {eval(call("copy", {name("x"), name("x")}))})},
+          {}),
+      "k");
+  const std::string host = printed(kernel);
+  EXPECT_NE(host.find("op2_wide static inline void copy(double *to, double *from) {\n"
+                      "  *(v2 *)to = *(const v2 *)from;\n}\n"),
+            std::string::npos)
+      << host;
+  EXPECT_EQ(host.find("to[0] = from[0];"), std::string::npos);
+  Context context(opencl_dialect());
+  print_kernel(context, kernel, {});
+  const std::string device = context.finish();
+  EXPECT_NE(device.find("to[0] = from[0];"), std::string::npos) << device;
+  EXPECT_EQ(device.find("v2"), std::string::npos);
+}
+
 TEST(KernelPrinter, DefinesMinimaAndMaximaThatAreCalled) {
   const Kernel kernel =
       named(kernel::ast::kernel_with(

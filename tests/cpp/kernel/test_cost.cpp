@@ -24,6 +24,22 @@ TEST(Cost, CountsFloatingPointOnly) {
   EXPECT_EQ(cost({eval(call("fabs", {lit("1.0")})), eval(call("memcpy", {}))}), 1);
 }
 
+TEST(Cost, FunctionsWithVectorsRunAlongRows) {
+  FunctionDef twice = function("twice", {{"x", pointer()}}, {eval(sum), eval(sum)});
+  const auto work = [&twice] {
+    return work_of(
+        kernel_with(
+            {twice, function("k", {{"x", pointer()}},
+                             {eval(sum), loop("i", 5, {eval(call("twice", {name("x")}))})})}),
+        {.steps = 100});
+  };
+  EXPECT_EQ(work().n_operations, 11);
+  EXPECT_EQ(work().n_in_rows, 0);
+  twice.vector_text = "...";
+  EXPECT_EQ(work().n_operations, 11);
+  EXPECT_EQ(work().n_in_rows, 10);
+}
+
 TEST(Cost, ComplexOperationsAreSeveral) {
   const auto cost_of = [](BinaryOp op) {
     const Type z = scalar(Base::complex128);
