@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The loops of the corpus with Dats in float32 memory under kernels of doubles."""
+"""The loops of the corpus with Dats and Mats in float32 memory under kernels of doubles."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ROUNDED = 3e-6
 """Of values that were rounded to 24 bits before a loop, and after it."""
 SHARED = {"two_dats_one_array", "overlapping_slices", "memory_that_c_cannot_use"}
 """Loops over one array in several Dats: other Dats would not share it."""
-LONG = {"ragged_read"}
-"""Loops over rows that are longer than a pack may be: narrow memory is not read in place."""
+WIDE = {"ragged_read", "mixed_matrix_with_a_global"}
+"""Loops over rows that are longer than a pack may be, or with a matrix's row of a Global."""
 
 
 def narrowed(problem: Problem) -> Problem | None:
@@ -28,10 +28,17 @@ def narrowed(problem: Problem) -> Problem | None:
     Args:
         problem: A loop of the corpus.
     """
-    made: dict[int, op2.Dat] = {}
+    made: dict[int, Any] = {}
     args = []
     for arg in problem.args:
         dat = arg.data
+        if isinstance(dat, op2.Mat) and dat.dtype.name in NARROW:
+            mat = op2.Mat(dat.sparsity, NARROW[dat.dtype.name], compute=dat.dtype)
+            made |= {id(one): other for one, other in zip(dat.split, mat.split, strict=True)}
+            for one, other in zip(dat.split, mat.split, strict=True):
+                other.array[...] = one.array
+            args.append(arg.of(mat))
+            continue
         is_plain = type(dat) is op2.Dat and not arg.form
         dtype = NARROW.get(dat.dtype.name) if is_plain else None
         if dtype is None:
@@ -49,7 +56,7 @@ def narrowed(problem: Problem) -> Problem | None:
 
 def narrowed_case(given: Case) -> Case | None:
     """Return a case with narrow memory; None if it has no Dats for that."""
-    if given.name in SHARED | LONG:
+    if given.name in SHARED | WIDE:
         return None
     problem = given.problem()
     for constant in problem.constants:
@@ -57,8 +64,9 @@ def narrowed_case(given: Case) -> Case | None:
     if problem.check is not None or narrowed(problem) is None:
         return None
 
-    def build(rng: np.random.Generator) -> Any:
-        return narrowed(given.build(rng))
+    def build(rng: np.random.Generator) -> Any:  # kernels are the same, so random numbers are, too
+        del rng
+        return narrowed(given.problem())
 
     return replace(given, build=build, tolerance=max(given.tolerance, ROUNDED))
 

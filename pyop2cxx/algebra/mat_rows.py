@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx.base.access import INC, READ, RW, Access
+from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.globals import Global
 from pyop2cxx.data.mat_args import DenseBlockArg, MixedMatArg, MixedMatPath
 from pyop2cxx.kernel.kernel import Kernel
@@ -77,7 +78,7 @@ def _product_loop(
     to_row = Map(chosen, y.dataset.set, 1, rows, "to_row")
     to_col = Map(chosen, x.dataset.set, 1, cols, "to_col")
     n_rows, n_cols = mat.block_dims
-    facts = {"type": mat.ctype, "rows": n_rows, "cols": n_cols}
+    facts = {"type": c_name(mat.compute), "rows": n_rows, "cols": n_cols}
     text = render("kernels/subtract_product.c.j2", facts)
     kernel = Kernel(text, "subtract_product", abi="2026").written_here()
     given = (_argument(mat, to_place, READ), x(READ, to_col), y(INC, to_row))
@@ -103,8 +104,8 @@ def _loop(
     chosen = Set(places.size, "chosen")
     every = Set(int(mat.sparsity.rowptr[-1]), "places")
     to_place = Map(chosen, every, 1, places, "to_place")
-    given = Global(1, 0, mat.dtype, name="given")
-    change = {"type": mat.ctype, "offsets": offsets, "sign": sign}
+    given = Global(1, 0, mat.compute, name="given")
+    change = {"type": c_name(mat.compute), "offsets": offsets, "sign": sign}
     text = render("kernels/change_rows.c.j2", change)
     kernel = Kernel(text, "change_rows", abi="2026").written_here()
     loop = ParLoop(kernel, chosen, _argument(mat, to_place), given(READ), check=False)

@@ -62,9 +62,10 @@ class ScanLoops:
             below = above = _level(chunks, size * dim, dtype)
             rows = source.dataset.set
             inner = _View(below, rows, dim)
-            copy = _copied(dim, dtype.name)
-            into.append(ParLoop(copy, rows, _arg(inner, WRITE), _arg(source, READ)))
-            out_of.append(ParLoop(copy, rows, _arg(target, WRITE), _arg(inner, READ)))
+            inwards = _copied(dim, dtype.name, source.compute.name)
+            outwards = _copied(dim, target.compute.name, dtype.name)
+            into.append(ParLoop(inwards, rows, _arg(inner, WRITE), _arg(source, READ)))
+            out_of.append(ParLoop(outwards, rows, _arg(target, WRITE), _arg(inner, READ)))
         self.loops = (*into, *self._between(chunks, below, above, size, dim), *out_of)
 
     def _between(
@@ -126,8 +127,9 @@ def _handed_down(size: int, dim: int, dtype: str, is_same: bool, has_start: bool
 
 
 @until_exit(64)
-def _copied(dim: int, dtype: str) -> Kernel:
-    text = render("kernels/scan_copy.c.j2", {"type": c_name(dtype), "dim": dim})
+def _copied(dim: int, dtype: str, source: str) -> Kernel:
+    types = {"type": c_name(dtype), "source": c_name(source)}
+    text = render("kernels/scan_copy.c.j2", {**types, "dim": dim})
     return Kernel(text, "copy", abi="2026").written_here()
 
 

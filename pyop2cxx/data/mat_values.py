@@ -10,7 +10,14 @@ from weakref import ref
 import numpy as np
 
 from pyop2cxx import _core
-from pyop2cxx.base.arrays import address_of, as_dtype, as_name, as_zeros, is_under_pyop2
+from pyop2cxx.base.arrays import (
+    address_of,
+    as_dtype,
+    as_name,
+    as_zeros,
+    checked_compute,
+    is_under_pyop2,
+)
 from pyop2cxx.base.blocks import row_of_each
 from pyop2cxx.data.carrier import DataCarrier
 from pyop2cxx.data.lent import may_wait
@@ -58,6 +65,8 @@ class MatValues(DataCarrier):
         name: str | None = None,
         mat_type: str | None = None,
         sub_mat_type: str | None = None,
+        *,
+        compute: DTypeLike | None = None,
     ) -> None:
         if not isinstance(sparsity, Sparsity):
             raise SparsityTypeError(
@@ -67,6 +76,7 @@ class MatValues(DataCarrier):
         self._name = as_name(name, "Mat", f"mat_#x{self.uid:x}")
         self._sparsity = sparsity
         self._dtype = as_dtype("float64" if dtype is None else dtype, self.label)
+        self._compute = checked_compute(compute, self._dtype, self.label)
         self._types = _as_types(mat_type, sub_mat_type, self.label)
         self.petsc_handle: Any = None
         self._state = MatValues.ASSEMBLED
@@ -94,7 +104,8 @@ class MatValues(DataCarrier):
 
     def _block(self, i: int, j: int) -> Any:
         name, kind = f"{self._name}_{i}_{j}", self._kind_of_block()
-        made = kind(self._sparsity[i, j], self._dtype, name, self.sub_mat_type)
+        places, apart = self._sparsity[i, j], self._compute
+        made = kind(places, self._dtype, name, self.sub_mat_type, compute=apart)
         made.owner = None if self._sparsity.nested else self
         made.whole = ref(self)
         return made

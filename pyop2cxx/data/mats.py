@@ -64,10 +64,12 @@ class Mat(MatAlgebra, MatValues):
         mat_type: Type of the PETSc matrix: ``"aij"``, ``"baij"``, ``"nest"`` or ``"dense"``. None
             means AIJ, for square blocks BAIJ. The Sparsity decides about nests.
         sub_mat_type: The same for the blocks of a nest.
+        compute: The dtype that kernels see, at least as wide as `dtype`; as of `Dat`.
 
     Raises:
         SparsityTypeError: The first argument is not a Sparsity.
-        DataTypeError: The dtype is not supported by kernels.
+        DataTypeError: The dtype is not supported by kernels, or `compute` is narrower or of
+            another kind.
         NameTypeError: The name is not a string.
         UnsupportedError: The type of the PETSc matrix is another.
 
@@ -353,7 +355,8 @@ class Mat(MatAlgebra, MatValues):
         Args:
             copy: Whether the values are copied.
         """
-        made = Mat(self._sparsity, self._dtype, f"copy_of_{self._name}")
+        name = f"copy_of_{self._name}"
+        made = Mat(self._sparsity, self._dtype, name, compute=self._compute)
         if copy:
             for theirs, mine in zip(made, self, strict=True):
                 theirs.allocated("duplicate")

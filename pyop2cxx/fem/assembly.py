@@ -135,9 +135,9 @@ def _checked_matrix(form: Form, tensor: Any, who: str) -> Mat:
 
 
 def _check_dtype(form: Form, tensor: Any, who: str) -> None:
-    if tensor.dtype != form.dtype:
+    if tensor.compute != form.dtype:
         raise DatTypeError(
-            f"{who}: the form has dtype {form.dtype}, but '{tensor.name}' has {tensor.dtype}"
+            f"{who}: the form has dtype {form.dtype}, but '{tensor.name}' has {tensor.compute}"
         )
 
 
@@ -333,7 +333,7 @@ def lift(
         >>> b.values.tolist()
         [1.0, 2.0, 0.0]
     """
-    form = compiled(a, b.dat.dtype if isinstance(b, Function) else None)
+    form = compiled(a, b.dat.compute if isinstance(b, Function) else None)
     if form.rank != 2:
         raise UsageError(f"lift: expected a bilinear form, got one of rank {form.rank}")
     _lift(_checked_vector(form, b, "lift"), form, bcs, x0, scale)

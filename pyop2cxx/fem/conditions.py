@@ -184,7 +184,7 @@ def _dtype_of(value: Any) -> np.dtype[Any]:
     if not isinstance(value, ufl.core.expr.Expr):
         return np.dtype(complex)  # holds any result of a function of coordinates
     used = ufl.algorithms.extract_coefficients(value)
-    dtypes = [one.dat.dtype for one in used if isinstance(one, Function)]
+    dtypes = [one.dat.compute for one in used if isinstance(one, Function)]
     used = ufl.algorithms.analysis.extract_constants(value)
     dtypes += [one.data.dtype for one in used if isinstance(one, Constant)]
     return dtypes[0] if dtypes else np.dtype(float)

@@ -33,15 +33,16 @@ class Function(ufl.Coefficient, Shown):
         dtype: Of the values: float32, float64, complex64 or complex128.
         name: Used in messages.
         dat: The Dat to use, on the space's dofs; None makes one of zeros.
+        compute: The dtype of forms, at least as wide as `dtype`; as of `pyop2cxx.op2.Dat`.
 
     Attributes:
         space: As given.
         dat: The values, on ``space.dof_set`` of dim ``space.dim``; any loop may use it.
 
     Raises:
-        UsageError: The first argument is no `FunctionSpace`.
+        UsageError: The first argument is no `FunctionSpace`, or `compute` stands beside a Dat.
         DatTypeError: The Dat lies elsewhere.
-        DataTypeError: Forms do not support the dtype.
+        DataTypeError: Forms do not support the dtype, or `compute` is narrower.
 
     Example:
         >>> from pyop2cxx import fem, op2
@@ -69,12 +70,16 @@ class Function(ufl.Coefficient, Shown):
         dtype: DTypeLike = np.float64,
         name: str = "u",
         dat: Dat | None = None,
+        *,
+        compute: DTypeLike | None = None,
     ) -> None:
         super().__init__(space)
         self.space = space
         if dat is None:
             dtype = scalar_type(dtype, f"Function '{name}'")
-            dat = Dat(space.dof_set**space.dim, dtype=dtype, name=name)
+            dat = Dat(space.dof_set**space.dim, dtype=dtype, name=name, compute=compute)
+        elif compute is not None:
+            raise UsageError(f"Function '{name}': a Dat has a compute of its own; pass one of both")
         elif not isinstance(dat, Dat):
             raise DatTypeError(f"Function '{name}': expected a Dat, got {type(dat).__name__}")
         elif dat.dataset.set is not space.dof_set or dat.cdim != space.dim:
@@ -193,7 +198,9 @@ class Function(ufl.Coefficient, Shown):
 
     def copy(self, name: str = "") -> Function:
         """Return a function with the same values, in memory of its own."""
-        made = Function(self.space, self.dat.dtype, name or f"copy_of_{self.name}")
+        apart = self.dat.stored_apart
+        name = name or f"copy_of_{self.name}"
+        made = Function(self.space, self.dat.dtype, name, compute=apart)
         self.dat.copy(made.dat)
         return made
 
@@ -207,7 +214,8 @@ class Function(ufl.Coefficient, Shown):
             raise UsageError(f"Function '{self.name}': its space is not mixed")
         found = []
         for i, part in enumerate(self.space.parts):
-            one = Function(part, self.dat.dtype, f"{self.name}_{i}")
+            name, apart = f"{self.name}_{i}", self.dat.stored_apart
+            one = Function(part, self.dat.dtype, name, compute=apart)
             places = self.space.sub(i).numbers_in_whole(np.arange(part.size))
             one.set_values(self.values[places])
             found.append(one)
@@ -259,7 +267,7 @@ class Constant(ufl.Constant, Shown):
 
     Raises:
         UsageError: The first argument is no mesh.
-        DataTypeError: Forms do not support the dtype.
+        DataTypeError: Forms do not support the dtype, or `compute` is narrower.
         DataValueError: The value is no number, or outside the range of the dtype.
     """
 

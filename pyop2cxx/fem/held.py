@@ -102,13 +102,13 @@ class Held:
             return
         is_zero = values is None
         values = np.zeros(self.dofs.size) if values is None else values
-        if x0 is not None and (scale != 1 or x0.dat.dtype != target.dat.dtype):
+        if x0 is not None and (scale != 1 or x0.dat.compute != target.dat.compute):
             start = np.asarray(x0.dat.data_ro_with_halos).reshape(-1)[self.dofs]
             values, x0 = values - start, None  # on the host
         values = values if scale == 1 else scale * values
         target.check_holds(values)
         with self._lock:
-            given = self._sent(values, target.dat.dtype, "zero" if is_zero else "given")
+            given = self._sent(values, target.dat.compute, "zero" if is_zero else "given")
             self.give(given, target.dat, x0 and x0.dat)
 
     def give(self, source: Dat, target: Dat, x0: Dat | None = None) -> None:
@@ -120,7 +120,7 @@ class Held:
             x0: Likewise; None means 0.
         """
         others = () if x0 is None else (x0(READ),)
-        kernel = self.kernel("give", target.dtype, has_start=x0 is not None)
+        kernel = self.kernel("give", target.compute, has_start=x0 is not None)
         par_loop(kernel, self._part(), self.flags()(READ), source(READ), *others, target(RW))
 
     def _sent(self, values: Array, dtype: np.dtype[Any], what: str) -> Dat:
@@ -255,7 +255,7 @@ class Held:
             self._subtract(matrix, values, places, vector)
             return
         with self._lock:
-            given = self._sent(values, matrix.dtype, "given")
+            given = self._sent(values, matrix.compute, "given")
             subtract_product(matrix, key, places, given, vector)
 
     def _subtract(

@@ -68,7 +68,7 @@ def interpolated(given: Any, function: Function, what: str) -> Function:
 
 
 def _interpolate(given: Any, function: Function, what: str) -> None:
-    space, dtype = function.space, function.dat.dtype
+    space, dtype = function.space, function.dat.compute
     if isinstance(given, ufl.constantvalue.Zero):  # UFL gives zeros no mesh
         given = np.zeros(given.ufl_shape)
     if space.parts:
@@ -123,7 +123,7 @@ def on_mesh(u: Function) -> Dat:
     constant = space.element.embedded_superdegree == 0
     degree = space.domain.degree
     element = ("DG", 0, u.ufl_shape) if constant else ("P", degree, u.ufl_shape)
-    target = Function(FunctionSpace(mesh, element), u.dat.dtype)
+    target = Function(FunctionSpace(mesh, element), u.dat.compute)
     found = u if space.element == target.space.element else interpolate(u, target)
     if degree > 1 and not constant:
         nodes = space.domain.cell_nodes.toset
@@ -227,7 +227,7 @@ def _evaluated(expression: Any, function: Function, what: str) -> Array:
     The vector of a linear form has the values at points, if each test function is 1 at a single
     point, and the quadrature has the same points with weights 1.
     """
-    space, dtype = function.space, function.dat.dtype
+    space, dtype = function.space, function.dat.compute
     if ufl.algorithms.extract_arguments(expression):
         raise UsageError(
             f"{what}: the expression has test or trial functions, which have no values; take a "

@@ -124,7 +124,7 @@ class Form(Shown):
         return f"Form of rank {self.rank}", rows
 
     def _checked_dtype(self, wanted: DTypeLike | None) -> np.dtype[Any]:
-        dtypes = {one.dat.dtype for one in self.coefficients}
+        dtypes = {one.dat.compute for one in self.coefficients}
         dtypes |= {one.data.dtype for one in self.constants}
         if wanted is not None:
             dtypes.add(np.dtype(wanted))

@@ -92,7 +92,7 @@ def solve(
         raise UsageError(f"solve: expected a Function, got {type(u).__name__}")
     options = options or dict(DIRECT)
     _check_conditions(bcs, u)
-    left = compiled(equation.lhs, u.dat.dtype)
+    left = compiled(equation.lhs, u.dat.compute)
     if is_zero(equation.rhs) and left.rank != 2:
         return _newton(left, u, bcs, J, (rtol, atol, max_it), options)
     if left.rank != 2:
@@ -145,7 +145,7 @@ def _newton(
             f"solve: F == 0 is to be solved for '{u.name}', which is not in F; the functions in F "
             f"are {residual.coefficients}"
         )
-    jacobian = _jacobian(residual, u) if J is None else compiled(J, u.dat.dtype)
+    jacobian = _jacobian(residual, u) if J is None else compiled(J, u.dat.compute)
     if any(one.dof_set is not u.space.dof_set for one in jacobian.spaces) or jacobian.rank != 2:
         raise UsageError(
             f"solve: J is a bilinear form of the space of '{u.name}', got one of rank "
@@ -181,7 +181,7 @@ def _newton(
 def _jacobian(residual: Form, u: Function) -> Form:
     """Return the derivative of a residual, kept for each function."""
     derive = partial(ufl.derivative, residual.form, u)
-    found: Form = residual.derived(("jacobian", u), lambda: compiled(derive(), u.dat.dtype))
+    found: Form = residual.derived(("jacobian", u), lambda: compiled(derive(), u.dat.compute))
     return found
 
 
@@ -192,7 +192,7 @@ def _right_side(left: Form) -> Function:
 
 def _two_functions(u: Function) -> tuple[Function, Function]:
     """Return functions for steps and residuals of Newton's method."""
-    return Function(u.space, u.dat.dtype, "step"), Function(u.space, u.dat.dtype, "residual")
+    return Function(u.space, u.dat.compute, "step"), Function(u.space, u.dat.compute, "residual")
 
 
 def norm(expression: Any, kind: str = "L2", degree: int | None = None) -> float:

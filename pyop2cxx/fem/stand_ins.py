@@ -53,7 +53,7 @@ def _used(expression: Any) -> dict[Any, Any]:
     numbers: dict[Any, int] = {}
     for one in ufl.algorithms.extract_coefficients(expression):
         if isinstance(one, Function):
-            space, dtype = one.space, one.dat.dtype
+            space, dtype = one.space, one.dat.compute
             numbers[space, dtype] = number = numbers.get((space, dtype), -1) + 1
             found[one] = _function(space, dtype, number)
     for one in sorted(ufl.algorithms.analysis.extract_constants(expression), key=_count):

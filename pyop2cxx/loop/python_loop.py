@@ -280,6 +280,7 @@ class _Values:
                 self._values[...] = pack
             return
         rows = self._path.entities(item)
+        pack = pack.astype(self._values.dtype, copy=False)  # numpy.ufunc.at loses what it converts
         pack = pack.reshape(len(rows), *self._values.shape[1:])
         if self.access in _UPDATES:
             _UPDATES[self.access].at(self._values, rows, pack)
@@ -340,7 +341,7 @@ class _Block:
             places = self._mat.find_entry(int(row), cols[known])[at], i_row, i_col
             values = tensor[i][:, known].transpose(1, 0, 2)[kept]
             if self.access == INC:
-                np.add.at(self._values, places, values)
+                np.add.at(self._values, places, values.astype(self._values.dtype, copy=False))
             else:
                 self._values[places] = values
 

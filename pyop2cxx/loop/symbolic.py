@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.base.arrays import core_dtype
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.kernel.kernel import free_names
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.runtime import runtime
@@ -221,6 +222,11 @@ def _node(
             **usual,
         )
     if part.kind is Kind.TOTAL:
+        if stored is not None:
+            raise UnsupportedError(
+                f"argument {part.number}, {type(part.data).__name__} '{part.data.name}': a row of "
+                "a Global is summed in its own memory, so that compute cannot differ from dtype"
+            )
         if part.access != READ:
             return _core.GlobalReduce(dim=dim, **usual)
         return _core.GlobalRead(dtype=usual["dtype"], dim=dim, alias=alias)

@@ -158,6 +158,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder: Path = tmp_path_factory.mktemp("kernels")
     lines = [INCLUDES]
     for name, case in COMPILED.items():
+        if name.startswith("narrow_"):
+            continue
         kernel = case.problem().kernel
         inside = f"{name}_{kernel.name}"
         lines += [f"#define {kernel.name} {inside}", kernel.code]
@@ -199,7 +201,7 @@ def called(address: int) -> Callable[..., None]:
 def test_loops_of_every_kind(name: str, library: ctypes.CDLL) -> None:
     case = COMPILED[name]
     problem = case.problem()
-    address = ctypes.c_void_p.in_dll(library, name).value
+    address = ctypes.c_void_p.in_dll(library, name.removeprefix("narrow_")).value
     assert address is not None
     PythonLoop(called(address), problem.iterset, *problem.args, **problem.options).compute()
     if problem.check is not None:

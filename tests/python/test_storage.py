@@ -312,3 +312,73 @@ def test_chains_are_right(backend: str) -> None:
             results.append(q.data_ro.copy())
     bound = 16 * EPS * np.abs(results[0]).max()
     np.testing.assert_allclose(results[1], results[0], rtol=0, atol=bound)
+
+
+def test_rows_of_a_global_stay_in_their_own_memory() -> None:
+    problem = next(case for case in CASES if case.name == "mixed_matrix_with_a_global").problem()
+    mat = op2.Mat(problem.args[0].data.sparsity, "float32", compute="float64")
+    args = (problem.args[0].of(mat), *problem.args[1:])
+    with pytest.raises(UnsupportedError, match="a row of a Global is summed in its own memory"):
+        op2.par_loop(problem.kernel, problem.iterset, *args)
+
+
+def test_scans_and_products_of_matrices() -> None:
+    cells, nodes = op2.Set(3), op2.Set(4)
+    ends = op2.Map(cells, nodes, 2, [0, 1, 1, 2, 2, 3])
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]), "float32",
+                  compute="float64")  # fmt: skip
+    text = "void k(double *A) { A[0] += 1; A[1] -= 1.0 / 3; A[2] -= 1.0 / 3; A[3] += 1; }"
+    op2.par_loop(op2.Kernel(text, "k"), cells, mat(op2.INC, (ends, ends)))
+    assert mat.array.dtype == np.float32
+    assert mat.duplicate().compute == np.float64
+    dense = np.zeros((4, 4), np.float32)
+    for i in range(3):
+        dense[i : i + 2, i : i + 2] += np.array([[1, -1 / 3], [-1 / 3, 1]])
+    np.testing.assert_allclose(mat.values, dense, rtol=EPS)
+    x = op2.Dat(nodes, [1.0, 2.0, 3.0, 4.0], "float32", compute="float64")
+    product = mat * x
+    np.testing.assert_allclose(product.data_ro, dense @ x.data_ro, rtol=4 * EPS)
+
+
+def test_forms_see_compute() -> None:
+    ufl = pytest.importorskip("ufl")
+    pytest.importorskip("ffcx")
+    from pyop2cxx import fem, mesh
+
+    square = mesh.square_mesh(4)
+    space = fem.FunctionSpace(square, ("P", 2))
+    found = []
+    for dtype in ("float32", "float64"):
+        k = fem.Function(space, dtype, "k", compute="float64")
+        fem.interpolate(lambda x: 1 + x[0] * x[1] / 3, k)
+        u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+        form = fem.Form(k * ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx)
+        matrix = fem.assemble(form, tensor=op2.Mat(form.sparsity, dtype, compute="float64"))
+        vector = fem.assemble(
+            k * v * ufl.dx, tensor=fem.Function(space, dtype, "b", compute="float64")
+        )
+        assert form.dtype == np.float64
+        assert matrix.array.dtype == vector.values.dtype == np.dtype(dtype)
+        copied = k.copy()
+        assert (copied.dat.dtype, copied.dat.compute) == (np.dtype(dtype), np.dtype("float64"))
+        found.append((matrix.array.astype(float), vector.values.astype(float)))
+    for narrow, wide in zip(*found, strict=True):
+        np.testing.assert_allclose(narrow, wide, rtol=0, atol=8 * EPS * np.abs(wide).max())
+    with pytest.raises(UsageError, match="a Dat has a compute of its own"):
+        fem.Function(space, dat=k.dat, compute="float64")
+
+
+def test_problems_are_solved_for_narrow_functions() -> None:
+    ufl = pytest.importorskip("ufl")
+    pytest.importorskip("ffcx")
+    from pyop2cxx import fem, mesh
+
+    space = fem.FunctionSpace(mesh.square_mesh(8), ("P", 1))
+    u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+    a = (ufl.inner(ufl.grad(u), ufl.grad(v)) + u * v) * ufl.dx
+    found = []
+    for dtype in ("float32", "float64"):
+        x = fem.Function(space, dtype, "x", compute="float64")
+        fem.solve(a == v * ufl.dx, x, ksp_type="cg", pc_type="jacobi", ksp_rtol=1e-10)
+        found.append(x.values.astype(float))
+    np.testing.assert_allclose(found[0], found[1], rtol=4 * EPS)
