@@ -43,9 +43,17 @@ if TYPE_CHECKING:
 
 
 class Airfoil:
-    """The problem on one mesh: its data, and the five loops prepared once."""
+    """The problem on one mesh: its data, and the five loops prepared once.
 
-    def __init__(self, mesh: AirfoilMesh, strategy: str | None = None) -> None:
+    Args:
+        mesh: The mesh.
+        strategy: How interior and boundary fluxes are added up.
+        stored: Dtype of state, residuals and coordinates in memory; kernels see doubles.
+    """
+
+    def __init__(
+        self, mesh: AirfoilMesh, strategy: str | None = None, stored: str = "float64"
+    ) -> None:
         nodes = op2.Set(mesh.n_nodes, "nodes")
         cells = op2.Set(mesh.n_cells, "cells")
         edges = op2.Set(mesh.n_edges, "edges")
@@ -56,12 +64,13 @@ class Airfoil:
         b2n = op2.Map(bedges, nodes, 2, mesh.bedge2node, "bedge2node")
         b2c = op2.Map(bedges, cells, 1, mesh.bedge2cell, "bedge2cell")
         # copies: loops wait in a chain only on memory that nobody else can write to
-        x = op2.Dat(nodes**2, mesh.x.copy(), name="x")
+        apart = {"dtype": stored, "compute": "float64"}
+        x = op2.Dat(nodes**2, mesh.x.copy(), name="x", **apart)
         bound = op2.Dat(bedges, mesh.bound.copy(), name="bound")
-        q = op2.Dat(cells**4, np.tile(free_stream(), (mesh.n_cells, 1)), name="q")
+        q = op2.Dat(cells**4, np.tile(free_stream(), (mesh.n_cells, 1)), name="q", **apart)
         qold = op2.Dat(cells**4, name="qold")
         adt = op2.Dat(cells, name="adt")
-        res = op2.Dat(cells**4, name="res")
+        res = op2.Dat(cells**4, name="res", **apart)
         qinf = op2.Global(4, free_stream(), name="qinf")
         rms = op2.Global(1, 0.0, name="rms")
         self.q, self.rms, self.n_cells = q, rms, mesh.n_cells
@@ -228,6 +237,12 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--iterations", type=int, default=1000, help="default: %(default)s")
     parser.add_argument("--strategy", help="how interior and boundary fluxes are added up")
     parser.add_argument(
+        "--stored",
+        default="float64",
+        choices=("float64", "float32"),
+        help="state, residuals and coordinates in memory; kernels see doubles",
+    )
+    parser.add_argument(
         "--chain", action="store_true", help="let the loops of an iteration be combined"
     )
     parser.add_argument("--plot", type=Path, help="draw the Mach number into this file")
@@ -261,7 +276,7 @@ def main(
     )
     if options.write_mesh:
         write_mesh(mesh, options.write_mesh)
-    airfoil = Airfoil(mesh, options.strategy)
+    airfoil = Airfoil(mesh, options.strategy, options.stored)
     with op2.profile() if options.profile else nullcontext() as profile:
         result = run(airfoil, options.iterations, chain=options.chain)
     stream = measure(1 if options.backend == "sequential" else threads)

@@ -382,3 +382,19 @@ def test_problems_are_solved_for_narrow_functions() -> None:
         fem.solve(a == v * ufl.dx, x, ksp_type="cg", pc_type="jacobi", ksp_rtol=1e-10)
         found.append(x.values.astype(float))
     np.testing.assert_allclose(found[0], found[1], rtol=4 * EPS)
+
+
+def test_airfoil_with_narrow_state() -> None:
+    sys.path.insert(0, str(Path(__file__).parents[2] / "demos"))
+    from airfoil import Airfoil
+
+    from pyop2cxx.mesh.airfoil import airfoil_arrays
+
+    changes = []
+    for stored in ("float64", "float32"):
+        problem = Airfoil(airfoil_arrays(8, 12), stored=stored)
+        for _ in range(5):
+            problem.iterate()
+        assert problem.q.dtype == np.dtype(stored)
+        changes.append(problem.change())
+    assert changes[1] == pytest.approx(changes[0], rel=1e-3)
