@@ -432,7 +432,8 @@ class Packer {
   void add_indirect(std::size_t i, const IndirectDat& dat) {
     PackedArg& packed = packed_.args.back();
     if (is_listed(i)) return pass(i, kir::name(packed.data));
-    if (const auto earlier = earlier_pack(loop_, i)) {
+    const auto earlier = earlier_pack(loop_, i);
+    if (earlier && !is_listed(*earlier)) {
       if (!is_unique_) packed_.kept.insert(packed_.kept.end(), {packed.data, packed.map});
       return share_pack(i, *earlier);
     }

@@ -196,6 +196,7 @@ class ParLoop(Fixed, Shown):
         """Check that the kernel takes the arguments, or call the kernel from a wrapper."""
         kernel = self.kernel
         check_text(kernel)
+        ragged.check_kernel(kernel, self.parts, self.label)
         if kernel.abi != "2026":
             self._adapt_older_kernel()
         elif needs_wrapper(kernel):

@@ -10,10 +10,12 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.data.ragged import Counts, RaggedMap
 from pyop2cxx.exceptions import MapValueError, UnsupportedError, UsageError
+from pyop2cxx.kernel.shapes import needs_wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.pipeline.request import Request
 
@@ -48,6 +50,21 @@ def check_counts(parts: Sequence[Part], what: str) -> None:
                 f"goes by Map '{map_.name}', whose rows are of other lengths; pass "
                 f"{map_.name}.counts(op2.READ)"
             )
+
+
+def check_kernel(kernel: Kernel, parts: Sequence[Part], what: str) -> None:
+    """Check that a kernel takes rows of any length: flat pointers, in today's convention.
+
+    Raises:
+        UnsupportedError: A wrapper would be needed, which has arrays of constant length.
+    """
+    maps = ragged_maps(parts)
+    if maps and (kernel.abi != "2026" or needs_wrapper(kernel)):
+        raise UnsupportedError(
+            f"{what}: the kernel takes arrays of constant length, or follows an older convention, "
+            f"but rows of Map '{maps[0].name}' differ in length; declare flat pointers, and write "
+            "q[i * n + j] for q[i][j]"
+        )
 
 
 def _has_equal_rows(one: RaggedMap, other: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.data.dats import Dat
 from pyop2cxx.data.mats import Mat
+from pyop2cxx.data.ragged import RaggedMap
 from pyop2cxx.io.pyvista import grid as grid
 from pyop2cxx.mesh.mesh import Mesh
 from pyop2cxx.reports.small_pictures import picture as picture
@@ -75,9 +76,15 @@ def _of_map(path: Map) -> Rows:
     rows = [
         ("from", f"Set '{path.iterset.name}', {_count(path.iterset)} entities"),
         ("to", f"Set '{path.toset.name}', {_count(path.toset)} entities"),
-        ("arity", str(path.arity)),
+        _length_of_rows(path),
     ]
     return [*rows, ("values", _preview(path.values))] if path.has_values else rows
+
+
+def _length_of_rows(path: Map) -> tuple[str, str]:
+    if isinstance(path, RaggedMap):
+        return "entries of a row", f"{path.shortest} to {path.longest}, {path.mean:.3g} on average"
+    return "arity", str(path.arity)
 
 
 def _of_sparsity(sparsity: Sparsity) -> Rows:

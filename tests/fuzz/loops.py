@@ -29,7 +29,10 @@ MOST_VALUES = 8  # that one argument points to
 MOST_OF_MATRIX = 100_000  # entries, as a dense array
 MATRIX = "a matrix"
 FACETS = "ON_INTERIOR_FACETS"
-KINDS = ("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums", "effects")
+KINDS = (
+    *("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums", "effects"),
+    "ragged",
+)
 """What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
 
@@ -46,6 +49,7 @@ class Path:
         order: It is a Map in another order: which of its entries comes where; empty for none.
         through: It is composed: the element of an inner Set that each element leads to first.
         quotients: Where in a periodic column each entry starts to be counted; empty if it is none.
+        more: It is ragged: entries of each row behind those that kernels use; empty if it is not.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Path:
     order: list[int] = field(default_factory=list)
     through: list[int] = field(default_factory=list)
     quotients: list[int] = field(default_factory=list)
+    more: list[list[int]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -337,7 +342,27 @@ class Maker:
         self.loop.kernel = self.grammar.main(self.parameters, self.writes, n)
         self.loop.kernel.effects = self.seed if "effects" in self.kinds else None
         self._tolerances()
+        if "ragged" in self.kinds:
+            self._ragged()
         return self.loop
+
+    def _ragged(self) -> None:
+        """Let some Maps be ragged, with more entries where those change nothing."""
+        if self.loop.extruded:
+            return
+        refused = [p for a in self.loop.args if a.columns or a.fields for p in (a.path, a.columns)]
+        refused += [field.path for arg in self.loop.args for field in arg.fields]
+        for path in self.loop.paths_used():
+            is_plain = not (path.order or path.through) and all(min(row) >= 0 for row in path.rows)
+            if not is_plain or any(path is one for one in refused) or self.chance(0.2):
+                continue
+            accesses = {arg.access for arg in self.loop.args if arg.path is path}
+            most = 0 if accesses & {"WRITE", "RW"} else 3
+            size = self.loop.sets[path.target][1]
+            path.more = [
+                [self.random.randrange(size) for _ in range(self.random.randint(0, most))]
+                for _ in path.rows
+            ]
 
     def _outside(self) -> None:
         """Make what is beside the kernel in its text."""
@@ -634,7 +659,7 @@ def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
         kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
             entries lead nowhere, structures, matrices of all types and of set entries, structures
             that hold others and are values of expressions, more elements that add to more Dats,
-            effects inside of expressions.
+            effects inside of expressions, ragged Maps.
             Without them a seed is the loop it always was.
     """
     return Maker(seed, kinds).made()

@@ -155,6 +155,9 @@ def _path(path: Path, source_set: str) -> list[str]:
             f"{_array(values, width)})"
         )
         return [*lines, f"{path.name} = op2.ComposedMap({path.name}_b, {path.name}_a)"]
+    if path.more:
+        all_rows = [row + rest for row, rest in zip(rows, path.more, strict=True)]
+        return [f"{name} = op2.RaggedMap({source_set}, {path.target}, {all_rows})"]
     more = f", offset={offsets}" if offsets else ""
     more += f", offset_quotient={quotients}" if quotients else ""
     lines.append(

@@ -137,6 +137,7 @@ def fewer_cells(loop: Loop, n: int) -> bool:
     for path in loop.paths_used():
         path.rows = path.rows[:n]
         path.through = path.through[:n]
+        path.more = path.more[:n]
     for data in {
         id(arg.data): arg.data for arg in loop.leaves() if arg.data.on == "cells"
     }.values():

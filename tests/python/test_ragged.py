@@ -489,3 +489,36 @@ def test_saved_graphs_name_the_map(tmp_path: Path) -> None:
     graph = op2.record(lambda: sum_twice(paths, s, g))
     with pytest.raises(UnsupportedError, match="reached by the ragged Map 'faces_of'"):
         graph.save(tmp_path / "graph")
+
+
+def test_one_dat_is_read_in_place_and_packed() -> None:
+    cells, faces, paths = small()
+    q, g = op2.Dat(faces, [1.0, 2.0, 3.0, 4.0, 5.0]), op2.Dat(cells)
+    text = """
+    void both(double *g, const double *p, const double *q, const int *n) {
+      *g = 0;
+      for (int i = 0; i < *n; i++) *g += p[i] + 10 * *q++;
+    }
+    """
+    values = q(READ, paths), q(READ, paths), paths.counts(READ)
+    op2.par_loop(op2.Kernel(text, "both"), cells, g(WRITE), *values)
+    assert g.data_ro.tolist() == [66.0, 99.0]
+
+
+def test_kernels_with_arrays_of_constant_length_are_refused() -> None:
+    cells, faces, paths = small()
+    q, g = op2.Dat(faces**2), op2.Dat(cells)
+    args = g(WRITE), q(READ, paths), paths.counts(READ)
+    text = "void k(double *g, double q[3][2], const int *n) { *g = q[0][1]; }"
+    with pytest.raises(
+        UnsupportedError, match=r"constant length, .* rows of Map 'faces_of' differ"
+    ):
+        op2.par_loop(op2.Kernel(text, "k"), cells, *args)
+    older = op2.Kernel("void k(double *g, double **q, int *n) { *g = q[0][1]; }", "k", abi="2016")
+    with pytest.raises(UnsupportedError, match="older convention"):
+        op2.par_loop(older, cells, *args)
+
+
+def test_notebooks_show_the_lengths_of_rows() -> None:
+    _, _, paths = small()
+    assert "2 to 3, 2.5 on average" in paths._repr_html_()

@@ -70,6 +70,19 @@ TEST(Ragged, HasPacksOfAsManyRowsAsThereAre) {
   EXPECT_EQ(text.find("q_pack"), std::string::npos) << text;
 }
 
+TEST(Ragged, PacksWhatAnotherParameterReadsInPlace) {
+  ir::Loop loop = make_loop({indirect("p", Access::read, 0, 1, {0, 0}),
+                             indirect("q", Access::read, 0, 1, {0, 0}), direct("g", Access::write)},
+                            cells_to_faces());
+  auto kernel = std::make_shared<kernel::Kernel>(*loop.members[0].kernel);
+  kernel->body->functions.back().body.push_back(
+      {kernel::Evaluate{{kernel::Call{"sqrt"}, {testing::name_of_variable("q")}, {}, 1}}, 1});
+  loop.members[0].kernel = std::move(kernel);
+  const std::vector<MapFacts> facts = testing::no_facts(loop);
+  EXPECT_EQ(packed_ragged(loop, facts, {}), (std::vector<std::size_t>{1}));
+  EXPECT_NE(ragged_body(loop).find("kernel(p, q_pack, "), std::string::npos) << ragged_body(loop);
+}
+
 TEST(Ragged, IsRefusedWhereRowsMustBeEqual) {
   const ir::Loop loop = by_faces();
   const std::vector<MapFacts> facts = testing::no_facts(loop);
