@@ -39,12 +39,12 @@ TEST(LeavesImpl, NoRowsAreNothing) {
   const std::vector<double> values{1.0};
   std::vector<double> to{7.0};
   gather<double, int>(values.data(), {}, 1, to.data());
-  convert<double, double>({}, to.data());
+  convert<double, double>({}, to.data(), Casting::fitting);
   scan<double>({}, 1, to.data());
   EXPECT_EQ(to, std::vector{7.0});
   EXPECT_EQ(inner<double>({}, values.data()), 0.0);
   gather<double, int>(values.data(), {}, 1, nullptr);  // which has no place for a row
-  convert<float, double>({}, nullptr);
+  convert<float, double>({}, nullptr, Casting::fitting);
 }
 
 }  // namespace
