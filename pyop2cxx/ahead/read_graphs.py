@@ -95,7 +95,8 @@ class GraphParts:
             return Map(start, end, given["arity"], values, name, *offsets)
         if kind == "Dat":
             home = self.things[given["set"]] ** tuple(given["dim"])
-            return Dat(home, values, name=name, layout=given["layout"])
+            apart = given.get("compute")
+            return Dat(home, values, name=name, layout=given["layout"], compute=apart)
         dim = tuple(given.get("dim", ()))
         if kind == "Global":
             return Global(dim, values, name=name)
@@ -129,7 +130,8 @@ class GraphParts:
     def _mat(self, given: Mapping[str, Any], values: Array | None) -> Mat:
         rows, columns = (self.things[side["set"]] ** tuple(side["dim"]) for side in given["sides"])
         pairs = [(self.things[row], self.things[column], None) for row, column in given["pairs"]]
-        made: Mat = Mat(Sparsity((rows, columns), pairs), dtype=given["dtype"], name=given["name"])
+        places, apart = Sparsity((rows, columns), pairs), given.get("compute")
+        made: Mat = Mat(places, dtype=given["dtype"], name=given["name"], compute=apart)
         made.allocated("load_graph")
         assert values is not None
         n_bytes = made.buffer.n_bytes

@@ -235,6 +235,8 @@ class _Writer:
         values = _values(thing)
         if values is not None:
             described |= {"dtype": values.dtype.name, "size": int(values.size)}
+        if isinstance(thing, Dat | Mat) and thing.compute != thing.dtype:
+            described["compute"] = thing.compute.name
         self._objects.append(described)
         self._things.append(thing)
         self._values.append(values)

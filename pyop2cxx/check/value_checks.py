@@ -25,6 +25,7 @@ from pyop2cxx.loop.parts import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyop2cxx.base.arrays import Array
     from pyop2cxx.loop.parts import Part
     from pyop2cxx.sets.maps import Map
 
@@ -43,6 +44,7 @@ class WatchedArguments:
     def __init__(self, loop: Any, *, debug: bool, checked: bool) -> None:
         self._loop, self._debug, self._checked = loop, debug, checked
         self._given_anew: list[tuple[Any, int]] = []
+        self._infinite: dict[int, Array] = {}
         if checked and loop.kernel.core.body is None:
             _warn_of_opaque(loop, stacklevel=user_stacklevel())
 
@@ -50,6 +52,9 @@ class WatchedArguments:
         """Raise if the loop must not run."""
         if self._debug:
             check_before(self._loop.kernel.shown_name, self._loop.parts)
+        self._infinite = {
+            part.data.uid: np.isinf(_rows(part)) for part in self._loop.parts if _is_rounded(part)
+        }
         check_maps(self._loop)
         if self._checked:
             self._given_anew = numberings_after(self._loop, check=True)
@@ -62,6 +67,39 @@ class WatchedArguments:
         note_numberings(self._given_anew)
         if self._debug:
             check_after(self._loop.kernel.shown_name, self._loop.parts)
+        for part in self._loop.parts:
+            if _is_rounded(part):
+                _check_range(self._loop.kernel.shown_name, part, self._infinite[part.data.uid])
+
+
+def _is_rounded(part: Part) -> bool:
+    """Say whether a part's values are rounded when they are stored."""
+    if part.access is READ or part.kind is Kind.HANDLE:
+        return False
+    return part.compute != part.dtype and part.data.host_values is not None
+
+
+def _rows(part: Part) -> Array:
+    """Return the values on the host, a row for each entity or place."""
+    part.data.use_on_host(_core.Use.read, "check", is_explicit=True)
+    values: Array = part.data.host_values
+    return values.reshape(len(values), -1) if values.size else values.reshape(0, 1)
+
+
+def _check_range(kernel: str, part: Part, before: Array) -> None:
+    """Raise ExecutionError for the first value that became infinite."""
+    bad = np.argwhere(np.isinf(_rows(part)) & ~before)
+    if bad.size == 0:
+        return
+    row, component = (int(i) for i in bad[0])
+    kind = "place" if part.is_of_matrix else "element"
+    largest = np.finfo(part.dtype).max
+    raise ExecutionError(
+        f"par_loop '{kernel}': arg {part.number}: {type(part.data).__name__} '{part.data.name}', "
+        f"{kind} {row}, component {component} became infinite when it was stored: {part.dtype} "
+        f"holds values up to {largest:.3g}, the kernel computes in {part.compute} ({len(bad)} "
+        f"values); store {part.compute}, or scale the values"
+    )
 
 
 def check_before(kernel: str, parts: Sequence[Part]) -> None:

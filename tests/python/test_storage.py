@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyop2cxx import _core, op2
-from pyop2cxx.exceptions import DataTypeError, DataValueError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import (
+    DataTypeError,
+    DataValueError,
+    ExecutionError,
+    UnsupportedError,
+    UsageError,
+)
 from pyop2cxx.runtime import runtime
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -398,3 +404,37 @@ def test_airfoil_with_narrow_state() -> None:
         assert problem.q.dtype == np.dtype(stored)
         changes.append(problem.change())
     assert changes[1] == pytest.approx(changes[0], rel=1e-3)
+
+
+# What watches and keeps loops
+
+
+def test_check_mode_names_the_first_value_beyond_memory() -> None:
+    op2.init(check=True)
+    dat = op2.Dat(op2.Set(4), [np.inf, 1.0, 3.0, 4.0], "float32", "d", compute="float64")
+    text = "void f(double *x) { x[0] = x[0] > 2.5 ? x[0] * 1e39 : x[0]; }"
+    with pytest.raises(ExecutionError, match="element 2, component 0 became infinite"):
+        op2.par_loop(op2.Kernel(text, "f"), dat.dataset.set, dat(op2.RW))
+
+
+@pytest.mark.parametrize("backend", OF_HOSTS)
+def test_graphs_are_saved_with_compute(backend: str, tmp_path: Path) -> None:
+    edges, nodes, ends = ring(7)
+    with op2.backend(backend):
+        q = op2.Dat(nodes, np.arange(7) / 3, "float32", "q", compute="float64")
+        r = op2.Dat(nodes, None, "float32", "r", compute="float64")
+        kernel = op2.Kernel(
+            "void f(const double *q, double *r) { r[0] += q[1] / 3; r[1] -= q[0]; }", "f"
+        )
+        with op2.graph("narrow") as builder:
+            builder.then(kernel, edges, q(op2.READ, ends), r(op2.INC, ends))
+        graph = builder.instantiate()
+        graph.submit()
+        expected = r.data_ro.copy()
+        r.zero()
+        graph.save(tmp_path / "saved")
+        again = op2.load_graph(tmp_path / "saved")
+        again.submit()
+        found = again.outputs["r"]
+        assert (found.dtype, found.compute) == (np.dtype("float32"), np.dtype("float64"))
+        np.testing.assert_array_equal(found.data_ro, expected)
