@@ -23,17 +23,17 @@ from pyop2cxx.base.moves import move_between
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ROUNDS = 9  # all in turn, because machines have other users
+_ROUNDS = 31  # all in turn, because machines have other users
 
 
-def medians(calls: dict[str, Callable[[], object]]) -> dict[str, float]:
+def medians(calls: dict[str, Callable[[], object]], clock: Callable[[], float]) -> dict[str, float]:
     """Seconds of each call, the median of several rounds."""
     found: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(_ROUNDS):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = clock()
             call()
-            found[name].append(time.perf_counter() - start)
+            found[name].append(clock() - start)
     return {name: statistics.median(times) for name, times in found.items()}
 
 
@@ -41,7 +41,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=5_000_000, help="values")
-    n = parser.parse_args().n
+    parser.add_argument("--cpu", action="store_true", help="processor times of the main thread")
+    given = parser.parse_args()
+    n, clock = given.n, time.thread_time if given.cpu else time.perf_counter
     wide, narrow = np.random.default_rng(1).random(n), np.zeros(n, np.float32)
     other = np.zeros(n)
     dim = 4
@@ -69,7 +71,7 @@ def main() -> None:
                 ("columns to rows", (rows, columns), "unsafe"),
             )
         }
-    found = medians(calls)
+    found = medians(calls, clock)
     for name, seconds in found.items():
         print(f"{name:45} {seconds * 1e3:8.2f} ms")
     yardstick = found["np.copyto, float64 to float32"]

@@ -104,11 +104,11 @@ void bind_moves(py::module_& core) {
           py::arg("casting"), py::arg("n_threads"), Unlocked())
       .def(
           "assign",
-          [](const Move& self, const std::string& casting, int n_threads) {
+          [](const Move& self, const std::string& casting, int n_threads, bool is_checked) {
             return move::assign(self.rows, self.to, self.from, move::casting_from(casting),
-                                n_threads);
+                                n_threads, is_checked);
           },
-          py::arg("casting"), py::arg("n_threads"), Unlocked())
+          py::arg("casting"), py::arg("n_threads"), py::arg("is_checked") = false, Unlocked())
       .def("overlaps",
            [](const Move& self) { return move::overlap(self.rows, self.to, self.from); })
       .def(

@@ -209,13 +209,13 @@ std::int64_t first_unfit(const Rows& rows, const Type& to, const Type& from, Cas
 }
 
 std::int64_t assign(const Rows& rows, const Type& to, const Type& from, Casting casting,
-                    int n_threads) {
+                    int n_threads, bool is_checked) {
   const Sides sides{bytes_of(to), bytes_of(from)};
   if (to == from && is_same(rows)) return all_fit;
   if (overlap(rows, to, from)) {
     throw UsageError("source and target overlap in memory; copy the source first");
   }
-  const std::int64_t found = first_unfit(rows, to, from, casting, n_threads);
+  const std::int64_t found = is_checked ? all_fit : first_unfit(rows, to, from, casting, n_threads);
   if (found != all_fit) return found;
   const Rows flat = flattened(rows, sides);
   const Tree tree = tree_of(flat, moving(to, from, casting));

@@ -43,9 +43,10 @@ void update_items(const Rows& rows, DType dtype, Update update, int n_threads);
 
 /// @brief Move values into another type. Of a value without a place in it the row is returned, the
 /// first, and nothing is changed.
+/// @param[in] is_checked The values are known to fit: see first_unfit.
 /// @throws UsageError for complex to real, and for memory of both that overlaps.
 [[nodiscard]] std::int64_t assign(const Rows& rows, const Type& to, const Type& from,
-                                  Casting casting, int n_threads);
+                                  Casting casting, int n_threads, bool is_checked = false);
 
 /// @brief The trees of an assignment and their bytes of scratch, for users.
 [[nodiscard]] std::string explain(const Rows& rows, const Type& to, const Type& from,

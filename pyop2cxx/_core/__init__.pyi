@@ -1203,7 +1203,12 @@ class Move:
         dim: typing.SupportsInt | typing.SupportsIndex,
         rows: typing.Annotated[numpy.typing.ArrayLike, numpy.int64] | None = None,
     ) -> None: ...
-    def assign(self, casting: str, n_threads: typing.SupportsInt | typing.SupportsIndex) -> int: ...
+    def assign(
+        self,
+        casting: str,
+        n_threads: typing.SupportsInt | typing.SupportsIndex,
+        is_checked: bool = False,
+    ) -> int: ...
     def explained(self, casting: str) -> str: ...
     def first_unfit(
         self, casting: str, n_threads: typing.SupportsInt | typing.SupportsIndex

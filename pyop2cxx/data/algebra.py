@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -639,20 +640,26 @@ def combine_values(op: str, out: Array, left: Array, right: Array) -> None:
     runtime.engine.operations.done(op, out.dtype, _core.combine, op, *columns, n_threads())
 
 
-def copy_values(target: Array, source: Array, rows: Array | None = None) -> None:
-    """Convert an array into another of equal shape, all numbers, with all threads.
+def copy_values(
+    target: Array, source: Array, rows: Array | None = None, casting: str = "unsafe"
+) -> None:
+    """Convert an array into another of equal shape, with all threads.
 
     Args:
         target: No part of the source's memory, but for components side by side.
-        source: Of numbers checked before.
+        source: Of values accepted by `casting`, as checked before.
         rows: The rows copied; None for all.
+        casting: A member of `pyop2cxx.base.conversions.CASTINGS`.
     """
-    given = (target, source) if rows is None else (target, source, rows)
-    runtime.engine.operations.done("copy", target.dtype, _copy, *given)
+    if rows is None:
+        copy = partial(_copy, casting=casting)
+        runtime.engine.operations.done("copy", target.dtype, copy, target, source)
+    else:  # a library knows whole arrays
+        _copy(target, source, rows, casting)
 
 
-def _copy(target: Array, source: Array, rows: Array | None = None) -> None:
-    move_between(target, source, rows).assign("unsafe", n_threads())
+def _copy(target: Array, source: Array, rows: Array | None = None, casting: str = "") -> None:
+    move_between(target, source, rows).assign(casting, n_threads(), is_checked=True)
 
 
 def refuse_overlap(operation: str, target: Any, *others: Any) -> None:

@@ -584,11 +584,12 @@ class Dat(DataCarrier, Algebra, HaloExchange, AsVec, WholeValues):
         source = self._brought(_core.Use.read, "copy")
         target = other._brought(_core.Use.write if whole else _core.Use.read_write, "copy")
         if subset is not None:
-            copy_values(target, source, subset.owned_indices)
+            copy_values(target, source, subset.owned_indices, casting)
         elif self.halo_valid:
-            copy_values(target, source)
+            copy_values(target, source, casting=casting)
         else:
-            copy_values(target[: self.set.size], source[: self.set.size])
+            n = self.set.size
+            copy_values(target[:n], source[:n], casting=casting)
         other._wrote(halo_valid=subset is None and self.halo_valid)
 
     def _copy_waits(self, other: Dat, casting: str) -> bool:
