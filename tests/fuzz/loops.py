@@ -8,6 +8,7 @@ interpreter with lists.
 from __future__ import annotations
 
 import math
+import struct
 from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
@@ -32,6 +33,7 @@ FACETS = "ON_INTERIOR_FACETS"
 KINDS = (
     *("mixed", "periodic", "partial", "structs", "matrices", "aggregates", "sums", "effects"),
     "ragged",
+    "narrow",
 )
 """What loops have beside the usual, if they are asked for it: see `random_loop`."""
 
@@ -73,6 +75,7 @@ class Data:
         on: Its Set; empty for a Global, MATRIX for a Mat.
         dim: Of one entity; of a Mat, the numbers of all its rows and columns.
         values: All of them, row by row.
+        is_narrow: Whether memory holds floats, where the kernel sees doubles.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Data:
     on: str
     dim: tuple[int, ...]
     values: list[Any]
+    is_narrow: bool = False
 
     @property
     def width(self) -> int:
@@ -344,7 +348,28 @@ class Maker:
         self._tolerances()
         if "ragged" in self.kinds:
             self._ragged()
+        if "narrow" in self.kinds:
+            self._narrow()
         return self.loop
+
+    def _narrow(self) -> None:
+        """Keep Dats in narrow memory where nobody sees a value that was rounded there."""
+        used = Counter(leaf.data.name for leaf in self.loop.leaves())
+        sums = {s.parameter.name: s for s in self.grammar.sums}
+        often = 16 * sum(1 for _ in self.loop.cells()) + 16
+        for arg, p in zip(self.loop.args, self.parameters, strict=False):
+            data = arg.data
+            is_alone = used[data.name] == 1 and not arg.fields and data.on not in ("", MATRIX)
+            if data.type is not DOUBLE or not is_alone or arg.access == "RW":
+                continue
+            if any(v != struct.unpack("f", struct.pack("f", v))[0] for v in data.values):
+                continue
+            data.is_narrow = True
+            size = max([p.facts.size, *map(abs, data.values)])
+            if arg.access == "INC":
+                size = often * (size + often * sums[p.name].size)
+            if arg.access != "READ":
+                arg.tolerance += 2 * FLOAT.epsilon * size
 
     def _ragged(self) -> None:
         """Let some Maps be ragged, with more entries where those change nothing."""
@@ -659,7 +684,7 @@ def random_loop(seed: int, kinds: frozenset[str] = frozenset()) -> Loop:
         kinds: Those of `KINDS` that it may have: MixedDats, periodic columns, Maps of which some
             entries lead nowhere, structures, matrices of all types and of set entries, structures
             that hold others and are values of expressions, more elements that add to more Dats,
-            effects inside of expressions, ragged Maps.
+            effects inside of expressions, ragged Maps, Dats in narrow memory.
             Without them a seed is the loop it always was.
     """
     return Maker(seed, kinds).made()

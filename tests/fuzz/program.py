@@ -194,9 +194,10 @@ def _data(arg: Arg) -> str:
         return f'{data.name} = op2.Global({dim}, {values}, "{data.type.name}")'
     extents = ", ".join(str(n) for n in data.dim)
     shape = f"({extents},)" if len(data.dim) == 1 else f"({extents})"
+    apart = ', "float32", compute="float64"' if data.is_narrow else ""
     return (
         f"{data.name} = op2.Dat({data.on} ** {shape}, "
-        f"{values}.reshape(({data.on}.total_size, *{shape})))"
+        f"{values}.reshape(({data.on}.total_size, *{shape})){apart})"
     )
 
 
