@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.algebra.convergence import Convergence, ended
-from pyop2cxx.algebra.preconditioners import factors, preconditioner
+from pyop2cxx.algebra.preconditioners import factors, of_another, preconditioner
 from pyop2cxx.exceptions import SolverOptionError
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ def solve(
     if start <= wanted:
         return guess, Convergence(reason="CONVERGED_RTOL", n_iterations=0, history=(start,))
     watch = _Watch(library, operator, rhs, start, options)
-    made = preconditioner(library, operator, options["pc_type"], kept)
+    made = preconditioner(library, options.get("P", operator), options["pc_type"], kept)
+    if "P" in options:
+        made = of_another(library, made, options["P"], rhs.dtype)
     n_left = -1
     try:
         with np.errstate(all="ignore"):  # of diverging values

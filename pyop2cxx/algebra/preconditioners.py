@@ -98,6 +98,22 @@ def preconditioner(library: Library, operator: Any, kind: str, kept: Kept) -> An
     return kept.get((library.name, kind), arrays_of(operator), lambda: make(library, operator))
 
 
+def of_another(library: Library, made: Any, matrix: Any, dtype: Any) -> Any:
+    """Return a preconditioner that computes in the dtype of its matrix, for other vectors.
+
+    Args:
+        library: Where the matrix is.
+        made: The preconditioner.
+        matrix: The matrix.
+        dtype: Of the vectors.
+    """
+
+    def apply(v: Any) -> Any:
+        return made.matvec(v.reshape(-1).astype(matrix.dtype)).astype(dtype)
+
+    return library.methods.LinearOperator(matrix.shape, matvec=apply, dtype=dtype)
+
+
 def factors(library: Library, operator: Any, kept: Kept) -> Factors:
     """Return the factors L U of a matrix.
 

@@ -26,7 +26,7 @@ from pyop2cxx.algebra.systems import (
 )
 from pyop2cxx.base import extras
 from pyop2cxx.data.mats import Mat
-from pyop2cxx.exceptions import SolverOptionError
+from pyop2cxx.exceptions import DataValueError, MatTypeError, SolverOptionError
 from pyop2cxx.interop import cupy, dlpack
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
@@ -187,7 +187,7 @@ class Solver(Shown):
         """Norms of the residual in the last solve, from the initial guess on; tuple of float."""
         return () if self._last is None else self._last.history
 
-    def solve(self, A: Mat | Operator, x: Vector, b: Vector) -> None:
+    def solve(self, A: Mat | Operator, x: Vector, b: Vector, *, P: Mat | None = None) -> None:
         """Solve ``A x = b``; x holds the initial guess before, and the solution afterwards.
 
         Args:
@@ -195,9 +195,12 @@ class Solver(Shown):
                 methods without a matrix (pc_type 'none').
             x: On the DataSet of the columns; a MixedDat for a mixed matrix; or a `fem.Function`.
             b: On the DataSet of the rows.
+            P: A Mat of the size of A, for the preconditioner alone, by SciPy: another matrix, or
+                A in narrow memory, ``op2.Mat(sparsity, "float32", compute="float64")``. None means
+                A. The method computes in the dtype of A, the preconditioner in the dtype of P.
 
         Raises:
-            MatTypeError: A is neither.
+            MatTypeError: A is neither, or P is not a Mat.
             DatTypeError: x or b is not a Dat.
             DataTypeError: The dtype of x does not hold the solution.
             DataValueError: The vectors do not fit A; A or b has a value that is not finite, or x as
@@ -210,7 +213,9 @@ class Solver(Shown):
         x, b = dat_of(x), dat_of(b)
         check_system(A, x, b)
         options = self._parameters
-        if not isinstance(A, Mat) and options["pc_type"] != "none":
+        if P is not None:
+            options = _with_matrix(options, A, P, b)
+        elif not isinstance(A, Mat) and options["pc_type"] != "none":
             raise SolverOptionError(
                 f"Solver: pc_type {options['pc_type']!r} needs a matrix; pass pc_type='none' with "
                 "a function"
@@ -250,13 +255,16 @@ class Solver(Shown):
             )
 
 
-def solve(A: Mat | Operator, x: Vector, b: Vector, **options: Any) -> Convergence:
+def solve(
+    A: Mat | Operator, x: Vector, b: Vector, *, P: Mat | None = None, **options: Any
+) -> Convergence:
     """Solve ``A x = b`` with a Solver of the given options.
 
     Args:
         A: As for `Solver.solve`.
         x: As for `Solver.solve`.
         b: As for `Solver.solve`.
+        P: As for `Solver.solve`.
         **options: As for `Solver`.
 
     Returns:
@@ -279,7 +287,7 @@ def solve(A: Mat | Operator, x: Vector, b: Vector, **options: Any) -> Convergenc
         [1.0, 2.0, 3.0]
     """
     solver = Solver(**options)
-    solver.solve(A, x, b)
+    solver.solve(A, x, b, P=P)
     assert solver.convergence is not None  # set by solve
     return solver.convergence
 
@@ -308,6 +316,38 @@ def _checked(name: str, value: Any) -> Any:
     if not good:
         raise SolverOptionError(f"Solver: option {name!r} must be {expected}, got {value!r}")
     return value
+
+
+def _with_matrix(
+    options: Mapping[str, Any], A: Mat | Operator, P: Mat, b: Vector
+) -> dict[str, Any]:
+    """Return options of a solve preconditioned by another matrix.
+
+    Raises:
+        MatTypeError: P is not a Mat.
+        DataValueError: P has another size.
+        SolverOptionError: The package does not take P, or the method uses nothing else.
+    """
+    if not isinstance(P, Mat):
+        raise MatTypeError(f"Solver: P must be a Mat, got {P!r} of type {type(P).__name__}")
+    n = flat(b).size
+    if (P.nrows, P.ncols) != (n, n):
+        raise DataValueError(
+            f"Solver: P, {P.label}, has {P.nrows} x {P.ncols} entries, the system {n} x {n}"
+        )
+    if options["package"] not in ("auto", "scipy") or options["fused"]:
+        raise SolverOptionError(
+            f"Solver: a preconditioner of another matrix, P, is for package 'scipy'; got package "
+            f"{options['package']!r}"
+        )
+    if options["ksp_type"] == "preonly" or options["pc_type"] == "none":
+        raise SolverOptionError(
+            "Solver: P is for a method with a preconditioner; got ksp_type "
+            f"{options['ksp_type']!r} and pc_type {options['pc_type']!r}"
+        )
+    if P.is_distributed:
+        raise SolverOptionError("Solver: P is for matrices of one process")
+    return {**options, "package": "scipy", "P": owned(P, on_host=True)}
 
 
 def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector) -> str:

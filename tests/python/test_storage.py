@@ -18,6 +18,8 @@ from pyop2cxx.exceptions import (
     DataTypeError,
     DataValueError,
     ExecutionError,
+    MatTypeError,
+    SolverOptionError,
     UnsupportedError,
     UsageError,
 )
@@ -438,3 +440,41 @@ def test_graphs_are_saved_with_compute(backend: str, tmp_path: Path) -> None:
         found = again.outputs["r"]
         assert (found.dtype, found.compute) == (np.dtype("float32"), np.dtype("float64"))
         np.testing.assert_array_equal(found.data_ro, expected)
+
+
+@pytest.mark.parametrize("kind", ["jacobi", "ilu", "lu"])
+def test_a_narrow_preconditioner_under_a_double_solve(kind: str) -> None:
+    pytest.importorskip("scipy")
+    edges, nodes, ends = ring(50)
+    sparsity = op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)])
+    text = "void k(double *A) { A[0] += 1.1; A[1] -= 1; A[2] -= 1; A[3] += 1.1; }"
+    wide, narrow = op2.Mat(sparsity), op2.Mat(sparsity, "float32", compute="float64")
+    for mat in (wide, narrow):
+        op2.par_loop(op2.Kernel(text, "k"), edges, mat(op2.INC, (ends, ends)))
+    b, x = op2.Dat(nodes, np.sin(np.arange(50.0))), op2.Dat(nodes)
+    went = op2.solve(wide, x, b, P=narrow, ksp_type="gmres", pc_type=kind, ksp_rtol=1e-12)
+    assert went.converged
+    exact = np.linalg.solve(wide.values, b.data_ro)
+    np.testing.assert_allclose(x.data_ro, exact, rtol=0, atol=1e-10 * np.abs(exact).max())
+    if kind == "lu":
+        assert went.n_iterations <= 4
+
+
+def test_other_uses_of_a_preconditioners_matrix_are_refused() -> None:
+    _, nodes, ends = ring(5)
+    mat = op2.Mat(op2.Sparsity((nodes**1, nodes**1), [(ends, ends, None)]))
+    large = op2.Mat(op2.Sparsity((nodes**2, nodes**2), [(ends, ends, None)]))
+    x, b = op2.Dat(nodes), op2.Dat(nodes, np.ones(5))
+    for options in (
+        {"package": "own"},
+        {"pc_type": "none"},
+        {"ksp_type": "preonly", "pc_type": "lu"},
+    ):
+        with pytest.raises(
+            SolverOptionError, match=r"Solver: (a preconditioner|P is for a method)"
+        ):
+            op2.solve(mat, x, b, P=mat, **options)
+    with pytest.raises(MatTypeError, match="P must be a Mat"):
+        op2.solve(mat, x, b, P=x)
+    with pytest.raises(DataValueError, match="10 x 10 entries, the system 5 x 5"):
+        op2.solve(mat, x, b, P=large)
