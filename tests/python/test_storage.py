@@ -478,3 +478,20 @@ def test_other_uses_of_a_preconditioners_matrix_are_refused() -> None:
         op2.solve(mat, x, b, P=x)
     with pytest.raises(DataValueError, match="10 x 10 entries, the system 5 x 5"):
         op2.solve(mat, x, b, P=large)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_loops_of_a_chain_hand_on_what_they_compute(backend: str) -> None:
+    """What the next loop gets is not rounded, and what memory gets is."""
+    cells = op2.Set(100)
+    third = op2.Kernel("void a(const double *q, double *s) { s[0] = q[0] / 3; }", "a")
+    text = "void b(const double *q, const double *s, double *r) { r[0] = 3 * s[0] - q[0]; }"
+    with op2.backend(backend):
+        q = op2.Dat(cells, np.arange(1, 101), "float32", compute="float64")
+        s, r = op2.Dat(cells, None, "float32", compute="float64"), op2.Dat(cells)
+        with op2.chain():
+            op2.par_loop(third, cells, q(op2.READ), s(op2.WRITE))
+            op2.par_loop(op2.Kernel(text, "b"), cells, q(op2.READ), s(op2.READ), r(op2.WRITE))
+        wide = np.arange(1, 101) / 3
+        np.testing.assert_array_equal(s.data_ro, wide.astype(np.float32))
+        assert np.abs(r.data_ro).max() < 1e-12
