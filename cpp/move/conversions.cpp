@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "move/conversions.hpp"
+
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,48 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string_view>
-
 #include "base/abi.h"
-#include "base/convert.hpp"
 #include "base/dtype.hpp"
 #include "move/ckernel.hpp"
+#include "move/conversions.hpp"
 
 namespace op2::move {
 
-/// @brief The casting of a name. @throws UsageError naming all castings.
-[[nodiscard]] Casting casting_from(std::string_view name);
-
 /// @brief The operation of a kernel with an old value in the target.
 enum class Update : std::uint8_t { add, min, max };
-
-/// @brief A type of values: a number of a DType, or truth in a byte.
-struct Type {
-  DType dtype = DType::float64;
-  bool is_truth = false;  ///< then dtype is uint8
-
-  bool operator==(const Type&) const = default;
-};
-
-[[nodiscard]] std::string_view name_of(const Type& type);
-
-/// @brief Whether values of a type may be of use in another: complex numbers do not become real.
-[[nodiscard]] bool are_convertible(const Type& to, const Type& from);
-
-/// @brief Whether no number of a type needs a check for another.
-[[nodiscard]] bool always_fits(const Type& to, const Type& from, Casting casting);
-
-/// @brief A leaf for calls outside of trees.
-struct Leaf {
-  Prefix prefix;
-
-  std::int64_t run(const Items& items, std::int64_t n) const {
-    return call(&prefix, items, n, nullptr);
-  }
-};
-
-/// @brief The conversion of values at strides, unsafe. @throws UsageError for complex to real.
-[[nodiscard]] Leaf conversion(const Type& to, const Type& from);
 
 // Factories: each returns the offset behind the kernel.
 
@@ -52,16 +19,6 @@ std::size_t add_copy(Builder& builder, std::size_t at, std::int64_t n_bytes, Req
 /// @brief Set items to the same value of at most 16 bytes; reads no source.
 std::size_t add_fill(Builder& builder, std::size_t at, const void* value, std::int64_t n_bytes,
                      Request request);
-
-/// @brief Convert items, all numbers; see Casting::unsafe.
-/// @param[in] are_held All items were checked before.
-/// @throws UsageError for complex to real.
-std::size_t add_convert(Builder& builder, std::size_t at, const Type& to, const Type& from,
-                        Request request, bool are_held = false);
-
-/// @brief Find the first item not held by a type; writes nothing.
-std::size_t add_check(Builder& builder, std::size_t at, const Type& to, const Type& from,
-                      Casting casting, Request request);
 
 /// @brief Combine items with their targets: `to = to op from`. Integers wrap; complex numbers have
 /// a sum only. A NaN stays. Many items with one target, of stride 0, are combined first: sums of

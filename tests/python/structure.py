@@ -77,7 +77,7 @@ CODE_LINES = 43_460
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 27_740),
-    "all rooms": (None, 59_240),
+    "all rooms": (None, 59_245),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

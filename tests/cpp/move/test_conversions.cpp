@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "move/conversions.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +10,6 @@
 
 #include "../base/message_of.hpp"
 #include "base/error.hpp"
-#include "move/leaves.hpp"
 #include "move/trees.hpp"
 #include "move/types.hpp"
 
