@@ -32,6 +32,7 @@ _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24
 _KERNEL_DIGITS = 6
 _STANDALONE = "base/standalone/fmt/format.h"  # source files include it as <fmt/format.h>
+_CONVERSIONS = "move/conversions.cpp"  # declared in the header of move/leaves.cpp
 
 
 def write(
@@ -158,7 +159,8 @@ def runtime_files(*, units: bool = True) -> list[str]:
     """
     root, found, waiting = core_folder(), set[str](), [*_FIRST]
     if units:
-        waiting += [_STANDALONE, *(str(file.relative_to(root)) for file in root.glob(_ADAPTORS))]
+        waiting += [_STANDALONE, _CONVERSIONS]
+        waiting += [str(file.relative_to(root)) for file in root.glob(_ADAPTORS)]
     while waiting:
         name = waiting.pop()
         if name in found:
