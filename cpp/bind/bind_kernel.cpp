@@ -29,6 +29,7 @@
 #include "kernel/plain.hpp"
 #include "kernel/stores.hpp"
 #include "kernel/structures.hpp"
+#include "kernel/team_calls.hpp"
 #include "kernel/teams.hpp"
 #include "kernel/types.hpp"
 #include "kernel/unique_names.hpp"
@@ -233,8 +234,18 @@ std::vector<kernel::Parameter> parameters_from(const py::handle& wire) {
 
 using Wire = py::typing::Tuple<py::object, py::ellipsis>;
 
+kernel::FunctionDef function_from(const py::handle& wire) {
+  const auto tuple = wire.cast<py::tuple>();
+  return {.name = tuple[0].cast<std::string>(),
+          .result = type_from(tuple[1]),
+          .parameters = parameters_from(tuple[2]),
+          .body = body_from(tuple[3]),
+          .line = tuple[4].cast<int>(),
+          .vector_text = tuple[7].cast<std::string>()};
+}
+
 kernel::KernelBody kernel_body_from(const Wire& functions, const Wire& tables,
-                                    const Wire& structures) {
+                                    const Wire& structures, const Wire& teams) {
   kernel::KernelBody body{.tables = variables_from(tables), .functions = {}};
   for (const py::handle item : structures) {
     const auto tuple = item.cast<py::tuple>();
@@ -242,14 +253,12 @@ kernel::KernelBody kernel_body_from(const Wire& functions, const Wire& tables,
                                .members = parameters_from(tuple[1]),
                                .line = tuple[2].cast<int>()});
   }
-  for (const py::handle item : functions) {
+  for (const py::handle item : functions) body.functions.push_back(function_from(item));
+  for (const py::handle item : teams) {
     const auto tuple = item.cast<py::tuple>();
-    body.functions.push_back({.name = tuple[0].cast<std::string>(),
-                              .result = type_from(tuple[1]),
-                              .parameters = parameters_from(tuple[2]),
-                              .body = body_from(tuple[3]),
-                              .line = tuple[4].cast<int>(),
-                              .vector_text = tuple[7].cast<std::string>()});
+    body.team_functions.push_back({.function = function_from(tuple[0]),
+                                   .n_lanes = tuple[1].cast<int>(),
+                                   .n_shared = tuple[2].cast<std::int64_t>()});
   }
   return kernel::without_structures(kernel::infer_types(std::move(body)));
 }
@@ -403,7 +412,7 @@ void bind_types(py::module_& core) {
 
   py::class_<kernel::KernelBody>(core, "KernelBody")
       .def(py::init(&kernel_body_from), py::arg("functions"), py::arg("tables"),
-           py::arg("structures") = py::tuple())
+           py::arg("structures") = py::tuple(), py::arg("teams") = py::tuple())
       .def_property_readonly("parameters",
                              [](const kernel::KernelBody& body) { return body.entry().parameters; })
       .def(
@@ -462,14 +471,15 @@ void bind_kernel(py::module_& core) {
              kernel->has_signature = !parameters.is_none();
              if (kernel->has_signature) kernel->parameters = parameters_from(parameters);
              kernel->body = std::move(body);
+             std::optional<kernel::TeamForm> team;
+             if (kernel->body) team = kernel::team_form_of_calls(*kernel->body);
              if (auto made =
                      contract && kernel->body ? kernel::contracted(*kernel->body) : std::nullopt) {
-               if (auto team = kernel::team_form(*kernel->body)) {
-                 kernel->team = std::make_shared<const kernel::TeamForm>(std::move(*team));
-               }
+               if (!team) team = kernel::team_form(*kernel->body);
                kernel->body = std::move(made->body);
                kernel->contraction = made->done;
              }
+             if (team) kernel->team = std::make_shared<const kernel::TeamForm>(std::move(*team));
              kernel->text = std::move(text);
              kernel->opaque_reason = std::move(opaque_reason);
              kernel->cpp = cpp;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -301,6 +302,17 @@ struct Structure {
   bool operator==(const Structure& other) const;
 };
 
+/// @brief A function as the lanes of a block carry it out together.
+///
+/// It has three more parameters than the function of its name: the lane, the number of lanes, and
+/// memory that they share. It calls `team_barrier`, also for what callers did before.
+struct TeamFunction {
+  FunctionDef function;
+  int n_lanes = 0;  ///< that have work at the same time; any number is right
+  std::int64_t n_shared = 0;
+  bool operator==(const TeamFunction&) const = default;
+};
+
 /// @brief A kernel as the front end understood it.
 ///
 /// Only what the entry function reaches is kept. Functions stand callee first, so the entry
@@ -309,6 +321,7 @@ struct KernelBody {
   std::vector<Variable> tables;  ///< file-scope constants, in the user's order
   std::vector<FunctionDef> functions;
   std::vector<Structure> structures = {};  ///< what is inside of another stands before it
+  std::vector<TeamFunction> team_functions = {};
   bool operator==(const KernelBody&) const = default;
 
   [[nodiscard]] const FunctionDef& entry() const { return functions.back(); }
@@ -337,6 +350,7 @@ struct TeamForm {
   int n_lanes = 0;  ///< that have work at the same time; any number is right
   std::int64_t n_shared = 0;
   Base base = Base::float64;
+  std::set<int> shared_parameters = {};  ///< that must lead to memory of the block
 };
 
 /// @brief A user's kernel, immutable once built; passed around as shared_ptr<const Kernel>.

@@ -208,7 +208,9 @@ Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) 
   if (loop.members.size() > 1) return no("several kernels are called for each element");
   const kernel::Kernel& kernel = ir::kernel_of(loop);
   if (kernel.team == nullptr) {
-    return no("the kernel is not a nest of sums by dimension alone, which lanes could share");
+    return no(
+        "the kernel is neither a nest of sums by dimension nor made of calls of dense algebra, "
+        "which lanes could share");
   }
   if (!loop.constants.empty()) return no("the kernel uses a Const");
   if (has_columns(loop)) return no("the Set has layers, or rows of a Map are chosen");
@@ -218,6 +220,10 @@ Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) 
         std::holds_alternative<ir::GlobalReduce>(arg) || std::holds_alternative<ir::MatArg>(arg);
     if (is_other || ir::is_part(loop, i)) {
       return no(describe(loop, i) + " is a sum over all elements, a matrix or a part of a Dat");
+    }
+    if (std::holds_alternative<ir::GlobalRead>(arg) &&
+        kernel.team->shared_parameters.contains(ir::parameter_of(loop, i))) {
+      return no(describe(loop, i) + " is handed to a function of dense algebra; copy it first");
     }
   }
   if (const auto bytes = team_bytes(loop, *kernel.team); bytes > most_shared_bytes) {

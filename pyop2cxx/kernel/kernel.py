@@ -529,7 +529,8 @@ def _body_of(
     if not parsed.functions:
         return None, parsed
     try:
-        return _core.KernelBody(parsed.functions, parsed.tables, parsed.structures), parsed
+        body = _core.KernelBody(parsed.functions, parsed.tables, parsed.structures, parsed.teams)
+        return body, parsed
     except UnsupportedError as reason:
         text = given.code if given.source is None else given.source.resolved
         named = dict.fromkeys((*given.headers, *known_headers.included(text)))

@@ -69,8 +69,8 @@ class Dense(NamedTuple):
                 "tiled_rows": _tiled(sizes["m"], _ROWS),
                 "tiled_columns": _tiled(sizes["n"], _COLUMNS),
             }
-            given = {"is_scaled": self.is_scaled, "transposed": transposed, **sizes}
-            return render("kernels/dense_product.c.j2", {**common, **given, **tiles})
+            given = {"is_scaled": self.is_scaled, "transposed": transposed, "is_team": False}
+            return render("kernels/dense_product.c.j2", {**common, **given, **tiles, **sizes})
         common |= {"what": what, "n": sizes["n"]}
         single = "f" if self.dtype in ("float32", "complex64") else ""
         absolute = ("cabs" if self.dtype in REAL else "fabs") + single
@@ -82,6 +82,37 @@ class Dense(NamedTuple):
         real = c_name(REAL.get(self.dtype, self.dtype))
         given = {"m": sizes["m"], "real": real, "abs": absolute}
         return render("kernels/dense_pivots.c.j2", {**common, **given})
+
+    def team(self) -> Team | None:
+        """Return the same function for the lanes of a block; None: there is none."""
+        what, transposed, sizes = self._written()
+        m, n = sizes["m"], sizes["n"]
+        common: dict[str, object] = {"name": self.name, "scalar": c_name(self.dtype)}
+        if what == "gemm":
+            rows, columns = _team_tile(m, n)
+            tiles = {"tiled_rows": _tiled(m, rows), "tiled_columns": _tiled(n, columns)}
+            given = {"is_scaled": self.is_scaled, "transposed": transposed, "is_team": True}
+            context = {**common, **given, **tiles, **sizes}
+            text = render("kernels/dense_product.c.j2", context)
+            return Team(text, m * n // (rows * columns), 0)
+        if what == "det" or n <= 3 or self.dtype in REAL:
+            return None
+        m = n if what == "inverse" else m
+        ld = n + 1 - n % 2
+        share = 1 << max(0, (32 // n).bit_length() - 1)
+        # of the row that substitution backwards takes away from row i
+        upper = f"f[{ld} * i + k]" if what in ("solve", "inverse") else f"f[{ld} * k + i]"
+        common |= {"n": n, "m": m, "ld": ld, "upper": upper}
+        n_shared = n * (ld + 1)
+        if what == "trsm":
+            context = {**common, "transposed": transposed}
+            return Team(
+                render("kernels/dense_team_trsm.c.j2", context), n * min(m, share), n_shared
+            )
+        single = "f" if self.dtype == "float32" else ""
+        names = {"real": c_name(self.dtype), "abs": f"fabs{single}", "sqrt": f"sqrt{single}"}
+        context = {**common, "what": what, "share": share, **names}
+        return Team(render("kernels/dense_team.c.j2", context), n * share, n_shared)
 
     def vector_text(self) -> str:
         """Return the body for compilers of hosts, with vectors along rows; empty: there is none."""
@@ -109,6 +140,27 @@ class Dense(NamedTuple):
             rows, columns = (columns, rows) if transposed else (rows, columns)
             sizes = {"m": rows, "n": 1, "k": columns}
         return what, transposed, sizes
+
+
+class Team(NamedTuple):
+    """A function carried out by the lanes of a block.
+
+    Attributes:
+        text: C, with the number of the lane, that of lanes and shared memory as last parameters.
+        n_lanes: Lanes with work at the same time; any number is right.
+        n_shared: Numbers of shared memory.
+    """
+
+    text: str
+    n_lanes: int
+    n_shared: int
+
+
+def _team_tile(m: int, n: int) -> tuple[int, int]:
+    """Return extents of the tile of a lane: as large as leaves work for a warp."""
+    tiles = [(r, c) for r in (1, 2, 3, 4) for c in (1, 2, 3, 4) if m % r == n % c == 0]
+    full = [(r, c) for r, c in tiles if m * n >= 32 * r * c]
+    return max(full or [(1, 1)], key=lambda tile: (tile[0] * tile[1], tile[1]))
 
 
 def _machine(sizes: dict[str, int], widest: int, n_sums: int, dtype: str) -> dict[str, object]:

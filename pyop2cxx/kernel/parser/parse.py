@@ -27,6 +27,7 @@ from pyop2cxx.kernel.parser.wire import (
     Parameter,
     ParsedKernel,
     Structure,
+    TeamFunction,
     Variable,
 )
 
@@ -128,7 +129,8 @@ def parse_c(
         why = "a header of C's stands behind macros of the text, which it goes by"
         return ParsedKernel(_signature(text, name), (), (), source.headers, why)
     includes = (*source.headers, *more)
-    return ParsedKernel(functions[-1].parameters, functions, kept, includes, "", structures)
+    signature = functions[-1].parameters
+    return ParsedKernel(signature, functions, kept, includes, "", structures, _teams(scope))
 
 
 def _check_brackets(source: Preprocessed, text: str) -> None:
@@ -303,13 +305,27 @@ def _read_file(tree: Tree, scope: Scope) -> tuple[list[Function], list[Variable]
 
 def _dense_functions(scope: Scope) -> list[Function]:
     """Read the functions of dense algebra called by the text."""
-    found: list[Function] = []
-    for function, line in sorted(scope.dense.items()):
-        text = function.text()
-        inner = Scope((line,) * (text.count("\n") + 1), has_complex=True)
-        (read,), _ = _read_file(_tree_of(text, inner), inner)
-        found.append(read._replace(vector_text=function.vector_text()))
-    return found
+    return [
+        _read_own(function.text(), line)._replace(vector_text=function.vector_text())
+        for function, line in sorted(scope.dense.items())
+    ]
+
+
+def _teams(scope: Scope) -> tuple[TeamFunction, ...]:
+    """Read the same functions for the lanes of a block."""
+    found = ((function.team(), line) for function, line in sorted(scope.dense.items()))
+    return tuple(
+        TeamFunction(_read_own(team.text, line), team.n_lanes, team.n_shared)
+        for team, line in found
+        if team is not None
+    )
+
+
+def _read_own(text: str, line: int) -> Function:
+    """Read a function of this package, called in a line of the user's."""
+    scope = Scope((line,) * (text.count("\n") + 1), has_complex=True)
+    (function,), _ = _read_file(_tree_of(text, scope), scope)
+    return function
 
 
 def _check_functions(names: Sequence[Node], scope: Scope) -> None:

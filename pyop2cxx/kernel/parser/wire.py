@@ -88,6 +88,17 @@ class Function(NamedTuple):
     vector_text: str = ""
 
 
+class TeamFunction(NamedTuple):
+    """A function of the kernel as the lanes of a block carry it out.
+
+    `n_lanes` have work at the same time; they share `n_shared` numbers.
+    """
+
+    function: Function
+    n_lanes: int
+    n_shared: int
+
+
 class ParsedKernel(NamedTuple):
     """The front end's description of a kernel.
 
@@ -98,6 +109,7 @@ class ParsedKernel(NamedTuple):
         structures: Structures used by them, members before their container.
         headers: Headers to include, with delimiters.
         opaque_reason: Reason for the missing AST, with a line; empty if there is an AST.
+        teams: Functions of the same names for the lanes of a block.
     """
 
     parameters: tuple[Parameter, ...] | None
@@ -106,6 +118,7 @@ class ParsedKernel(NamedTuple):
     headers: tuple[str, ...]
     opaque_reason: str
     structures: tuple[Structure, ...] = ()
+    teams: tuple[TeamFunction, ...] = ()
 
 
 def flattened(whole: tuple[Any, ...]) -> list[Any]:
