@@ -12,6 +12,7 @@ import argparse
 import time
 
 from pyop2cxx import op2
+from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.op2 import READ, WRITE
 
 TEXTS = {
@@ -94,10 +95,13 @@ def main() -> None:
                     *(dat(access) for dat, access in zip(dats, (READ, READ, WRITE), strict=True)),
                     strategy=strategy,
                 )
-                took = seconds(loop, given.repeats)
-                row.append(100 * 8 * count * sum(sizes) / took / rate)
+                try:
+                    took = seconds(loop, given.repeats)
+                    row.append(f"{100 * 8 * count * sum(sizes) / took / rate:6.1f}")
+                except UnsupportedError:
+                    row.append("     -")
                 del dats, loop
-            print(f"{name:14s} {n:3d}  " + " ".join(f"{value:6.1f}" for value in row), flush=True)
+            print(f"{name:14s} {n:3d}  " + " ".join(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -563,7 +563,7 @@ def sums_along_dimensions(rng: np.random.Generator) -> Problem:
     )
 
 
-@case(SUMS, tolerance=1e-11)
+@case(TEAM_SUMS, tolerance=1e-11)
 def dense_functions(rng: np.random.Generator) -> Problem:
     """A system of each element: its matrix, its solution and the solution's sums at nodes."""
     cells, nodes = elements(), targets()

@@ -70,6 +70,7 @@ struct Tuning {
   int least_staged_elements = 16;
   int staged_bytes = 24 * 1024;
   int team_bytes = 4096;
+  int team_product_bytes = 1536;
   int listed_elements = 128;
   int summed_elements = 256;
   int summed_entries = 1280;

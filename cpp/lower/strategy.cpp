@@ -198,8 +198,11 @@ std::int64_t team_bytes(const Loop& loop, const kernel::TeamForm& form) {
 bool is_for_team(const Loop& loop, const Facts& facts, const Options& options) {
   if (class_of(facts) != DeviceClass::gpu || loop.members.size() > 1) return false;
   const kernel::Kernel& kernel = ir::kernel_of(loop);
-  return kernel.team != nullptr &&
-         pack_bytes(loop) + array_bytes(*kernel.body) > options.tuning.team_bytes;
+  if (kernel.team == nullptr) return false;
+  // products need no memory but that of their operands, and no barriers
+  const bool is_product = kernel.team->n_shared == 0;
+  return pack_bytes(loop) + array_bytes(*kernel.body) >
+         (is_product ? options.tuning.team_product_bytes : options.tuning.team_bytes);
 }
 
 Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
