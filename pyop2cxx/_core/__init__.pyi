@@ -623,6 +623,7 @@ class KernelBody:
         functions: tuple[typing.Any, ...],
         tables: tuple[typing.Any, ...],
         structures: tuple[typing.Any, ...] = (),
+        teams: tuple[typing.Any, ...] = (),
     ) -> None: ...
     def equals(self, other: KernelBody) -> bool: ...
     @property
