@@ -45,7 +45,7 @@ Stmt twice(const std::string& array) {
   return eval(call("twice", {name(array)}));
 }
 
-Stmt copied(const std::string& to, const std::string& from) {
+Stmt copy_of(const std::string& to, const std::string& from) {
   return loop("i", 8,
               {eval(assign(make::index(name(to), name("i")), make::index(name(from), name("i"))))});
 }
@@ -77,7 +77,7 @@ TEST(TeamCalls, StandBetweenBarriersAndGetSharedMemory) {
 }
 
 TEST(TeamCalls, SpreadLoopsThatStoreToEntriesOfTheirOwn) {
-  const auto made = team_form_of_calls(with_team({twice("x"), copied("y", "x")}));
+  const auto made = team_form_of_calls(with_team({twice("x"), copy_of("y", "x")}));
   ASSERT_TRUE(made);
   const Body& body = made->body.entry().body;
   ASSERT_EQ(body.size(), 5U);
@@ -104,7 +104,7 @@ TEST(TeamCalls, LeaveOtherStoresToOneLane) {
 
 TEST(TeamCalls, PlaceLocalArraysInSharedMemory) {
   const auto made = team_form_of_calls(with_team(
-      {ast::declare("z", doubles(8), {}), copied("z", "x"), twice("z"), copied("y", "z")}));
+      {ast::declare("z", doubles(8), {}), copy_of("z", "x"), twice("z"), copy_of("y", "z")}));
   ASSERT_TRUE(made);
   EXPECT_EQ(made->n_shared, 8 + 5);
   const auto& placed = std::get<Declare>(made->body.entry().body[0].node).variables.front();
@@ -113,7 +113,7 @@ TEST(TeamCalls, PlaceLocalArraysInSharedMemory) {
 }
 
 TEST(TeamCalls, AreNotMadeWhereLanesCouldDiffer) {
-  EXPECT_FALSE(team_form_of_calls(with_team({copied("y", "x")})));  // no call
+  EXPECT_FALSE(team_form_of_calls(with_team({copy_of("y", "x")})));  // no call
   EXPECT_FALSE(team_form_of_calls(with_team({twice("x"), eval(call("unknown", {name("y")}))})));
   const Stmt walk = ast::declare("p", pointer(), name("x"));
   EXPECT_FALSE(team_form_of_calls(with_team({walk, twice("x")})));
