@@ -163,7 +163,7 @@ class ParLoop(Fixed, Shown):
         self._known_call_data: CallData | None = None
         self.args = owned(self.args, self, is_shown=False)
         self.note_effects()
-        ragged.check_lengths(self.parts, self.current_request, self.label)
+        self._check_lengths()
         self._is_made = True
 
     def __copy__(self) -> ParLoop:
@@ -538,9 +538,13 @@ class ParLoop(Fixed, Shown):
 
     def prepare(self) -> None:
         """Prepare the run: check the arguments and choose the text."""
-        ragged.check_lengths(self.parts, self.current_request, self.label)
+        self._check_lengths()
         prepare(self)
         self._known_call_data = None
+
+    def _check_lengths(self) -> None:
+        """Refuse rows of ragged Maps longer than what a kernel gets packed."""
+        ragged.check_lengths(self.parts, self.current_request, self.label)
 
     def wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""

@@ -118,6 +118,9 @@ class PythonLoop(ParLoop):
     def _adapt_kernel(self) -> None:
         """Any function takes any arguments."""
 
+    def _check_lengths(self) -> None:
+        """A function takes rows of any length."""
+
     def compute(self, part: SetPartition | None = None) -> None:
         """Run the loop once, now, after the recorded loops of a chain.
 
