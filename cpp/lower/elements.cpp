@@ -4,6 +4,7 @@
 
 #include "lower/make.hpp"
 #include "lower/passes.hpp"
+#include "lower/ragged.hpp"
 #include "lower/rows.hpp"
 
 namespace op2::lower {
@@ -71,7 +72,7 @@ kir::Block in_step(Builder& builder) {
 }
 
 /// The first Map through which lanes that add to memory at once might meet; -1: they cannot. All
-/// that depends on the elements must come from Maps, whose rows the runtime then puts in order.
+/// that depends on the elements must come from Maps of equal rows, which the runtime puts in order.
 int interleaved_map(Builder& builder) {
   const Request& request = builder.request();
   const ir::Loop& loop = request.loop;
@@ -80,7 +81,7 @@ int interleaved_map(Builder& builder) {
     return std::holds_alternative<ir::DirectDat>(arg) || std::holds_alternative<ir::MatArg>(arg);
   });
   if (request.facts.warp == 0 || !request.options.tuning.interleaved || has_own ||
-      runs_in_step(builder) || !packed.items.is_element()) {
+      is_ragged(loop) || runs_in_step(builder) || !packed.items.is_element()) {
     return -1;
   }
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
@@ -90,7 +91,7 @@ int interleaved_map(Builder& builder) {
     const bool adds = std::ranges::any_of(packed.args[i].store, is_atomic);
     // many neighbours share a target then: two of an edge's are distinct
     const bool shares = map.arity >= request.options.tuning.interleaved_targets;
-    if (adds && map.rows.empty() && !map.ragged && shares) return dat->map;
+    if (adds && map.rows.empty() && shares) return dat->map;
   }
   return -1;
 }

@@ -115,6 +115,12 @@ TEST(LayOutElements, ElementsKeepTheirOrderWhereAnotherGainsNothing) {
                               {{4, 0}})),
             none);
   EXPECT_EQ(lowered(tets, Strategy::atomic, testing::grid).plan, none);
+  // rows of a ragged Map cannot be put in order
+  ir::MapRef ragged{most_ragged, 0};
+  ragged.ragged = true;
+  EXPECT_EQ(plan_of(make_loop({indirect("x", Access::read, 0), indirect("y", Access::inc, 1)},
+                              {ragged, {4, 0}})),
+            none);
 }
 
 constexpr Facts fetching{.lanes = Lanes::grid, .atomics = true, .fetches = true, .fences = true};
