@@ -602,6 +602,13 @@ class Argument:
         """The arguments of the fields; for other arguments the argument alone; tuple."""
         return getattr(self, "parts", (self,))
 
+    @property
+    def compute(self) -> np.dtype[Any]:
+        """The dtype of the values that a kernel sees."""
+        data = self.data  # type: ignore[attr-defined] # all that derive from this have them
+        found: np.dtype[Any] = getattr(data, "compute", data.dtype)
+        return found
+
     def of(self, data: Any) -> Any:
         """Return other data as the same argument."""
         map_ = self.map

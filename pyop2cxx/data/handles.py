@@ -83,6 +83,11 @@ class PassthroughArg(Listed):
         self.buffer.reset(address=int(data_ptr), n_bytes=0, is_zero=False)
 
     @property
+    def compute(self) -> Any:
+        """The type of the handle."""
+        return self.data.dtype
+
+    @property
     def data(self) -> Self:
         """The argument: a handle has no other data."""
         return self

@@ -56,7 +56,8 @@ def check_parts(parts: Sequence[Part], items: Items, iterset: Set, what: str) ->
         elif part.home is not None:
             _check_dat(part, part.home, items, iterset, what)
     check_values(parts, items, iterset, what)
-    check_counts(parts, what)
+    if any(map_.is_ragged for part in parts for map_ in part.maps):
+        check_counts(parts, what)
     _check_globals(parts, what)
 
 

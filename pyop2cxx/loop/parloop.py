@@ -37,7 +37,7 @@ from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.options import checked_options, with_options
 from pyop2cxx.loop.over_ghosts import refuse_old_masks, with_ghosts
 from pyop2cxx.loop.own_arguments import owned
-from pyop2cxx.loop.parts import Kind, compute_of, parts_of, uses_of, values_of
+from pyop2cxx.loop.parts import Kind, parts_of, uses_of, values_of
 from pyop2cxx.loop.showing import as_table, in_a_line
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import GeneratedCode, Request
@@ -146,6 +146,7 @@ class ParLoop(Fixed, Shown):
         self.items = self._owned_items()
         self.parts = parts_of(args, self.items, self.label)
         check_parts(self.parts, self.items, iterset, self.label)
+        self.is_ragged = any(map_.is_ragged for part in self.parts for map_ in part.maps)
         if kernel.abi == "2026":
             check_forms(args, self.label)
         self.items = with_ghosts(self.items, iterset, self.parts, self.label)
@@ -196,7 +197,8 @@ class ParLoop(Fixed, Shown):
         """Check that the kernel takes the arguments, or call the kernel from a wrapper."""
         kernel = self.kernel
         check_text(kernel)
-        ragged.check_kernel(kernel, self.parts, self.label)
+        if self.is_ragged:
+            ragged.check_kernel(kernel, self.parts, self.label)
         if kernel.abi != "2026":
             self._adapt_older_kernel()
         elif needs_wrapper(kernel):
@@ -233,8 +235,7 @@ class ParLoop(Fixed, Shown):
     def _check_kernel(self) -> None:
         handles = {part.number for part in self.parts if part.kind is Kind.HANDLE}
         kinds: list[tuple[Any, Any]] = [
-            (None if i in handles else compute_of(arg), arg.access)
-            for i, arg in enumerate(self.args)
+            (None if i in handles else arg.compute, arg.access) for i, arg in enumerate(self.args)
         ]
         if self.options.pass_layer_arg:
             kinds.append((_LAYER, None))
@@ -256,7 +257,7 @@ class ParLoop(Fixed, Shown):
         """Check the kernel's subscripts that are independent of data."""
         level, strict = user_stacklevel(), runtime.configuration["strict"]
         loop = self.symbolic().loop
-        rows = ragged.shortest_extents(self.parts)
+        rows = ragged.shortest_extents(self.parts) if self.is_ragged else {}
         usual: dict[str, Any] = {"stacklevel": level, "strict": strict, "extents": rows}
         check_bounds(self.kernel, loop, self._names, self.label, **usual)
 
@@ -544,7 +545,8 @@ class ParLoop(Fixed, Shown):
 
     def _check_lengths(self) -> None:
         """Refuse rows of ragged Maps longer than what a kernel gets packed."""
-        ragged.check_lengths(self.parts, self.current_request, self.label)
+        if self.is_ragged:
+            ragged.check_lengths(self.parts, self.current_request, self.label)
 
     def wants_checks(self) -> bool:
         """Whether the loop runs in check mode."""

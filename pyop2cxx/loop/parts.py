@@ -337,12 +337,6 @@ def _n_scalars(maps: Sequence[Map], dims: Sequence[int], items: Items) -> int:
     return prod(dims) * prod(reached)
 
 
-def compute_of(arg: Any) -> np.dtype[Any]:
-    """Return the dtype of the values that a kernel sees behind an argument."""
-    found: np.dtype[Any] = getattr(arg.data, "compute", arg.data.dtype)
-    return found
-
-
 def uses_of(args: Iterable[Arg]) -> list[tuple[Any, bool]]:
     """Return the objects with values, each with whether it is written."""
     parts = (part for arg in args for part in getattr(arg, "parts", (arg,)))
@@ -354,6 +348,6 @@ def values_of(args: Sequence[Arg], parts: Sequence[Part]) -> tuple[Value, ...]:
     sizes = [0] * len(args)
     for part in parts:
         sizes[part.number] += part.n_scalars
-    names = (c_name(compute_of(arg)) for arg in args)
+    names = (c_name(arg.compute) for arg in args)
     given = zip(names, args, sizes, strict=True)
     return tuple(Value(name, int(arg.access), size) for name, arg, size in given)

@@ -218,5 +218,6 @@ def test_programs_in_cpp_ask_for_it_by_its_name(project: Path) -> None:
 @needs_program("g++")
 def test_its_compiler_compiles(tree: Path) -> None:
     unit = tree / "cpp/jit/musartc/compiler.cpp"
-    command = ["g++", "-std=c++20", "-fsyntax-only", f"-I{tree / 'cpp'}", str(unit)]
+    folders = [f"-I{tree / 'cpp'}", f"-I{tree / 'cpp/base/standalone'}"]
+    command = ["g++", "-std=c++20", "-fsyntax-only", *folders, str(unit)]
     assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""

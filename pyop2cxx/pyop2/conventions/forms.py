@@ -12,7 +12,6 @@ from pyop2cxx.data.mat_args import MatArg, MixedMatArg
 from pyop2cxx.data.mixed_dats import MixedDatArg
 from pyop2cxx.exceptions import IndexValueError, UsageError
 from pyop2cxx.kernel.shapes import fitting_extents
-from pyop2cxx.loop.parts import compute_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +128,7 @@ def form_of(kernel: Kernel, i: int, arg: Arg, cells: int) -> Form:
     Raises:
         UsageError: The kernel would get single entries of fields with different dims.
     """
-    c_type = c_name(compute_of(arg))
+    c_type = c_name(arg.compute)
     access = int(arg.access)
     if isinstance(arg, MatArg | MixedMatArg):
         rows, columns = _sides(arg, cells)
