@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyop2cxx import op2
+from pyop2cxx.kernel.parser.dense import Dense
 from pyop2cxx.op2 import RW
 
 if TYPE_CHECKING:
@@ -179,3 +181,20 @@ def test_singular_matrices_are_told(n: int) -> None:
     expected[3] = 0
     expected[5] = [1, 1 if n > 3 else n, 1, 1]
     assert (info == expected).all()
+
+
+def test_vectors_are_refused_by_compilers_without_them() -> None:
+    text = Dense("gemm", (("m", 5), ("n", 7), ("k", 3)), "float64").vector_text()
+    assert "enum { op2_has_v4 = 1 / (sizeof(op2_v4) == 32) };" in text
+    without = text.replace("vector_size", "op2_unknown").replace("$0", "a").replace("$1", "b")
+    source = (
+        f"void f(const double *a, const double *b, double *c) {{ {without.replace('$2', 'c')} }}"
+    )
+    done = subprocess.run(
+        ["gcc", "-x", "c", "-fsyntax-only", "-w", "-"],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "division by zero" in done.stderr or "not an integer constant" in done.stderr
