@@ -73,9 +73,12 @@ class Team {
 
   /// A warp is started whole; a lane that has no work waits at barriers. So many lanes shall be on
   /// a multiprocessor that each has 168 registers of 255: Q4 gained a fifth, Q6 nothing, and with
-  /// 128 it lost a fifth (H200).
+  /// 128 it lost a fifth. Functions of dense algebra need fewer: with 64 registers products of 16 x
+  /// 16 and 24 x 24 matrices gained a sixth, and with as many lanes as 32 x 32 have lost a tenth
+  /// (H200).
   void limit(kir::Function& function) const {
-    constexpr int resident_lanes = 384;
+    const bool is_light = !form_.shared_parameters.empty() && form_.n_lanes < 64;
+    const int resident_lanes = is_light ? 1024 : 384;
     const int warp = std::max(builder_.request().facts.warp, 1);
     function.max_lanes = (form_.n_lanes + warp - 1) / warp * warp;
     function.least_blocks = std::max(resident_lanes / function.max_lanes, 1);
