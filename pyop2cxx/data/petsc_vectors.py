@@ -25,8 +25,15 @@ class AsVec:
     not PETSc's scalar type.
     """
 
-    petsc_vector: petsc.Vector | None = None
-    """The vector, once there was a context."""
+    @property
+    def petsc_vector(self) -> petsc.Vector | None:
+        """The vector, once there was a context."""
+        return self.__dict__.get("petsc_vector")
+
+    def keep_vector(self, vector: petsc.Vector) -> petsc.Vector:
+        """Make a vector the one of all contexts to come."""
+        self.__dict__["petsc_vector"] = vector
+        return vector
 
     @property
     def vec(self) -> AbstractContextManager[Any]:

@@ -180,7 +180,7 @@ def vector(data: Any, *, read: bool, write: bool) -> Iterator[Any]:
         values, block = data.gathered(read=read), 1
     held: Vector | None = data.petsc_vector
     if held is None or held.vec.getLocalSize() != values.size:
-        held = data.petsc_vector = Vector(petsc, values, block, petsc_comm(petsc, data.comm))
+        held = data.keep_vector(Vector(petsc, values, block, petsc_comm(petsc, data.comm)))
     held.point_at(values)
     if len(fields) > 1:
         held.keep(values)  # the array is of the vector alone
