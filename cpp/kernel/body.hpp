@@ -304,8 +304,8 @@ struct Structure {
 
 /// @brief A function as the lanes of a block carry it out together.
 ///
-/// It has three more parameters than the function of its name: the lane, the number of lanes, and
-/// memory that they share. It calls `team_barrier`, also for what callers did before.
+/// The function has three more parameters than its namesake: the lane, the number of lanes, and
+/// shared memory. Callers put barriers around the call.
 struct TeamFunction {
   FunctionDef function;
   int n_lanes = 0;  ///< that have work at the same time; any number is right

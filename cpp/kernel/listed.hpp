@@ -16,9 +16,9 @@ struct ListedRows {
   Base index;     ///< of the numbers
 };
 
-/// @brief A kernel that reads its array @p parameter where the values lie, so that nobody packs
-/// them: entry `dim * i + c` is component c of the row with the number `list[i]`. The list is a new
-/// parameter at the end of the entry function, and @p parameter begins at the first row of all.
+/// @brief A kernel reading its array @p parameter in place, without a pack: entry `dim * i + c` is
+/// component c of the row with the number `list[i]`. The list is a new parameter at the end of the
+/// entry function, and @p parameter begins at the first row of all.
 ///
 /// Subscripts that are sums of multiples of `dim` and of what is smaller than `dim` need no
 /// division.

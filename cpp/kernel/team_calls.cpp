@@ -109,8 +109,8 @@ class Flattener {
   bool is_possible_ = true;
 };
 
-/// @brief True if no entry that a loop stores to is stored to by two of its steps, or loaded by
-/// another one. All that it stores to is behind @p shared, or declared inside of it.
+/// @brief Finds whether each stored entry of a loop belongs to a single step. Stores must go to
+/// arrays of @p shared, or to variables declared in the loop.
 class Spread {
  public:
   Spread(const NameSet& shared, Integers known) : shared_(shared), known_(std::move(known)) {}
@@ -504,7 +504,7 @@ class TeamCalls {
     return make::sum(BinaryOp::add, make::name(memory_), make::number(at));
   }
 
-  /// All lanes do the same, or wait for one that does it.
+  /// Counts operations repeated by all lanes, or made by one lane while the others wait.
   bool note_alike(const Body& body) {
     FunctionDef alike{.name = "alike", .result = {}, .parameters = {}, .body = body};
     KernelBody counted{.tables = {}, .functions = {std::move(alike)}};

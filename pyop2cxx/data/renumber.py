@@ -8,6 +8,7 @@ other tuning.
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from pyop2cxx.sets.origins import Tables
 from pyop2cxx.sets.sets import Set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -64,7 +65,8 @@ class Renumbering:
         self._numbers = {s: _inverse(order) for s, order in orders.items()}
         self._before = {s: s.numbering for s in orders}
         self._numbering = runtime.next_uid()
-        _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering), add)
+        with _moving_counts(dats):
+            _apply(maps, dats, orders, self._numbers, dict.fromkeys(orders, self._numbering), add)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_numbers": None}
@@ -130,7 +132,7 @@ class Renumbering:
         amount = sum(map(_n_entries, self._maps)) + sum(
             _n_values(dat.dataset.set) for dat in self._dats
         )
-        with counting("renumbering, back", amount) as add:
+        with counting("renumbering, back", amount) as add, _moving_counts(self._dats):
             _apply(self._maps, self._dats, self._numbers, self.orders, after, add)
         self.orders, self._numbers = {}, {}
 
@@ -359,6 +361,19 @@ def _table(path: Map) -> Any:
     return path.table
 
 
+@contextmanager
+def _moving_counts(dats: tuple[Dat, ...]) -> Iterator[None]:
+    """Allow writes to counts of ragged Maps, which a renumbering moves along."""
+    counts = [dat for dat in dats if isinstance(dat, Counts)]
+    try:
+        for dat in counts:
+            dat.is_moving = True
+        yield
+    finally:
+        for dat in counts:
+            dat.is_moving = False
+
+
 def _apply(
     maps: tuple[Map, ...],
     dats: tuple[Dat, ...],
@@ -368,24 +383,6 @@ def _apply(
     add: Callable[[int], None],
 ) -> None:
     """Move everything. All new values are made before any old value is overwritten."""
-    counts = [dat for dat in dats if isinstance(dat, Counts)]
-    try:
-        for dat in counts:
-            dat.is_moving = True
-        _move(maps, dats, orders, numbers, numberings, add)
-    finally:
-        for dat in counts:
-            dat.is_moving = False
-
-
-def _move(
-    maps: tuple[Map, ...],
-    dats: tuple[Dat, ...],
-    orders: Mapping[Set, Numbers],
-    numbers: Mapping[Set, Numbers],
-    numberings: Mapping[Set, int],
-    add: Callable[[int], None],
-) -> None:
     _run_what_waits(dats)
     _refuse_overlap(dats)
     moved_maps: list[tuple[Map, Array]] = []

@@ -27,7 +27,7 @@ def ragged_maps(parts: Sequence[Part]) -> list[RaggedMap]:
 
 
 def check_counts(parts: Sequence[Part], what: str) -> None:
-    """Check that a loop's counts are those of its ragged Maps.
+    """Check the counts of a loop against its ragged Maps.
 
     Raises:
         MapValueError: The loop has counts of another Map with other rows.

@@ -38,7 +38,7 @@ class Dense(NamedTuple):
     """A function for constant sizes.
 
     Attributes:
-        what: One of `NAMES` without prefix.
+        what: One of `dense_calls.NAMES` without prefix.
         sizes: By name.
         dtype: Of arrays and numbers.
         is_scaled: Whether ``alpha`` and ``beta`` are passed.
