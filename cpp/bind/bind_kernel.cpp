@@ -319,6 +319,8 @@ void bind_kernel_facts(py::module_& core) {
       .def_readonly("unknown_functions", &KernelFacts::unknown_functions)
       .def_readonly("free_names", &KernelFacts::free_names)
       .def_readonly("n_operations", &KernelFacts::n_operations)
+      .def_readonly("has_open_loops", &KernelFacts::has_open_loops)
+      .def_readonly("float_bytes", &KernelFacts::float_bytes)
       .def_property_readonly("is_pure", &KernelFacts::is_pure);
 }
 

@@ -67,6 +67,9 @@ void bind_runtime(py::module_& core) {
       .def_property_readonly("plan_nanoseconds",
                              [](const Timing& t) { return t.plan_nanoseconds.load(); })
       .def_property_readonly("useful_bytes", [](const Timing& t) { return t.useful_bytes.load(); })
+      .def_property_readonly("operations", [](const Timing& t) { return t.operations.load(); })
+      .def_property_readonly("n_unknown", [](const Timing& t) { return t.n_unknown.load(); })
+      .def_property_readonly("n_double", [](const Timing& t) { return t.n_double.load(); })
       .def_property_readonly("n_measured", [](const Timing& t) { return t.n_measured.load(); })
       .def_property_readonly("measured_nanoseconds",
                              [](const Timing& t) { return t.measured_nanoseconds.load(); })
@@ -147,9 +150,9 @@ void bind_runtime(py::module_& core) {
       py::arg("loop"), py::arg("binding"), py::arg("plans"), py::arg("of_elements"),
       py::arg("of_targets"), py::arg("n_threads"), Unlocked());
   py::class_<LaunchOptions>(core, "LaunchOptions")
-      .def(py::init<int, std::int64_t, std::int64_t, Tuning, bool>(), py::arg("n_threads"),
-           py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"),
-           py::arg("is_deterministic"));
+      .def(py::init<int, std::int64_t, std::int64_t, Tuning, bool, std::int64_t, int>(),
+           py::arg("n_threads"), py::arg("block_size"), py::arg("useful_bytes"), py::arg("tuning"),
+           py::arg("is_deterministic"), py::arg("operations"), py::arg("float_bytes"));
   py::enum_<runtime::Phase>(core, "Phase")
       .value("all", runtime::Phase::all)
       .value("core", runtime::Phase::core)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernel/cost.hpp"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "kernel/held_constants.hpp"
 #include "kernel/integers.hpp"
 #include "kernel/known_functions.hpp"
+#include "kernel/lane_functions.hpp"
 #include "kernel/rows.hpp"
 #include "kernel/unique_names.hpp"
 
@@ -51,12 +54,21 @@ std::int64_t cost_of(BinaryOp op, const Type& type) {
   return 0;
 }
 
+/// Bytes of a real number, or of the two parts of a complex one each; 0 for other types.
+int part_bytes(const Type& type) {
+  const auto dtype = is_floating(type.base) ? dtype_of(part_base(type.base)) : std::nullopt;
+  return dtype ? static_cast<int>(size_of(*dtype)) : 0;
+}
+
 bool is_slow(const std::string& function) {
   return function.starts_with("sqrt") || function == "csqrt";
 }
 
 Work dearer(const Work& left, const Work& right) {
-  return left.n_operations < right.n_operations ? right : left;
+  Work work = left.n_operations < right.n_operations ? right : left;
+  work.is_open = left.is_open || right.is_open;
+  work.float_bytes = std::max(left.float_bytes, right.float_bytes);
+  return work;
 }
 
 class Counter {
@@ -69,6 +81,8 @@ class Counter {
     for (const Stmt& stmt : body) sum += statement(stmt);
     return sum;
   }
+
+  [[nodiscard]] bool has_unknown() const { return has_unknown_; }
 
  private:
   Work statement(const Stmt& stmt) {
@@ -84,6 +98,7 @@ class Counter {
                  [this](const For& node) { return loop(node); },
                  [this](const While& node) {
                    Work sum = cost(node.condition);
+                   sum.is_open = true;
                    return sum += statements(node.body);
                  },
                  [this](const Switch& node) {
@@ -161,7 +176,9 @@ class Counter {
   [[nodiscard]] Work own_cost(const Expr& expr) const {
     const auto by = [&expr](BinaryOp op) {
       const std::int64_t n = cost_of(op, expr.type);
-      return Work{.n_operations = n, .n_slow = n > 0 && op == BinaryOp::divide ? 1 : 0};
+      return Work{.n_operations = n,
+                  .n_slow = n > 0 && op == BinaryOp::divide ? 1 : 0,
+                  .float_bytes = n > 0 ? part_bytes(expr.type) : 0};
     };
     if (const auto* node = std::get_if<Binary>(&expr.node)) return by(node->op);
     if (const auto* node = std::get_if<Assign>(&expr.node))
@@ -174,7 +191,8 @@ class Counter {
     const std::int64_t n = known == nullptr ? 0 : known->n_operations;
     return {.n_operations = n,
             .n_slow = is_slow(call->function) ? n : 0,
-            .n_calls = known != nullptr && known->vectors_since > 0 ? 1 : 0};
+            .n_calls = known != nullptr && known->vectors_since > 0 ? 1 : 0,
+            .float_bytes = n > 0 ? part_bytes(expr.type) : 0};
   }
 
   const Costs& callees_;
@@ -191,6 +209,8 @@ Work& Work::operator+=(const Work& more) {
   n_slow += more.n_slow;
   n_calls += more.n_calls;
   n_in_rows += more.n_in_rows;
+  is_open |= more.is_open;
+  float_bytes = std::max(float_bytes, more.float_bytes);
   return *this;
 }
 
@@ -198,7 +218,9 @@ Work Work::times(std::int64_t n) const {
   return {.n_operations = n * n_operations,
           .n_slow = n * n_slow,
           .n_calls = n * n_calls,
-          .n_in_rows = n * n_in_rows};
+          .n_in_rows = n * n_in_rows,
+          .is_open = is_open,
+          .float_bytes = float_bytes};
 }
 
 Work work_of(const KernelBody& body, const RowLimits& rows) {
@@ -207,7 +229,9 @@ Work work_of(const KernelBody& body, const RowLimits& rows) {
   for (const FunctionDef& function : body.functions) {
     const FunctionDef named = with_unique_names(function);
     Work& work = costs[function.name];
-    work = Counter(costs, known, rows).statements(named.body);
+    Counter counter(costs, known, rows);
+    work = counter.statements(named.body);
+    work.is_open |= counter.has_unknown();
     if (!function.vector_text.empty()) work.n_in_rows = work.n_operations;
   }
   return costs.at(body.entry().name);

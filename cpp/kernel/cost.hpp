@@ -14,6 +14,8 @@ struct Work {
   std::int64_t n_slow = 0;        ///< divisions and roots among them: units do not take one a cycle
   std::int64_t n_calls = 0;       ///< calls of functions with vector forms: KnownFunction
   std::int64_t n_in_rows = 0;     ///< those in loops that compilers vectorise: runs_along_rows()
+  bool is_open = false;           ///< a loop of unknown length was counted once
+  int float_bytes = 0;            ///< of the widest real number computed with; 0: none
 
   bool operator==(const Work&) const = default;
   Work& operator+=(const Work& more);

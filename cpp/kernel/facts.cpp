@@ -279,7 +279,10 @@ KernelFacts facts_of(const KernelBody& body, std::vector<LeftBehind> left) {
   for (std::size_t i = 0; i < left.size(); ++i) facts.parameters[i].left = std::move(left[i]);
   facts.unknown_functions.assign(unknown.begin(), unknown.end());
   facts.free_names = free_names(body);
-  facts.n_operations = n_operations(body);
+  const Work work = work_of(body, {.steps = 1});
+  facts.n_operations = work.n_operations;
+  facts.has_open_loops = work.is_open;
+  facts.float_bytes = work.float_bytes;
   return facts;
 }
 

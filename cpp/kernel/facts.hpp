@@ -49,6 +49,8 @@ struct KernelFacts {
   /// Floating-point operations of one call: the dearer branch of an if, loops with constant bounds
   /// in full and others once.
   std::int64_t n_operations = 0;
+  bool has_open_loops = false;  ///< Work::is_open
+  int float_bytes = 0;          ///< Work::float_bytes
 
   /// @brief True if a call has no effect but through its arguments, so that it may be repeated.
   [[nodiscard]] bool is_pure() const { return unknown_functions.empty(); }

@@ -185,8 +185,7 @@ std::int64_t PreparedLoop::useful_bytes() const {
 }
 
 void PreparedLoop::count_run() {
-  timing_->useful_bytes += options_.useful_bytes;
-  ++timing_->n_calls;
+  timing_->count(1, options_.useful_bytes, options_.operations, options_.float_bytes);
 }
 
 void PreparedLoop::note(std::string_view kind, std::int64_t begin, std::int64_t n_bytes) const {
@@ -410,8 +409,7 @@ void PreparedLoop::launch_ready() {
 
 void PreparedLoop::count_replays(std::int64_t n) {
   const std::lock_guard lock(mutex_);
-  timing_->useful_bytes += n * options_.useful_bytes;
-  timing_->n_calls += n;
+  timing_->count(n, options_.useful_bytes, options_.operations, options_.float_bytes);
   for (std::int64_t i = 1; i < n; ++i) count_writes();  // the first were make_ready()'s
 }
 

@@ -36,6 +36,8 @@ struct LaunchOptions {
   Tuning tuning = {};             ///< for the device's class
   /// A run is the core and then the boundary, with the results of the two phases, to the bit.
   bool is_deterministic = false;
+  std::int64_t operations = -1;  ///< on floating-point numbers, of a call; -1: unknown
+  int float_bytes = 0;           ///< of their widest operands
 };
 
 /// @brief The part of a loop that a run executes.

@@ -23,6 +23,9 @@ struct Timing {
                                               ///< enqueue
   std::atomic<std::int64_t> plan_nanoseconds = 0;  ///< building plans
   std::atomic<std::int64_t> useful_bytes = 0;      ///< of all calls
+  std::atomic<std::int64_t> operations = 0;        ///< of the calls with known operations
+  std::atomic<std::int64_t> n_unknown = 0;         ///< calls with unknown operations
+  std::atomic<std::int64_t> n_double = 0;          ///< calls with operands of eight bytes
 
   // Of the calls timed by a device's own clock, during a profile.
   std::atomic<std::int64_t> n_measured = 0;
@@ -30,6 +33,14 @@ struct Timing {
   std::atomic<std::int64_t> measured_bytes = 0;
 
   std::shared_ptr<Trace> trace;  ///< never null
+
+  /// @brief Count @p n calls with the bytes and operations of each; -1 operations: unknown.
+  void count(std::int64_t n, std::int64_t bytes, std::int64_t n_operations, int float_bytes) {
+    n_calls += n;
+    useful_bytes += n * bytes;
+    (n_operations < 0 ? n_unknown : operations) += n_operations < 0 ? n : n * n_operations;
+    if (float_bytes > 4) n_double += n;
+  }
 
   /// @brief Facts about threads for loops of this name over @p n_elements. Loops are prepared anew
   /// when options change, and would have to measure again.

@@ -64,6 +64,7 @@ def main(*names: str) -> None:
         "voronoi": lambda: draw("voronoi", "--cells", 12, "--plot", HERE / "voronoi.png"),
         "conjugate_gradients": conjugate_gradients,
         "two_forms": two_forms,
+        "roofline": roofline,
     }
     before = {path: path.stat().st_mtime_ns for path in HERE.glob("*.png")}
     for name in names or works:
@@ -92,6 +93,13 @@ def airfoil() -> None:
         write_mesh(airfoil_arrays(100, 120), mesh_file)
         options = ("--backend", "openmp", "--iterations", "4000", "--mesh", mesh_file)
         draw("airfoil", "--plot", HERE / "airfoil.png", *options)
+
+
+def roofline() -> None:
+    """Draw the loops of demo airfoil below the ceilings of this machine."""
+    options = ("--backend", "openmp", "-o", HERE / "roofline.svg")
+    command = (*options, DEMOS / "airfoil.py", "--iterations", 100)
+    subprocess.run([sys.executable, "-m", "pyop2cxx", "roofline", *map(str, command)], check=True)
 
 
 def program(module: str, kind: str, n: int, n_steps: int) -> Any:

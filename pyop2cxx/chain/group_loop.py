@@ -12,7 +12,7 @@ from pyop2cxx.base.access import READ
 from pyop2cxx.chain.rename import trader
 from pyop2cxx.loop import symbolic as building
 from pyop2cxx.loop.execute import launch_of
-from pyop2cxx.loop.facts import LoopFacts, table_of
+from pyop2cxx.loop.facts import LoopFacts, table_of, work_of
 from pyop2cxx.loop.options import LoopOptions
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.request import Request
@@ -202,7 +202,7 @@ class GroupLoop:
         self.options = LoopOptions(strategy="owner" if inverted else strategy, lanes=lanes)
         self.is_inverted = bool(inverted)
         main = inverted[0] if inverted else 0
-        self.iterset, self.items = loops[main].iterset, loops[main].items
+        self.iterset, self.items, self._loops = loops[main].iterset, loops[main].items, tuple(loops)
         parts = [list(loop.parts) for loop in loops]
         numbers = [frozenset(parts[i][k].data.uid for i, k in of) for of in (dropped, zeroed)]
         self.dropped = tuple(sorted({parts[i][k].data.name for i, k in dropped}))
@@ -244,6 +244,11 @@ class GroupLoop:
         """Bytes moved by a call, at least."""
         picked = [maps[0] for one, maps in self._looked_at() if not one.why_not]
         return self.facts.useful_bytes - sum(map(self.facts.bytes_of_entries, picked))
+
+    @property
+    def work(self) -> tuple[int, int]:
+        """Floating-point operations of a call, -1 if unknown; bytes of the widest operand."""
+        return work_of(self._loops)
 
     @property
     def corners(self) -> tuple[tuple[str, str], ...]:

@@ -383,6 +383,19 @@ class Kernel(Fixed, Shown):
             return self.description.flop_count
         return 0 if self.facts is None else self.facts.n_operations
 
+    @property
+    def work(self) -> tuple[int, int]:
+        """Floating-point operations of a call, and bytes of the widest operand.
+
+        The operations are -1 if unknown: the kernel is opaque, calls unknown functions, or has
+        loops of unknown length; unless ``flop_count`` was given.
+        """
+        facts = self.facts
+        is_open = facts is None or facts.has_open_loops or bool(facts.unknown_functions)
+        given = self.description.flop_count
+        n = -1 if is_open and given < 0 else self.num_flops
+        return n, 8 if facts is None or (n and not facts.float_bytes) else facts.float_bytes
+
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Kernel) else NotImplemented
 

@@ -581,6 +581,7 @@ def prepared(
         device: Device of the run; None for the host.
     """
     facts, engine = loop.facts, runtime.engine
+    operations, float_bytes = loop.work
     is_usual = not (request.tuning or engine.tuned.has_loops or runtime.configuration["tuning"])
     n_threads = facts.n_threads if is_usual else engine.n_threads
     return _core.PreparedLoop(
@@ -598,6 +599,8 @@ def prepared(
             useful_bytes=facts.useful_bytes,
             tuning=flow.launch_tuning(request, device),
             is_deterministic=request.options.semantics.deterministic,
+            operations=operations,
+            float_bytes=float_bytes,
         ),
         plans=engine.plans,
         timing=engine.timing(

@@ -241,6 +241,17 @@ class LoopFacts:
         return _core.useful_bytes([sizes or self.sizes()])
 
 
+def work_of(loops: Sequence[Any]) -> tuple[int, int]:
+    """Return the floating-point operations of loops, and bytes of the widest operand.
+
+    Each kernel is called once for an element, however often a strategy repeats a call. The
+    operations are -1 if unknown for a kernel.
+    """
+    each = [(*loop.kernel.work, loop.items.n) for loop in loops]
+    n = -1 if any(one[0] < 0 for one in each) else sum(one[0] * one[2] for one in each)
+    return n, max(one[1] for one in each)
+
+
 def table_of(map_: Any) -> _core.MapTable:
     """Return the values of a Map as they are now."""
     table: _core.MapTable = map_.current_table()

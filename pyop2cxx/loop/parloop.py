@@ -31,7 +31,7 @@ from pyop2cxx.loop.checks import (
     check_parts,
 )
 from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
-from pyop2cxx.loop.facts import LoopFacts
+from pyop2cxx.loop.facts import LoopFacts, work_of
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
 from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.options import checked_options, with_options
@@ -591,3 +591,8 @@ class ParLoop(Fixed, Shown):
     def useful_bytes(self) -> int:
         """Bytes moved by a call, at least: each Dat and Map entry once, INC and RW both ways."""
         return self.facts.useful_bytes
+
+    @property
+    def work(self) -> tuple[int, int]:
+        """Floating-point operations of a call, -1 if unknown; bytes of the widest operand."""
+        return work_of([self])

@@ -99,7 +99,7 @@ def measure_stream(
     threads = runtime.engine.n_threads if threads is None else threads
     cache_bytes = last_level_cache_bytes()
     if array_bytes is None:
-        array_bytes = min(4 * cache_bytes, int(_MEMORY_SHARE * _available_bytes()) // 3)
+        array_bytes = beyond_cache_bytes()
     if threads < 1 or repeats < 1 or array_bytes < 8:
         raise UsageError(
             "measure_stream: threads and repeats must be at least 1 and array_bytes at least 8, "
@@ -134,6 +134,11 @@ def last_level_cache_bytes() -> int:
         if unit and text[:-1].isdigit():
             sizes.append(int(text[:-1]) * unit)
     return max(sizes[1:], default=sizes[0])
+
+
+def beyond_cache_bytes() -> int:
+    """Size of an array of three that no cache holds, or less for want of memory."""
+    return min(4 * last_level_cache_bytes(), int(_MEMORY_SHARE * _available_bytes()) // 3)
 
 
 class CLibrary:

@@ -24,6 +24,8 @@ from pyop2cxx.reports.cache import cache_clear, cache_info, cache_path
 from pyop2cxx.reports.compare import chosen_backends, compare
 from pyop2cxx.reports.demos import demo_list, run_demo
 from pyop2cxx.reports.explain_program import watched
+from pyop2cxx.reports.profile import Profile
+from pyop2cxx.reports.roofline import check_picture
 from pyop2cxx.reports.tune_program import tune_program
 from pyop2cxx.reports.tune_store import export, forget, import_, probe, show
 from pyop2cxx.runtime import runtime
@@ -49,6 +51,9 @@ _ABOUT_COMPARE = """\
 Run a Python program once on each backend, each in a process of its own. Compare the last values of
 all Dats, Globals and Mats written by loops with those of the first backend, sequential if asked
 for. {backend} in the program's arguments becomes the name of the backend."""
+_ABOUT_ROOFLINE = """\
+Run a Python program, then measure a copy, the caches and the peak of this machine on each backend
+that the program has used: each loop's operations a byte and rates, as a table and a picture."""
 _ABOUT_TUNE = """\
 Run a Python program, measure each loop in the possible ways on the program's data, compare the
 results, and keep the fastest way in the cache directory. Later runs begin with it. Chains, graphs
@@ -59,7 +64,7 @@ actions in place of a program:
   export FILE     write them to a file
   import FILE     add those of a file
   forget [LOOP]   delete those of a loop, or all
-  probe           rates of this device: copies, a launch, atomic sums
+  probe           rates of this device: copies, peaks, a launch, atomic sums
 
 """
 _EXAMPLE = """\
@@ -135,6 +140,19 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("program", help="a Python file")
     command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
     command.set_defaults(run=_explain, command="explain")
+
+    command = commands.add_parser(
+        "roofline",
+        help="run a program, then compare each of its loops with the ceilings of this machine",
+        description=_ABOUT_ROOFLINE,
+        epilog=_STATUS,
+    )
+    command.add_argument("--backend", help="where loops run unless the program says otherwise")
+    command.add_argument("--json", action="store_true", help="print it for programs")
+    command.add_argument("-o", "--output", metavar="FILE", help="the picture, an SVG file")
+    command.add_argument("program", help="a Python file")
+    command.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program takes")
+    command.set_defaults(run=_roofline, command="roofline")
 
     command = commands.add_parser(
         "compare",
@@ -315,6 +333,24 @@ def _explain(options: argparse.Namespace) -> int:
     if end.status:
         print(end.shown, end="", file=sys.stderr)
         _tell(f"the program ended with {end.how}; what it did before is explained all the same")
+    return end.status
+
+
+def _roofline(options: argparse.Namespace) -> int:
+    if options.output is not None:
+        check_picture(options.output)  # before the program, which may take long
+    if options.backend is not None:
+        runtime.init(backend=options.backend)
+    with Profile().giving_way() as p:
+        end = run_to_the_end(options.program, options.arguments, "roofline")
+    print(end.shown, end="", file=sys.stderr)
+    if end.status and not p.loops:
+        _tell(f"roofline: the program ended with {end.how}; no loop ran before")
+        return end.status
+    found = p.roofline(options.output)
+    print(json.dumps(found.as_dict(), indent=2) if options.json else found)
+    if end.status:
+        _tell(f"the program ended with {end.how}; the loops that ran before are shown all the same")
     return end.status
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -14,6 +14,8 @@ from pyop2cxx import _core
 from pyop2cxx.backends._backend import DeviceToolchain
 from pyop2cxx.base.files import as_path
 from pyop2cxx.exceptions import UsageError
+from pyop2cxx.reports.ceilings import ceilings
+from pyop2cxx.reports.roofline import Roofline, check_picture
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from typing_extensions import Self
+
+    from pyop2cxx.runtime.engine import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,9 @@ class LoopCost:
             clock. None if no call was measured.
         enqueue_seconds: Seconds of the host for enqueuing; 0 for loops of the host.
         bytes: Bytes moved by all calls, at least: each Dat and Map entry once a call.
+        operations: Floating-point operations of all calls: each kernel once an element. None if a
+            kernel is opaque, calls unknown functions, or has loops of unknown length.
+        float_bytes: Bytes of the widest operand; 0 without operations.
         plan_seconds: For building plans.
         compile_seconds: Seconds of generating and compiling text, or loading a compiled library.
     """
@@ -51,6 +58,8 @@ class LoopCost:
     seconds: float | None
     enqueue_seconds: float
     bytes: int
+    operations: int | None
+    float_bytes: int
     plan_seconds: float
     compile_seconds: float
 
@@ -87,6 +96,9 @@ class _Counts(NamedTuple):
     measured: int = 0
     measured_nanoseconds: int = 0
     measured_bytes: int = 0
+    operations: int = 0
+    unknown: int = 0
+    doubles: int = 0
 
     @classmethod
     def of(cls, timing: _core.Timing) -> _Counts:
@@ -98,6 +110,9 @@ class _Counts(NamedTuple):
             timing.n_measured,
             timing.measured_nanoseconds,
             timing.measured_bytes,
+            timing.operations,
+            timing.n_unknown,
+            timing.n_double,
         )
 
     def and_also(self, other: _Counts) -> _Counts:
@@ -148,40 +163,41 @@ class Profile(Tabled):
         self.loops: tuple[LoopCost, ...] = ()
         self.copies: tuple[CopyCost, ...] = ()
         self.seconds = 0.0
-        self._every = every
+        self.every = every
         self._spans: list[_core.TraceSpan] = []
         self._n_dropped = 0
         self._before: dict[tuple[tuple[str, str, str], int], _Counts] = {}
         self._copied: dict[bool, tuple[int, int, int]] = {}
         self._begin = 0.0
+        self._engine: Engine | None = None
+        self._outer: Profile | None = None
+        self._has_ended = False
 
     @contextmanager
     def giving_way(self) -> Iterator[Self]:
-        """Profile a ``with`` block until a program's own profile begins, which takes the place."""
-        with ExitStack() as ends:
-            ends.enter_context(self)
+        """Profile a ``with`` block; during profiles of the program, which see all events, too."""
+        with self:
             Profile._in_background = self
-            yield self
-            if Profile._in_background is None:
-                ends.pop_all()  # ended before
-            Profile._in_background = None
+            try:
+                yield self
+            finally:
+                Profile._in_background = None
 
     def __repr__(self) -> str:
         return f"<profile: {len(self.loops)} kinds of loops, {self.seconds:.3g} s>"
 
     def __enter__(self) -> Self:
         engine, trace = runtime.engine, runtime.coherence.trace
-        if Profile._in_background is not None:
-            Profile._in_background.__exit__(None, None, None)
-            Profile._in_background = None
-        if trace.is_on:
+        if trace.is_on and Profile._in_background is None:
             raise UsageError("profile: another profile is being made; end its 'with' block first")
+        self._outer, Profile._in_background = Profile._in_background, None
+        self._engine, self._has_ended = engine, False
         runtime.settle()  # waiting loops were called before
         for opened in engine.devices:
             opened.device.start_clock()
         self._before = {key: _Counts.of(timing) for key, timing in engine.timings.items()}
         self._copied = _copies()
-        trace.start(self._every)
+        trace.start(self.every)
         self._begin = perf_counter()
         return self
 
@@ -191,11 +207,11 @@ class Profile(Tabled):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        trace = runtime.coherence.trace
+        trace, engine = runtime.coherence.trace, self._engine or runtime.engine
         try:
             if error is None:  # else an error here might hide the first
                 runtime.settle()
-            for opened in runtime.engine.devices:
+            for opened in engine.devices:
                 if error is None:
                     opened.mirror.settle()
                 opened.device.stop_clock()
@@ -204,16 +220,21 @@ class Profile(Tabled):
             self.seconds = perf_counter() - self._begin
             self._spans = trace.spans()
             self._n_dropped = trace.n_dropped
-            self.loops = self._loop_costs()
+            self.loops = self._loop_costs(engine)
             self.copies = self._copy_costs()
+            self._engine, self._has_ended = None, True
+            outer, self._outer = self._outer, None
+            if outer is not None:
+                Profile._in_background = outer
+                trace.start(outer.every)
 
-    def _loop_costs(self) -> tuple[LoopCost, ...]:
+    def _loop_costs(self, engine: Engine) -> tuple[LoopCost, ...]:
         compiling: dict[str, int] = {}
         for span in self._spans:
             if span.kind in ("compile", "load"):
                 compiling[span.what] = compiling.get(span.what, 0) + span.nanoseconds
         kinds: dict[tuple[str, str, str], _Counts] = {}
-        for key, timing in runtime.engine.timings.items():
+        for key, timing in engine.timings.items():
             spent = _Counts.of(timing).since(self._before.get(key, _Counts()))
             kinds[key[0]] = spent.and_also(kinds.get(key[0], _Counts()))
         found = [
@@ -233,6 +254,41 @@ class Profile(Tabled):
                     CopyCost(to_device=to_device, count=count, bytes=n_bytes, seconds=spent * 1e-9)
                 )
         return tuple(costs)
+
+    def roofline(self, path: str | os.PathLike[str] | None = None) -> Roofline:
+        """Compare the loops with the ceilings of the machine, measured now, once a process.
+
+        Args:
+            path: An SVG file for the picture, replaced if existing; None for none.
+
+        Returns:
+            A table to `print`; notebooks show the picture, too.
+
+        Raises:
+            UsageError: The block has not ended or had no loops, or the file is no SVG file or
+                cannot be written.
+
+        Example:
+            >>> from pyop2cxx import op2
+            >>> op2.profile().roofline()
+            Traceback (most recent call last):
+                ...
+            pyop2cxx.exceptions.UsageError: roofline: the profile has no loops yet; ...
+        """
+        if path is not None:
+            check_picture(path)
+        if not self._has_ended:
+            raise UsageError(
+                "roofline: the profile has no loops yet; ask below the block 'with op2.profile() "
+                "as p:', by p.roofline()"
+            )
+        if not self.loops:
+            raise UsageError("roofline: no loop ran in the block of the profile")
+        used = {cost.backend for cost in self.loops}
+        found = Roofline(self.loops, {one: ceilings(one, Profile) for one in sorted(used)})
+        if path is not None:
+            found.write(path)
+        return found
 
     def trace(self, path: str | os.PathLike[str]) -> None:
         """Write a timeline for chrome://tracing and ui.perfetto.dev.
@@ -349,6 +405,8 @@ def _cost(key: tuple[str, str, str], spent: _Counts, compile_nanoseconds: int) -
         seconds=seconds if measured else None,
         enqueue_seconds=0.0 if on_host else spent.nanoseconds * 1e-9,
         bytes=spent.bytes,
+        operations=None if spent.unknown else spent.operations,
+        float_bytes=8 if spent.doubles or spent.unknown else 4 if spent.operations else 0,
         plan_seconds=spent.plan * 1e-9,
         compile_seconds=compile_nanoseconds * 1e-9,
     )

@@ -17,6 +17,8 @@ from pyop2cxx.data.globals import Global
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
+from pyop2cxx.reports.ceilings import ceilings
+from pyop2cxx.reports.profile import Profile
 from pyop2cxx.reports.tune import Table, rows_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import Contents, change, merged, parsed, read, written
@@ -138,7 +140,7 @@ def forget(name: str | None = None) -> str:
 
 
 def probe(backend: str) -> str:
-    """Measure rates of the present device: copies, a launch, atomic sums by dtype, vectors.
+    """Measure rates of the present device: copies, peaks, a launch, atomic sums by dtype, vectors.
 
     Args:
         backend: The backend; empty for the usual one.
@@ -153,11 +155,15 @@ def probe(backend: str) -> str:
             rows += [("device", place.device), ("threads or units", str(place.threads))]
         rows.append(("vectors", f"{runtime.engine.vector_bytes} bytes"))
         cells = Set(_N_PROBED, "cells")
-        x, y = Dat(cells, np.ones(_N_PROBED)), Dat(cells)
+        found = ceilings(runtime.backend, Profile)
+        rows.append(
+            ("copy", f"{1e-9 * found.copy:.1f} GB/s, within a cache {1e-9 * found.cache:.1f}")
+        )
+        for n, peak in found.lanes.items():
+            words = f"{1e-9 * peak:.1f} GFlop/s, without lanes {1e-9 * found.scalar[n]:.1f}"
+            rows.append((f"peak, numbers of {n} bytes", words))
+        one, x = Set(1, "one"), Dat(cells, np.ones(_N_PROBED))
         copy = Kernel("void copy(double *y, const double *x) { y[0] = x[0]; }", "copy")
-        seconds = _seconds(ParLoop(copy, cells, y(WRITE), x(READ)))
-        rows.append(("copy", f"{1e-9 * (x.nbytes + y.nbytes) / seconds:.1f} GB/s"))
-        one = Set(1, "one")
         empty = ParLoop(copy, one, Dat(one)(WRITE), Dat(one)(READ))
         rows.append(("launch", f"{1e6 * _seconds(empty):.2f} us"))
         rows += [(f"atomic sums, {dtype}", _atomics(dtype, c)) for dtype, c in _DTYPES]

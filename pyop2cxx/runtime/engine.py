@@ -114,6 +114,7 @@ class Engine:
         sparsities: Sparsities by the arguments of their construction, while in use.
         numbers: Globals for numbers of algebra on devices, by dtype and use.
         scalars: Sets of as many entities as Globals have values.
+        ceilings: Measured rates of the machine, by backend, device and threads.
         n_generated: Texts generated so far, as opposed to found in `texts`.
     """
 
@@ -126,6 +127,7 @@ class Engine:
         self._devices: dict[tuple[str, str, str], OpenDevice] = {}
         self._opening = threading.Lock()
         self._copy_rates: dict[tuple[str, int], float] = {}
+        self.ceilings: dict[tuple[str, ...], Any] = {}
         self._backends: dict[str, Backend] = {}
         self.dispatcher = _core.Dispatcher()
         self.jit_table = _core.JitTable(max_entries=_MOST_EXECUTABLES)

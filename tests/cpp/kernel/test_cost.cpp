@@ -69,6 +69,32 @@ Stmt sums(const std::string& j, Expr first, Expr end) {
                       .body = {eval(sum)}}};
 }
 
+TEST(Cost, LoopsOfUnknownLengthAreTold) {
+  const auto is_open = [](Body body) {
+    return work_of(kernel_with(std::move(body)), {.steps = 1}).is_open;
+  };
+  Stmt unknown = loop("j", 0, {eval(sum)});
+  std::get<For>(unknown.node).condition = less(name("j"), name("n"));
+  EXPECT_TRUE(is_open({unknown}));
+  EXPECT_TRUE(is_open({loop("i", 3, {unknown})}));
+  EXPECT_TRUE(is_open({{.node = While{.condition = at("x", 0), .body = {eval(sum)}}}}));
+  EXPECT_TRUE(is_open({branch(less(at("x", 0), lit("0.")), {unknown}, {eval(sum), eval(sum)})}));
+  EXPECT_FALSE(is_open({loop("i", 4, {sums("j", lit("0"), name("i"))})}));
+}
+
+TEST(Cost, TheWidestNumbersComputedWithAreTold) {
+  const auto bytes = [](Base base) {
+    const Expr x = name("z");
+    return work_of(kernel_with({function("k", {{"z", scalar(base)}}, {eval(add(x, x))})}),
+                   {.steps = 1})
+        .float_bytes;
+  };
+  EXPECT_EQ(bytes(Base::float32), 4);
+  EXPECT_EQ(bytes(Base::float64), 8);
+  EXPECT_EQ(bytes(Base::complex64), 4);
+  EXPECT_EQ(bytes(Base::int64), 0);
+}
+
 TEST(Cost, BoundsMayFollowFromOuterLoops) {
   EXPECT_EQ(cost({loop("i", 4, {sums("j", lit("0"), name("i"))})}), 6);
   EXPECT_EQ(cost({loop("i", 4, {sums("j", add(name("i"), lit("1")), lit("4"))})}), 6);
@@ -95,22 +121,23 @@ TEST(Cost, DivisionsAndRootsAreSlow) {
   const Expr root =
       call("sqrt", {binary(BinaryOp::divide, at("x", 0), add(at("x", 1), at("x", 2)))});
   const Work found = work_of(kernel_with({loop("i", 3, {eval(root)})}), {.steps = 6});
-  EXPECT_EQ(found, (Work{.n_operations = 9, .n_slow = 6, .n_in_rows = 0}));
+  EXPECT_EQ(found, (Work{.n_operations = 9, .n_slow = 6, .float_bytes = 8}));
 }
 
 TEST(Cost, CallsOfFunctionsWithVectorFormsAreCounted) {
   const Work found = work_of(kernel_with({loop("i", 3, {eval(call("tanh", {at("x", 0)}))}),
                                           eval(call("floor", {at("x", 1)}))}),
                              {.steps = 6});
-  EXPECT_EQ(found, (Work{.n_operations = 4, .n_calls = 3}));
+  EXPECT_EQ(found, (Work{.n_operations = 4, .n_calls = 3, .float_bytes = 8}));
 }
 
 TEST(Cost, LoopsAlongRowsAreCountedApart) {
   const Stmt row = loop(
       "j", 8, {eval(assign(at(name("y"), name("j")), mul(at(name("x"), name("j")), lit("2.0"))))});
   const KernelBody body = kernel_with({row, loop("i", 3, {row}), eval(sum)});
-  EXPECT_EQ(work_of(body, {.steps = 6}), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 32}));
-  EXPECT_EQ(work_of(body, {.steps = 9}), (Work{.n_operations = 33, .n_slow = 0, .n_in_rows = 0}));
+  EXPECT_EQ(work_of(body, {.steps = 6}),
+            (Work{.n_operations = 33, .n_in_rows = 32, .float_bytes = 8}));
+  EXPECT_EQ(work_of(body, {.steps = 9}), (Work{.n_operations = 33, .float_bytes = 8}));
 }
 
 TEST(Cost, HelpersCountAtEachCall) {

@@ -321,6 +321,8 @@ TEST_F(PreparedLoopTest, RowsAreInPhasesUnlessTheySumWhatElementsHaveLeft) {
 
 TEST_F(PreparedLoopTest, KeepsTheBooks) {
   options.useful_bytes = 100;
+  options.operations = 7;
+  options.float_bytes = 8;
   executable.plan = abi::BlocksPlan{std::vector{0}};
   const auto loop = prepared();
   loop->run();
@@ -328,9 +330,19 @@ TEST_F(PreparedLoopTest, KeepsTheBooks) {
   loop->run();
   EXPECT_EQ(timing->n_calls, 2);
   EXPECT_EQ(timing->useful_bytes, 200);
+  EXPECT_EQ(timing->operations, 14);
+  EXPECT_EQ(timing->n_double, 2);
+  EXPECT_EQ(timing->n_unknown, 0);
   EXPECT_GT(timing->nanoseconds, 0);
   EXPECT_GT(planning, 0);
   EXPECT_EQ(timing->plan_nanoseconds, planning);  // planned once
+}
+
+TEST_F(PreparedLoopTest, CallsWithUnknownOperationsAreCounted) {
+  prepared()->run();
+  EXPECT_EQ(timing->n_unknown, 1);
+  EXPECT_EQ(timing->operations, 0);
+  EXPECT_EQ(timing->n_double, 0);
 }
 
 // -------------------------------------------------------------------------------------- scratch
