@@ -20,6 +20,7 @@
 #include "exec/incomplete_lu.hpp"
 #include "exec/krylov.hpp"
 #include "exec/products.hpp"
+#include "exec/sparse_inverse.hpp"
 
 namespace op2::bind {
 namespace {
@@ -147,19 +148,46 @@ void bind_solvers(py::module_& core) {
              });
            }),
            py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"));
+  py::class_<exec::SparseInverse>(core, "SparseInverse")
+      .def(
+          py::init([](const Dense<std::int64_t>& row_offset, const Dense<std::int32_t>& columns,
+                      std::int64_t width, const std::variant<Dense<double>, Dense<float>>& values) {
+            auto copied = std::visit(
+                [](const auto& given) {
+                  const auto found = values_of(given);
+                  return exec::SparseInverse::Values(std::vector(found.begin(), found.end()));
+                },
+                values);
+            const auto offsets = values_of(row_offset);
+            const auto numbers = values_of(columns);
+            return std::make_unique<exec::SparseInverse>(
+                std::vector(offsets.begin(), offsets.end()),
+                std::vector(numbers.begin(), numbers.end()), width, std::move(copied));
+          }),
+          py::arg("row_offset"), py::arg("columns"), py::arg("width"), py::arg("values"));
   core.def(
       "solve_krylov",
       [](const Dense<std::int64_t>& row_offset, const ColumnNumbers& columns,
          const Dense<double>& values, int dim, const Dense<double>& b, Dense<double>& x,
          KrylovMethod method, double rtol, double atol, double divtol, std::int64_t max_it,
-         std::int64_t restart, bool is_jacobi, const exec::IncompleteLu* ilu, int n_threads,
-         bool is_fused, const py::object& bring, const py::object& add_up) {
+         std::int64_t restart, bool is_jacobi, const exec::IncompleteLu* ilu,
+         const exec::SparseInverse* inverse, int n_threads, bool is_fused, const py::object& bring,
+         const py::object& add_up) {
         const std::span<const double> right = values_of(b);
         const std::span<double> found(x.mutable_data(), static_cast<std::size_t>(x.size()));
-        const exec::KrylovOptions options{
-            method,    rtol,          atol,      divtol,
-            max_it,    restart,       is_jacobi, ilu,
-            n_threads, check_signals, is_fused,  {on_array(bring), on_array(add_up)}};
+        const exec::KrylovOptions options{method,
+                                          rtol,
+                                          atol,
+                                          divtol,
+                                          max_it,
+                                          restart,
+                                          is_jacobi,
+                                          ilu,
+                                          inverse,
+                                          n_threads,
+                                          check_signals,
+                                          is_fused,
+                                          {on_array(bring), on_array(add_up)}};
         const std::int64_t n_ghosts = (x.size() - b.size()) / std::max(dim, 1);
         const exec::KrylovResult result = with_rows(
             row_offset, columns, values, dim,
@@ -170,7 +198,7 @@ void bind_solvers(py::module_& core) {
       py::arg("row_offset"), py::arg("columns"), py::arg("values"), py::arg("dim"), py::arg("b"),
       py::arg("x").noconvert(), py::arg("method"), py::arg("rtol"), py::arg("atol"),
       py::arg("divtol"), py::arg("max_it"), py::arg("restart"), py::arg("is_jacobi"),
-      py::arg("ilu"), py::arg("n_threads"), py::arg("is_fused") = false,
+      py::arg("ilu"), py::arg("inverse"), py::arg("n_threads"), py::arg("is_fused") = false,
       py::arg("bring") = py::none(), py::arg("add_up") = py::none());
   core.def("is_multiplied", &exec::is_multiplied, py::arg("dtype"));
   core.def(

@@ -302,7 +302,7 @@ class Solve {
   }
 
   void prepare(std::int64_t thread) {
-    if (!options_.is_jacobi || options_.ilu != nullptr) return;
+    if (!options_.is_jacobi || needs_all()) return;
     for_chunks(thread, [this](std::int64_t /*chunk*/, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const double entry = diagonal(i);
@@ -311,10 +311,15 @@ class Solve {
     });
   }
 
+  /// Whether a preconditioner needs all rows.
+  [[nodiscard]] bool needs_all() const {
+    return options_.ilu != nullptr || options_.inverse != nullptr;
+  }
+
   /// Precondition a chunk, if that needs no others, with its part of the product with @p in.
   void precondition(std::int64_t chunk, std::size_t begin, std::size_t end, const Vector& in,
                     Vector& out, Sum& product) const {
-    if (options_.ilu != nullptr) return;
+    if (needs_all()) return;
     if (options_.is_jacobi) {
       for (std::size_t i = begin; i < end; ++i) out[i] = inverse_[i] * in[i];
     } else {
@@ -325,12 +330,16 @@ class Solve {
 
   /// Precondition all rows where that cannot be done by chunks.
   void precondition_whole(std::int64_t thread, const Vector& in, Vector& out, Sum& product) {
-    if (options_.ilu == nullptr) return;
+    if (!needs_all()) return;
     wait();
-    const std::size_t n = b_.size();
-    if (thread == 0) options_.ilu->solve(std::span(in).first(n), std::span(out).first(n));
-    wait();
+    const auto from = std::span(in).first(b_.size());
+    const auto to = std::span(out).first(b_.size());
+    if (options_.ilu != nullptr) {
+      if (thread == 0) options_.ilu->solve(from, to);
+      wait();
+    }
     for_chunks(thread, [&](std::int64_t chunk, std::size_t begin, std::size_t end) {
+      if (options_.ilu == nullptr) options_.inverse->multiply(begin, end, from, to);
       product.part(chunk) = dot(in, out, begin, end);
     });
   }
@@ -721,7 +730,8 @@ KrylovResult solve_krylov(const BlockRows<Index>& matrix, std::span<const double
   const auto n = static_cast<std::size_t>(matrix.n_rows * matrix.dim);
   const auto n_ghosts = static_cast<std::size_t>(matrix.n_ghosts * matrix.dim);
   const bool fits = b.size() == n && x.size() == n + n_ghosts &&
-                    (options.ilu == nullptr || options.ilu->n_rows() == n);
+                    (options.ilu == nullptr || options.ilu->n_rows() == n) &&
+                    (options.inverse == nullptr || options.inverse->n_rows() == n);
   if (!fits) {
     throw UsageError(fmt::format("a matrix of {} rows does not fit vectors of {} and {} values", n,
                                  b.size(), x.size()));

@@ -8,6 +8,7 @@
 
 #include "exec/block_rows.hpp"
 #include "exec/incomplete_lu.hpp"
+#include "exec/sparse_inverse.hpp"
 
 namespace op2::exec {
 
@@ -30,7 +31,8 @@ struct KrylovOptions {
   std::int64_t max_it = 10000;
   std::int64_t restart = 30;  ///< directions kept by gmres
   bool is_jacobi = true;      ///< precondition by the diagonal; entries of zero count as one
-  const IncompleteLu* ilu = nullptr;  ///< preconditioner in place of the diagonal, if not null
+  const IncompleteLu* ilu = nullptr;       ///< preconditioner in place of the diagonal, if not null
+  const SparseInverse* inverse = nullptr;  ///< the same, by a product
   int n_threads = 1;
   std::function<void()> between;  ///< called now and then; an exception ends the solve
   bool is_fused = false;          ///< cg adds up all sums of a step at once

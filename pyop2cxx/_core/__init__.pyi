@@ -98,6 +98,7 @@ __all__: list[str] = [
     "Semantics",
     "SizedArgument",
     "SizedMap",
+    "SparseInverse",
     "TaskRow",
     "Timing",
     "Trace",
@@ -1405,6 +1406,16 @@ class IncompleteLu:
         dim: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
 
+class SparseInverse:
+    def __init__(
+        self,
+        row_offset: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        columns: typing.Annotated[numpy.typing.ArrayLike, numpy.int32],
+        width: typing.SupportsInt | typing.SupportsIndex,
+        values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
+        | typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+    ) -> None: ...
+
 class Program:
     pass
 
@@ -1877,6 +1888,7 @@ def solve_krylov(
     restart: typing.SupportsInt | typing.SupportsIndex,
     is_jacobi: bool,
     ilu: IncompleteLu,
+    inverse: SparseInverse,
     n_threads: typing.SupportsInt | typing.SupportsIndex,
     is_fused: bool = False,
     bring: typing.Any = None,

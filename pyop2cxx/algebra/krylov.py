@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyop2cxx.algebra.block_inverses import of_blocks
 from pyop2cxx.algebra.convergence import Convergence, ended
 from pyop2cxx.algebra.preconditioners import factors, of_another, preconditioner
 from pyop2cxx.exceptions import SolverOptionError
@@ -118,7 +119,7 @@ def solve(
     if options["ksp_type"] == "preonly":
         if options["pc_type"] == "lu":
             return _direct(library, operator, rhs, options, kept)
-        found = preconditioner(library, operator, options["pc_type"], kept) @ rhs
+        found = _preconditioner(library, operator, options, kept) @ rhs
         norms = (library.norm(rhs), library.norm(rhs - operator @ found))
         reason = "CONVERGED_ITS" if np.isfinite(norms[1]) else "DIVERGED_NANORINF"
         return found, Convergence(reason=reason, n_iterations=1, history=norms)
@@ -127,7 +128,7 @@ def solve(
     if start <= wanted:
         return guess, Convergence(reason="CONVERGED_RTOL", n_iterations=0, history=(start,))
     watch = _Watch(library, operator, rhs, start, options)
-    made = preconditioner(library, options.get("P", operator), options["pc_type"], kept)
+    made = _preconditioner(library, options.get("P", operator), options, kept)
     if "P" in options:
         made = of_another(library, made, options["P"], rhs.dtype)
     n_left = -1
@@ -141,6 +142,13 @@ def solve(
         reason = "CONVERGED_RTOL"
     history = tuple(watch.history)
     return found, Convergence(reason=reason, n_iterations=watch.n_steps, history=history)
+
+
+def _preconditioner(library: Library, operator: Any, options: Mapping[str, Any], kept: Kept) -> Any:
+    blocks = options.get("blocks")
+    if blocks is not None:
+        return of_blocks(library, operator, blocks, kept)
+    return preconditioner(library, operator, options["pc_type"], kept)
 
 
 def _direct(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx import _core
+from pyop2cxx.algebra.block_inverses import KINDS
 from pyop2cxx.algebra.convergence import Convergence
 from pyop2cxx.algebra.preconditioners import NotFactorised
 from pyop2cxx.data.mats import Mat
@@ -17,11 +18,12 @@ from pyop2cxx.runtime import runtime
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyop2cxx.algebra.block_inverses import Blocks
     from pyop2cxx.algebra.preconditioners import Kept
     from pyop2cxx.base.arrays import Array
 
 METHODS = ("cg", "bicgstab", "gmres")
-PRECONDITIONERS = ("none", "jacobi", "ilu")
+PRECONDITIONERS = ("none", "jacobi", "ilu", *KINDS)
 _REASONS = {
     _core.KrylovEnd.max_it: "DIVERGED_MAX_IT",
     _core.KrylovEnd.diverged: "DIVERGED_DTOL",
@@ -34,7 +36,7 @@ _REASONS = {
 def is_possible(A: Any, x: Any, b: Any, options: Mapping[str, Any]) -> bool:
     """Return whether a system and a method are supported by the package's own solver.
 
-    They are: cg, bicgstab or gmres with none, jacobi or ilu, of a Mat of doubles.
+    They are: cg, bicgstab or gmres with none, jacobi, ilu, bjacobi or patch, of a Mat of doubles.
     """
     if options["ksp_type"] not in METHODS or options["pc_type"] not in PRECONDITIONERS:
         return False
@@ -78,8 +80,10 @@ def solve(
         The solution, and the outcome.
 
     Raises:
-        NotFactorised: An incomplete factorisation meets a pivot of zero.
+        NotFactorised: An incomplete factorisation meets a pivot of zero, or a block is singular.
     """
+    blocks = options.get("blocks")
+    inverse: Any = None if blocks is None else _of_blocks(rows, blocks, kept)
     ilu: Any = _incomplete(_owned(rows), kept) if options["pc_type"] == "ilu" else None
     end, history = _core.solve_krylov(
         *rows,
@@ -93,6 +97,7 @@ def solve(
         restart=options["ksp_gmres_restart"],
         is_jacobi=options["pc_type"] == "jacobi",
         ilu=ilu,
+        inverse=inverse,
         n_threads=runtime.engine.n_threads,
         is_fused=options["fused"],
         bring=others[0],
@@ -112,6 +117,16 @@ def _owned(rows: tuple[Array, Array, Array, int]) -> tuple[Array, Array, Array, 
         return rows
     before = np.append(0, np.cumsum(chosen))
     return before[offsets], columns[chosen], np.ascontiguousarray(values[chosen]), dim
+
+
+def _of_blocks(
+    rows: tuple[Array, Array, Array, int], blocks: Blocks, kept: Kept
+) -> _core.SparseInverse:
+    def make() -> _core.SparseInverse:
+        return _core.SparseInverse(*blocks.inverse(rows))
+
+    found: _core.SparseInverse = kept.get(("own", blocks.key), (rows[2], rows[1], rows[0]), make)
+    return found
 
 
 def _incomplete(rows: tuple[Array, Array, Array, int], kept: Kept) -> _core.IncompleteLu:

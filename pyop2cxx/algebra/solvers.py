@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyop2cxx.algebra import krylov, libraries, on_ranks, own_krylov, petsc_ksp, plugged
+from pyop2cxx.algebra.block_inverses import KINDS, Blocks
 from pyop2cxx.algebra.convergence import Convergence, not_converged, not_factorised, of_zero
 from pyop2cxx.algebra.preconditioners import Kept, NotFactorised
 from pyop2cxx.algebra.systems import (
@@ -31,6 +32,7 @@ from pyop2cxx.interop import cupy, dlpack
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Shown
 from pyop2cxx.runtime.tracebacks import ends_tracebacks
+from pyop2cxx.sets.maps import Map
 
 if TYPE_CHECKING:
     from pyop2cxx.algebra.libraries import Library
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 DEFAULTS: Mapping[str, Any] = {
     "ksp_type": "cg",
     "pc_type": "jacobi",
+    "pc_dtype": "",
+    "pc_patches": None,
     "ksp_rtol": 1e-7,
     "ksp_atol": 1e-50,
     "ksp_divtol": 1e4,
@@ -67,8 +71,15 @@ OLD_NAMES: Mapping[str, str] = {
 """PyOP2's names of 2013."""
 
 KRYLOV = ("cg", "gmres", "bicgstab", "preonly")
-PRECONDITIONERS = ("none", "jacobi", "ilu", "lu", "amg")
+PRECONDITIONERS = ("none", "jacobi", "ilu", "lu", "amg", "bjacobi", "patch")
 PACKAGES = ("auto", "own", "scipy", "petsc", "cupy")
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "ksp_type": KRYLOV,
+    "pc_type": PRECONDITIONERS,
+    "pc_dtype": ("", "float32", "float64"),
+    "package": PACKAGES,
+}
+_ONCE = ("lu", "jacobi", "ilu", "bjacobi")
 _SAME = {
     "bcgs": "bicgstab",
     "gamg": "amg",
@@ -88,15 +99,22 @@ class Solver(Shown):
 
     Options:
         ``ksp_type`` is cg, gmres, bicgstab (bcgs) or preonly; ``pc_type`` is none, jacobi, ilu, lu
-        (direct) or amg (gamg; by PyAMG; hypre becomes amg, with a line in the log).
+        (direct), amg (gamg; by PyAMG; hypre becomes amg, with a line in the log), bjacobi or patch.
+        bjacobi inverts dense blocks on the diagonal: of the dofs of each cell, where a Map of the
+        Sparsity gives each dof to one entity, as of DG; otherwise of the components of each dof.
+        patch adds the solutions on overlapping patches, such as the cells around each vertex:
+        ``pc_patches`` is a Map to the dofs of each, ragged or not, see
+        `pyop2cxx.fem.vertex_stars`; dofs of no patch are blocks of their own. ``pc_dtype`` is the
+        dtype of these inverses in memory, ``"float32"`` for half of it; own adds doubles.
         ``ksp_rtol`` is relative to the norm of b, ``ksp_atol`` absolute; the solve diverges if the
         residual grows beyond ``ksp_divtol`` times the initial residual. x is read as the initial
         guess, unless ``ksp_initial_guess_nonzero`` is False or ksp_type is preonly.
 
-        ``package`` is own (cg, gmres or bicgstab with none, jacobi or ilu, of a matrix of doubles,
-        on all threads of the host), scipy, petsc (petsc4py), cupy (on the backend cuda, where the
-        values are), or auto. That is cupy where it is installed, loops run on CUDA and CuPy has the
-        method and the preconditioner; else own where that is possible; otherwise scipy. The ilu of
+        ``package`` is own (cg, gmres or bicgstab with none, jacobi, ilu, bjacobi or patch, of a
+        matrix of doubles, on all threads of the host), scipy, petsc (petsc4py), cupy (on the
+        backend cuda, where the values are), or auto. That is cupy where it is installed, loops run
+        on CUDA and CuPy has the method and the preconditioner (not bjacobi and patch); else own
+        where that is possible; otherwise scipy. The ilu of
         own is ILU(0), symmetric for a symmetric matrix; auto leaves ilu of mixed matrices to SciPy,
         which exchanges rows, unless ksp_type is cg. Other packages add names, see
         `pyop2cxx.algebra.plugged`.
@@ -170,7 +188,7 @@ class Solver(Shown):
                     f"Solver: there is no option {name!r}; there are: {', '.join(DEFAULTS)}"
                 )
             wanted[known] = _checked(known, value)
-        if wanted["ksp_type"] == "preonly" and wanted["pc_type"] not in ("lu", "jacobi", "ilu"):
+        if wanted["ksp_type"] == "preonly" and wanted["pc_type"] not in _ONCE:
             raise SolverOptionError(
                 "Solver: ksp_type 'preonly' applies the preconditioner once: pass pc_type='lu' for "
                 "a direct solver"
@@ -220,6 +238,8 @@ class Solver(Shown):
                 f"Solver: pc_type {options['pc_type']!r} needs a matrix; pass pc_type='none' with "
                 "a function"
             )
+        if options["pc_type"] in KINDS:
+            options = {**options, "blocks": Blocks(A if P is None else P, options)}
         package = _package(options, A, x, b)
         solve = _SOLVERS.get(package, _solve_plugged)
         if isinstance(A, Mat) and A.is_distributed:
@@ -297,12 +317,14 @@ def _checked(name: str, value: Any) -> Any:
     if value == "hypre":
         runtime.logger.warning("Solver: pc_type 'hypre' is not offered; 'amg' is taken instead")
     value = _SAME.get(value, value) if isinstance(value, str) else value
-    choices = {"ksp_type": KRYLOV, "pc_type": PRECONDITIONERS, "package": PACKAGES}.get(name)
+    choices = _CHOICES.get(name)
     if choices is PACKAGES and value not in PACKAGES:
         choices = (*PACKAGES, *plugged.names())
     if choices is not None:
         good = value in choices
         expected = f"one of: {', '.join(choices)}"
+    elif default is None:
+        good, expected = value is None or isinstance(value, Map), "a Map to the dofs of patches"
     elif isinstance(default, bool):
         good, expected = isinstance(value, bool), "True or False"
     elif isinstance(default, str):
@@ -361,7 +383,13 @@ def _package(options: Mapping[str, Any], A: Mat | Operator, x: Vector, b: Vector
     if wanted == "own" and not own_krylov.is_possible(A, x, b, options):
         raise SolverOptionError(
             "Solver: package 'own' solves by ksp_type 'cg', 'gmres' or 'bicgstab' with pc_type "
-            "'none', 'jacobi' or 'ilu', with a Mat of float64; choose these, or package='scipy'"
+            f"{', '.join(map(repr, own_krylov.PRECONDITIONERS))}, with a Mat of float64; choose "
+            "these, or package='scipy'"
+        )
+    if options["pc_type"] in KINDS and wanted not in ("auto", "own", "scipy"):
+        raise SolverOptionError(
+            f"Solver: pc_type {options['pc_type']!r} is for packages 'own' and 'scipy', got "
+            f"{wanted!r}"
         )
     if wanted == "cupy" and dlpack.place_of(runtime.device) == dlpack.HOST:
         raise SolverOptionError(

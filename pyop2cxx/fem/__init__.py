@@ -15,17 +15,20 @@ with paused():
         lift,
     )
     from pyop2cxx.fem.compiler import Integral, Parameter, compile_form
+    from pyop2cxx.fem.condensing import Condensed, condense
     from pyop2cxx.fem.conditions import DirichletBC
     from pyop2cxx.fem.domain import Facets, MeshLike
     from pyop2cxx.fem.functions import Constant, Function
     from pyop2cxx.fem.interpolation import interpolate, on_mesh
     from pyop2cxx.fem.loops import Form
     from pyop2cxx.fem.operators import action
+    from pyop2cxx.fem.projecting import project, vertex_stars
     from pyop2cxx.fem.solving import NewtonHistory, error_norm, norm, solve
     from pyop2cxx.fem.spaces import FunctionSpace
     from pyop2cxx.fem.symbols import FacetNormal, SpatialCoordinate, dS, ds, dx
 
 __all__ = [
+    "Condensed",
     "Constant",
     "DirichletBC",
     "FacetNormal",
@@ -44,6 +47,7 @@ __all__ = [
     "compile_form",
     "compile_together",
     "compiled",
+    "condense",
     "dS",
     "ds",
     "dx",
@@ -52,5 +56,7 @@ __all__ = [
     "lift",
     "norm",
     "on_mesh",
+    "project",
     "solve",
+    "vertex_stars",
 ]

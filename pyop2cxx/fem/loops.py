@@ -195,7 +195,7 @@ class Form(Shown):
         """Return the loops that add the form to a tensor.
 
         Args:
-            tensor: As of `tensor`.
+            tensor: As of `tensor`; or a Dat on the cells, for the tensor of each cell.
             lgmaps: Of a matrix, left out rows and columns: see `Mat`; by components of dofs.
         """
         return [
@@ -215,7 +215,7 @@ class Form(Shown):
         the tensor alive.
 
         Args:
-            tensor: As of `tensor`.
+            tensor: As of `loops`.
             lgmaps: As of `loops`.
         """
         for integral, fixed in zip(self.integrals, self._fixed_arguments(), strict=True):
@@ -251,6 +251,9 @@ class Form(Shown):
 
     def _first_argument(self, integral: Integral, tensor: Tensor, lgmaps: Any) -> Any:
         access = integral.parameters[0].access
+        if isinstance(tensor, Dat) and tensor.dataset.set is self.domain.mesh.cells:
+            is_cell = integral.kind == "cell"
+            return tensor(access, *(() if is_cell else (self.domain.facets(integral.kind).cells,)))
         maps = [self._map(integral.kind, space.cell_dofs) for space in self.spaces]
         if isinstance(tensor, Mat):
             path = {"lgmaps": lgmaps, "unroll_map": True} if lgmaps is not None else {}

@@ -67,6 +67,7 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         mesh: As given; of an extruded mesh the `flat`.
         dof_set: The dofs; of a vector element each stands for a block of values.
         cell_dofs: The dofs of each cell, in the order of the element.
+        is_apart: Whether all dofs are inside of cells, as of DG.
         dim: Values on each dof.
 
     Raises:
@@ -95,13 +96,14 @@ class FunctionSpace(ufl.FunctionSpace, Shown):
         self.dof_set = numbering.dofs
         self.cell_dofs = numbering.cell_dofs
         self.signs = numbering.signs
+        self.is_apart = numbering.is_apart
         self._signs: dict[np.dtype[Any], Dat] = {}
         self._places: tuple[bool, Array] | None = None
         self.held = Memo(8)  # given dofs, by conditions
         self.dim = 1 if found.is_mixed else found.block_size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        numbering = Numbering(self.dof_set, self.cell_dofs, self.signs)
+        numbering = Numbering(self.dof_set, self.cell_dofs, self.signs, self.is_apart)
         return _made_again, (self.mesh, as_recipe(self.element), numbering)
 
     @property

@@ -54,6 +54,27 @@ KrylovOptions options_with(int n_threads, KrylovMethod method = KrylovMethod::cg
   return options;
 }
 
+/// Return the inverses of the blocks on the diagonal.
+SparseInverse inverse_of_blocks(const Line& line) {
+  const BlockRows<std::int32_t> rows = line.rows();
+  std::vector<std::int64_t> offset{0};
+  std::vector<std::int32_t> columns;
+  std::vector<double> values;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows.n_rows); ++row) {
+    for (std::size_t place = rows.begin(row); place < rows.end(row); ++place) {
+      if (rows.columns[place] != static_cast<std::int32_t>(row)) continue;
+      const double* a = &rows.values[4 * place];
+      const double determinant = a[0] * a[3] - a[1] * a[2];
+      for (const double entry : {a[3], -a[1], -a[2], a[0]}) values.push_back(entry / determinant);
+    }
+    for (int i = 0; i < 2; ++i) {
+      columns.push_back(static_cast<std::int32_t>(2 * row));
+      offset.push_back(static_cast<std::int64_t>(columns.size()));
+    }
+  }
+  return {offset, columns, 2, values};
+}
+
 constexpr KrylovMethod methods[] = {KrylovMethod::cg, KrylovMethod::bicgstab, KrylovMethod::gmres};
 
 double residual(const Line& line, const std::vector<double>& b, const std::vector<double>& x) {
@@ -66,11 +87,12 @@ double residual(const Line& line, const std::vector<double>& b, const std::vecto
 TEST(Krylov, SolveTheSameOnAnyNumberOfThreads) {
   const Line line(3000);
   const IncompleteLu ilu(line.rows());
+  const SparseInverse inverse = inverse_of_blocks(line);
   std::vector<double> expected;
   for (int i = 0; i < 6000; ++i) expected.push_back(std::sin(0.01 * i));
   const std::vector<double> b = line.times(expected);
   for (const KrylovMethod method : methods) {
-    for (const int kind : {0, 1, 2}) {
+    for (const int kind : {0, 1, 2, 3}) {
       std::vector<double> first;
       std::vector<double> first_history;
       for (const int n_threads : {1, 2, 5}) {
@@ -78,6 +100,7 @@ TEST(Krylov, SolveTheSameOnAnyNumberOfThreads) {
         KrylovOptions options = options_with(n_threads, method);
         options.is_jacobi = kind == 1;
         options.ilu = kind == 2 ? &ilu : nullptr;
+        options.inverse = kind == 3 ? &inverse : nullptr;
         const KrylovResult found = solve_krylov(line.rows(), b, x, options);
         ASSERT_EQ(found.end, KrylovEnd::converged);
         for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], expected[i], 1e-5);
