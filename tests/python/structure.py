@@ -73,11 +73,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 44_419
+CODE_LINES = 44_426
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
     "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_318),
-    "all rooms": (None, 59_962),
+    "all rooms": (None, 59_964),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
