@@ -14,8 +14,10 @@ ufl = importlib.import_module("ufl")
 hypothesis = importlib.import_module("hypothesis")
 
 from hypothesis import strategies as st  # noqa: E402
+from programs import has_nvrtc  # noqa: E402
 
-from pyop2cxx import fem, op2  # noqa: E402
+from pyop2cxx import _core, fem, op2  # noqa: E402
+from pyop2cxx.backends import _nvrtc as nvrtc  # noqa: E402
 from pyop2cxx.exceptions import (  # noqa: E402
     DataValueError,
     DatTypeError,
@@ -23,7 +25,9 @@ from pyop2cxx.exceptions import (  # noqa: E402
     UnsupportedError,
     UsageError,
 )
+from pyop2cxx.fem import condensing  # noqa: E402
 from pyop2cxx.mesh import Mesh, cube_mesh, square_mesh  # noqa: E402
+from pyop2cxx.runtime import runtime  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +108,31 @@ def test_more_than_64_dofs_outside_are_taken_in_parts() -> None:
 @pytest.mark.parametrize(("dtype", "most"), [("float32", 1e-4), ("complex128", 1e-12)])
 def test_dtypes(dtype: str, most: float) -> None:
     assert Problem(_mesh("triangle"), ("P", 3), dtype).difference() < most
+
+
+@pytest.mark.skipif(not has_nvrtc(), reason="NVRTC is not installed")
+def test_the_loops_compile_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[op2.ParLoop] = []
+
+    def noted(*arguments: Any) -> None:
+        made.append(op2.ParLoop(*arguments))
+        op2.par_loop(*arguments)
+
+    monkeypatch.setattr(condensing, "par_loop", noted)
+    Problem(_mesh("hexahedron", 2), ("Q", 2)).difference()
+    assert [loop.kernel.name for loop in made] == ["hold", "condense", "give", "recover", "copy"]
+    service = _core.DeviceService(
+        cache_dir="",
+        use_disk=False,
+        max_disk_bytes=0,
+        max_memory_bytes=1 << 28,
+        compile_timeout_seconds=60.0,
+    )
+    flags = runtime.engine.backend("cuda").toolchain.flags
+    with op2.backend("cuda"):
+        for loop in made:
+            text = str(op2.ParLoop(loop.kernel, loop.iterset, *loop.args).generate())
+            service.compile(nvrtc.compiler("sm_90"), text, flags, "")
 
 
 @hypothesis.settings(max_examples=10, deadline=None)
