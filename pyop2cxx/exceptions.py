@@ -93,7 +93,7 @@ class ChainError(ExecutionError):
 
 
 class OutOfMemoryError(ExecutionError, MemoryError):
-    """The host has not as much memory as the values of an object need."""
+    """The host or a device has not as much memory as values need."""
 
 
 class InternalError(Op2Error, RuntimeError):

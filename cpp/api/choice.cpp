@@ -103,29 +103,34 @@ bool fits_columns(const abi::PairsPlan& plan, const Arguments& objects, const Vi
   return visited.part == nullptr && !visited.is_extruded() && most > 0 && most <= plan.columns;
 }
 
-/// Whether what a code needs of the mesh is so.
-bool suits(const CompiledLoop& compiled, const exec::Executable& executable, const LoopText& text,
-           const Arguments& objects, const Visited& visited) {
+/// Why what a code needs of the mesh is not so; empty: it is.
+std::string why_unsuited(const CompiledLoop& compiled, const exec::Executable& executable,
+                         const LoopText& text, const Arguments& objects, const Visited& visited) {
   for (std::size_t i = 0; i < compiled.injective.size(); ++i) {
-    if (compiled.injective[i] && !leads_nowhere_twice(*objects.maps[i])) return false;
+    if (compiled.injective[i] && !leads_nowhere_twice(*objects.maps[i])) {
+      return fmt::format("Map '{}' leads to an entity twice", objects.maps[i]->name);
+    }
   }
   const double most_padding = tuning_of(compiled).most_padding;
   const plan::LoopSizes sizes = sizes_of(text, objects, visited, executable);
   if (compiled.index_bytes == 4 && !compiled.images.empty() &&
       !plan::fits_narrow(sizes, most_padding)) {
-    return false;
+    return "the mesh is beyond indices of 4 bytes";
   }
   const auto* pairs = std::get_if<abi::PairsPlan>(&executable.plan);
-  if (pairs != nullptr && !fits_columns(*pairs, objects, visited)) return false;
+  if (pairs != nullptr && !fits_columns(*pairs, objects, visited)) {
+    return fmt::format("targets have more elements than {}", pairs->columns);
+  }
   if (compiled.padded && !plan::is_evenly_covered(sizes, most_padding, *shared().plans, 1)) {
-    return false;
+    return "targets have numbers of elements that differ much";
   }
   const int width = exec::position_bytes(executable);
-  return width == 0 || std::ranges::all_of(objects.data, [width](const Argument& argument) {
-           const SparsityPointer& sparsity = argument.data->sparsity;
-           return sparsity == nullptr ||
-                  plan::position_bytes(sparsity->table->longest_row) <= width;
-         });
+  const auto is_long = [width](const Argument& argument) {
+    const SparsityPointer& sparsity = argument.data->sparsity;
+    return sparsity != nullptr && plan::position_bytes(sparsity->table->longest_row) > width;
+  };
+  if (width == 0 || std::ranges::none_of(objects.data, is_long)) return "";
+  return fmt::format("a row of a matrix is longer than positions of {} bytes count", width);
 }
 
 void check_float64(const exec::Executable& executable, const runtime::DeviceInfo& info) {
@@ -144,9 +149,12 @@ Chosen chosen(const LoopText& text, const Target& target, const Arguments& objec
               const Visited& visited) {
   Chosen found{};
   for (const CompiledLoop* one : compiled_for(text, target)) {
-    found = {one, exec::read_executable(one->executable)};
+    found.compiled = one;
+    found.executable = exec::read_executable(one->executable);
     found.executable->launch = one->launch;
-    if (suits(*one, *found.executable, text, objects, visited)) break;
+    std::string why = why_unsuited(*one, *found.executable, text, objects, visited);
+    if (why.empty()) break;
+    found.rejected.push_back(std::move(why));
   }
   if (target.info != nullptr) check_float64(*found.executable, *target.info);
   return found;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/loops.hpp"
 #include "base/tuning.hpp"
@@ -22,6 +23,7 @@ struct Target {
 struct Chosen {
   const CompiledLoop* compiled;
   std::shared_ptr<exec::Executable> executable;
+  std::vector<std::string> rejected = {};  ///< why earlier code does not suit the mesh
 };
 
 /// @brief The first code that suits the mesh; if none does, the last, with the fewest assumptions.

@@ -14,6 +14,10 @@ void GraphSteps::loop(Loop loop) {
   steps_.emplace_back([loop = std::move(loop)]() mutable { loop.run(); });
 }
 
+void GraphSteps::add(const GraphSteps& others) {
+  steps_.insert(steps_.end(), others.steps_.begin(), others.steps_.end());
+}
+
 void GraphSteps::repeat(std::function<bool()> condition, std::int64_t most, GraphSteps steps) {
   steps_.emplace_back([condition = std::move(condition), most, steps = std::move(steps)] {
     for (std::int64_t i = 0; i < most && condition(); ++i) steps.run();

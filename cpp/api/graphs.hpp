@@ -53,6 +53,8 @@ struct GraphValues {
 class GraphSteps {
  public:
   void loop(Loop loop);
+  /// @brief All steps of others.
+  void add(const GraphSteps& others);
 
   template <class T>
   void fill(const Held<T>& target, std::type_identity_t<T> value) {

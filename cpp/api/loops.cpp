@@ -12,6 +12,7 @@
 
 #include "api/choice.hpp"
 #include "api/columns.hpp"
+#include "api/graph_builder.hpp"
 #include "api/object_states.hpp"
 #include "api/shared.hpp"
 #include "base/error.hpp"
@@ -25,6 +26,7 @@ struct LoopState {
   LoopState(LoopText made_of, Visited over) : text(std::move(made_of)), visited(std::move(over)) {}
 
   const LoopText text;
+  const std::string name = text.name;
   const Visited visited;
   Arguments objects;
   std::string what;
@@ -34,6 +36,7 @@ struct LoopState {
 
   std::mutex mutex;                        // guards what follows
   std::vector<std::int64_t> versions;      // of Maps, that the code was chosen for
+  std::vector<exec::DataUse> uses;         // by the code
   const CompiledLoop* compiled = nullptr;  // of the text
   std::shared_ptr<runtime::PreparedLoop> prepared;
 };
@@ -232,10 +235,12 @@ void prepare(LoopState& loop, Chosen code, const std::shared_ptr<runtime::Device
   std::shared_ptr<runtime::Timing> timing;
   {
     const std::lock_guard lock(all.mutex);
-    auto& known = all.timings[{loop.text.name, code.compiled->backend}];
-    if (!known) known = std::make_shared<runtime::Timing>(all.coherence->trace());
-    timing = known;
+    MetLoops& known = all.met[{loop.text.name, code.compiled->backend, code.executable->strategy}];
+    if (!known.timing) known.timing = std::make_shared<runtime::Timing>(all.coherence->trace());
+    known.rejected.insert(code.rejected.begin(), code.rejected.end());
+    timing = known.timing;
   }
+  loop.uses = code.executable->data;
   loop.prepared = std::make_shared<runtime::PreparedLoop>(
       code.executable, binding_of(loop, loop.visited, loop.text, *code.executable), options,
       all.plans, std::move(timing), mirror);
@@ -278,6 +283,23 @@ Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments
   check_memory(*loop);
   choose(*loop);
   return Loop(std::move(loop));
+}
+
+std::vector<NodeUse> uses_of(LoopState& loop) {
+  const std::lock_guard lock(loop.mutex);
+  std::vector<NodeUse> found;
+  for (std::size_t i = 0; i < loop.objects.data.size(); ++i) {
+    const exec::DataUse use = i < loop.uses.size() ? loop.uses[i] : exec::DataUse{Access::rw};
+    found.push_back({loop.objects.data[i].data, use.storage, use.access});
+  }
+  for (const DataPointer& one : loop.objects.constants) {
+    found.push_back({one, DType::float64, Access::read});
+  }
+  return found;
+}
+
+const std::string& name_of(const LoopState& loop) {
+  return loop.name;
 }
 
 void run(LoopState& loop) {

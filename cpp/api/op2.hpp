@@ -32,11 +32,12 @@ struct Options {
   int threads = 0;            ///< of a loop; 0: as many as the process may use
   std::string device = {};    ///< number, or a part of the name; empty: the first GPU
   std::string platform = {};  ///< a part of the name; empty: any
+  int device_memory = 0;      ///< megabytes that this process may take on devices; 0: all
 };
 
 /// @brief Set the options of all loops made from now on; opens the device, if the backend has one.
-/// @throws UsageError for a negative number of threads, or an unknown backend or device; the
-/// message lists all.
+/// @throws UsageError for a negative number of threads or megabytes, or an unknown backend or
+/// device; the message lists all.
 /// @throws ToolchainError if there is no driver, or the driver finds no device; the message gives
 /// the searched names. Nothing is changed then.
 void init(const Options& options);
@@ -265,6 +266,7 @@ class Loop {
   /// @throws ExecutionError if a check of the generated code fails.
   void run() { api::run(*state_); }
   void operator()() { run(); }
+  [[nodiscard]] const std::shared_ptr<api::LoopState>& state() const { return state_; }
 
  private:
   std::shared_ptr<api::LoopState> state_;

@@ -93,11 +93,19 @@ void init(const Options& options) {
   if (options.threads < 0) {
     throw UsageError(fmt::format("init: threads must be 0 or more, got {}", options.threads));
   }
+  if (options.device_memory < 0) {
+    throw UsageError(
+        fmt::format("init: device_memory must be 0 or more, got {}", options.device_memory));
+  }
   auto mirror = api::mirror_of(options);
   api::Shared& all = api::shared();
   const std::lock_guard lock(all.mutex);
   all.coherence->n_threads = api::n_threads_of(options);
   all.options = options;
+  constexpr std::int64_t megabyte = 1'000'000;
+  for (const auto& [which, one] : all.mirrors) {
+    if (one) one->device()->limit_memory(megabyte * options.device_memory);
+  }
   all.mirror = std::move(mirror);
 }
 

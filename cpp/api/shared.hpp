@@ -4,7 +4,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,12 @@
 #include "runtime/timing.hpp"
 
 namespace op2::api {
+
+/// @brief Facts about all loops of a name, backend and strategy.
+struct MetLoops {
+  std::shared_ptr<runtime::Timing> timing;
+  std::set<std::string> rejected = {};  ///< why other compiled forms did not suit the mesh
+};
 
 /// @brief Data shared by all loops of the process.
 struct Shared {
@@ -32,7 +40,7 @@ struct Shared {
       mirrors;
   std::map<std::pair<runtime::Device*, const unsigned char*>, std::shared_ptr<exec::Program>>
       programs;
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<runtime::Timing>> timings;
+  std::map<std::tuple<std::string, std::string, std::string>, MetLoops> met;
 };
 
 /// @brief The only object. Never destroyed: drivers may be gone before.

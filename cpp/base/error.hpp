@@ -61,6 +61,11 @@ class ExecutionError : public Error {
   using Error::Error;
 };
 
+/// @brief A device has not as much memory as a loop needs there.
+class OutOfMemoryError : public ExecutionError {
+  using ExecutionError::ExecutionError;
+};
+
 /// @brief We are wrong.
 class InternalError : public Error {
   using Error::Error;

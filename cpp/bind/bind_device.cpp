@@ -55,6 +55,7 @@ void bind_device_values(py::module_& core) {
             return device.load(copied);
           },
           py::arg("binary"))
+      .def("limit_memory", &Device::limit_memory, py::arg("n_bytes"))
       .def("start_clock", &Device::start_clock, Unlocked())
       .def("stop_clock", &Device::stop_clock, Unlocked())
       .def("measure_copy_rate", &runtime::measure_copy_rate, py::arg("n_bytes"),

@@ -13,6 +13,7 @@
 #include "dispatch/ahead_table.hpp"
 #include "dispatch/dispatcher.hpp"
 #include "exec/build.hpp"
+#include "exec/launch_json.hpp"
 #include "exec/portable.hpp"
 #include "jit/library.hpp"
 
@@ -107,7 +108,9 @@ void bind_dispatch(py::module_& core) {
       py::arg("module"));
   core.def(
       "launches_of",
-      [](const kir::Module& module) { return exec::canonical(exec::launch_program(module)); },
+      [](const kir::Module& module) {
+        return exec::launch_json(exec::launch_program(module), module.argv);
+      },
       py::arg("module"));
   core.def(
       "arguments_of",

@@ -41,6 +41,8 @@ void bind_errors(py::module_& /*core*/) {
       raise("UsageError", error);
     } catch (const UnsupportedError& error) {
       raise("UnsupportedError", error);
+    } catch (const OutOfMemoryError& error) {
+      raise("OutOfMemoryError", error);
     } catch (const ExecutionError& error) {
       raise("ExecutionError", error);
     } catch (const InternalError& error) {

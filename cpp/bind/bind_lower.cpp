@@ -23,6 +23,7 @@
 #include "cg/module_printer.hpp"
 #include "cg/needs.hpp"
 #include "cg/source.hpp"
+#include "ir/fields.hpp"
 #include "ir/loop.hpp"
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
@@ -170,6 +171,7 @@ void bind_loop(py::module_& core) {
       .def_readonly("maps", &ir::Loop::maps)
       .def_readonly("iteration", &ir::Loop::iteration)
       .def("signature", &ir::signature)
+      .def("fields", &ir::fields)
       .def("dump", [](const ir::Loop& loop) { return ir::dump(loop); })
       .def("n_slots", &lower::n_slots)
       .def_property_readonly("has_matrices",

@@ -60,15 +60,16 @@ bool uses_after(const StorePass& pass, const Step& step, const Copy& copy) {
 std::string why_not_redirected(const StorePass& pass, const Step& step, std::size_t loop,
                                std::size_t arg, const Copy& copy, Place place) {
   const Arg& node = pass.known.args_of(loop)[arg];
-  if (pass.known.is_action(loop) || step.loops.size() < 2) return "its reader runs alone";
-  if (access_of(node) != Access::read) return "the copy is changed";
-  if (place == Place::lost) return "what was copied is overwritten before";
+  if (pass.known.is_action(loop) || step.loops.size() < 2)
+    return "its reader runs alone; put it behind a loop over the same Set";
+  if (access_of(node) != Access::read) return "the copy is changed; write to another Dat";
+  if (place == Place::lost) return "what was copied is overwritten before; read the copy earlier";
   const auto from = std::ranges::find(step.loops, loop);
   const auto writes_source = [&](std::size_t member) {
     return pass.known.writes_to(member, copy.source_data);
   };
   if (std::any_of(step.loops.begin(), from, writes_source)) {
-    return "what was copied is overwritten before, in the same function";
+    return "what was copied is overwritten before, in the same function; read the copy earlier";
   }
   if (std::none_of(from, step.loops.end(), writes_source)) return "";
   // an item overwrites its own row, so no other item may read that row
@@ -91,11 +92,13 @@ std::string why_not_redirected(const StorePass& pass, const Step& step, std::siz
 std::string why_needed(const StorePass& pass, const LeftOut& left_out, std::size_t at,
                        const Copy& copy, std::vector<std::pair<std::size_t, Redirected>>& found) {
   const Step& maker = pass.schedule.steps[at];
-  if (maker.loops.size() < 2) return "the loop that makes it runs alone";
+  if (maker.loops.size() < 2)
+    return "the loop that makes it runs alone; put it beside a loop over the same Set";
   if (left_out.not_made.contains(copy.source_data) || left_out.read_instead.contains(copy.data)) {
-    return "it is part of a longer series of copies";
+    return "it is part of a longer series of copies; copy from the first Dat";
   }
-  if (uses_after(pass, maker, copy)) return "what was copied is changed in the same function";
+  if (uses_after(pass, maker, copy))
+    return "what was copied is changed in the same function; copy it later";
   Place place = Place::first;
   for (std::size_t next = at + 1; next < pass.schedule.steps.size(); ++next) {
     const Step& step = pass.schedule.steps[next];
@@ -116,7 +119,8 @@ std::string why_needed(const StorePass& pass, const LeftOut& left_out, std::size
     }
     place = place_after(pass, step, copy.source_data, place);
   }
-  return "it may be seen after the chain";
+  return "it may be seen after the chain; make the copy within a repeated block, or overwrite it "
+         "there";
 }
 
 std::optional<Copy> copy_by(const StorePass& pass, std::size_t at, std::size_t arg) {

@@ -66,7 +66,8 @@ std::string Rules::why_not_together(const Candidate& group, std::size_t loop) co
   const Entry& first = known_.entries[group.loops.front()];
   if (known_.entries[loop].loop.iteration != first.loop.iteration ||
       known_.entries[loop].part != first.part) {
-    return "they do not visit the same elements, or not in the same way";
+    return "they do not visit the same elements, or not in the same way; give both the same Set "
+           "and part";
   }
   const std::string why = why_not_on_lanes(group);
   return why.empty() ? why_not_inverted(group) : why;
@@ -95,8 +96,10 @@ std::string Rules::why_not_inverted(const Candidate& group) const {
   for (const std::size_t place : group.inverted) {
     const Entry& entry = known_.entries[group.loops[place]];
     if (entry.entry_bytes != known_.entries[group.loops[group.inverted.front()]].entry_bytes) {
-      return fmt::format("the incidences of '{}' are numbered in another width",
-                         name_of(entry.loop));
+      return fmt::format(
+          "the incidences of '{}' are numbered in another width; one dtype for the values of both "
+          "Maps joins them",
+          name_of(entry.loop));
     }
     has_lead |= entry.why_no_invert.empty();
     const bool is_alone = group.inverted.size() == 1;
@@ -104,7 +107,9 @@ std::string Rules::why_not_inverted(const Candidate& group) const {
     if (why.empty() || entry.why_no_invert.empty()) continue;
     return fmt::format("'{}' is not visited from its targets: {}", name_of(entry.loop), why);
   }
-  return has_lead ? "" : "none of them is worth visiting from its targets alone";
+  return has_lead ? ""
+                  : "none of them is worth visiting from its targets alone; strategy='owner' at "
+                    "one asks for it";
 }
 
 std::vector<ir::Loop> Rules::members_of(const Candidate& group) const {

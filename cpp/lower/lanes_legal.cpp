@@ -34,7 +34,9 @@ std::vector<bool> varying_parameters(const ir::Loop& loop) {
 /// Several elements a lane pay where lanes are the threads of a CPU.
 void check_grid(const Request& request) {
   if (!request.facts.vectors_in_lane) refuse("the backend spreads elements over lanes itself");
-  if (!request.options.widths.soa.empty()) refuse("its Dats lie as structures of arrays");
+  if (!request.options.widths.soa.empty()) {
+    refuse("its Dats lie as structures of arrays; layout='aos' takes lanes");
+  }
 }
 
 /// All lanes load before the first one stores: what an element reads may not be another's result.
@@ -43,15 +45,23 @@ void check_overwrites(const ir::Loop& loop, Strategy strategy, const Races& race
   if (strategy == Strategy::colour) return;
   for (const std::size_t arg : races.overwrites) {
     if (ir::access_of(loop.args[arg]) == Access::rw) {
-      refuse(fmt::format("arg {} is RW through a Map whose targets elements share", arg));
+      refuse(fmt::format(
+          "arg {} is RW through a Map whose targets elements share; pass INC if the kernel adds",
+          arg));
     }
   }
 }
 
 void check_member(const ir::Loop& loop, const Request& request) {
   const Races races = find_races(loop, request.maps);
-  if (races.overlaps) refuse("written memory overlaps other arguments");
-  if (races.reads_written) refuse("memory that is incremented is also read through a Map");
+  if (races.overlaps) {
+    refuse("written memory overlaps other arguments; give each Dat an array of its own");
+  }
+  if (races.reads_written) {
+    refuse(
+        "memory that is incremented is also read through a Map; read a copy made before the loop, "
+        "by Dat.copy");
+  }
   check_overwrites(loop, request.strategy, races);
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Access access = ir::access_of(loop.args[i]);
@@ -62,14 +72,20 @@ void check_member(const ir::Loop& loop, const Request& request) {
       const bool both_add = std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
                             std::holds_alternative<ir::IndirectDat>(loop.args[j]) &&
                             access == Access::inc && other == Access::inc;
-      if (!both_add) refuse(fmt::format("args {} and {} share written memory", j, i));
+      if (!both_add) {
+        refuse(fmt::format("args {} and {} share written memory; give each Dat an array of its own",
+                           j, i));
+      }
     }
     const bool is_extremum = access == Access::min || access == Access::max;
     if (is_extremum && std::holds_alternative<ir::IndirectDat>(loop.args[i]) &&
         !kernel::kernel_facts(ir::kernel_of(loop))
              .parameters[static_cast<std::size_t>(ir::parameter_of(loop, i))]
              .commutes(access)) {
-      refuse(fmt::format("arg {} is MIN or MAX, and the kernel uses its value", i));
+      refuse(
+          fmt::format("arg {} is MIN or MAX, and the kernel uses its value; compare it by fmin, "
+                      "fmax or 'if (x < y[0]) y[0] = x', once",
+                      i));
     }
   }
 }
@@ -135,19 +151,23 @@ void check_nesting(const kernel::KernelBody& body) {
     Nesting nesting;
     kernel::walk_scoped(function.body, nesting);
     if (nesting.deepest > most_branches) {
-      refuse(fmt::format("'{}' has more than {} blocks or conditions in each other", function.name,
-                         most_branches));
+      refuse(fmt::format(
+          "'{}' has more than {} blocks or conditions in each other; divide it into functions",
+          function.name, most_branches));
     }
   }
 }
 
 kernel::KernelPtr kernel_for_lanes(const ir::Loop& loop, const Options& options) {
   if (!ir::kernel_of(loop).body) {
-    refuse(fmt::format("the kernel is opaque ({})", ir::kernel_of(loop).opaque_reason));
+    refuse(fmt::format("the kernel is opaque ({}); write it without that",
+                       ir::kernel_of(loop).opaque_reason));
   }
-  if (loop.iteration.pass_element) refuse("the kernel gets the number of its element");
+  if (loop.iteration.pass_element) {
+    refuse("the kernel gets the number of its element; pass a Dat of the numbers");
+  }
   if (const std::string* number = long_double_in(*ir::kernel_of(loop).body); number != nullptr) {
-    refuse(fmt::format("it computes with {}, a long double", *number));
+    refuse(fmt::format("it computes with {}, a long double; double has lanes", *number));
   }
   check_nesting(*ir::kernel_of(loop).body);
   auto kernel = std::make_shared<kernel::Kernel>(with_constants(loop));

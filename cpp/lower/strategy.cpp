@@ -76,7 +76,13 @@ std::string describe(const Loop& loop, std::size_t arg) {
 }
 
 constexpr const char* value_is_used =
-    " is MIN/MAX, and the kernel is not known to use its value for that alone";
+    " is MIN/MAX, and the kernel is not known to use its value for that alone; compare it by fmin, "
+    "fmax or 'if (x < y[0]) y[0] = x', once";
+constexpr const char* overlapping_memory =
+    "written memory overlaps other arguments; give each Dat an array of its own";
+constexpr const char* also_read =
+    "memory that is incremented is also read through a Map; read a copy made before the loop, by "
+    "Dat.copy";
 
 /// True if calls may come in any order: an INC argument starts at zero, but a MIN or MAX one shows
 /// the kernel what was there.
@@ -89,11 +95,12 @@ bool commutes(const Loop& loop, std::size_t arg, Access access) {
 
 /// Shared demands of the strategies that sum element results target by target.
 Verdict sums_by_target(const Loop& loop, const Races& races) {
-  if (races.overlaps) return no("written memory overlaps other arguments");
-  if (races.reads_written) return no("memory that is incremented is also read through a Map");
+  if (races.overlaps) return no(overlapping_memory);
+  if (races.reads_written) return no(also_read);
   if (!races.overwrites.empty()) {
     return no(describe(loop, races.overwrites.front()) +
-              " is written, not reduced, through a Map: only INC, MIN and MAX can be summed");
+              " is written, not reduced, through a Map: only INC, MIN and MAX can be summed; pass "
+              "INC if the kernel adds");
   }
   int toset = -1;
   std::map<int, Access> reductions;
@@ -102,17 +109,21 @@ Verdict sums_by_target(const Loop& loop, const Races& races) {
     const int map = ir::target_map_of(arg);
     const Access access = ir::access_of(arg);
     if (map < 0 || !writes(access)) continue;
-    if (!is_reduction(access)) return no(describe(loop, i) + " is written through a Map");
+    if (!is_reduction(access))
+      return no(describe(loop, i) + " is written through a Map; pass INC if the kernel adds");
     if (reductions.try_emplace(ir::alias_of(arg).memory, access).first->second != access) {
-      return no(describe(loop, i) + " is reduced in two ways, which do not commute");
+      return no(describe(loop, i) +
+                " is reduced in two ways, which do not commute; divide the loop");
     }
     const int target = loop.maps[static_cast<std::size_t>(map)].toset;
     const auto* matrix = std::get_if<ir::MatArg>(&arg);
     if (matrix != nullptr && matrix->by_columns) {
-      return no(describe(loop, i) + " has one row, and its columns cannot be summed one by one");
+      return no(describe(loop, i) +
+                " has one row, and its columns cannot be summed one by one; colour resolves it");
     }
     if (toset >= 0 && toset != target) {
-      return no(describe(loop, i) + " is on another Set than the other reduced Dats");
+      return no(describe(loop, i) +
+                " is on another Set than the other reduced Dats; make a loop for each Set");
     }
     toset = target;
     if (!commutes(loop, i, access)) return no(describe(loop, i) + value_is_used);
@@ -129,39 +140,47 @@ Verdict all_are_counted(const Loop& loop, const std::vector<MapFacts>& maps) {
   if (global == loop.args.end() || counting_slot(loop, maps)) return {};
   return no(describe(loop, static_cast<std::size_t>(global - loop.args.begin())) +
             " counts every element, and the rows of some may all lead nowhere (-1): no target is "
-            "found from which they would be visited");
+            "found from which they would be visited; reduce into the Global in a loop of its own");
 }
 
 Verdict owner_is_legal(const Loop& loop, const Races& races, const std::vector<MapFacts>& maps) {
   if (is_ragged(loop)) return no(ragged_rows);
   if (ir::is_inverted(loop)) return {};  // who inverted the member has asked for it alone
-  if (loop.members.size() > 1) return no("several kernels are called for each element");
+  if (loop.members.size() > 1)
+    return no("several kernels are called for each element; leave the loop out of its chain");
   if (Verdict verdict = sums_by_target(loop, races); !verdict.ok) return verdict;
   if (Verdict verdict = all_are_counted(loop, maps); !verdict.ok) return verdict;
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const auto* dat = std::get_if<DirectDat>(&loop.args[i]);
     if (dat != nullptr && writes(dat->access)) {
       return no(describe(loop, i) +
-                " is written directly; the kernel runs several times an element");
+                " is written directly, and the kernel runs several times an element; write it in a "
+                "loop of its own");
     }
   }
   const kernel::Kernel& kernel = ir::kernel_of(loop);
-  if (!kernel.body) return no("the kernel is opaque, so it is not known to be pure");
+  if (!kernel.body)
+    return no(fmt::format(
+        "the kernel is opaque ({}), so it is not known to be pure; write it without that",
+        kernel.opaque_reason));
   const kernel::KernelFacts& facts = kernel::kernel_facts(kernel);
   if (!facts.is_pure()) {
-    return no(fmt::format("the kernel calls '{}', which may have effects of its own",
-                          facts.unknown_functions.front()));
+    return no(fmt::format(
+        "the kernel calls '{}', which may have effects of its own; define it in the kernel's text",
+        facts.unknown_functions.front()));
   }
   return {};
 }
 
 Verdict atomic_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
   if (!facts.atomics) return no("the backend has no atomics");
-  if (races.overlaps) return no("written memory overlaps other arguments");
-  if (races.reads_written) return no("memory that is incremented is also read through a Map");
+  if (races.overlaps) return no(overlapping_memory);
+  if (races.reads_written) return no(also_read);
   if (!races.overwrites.empty()) {
     return no(describe(loop, races.overwrites.front()) +
-              " is written, not reduced, through a Map: atomics resolve INC, MIN and MAX");
+              " is written, not reduced, through a Map: atomics resolve INC, MIN and MAX; pass one "
+              "of these if the "
+              "kernel adds or compares");
   }
   for (const std::size_t arg : races.reductions) {
     if (!commutes(loop, arg, ir::access_of(loop.args[arg]))) {
@@ -208,21 +227,23 @@ bool is_for_team(const Loop& loop, const Facts& facts, const Options& options) {
 Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) {
   if (facts.lanes != Lanes::grid) return no("the backend has no blocks of lanes");
   if (is_ragged(loop)) return no(ragged_rows);
-  if (loop.members.size() > 1) return no("several kernels are called for each element");
+  if (loop.members.size() > 1)
+    return no("several kernels are called for each element; leave the loop out of its chain");
   const kernel::Kernel& kernel = ir::kernel_of(loop);
   if (kernel.team == nullptr) {
     return no(
         "the kernel is neither a nest of sums by dimension nor made of calls of dense algebra, "
-        "which lanes could share");
+        "which lanes could share; call op2_gemm and its like, or write sums as loops");
   }
-  if (!loop.constants.empty()) return no("the kernel uses a Const");
+  if (!loop.constants.empty()) return no("the kernel uses a Const; pass it as a Global");
   if (has_columns(loop)) return no("the Set has layers, or rows of a Map are chosen");
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const Arg& arg = loop.args[i];
     const bool is_other =
         std::holds_alternative<ir::GlobalReduce>(arg) || std::holds_alternative<ir::MatArg>(arg);
     if (is_other || ir::is_part(loop, i)) {
-      return no(describe(loop, i) + " is a sum over all elements, a matrix or a part of a Dat");
+      return no(describe(loop, i) +
+                " is a sum over all elements, a matrix or a part of a Dat; divide the loop");
     }
     if (std::holds_alternative<ir::GlobalRead>(arg) &&
         kernel.team->shared_parameters.contains(ir::parameter_of(loop, i))) {
@@ -230,8 +251,9 @@ Verdict team_is_legal(const Loop& loop, const Races& races, const Facts& facts) 
     }
   }
   if (const auto bytes = team_bytes(loop, *kernel.team); bytes > most_shared_bytes) {
-    return no(fmt::format("an element takes {} bytes of the memory that lanes share, of {}", bytes,
-                          most_shared_bytes));
+    return no(fmt::format(
+        "an element takes {} bytes of the memory that lanes share, of {}; divide the kernel", bytes,
+        most_shared_bytes));
   }
   return races.none() ? Verdict{} : atomic_is_legal(loop, races, facts);
 }
@@ -244,12 +266,12 @@ Verdict keeps_columns(const Loop& loop, const Races& races, const Facts& facts) 
   if (loop.iteration.layers == ir::Layers::none) return {};
   return no(describe(loop, races.overwrites.front()) +
             " is written through a Map, and blocks may end inside of a column, whose cells come "
-            "from the bottom up");
+            "from the bottom up; pass INC if the kernel adds");
 }
 
 Verdict always_on_one_lane(const Races& races, const Facts& facts) {
   if (facts.lanes == Lanes::one || races.none()) return {};
-  if (races.overlaps) return no("written memory overlaps other arguments");
+  if (races.overlaps) return no(overlapping_memory);
   return no("elements that run at the same time may write the same target");
 }
 
@@ -396,7 +418,9 @@ Verdict kernel_is_supported(const kernel::Kernel& kernel, const Facts& facts) {
                     fmt::join(kernel.headers, ", ")));
   }
   if (!facts.float64 && uses_float64(*kernel.body)) {
-    return no("the kernel computes with float64, which the device does not have");
+    return no(
+        "the kernel computes with float64, which the device does not have; write float and pass "
+        "float32, or choose another device");
   }
   if (!facts.complex_arithmetic && computes_with_complex(*kernel.body)) {
     return no(
@@ -433,13 +457,15 @@ Verdict supported(const Loop& loop, const Facts& facts) {
   for (std::size_t i = 0; i < loop.args.size(); ++i) {
     const DType dtype = ir::dtype_of(loop.args[i]);
     if (is_complex(dtype) && ir::stored_of(loop.args[i]) != dtype && facts.lanes == Lanes::grid) {
-      return no(fmt::format("{} is {} in memory of {}, and devices convert real numbers only",
-                            describe(loop, i), name_of(dtype),
-                            name_of(ir::stored_of(loop.args[i]))));
+      return no(
+          fmt::format("{} is {} in memory of {}, and devices convert real numbers only; make "
+                      "memory and compute the same dtype",
+                      describe(loop, i), name_of(dtype), name_of(ir::stored_of(loop.args[i]))));
     }
     if (!facts.float64 && (dtype == DType::float64 || dtype == DType::complex128)) {
-      return no(fmt::format("{} is {}, and the device has no float64", describe(loop, i),
-                            name_of(dtype)));
+      return no(fmt::format(
+          "{} is {}, and the device has no float64; pass float32, or choose another device",
+          describe(loop, i), name_of(dtype)));
     }
   }
   if (facts.any_kernel) return {};
@@ -472,7 +498,7 @@ Verdict applicable(Strategy strategy, const Loop& loop, const Facts& facts,
     case Strategy::team:
       return team_is_legal(loop, races, facts);
     case Strategy::colour:
-      return races.overlaps ? no("written memory overlaps other arguments") : Verdict{};
+      return races.overlaps ? no(overlapping_memory) : Verdict{};
   }
   throw InternalError("unknown strategy");
 }

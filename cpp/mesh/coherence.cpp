@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/fingerprint.hpp"
@@ -181,12 +183,13 @@ bool Coherence::settle_on_device(const std::shared_ptr<Device>& device,
                   {cause.where, use.argument, cause.is_explicit});
   }
   check_overlaps(uses, cause.where);
+  make_copies(device, uses, cause.where);
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const Buffer& buffer = *uses[i].buffer;
     handles[i] = nullptr;
     if (buffer.n_bytes_ == 0) continue;
     const TransferCause mine{cause.where, uses[i].argument, cause.is_explicit};
-    DeviceCopy& copy = ensure_copy(*buffer.memory_, device, buffer.what_);
+    DeviceCopy& copy = *find_copy(*buffer.memory_, *device);
     handles[i] = copy.memory.get();
     if (uses[i].use == Use::write) {
       clean_before_overwrite(buffer, mine);
@@ -340,6 +343,37 @@ void Coherence::check_overlaps(std::span<const BufferUse> uses, std::string_view
           "overlap, or that lie over the same values",
           where, writer.argument, writer.buffer->what_, other.argument, other.buffer->what_));
     }
+  }
+}
+
+void Coherence::make_copies(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
+                            std::string_view where) {
+  std::vector<const Buffer*> made;
+  const auto lacks = [&device](const BufferUse& use) {
+    return use.buffer->n_bytes_ > 0 && find_copy(*use.buffer->memory_, *device) == nullptr;
+  };
+  try {
+    for (const BufferUse& use : uses) {
+      if (!lacks(use)) continue;
+      ensure_copy(*use.buffer->memory_, device, use.buffer->what_);
+      made.push_back(use.buffer);
+    }
+  } catch (const OutOfMemoryError& error) {
+    for (const Buffer* buffer : made) buffer->memory_->copies.pop_back();
+    std::int64_t n_bytes = 0;
+    std::vector<std::string> missing;
+    std::set<const Memory*> seen;
+    for (const BufferUse& use : uses) {
+      if (!lacks(use) || !seen.insert(use.buffer->memory_).second) continue;
+      n_bytes += use.buffer->n_bytes_;
+      missing.push_back(fmt::format("{} {} bytes", use.buffer->what_, use.buffer->n_bytes_));
+    }
+    throw OutOfMemoryError(
+        fmt::format("{}: {}. It needs {} more bytes there: {}. Nothing was changed. Values kept as "
+                    "float32 with "
+                    "compute='float64' take half of the bytes, and a host backend, such as "
+                    "'openmp', takes none",
+                    where, error.what(), n_bytes, fmt::join(missing, ", ")));
   }
 }
 

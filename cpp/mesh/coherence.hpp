@@ -120,15 +120,15 @@ class Coherence {
 
   /// @brief Make the arguments of a loop valid on a device, then mark the writes.
   ///
-  /// Refused copies change nothing, and a full device leaves the place of all valid values
-  /// unchanged.
+  /// Refused copies change nothing. Nor does a full device: memory for all uses is taken before
+  /// anything is copied, and given back if some of it is missing.
   /// @param[out] handles For each use the memory on the device; null for no bytes.
   /// @return Whether anything was copied, and so recorded in transfers().
   /// @throws UsageError after a host write in vain to watched values; the write is lost.
   /// @throws TransferError under is_strict, if something would be copied.
   /// @throws UnsupportedError if a use writes memory that partly overlaps another use's: each has a
   /// separate copy on the device.
-  /// @throws ExecutionError if the device is full.
+  /// @throws OutOfMemoryError if the device is full, with the sizes of all missing copies.
   bool to_device(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
                  std::span<void*> handles, const TransferCause& cause);
 
@@ -173,6 +173,8 @@ class Coherence {
                         std::span<void*> handles, const TransferCause& cause);
   void check_witness(const Buffer& buffer, const TransferCause& cause);
   void check_before_reading(const Buffer& buffer, const TransferCause& cause);
+  static void make_copies(const std::shared_ptr<Device>& device, std::span<const BufferUse> uses,
+                          std::string_view where);
   static void check_overlaps(std::span<const BufferUse> uses, std::string_view where);
   void upload(const Buffer& buffer, DeviceCopy& copy, const TransferCause& cause);
   void download(const Buffer& buffer, Memory& memory, const TransferCause& cause);

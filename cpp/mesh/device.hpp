@@ -42,9 +42,13 @@ class Device {
   /// @brief Memory of at least one byte, contents undefined. get() is the handle for launches;
   /// dropping the pointer frees the memory after the work enqueued so far.
   /// @param[in] what Owner of the memory, for the message: "Dat 'q'".
-  /// @throws ExecutionError with @p what, the size and the free memory, if the device is full.
+  /// @throws OutOfMemoryError with @p what, the size and the free memory, if the device is full.
   [[nodiscard]] virtual std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                        std::string_view what) = 0;
+
+  /// @brief Let allocate() give no more than @p n_bytes at a time; 0: all of the device's memory.
+  /// Memory given out before stays.
+  virtual void limit_memory(std::int64_t /*n_bytes*/) {}
 
   /// @brief Copy @p n_bytes to the device. The host memory may be changed on return.
   virtual void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) = 0;

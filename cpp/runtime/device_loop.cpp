@@ -152,21 +152,24 @@ std::int64_t DeviceLoop::changing_bytes() const {
   return most;
 }
 
+std::vector<std::shared_ptr<void>> DeviceLoop::scratch(const std::string& loop) const {
+  std::vector<std::shared_ptr<void>> large(scratch_.empty() ? 0 : list_.scratch.size());
+  for (const Patch& patch : scratch_) {
+    if (large[patch.from]) continue;
+    large[patch.from] = mirror_->device()->allocate(list_.scratch[patch.from].n_bytes,
+                                                    "scratch of par_loop '" + loop + "'");
+  }
+  return large;
+}
+
 void DeviceLoop::run(std::span<void* const> addresses, const std::string& loop, DeviceSpan* span) {
   Device& device = *mirror_->device();
   for (const Patch& patch : buffers_) {
     launches_[patch.launch].arguments[patch.position] = addresses[patch.from];
   }
-  std::vector<std::shared_ptr<void>> large;
-  if (!scratch_.empty()) {
-    large.resize(list_.scratch.size());
-    for (const Patch& patch : scratch_) {
-      if (!large[patch.from]) {
-        large[patch.from] = device.allocate(list_.scratch[patch.from].n_bytes,
-                                            "scratch of par_loop '" + loop + "'");
-      }
-      launches_[patch.launch].arguments[patch.position] = large[patch.from].get();
-    }
+  const std::vector<std::shared_ptr<void>> large = scratch(loop);
+  for (const Patch& patch : scratch_) {
+    launches_[patch.launch].arguments[patch.position] = large[patch.from].get();
   }
   for (const Prepared& launch : launches_) {
     device.launch(*launch.kernel, launch.grid, launch.arguments, loop, span);

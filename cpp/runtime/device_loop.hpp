@@ -49,6 +49,10 @@ class DeviceLoop {
   /// @brief Whether run() would enqueue the same launches again for the same addresses: no scratch
   /// memory is allocated anew for every run.
   [[nodiscard]] bool is_repeatable() const { return scratch_.empty(); }
+  /// @brief Scratch memory as run() allocates it. Holding it while values are brought finds out
+  /// that the device is full before anything is marked as written.
+  /// @throws OutOfMemoryError if the device is full.
+  [[nodiscard]] std::vector<std::shared_ptr<void>> scratch(const std::string& loop) const;
   /// @brief Bytes of the largest scratch memory allocated for every run.
   [[nodiscard]] std::int64_t changing_bytes() const;
 

@@ -331,6 +331,9 @@ bool PreparedLoop::is_alone() {
 bool PreparedLoop::bring_to_device() {
   // A loop over nothing moves nothing.
   const bool has_items = range_of(phase_).size() > 0;
+  std::vector<std::shared_ptr<void>> held;  // to be taken again by the launches
+  const auto largest = std::ranges::max_element(whole_, {}, &DeviceLoop::changing_bytes);
+  if (has_items && largest != whole_.end()) held = (*largest)->scratch(executable_->name);
   const bool has_copied = has_items && mirror_->coherence().to_device(
                                            mirror_->device(), current_uses(), handles_, {what_});
   for (std::size_t i = 0; is_saving_ && has_items && i < uses_.size(); ++i) save(i);

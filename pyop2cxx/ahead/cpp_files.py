@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from pyop2cxx.ahead.graph_files import SavedGraph
 
 RUNTIME = "runtime"
-_FIRST = ("api/loops.hpp", "api/graphs.hpp", "api/renumber.hpp", "api/mesh_file.hpp")
+_FIRST = (
+    *("api/loops.hpp", "api/graph_builder.hpp", "api/renumber.hpp", "api/mesh_file.hpp"),
+    "api/report.hpp",
+)
 _ADAPTORS = "runtime/*/adaptor.hpp"
 _INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 _LITERAL_BYTES = 24

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -26,6 +27,7 @@ from pyop2cxx.chain.group_loop import GroupLoop
 from pyop2cxx.exceptions import Op2Error, UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.covering import general
+from pyop2cxx.pipeline.nearest import fields_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime import tuned_file as store
 from pyop2cxx.tune.measure import decide
@@ -265,13 +267,15 @@ def _entry(
         "arguments": list(_arguments(module, built, parts)),
         "key": _core.digest(code.key),
         "signature": _core.digest(request.loop.signature()),
+        "fields": fields_of(request, code.choice),
         "executable": code.written,
     }
     if not on_device:
         description["symbol"] = symbol
         description["range"] = _core.range_of(module)
     else:
-        description["launch"] = _core.launches_of(module)
+        steps = json.loads(_core.launches_of(module))
+        description["launch"] = {"steps": steps, "c": list(_in_c(steps))}
         description["for_processor"] = request.backend.facts.device_class == "processor"
         description["options"] = " ".join(flags)
     text = str(code)
@@ -295,6 +299,40 @@ def _entry(
         targets=_targets(toolchain, gpus) if isinstance(toolchain, DeviceToolchain) else (),
         line=request.line,
     )
+
+
+def _in_c(
+    steps: Sequence[dict[str, Any]], indent: str = "", known: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    """Yield the lines of C that would carry the steps of a launch out, with names of no library.
+
+    Args:
+        steps: Of the core.
+        indent: Blanks before each line.
+        known: Variables around the steps.
+    """
+    for step in steps:
+        kind = step["step"]
+        if kind == "set":
+            name = step["variable"]
+            yield f"{indent}{'' if name in known else 'int64_t '}{name} = {step['value']};"
+            known |= {name}
+        elif kind == "allocate":
+            function = "zeros" if step["zero"] else "memory"
+            yield f"{indent}void *{step['memory']} = {function}({step['bytes']});"
+        elif kind == "launch":
+            given = ", ".join((f"{step['grid']}({step['items']})", *step["arguments"]))
+            yield f"{indent}launch({step['kernel']}, {given});"
+        else:
+            i = step.get("variable")
+            head = (
+                f"for (int64_t {i} = {step['begin']}; {i} < {step['end']}; ++{i})"
+                if kind == "repeat"
+                else f"if ({step['condition']})"
+            )
+            yield f"{indent}{head} {{"
+            yield from _in_c(step.get("body") or step.get("then") or (), indent + "  ", known)
+            yield f"{indent}}}"
 
 
 def _placed(flags: Sequence[str]) -> Iterator[str]:

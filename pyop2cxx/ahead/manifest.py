@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT = 10
+FORMAT = 11
 ABI = "op2_abi_v2"
 """What functions of a library are called with: `OP2_ABI_VERSION` of cpp/base/abi.h."""
 MANIFEST = "manifest.json"

@@ -83,6 +83,7 @@ def load(path: str | os.PathLike[str], *, library: str | os.PathLike[str] | None
         engine.ahead.note(_query(loop))
         engine.ahead_loops.setdefault(loop["key"], found[loop["key"]])
     built = [*on_host, *on_device]
+    engine.ahead_fields += [loop["fields"] for loop in built]
     engine.ahead_lanes |= manifest["lanes"]
     engine.tuned.add_shipped(tuned)
     if engine.n_tables == 0:

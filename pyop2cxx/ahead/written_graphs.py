@@ -164,6 +164,11 @@ class _Writer:
                 raise _RefusedError(
                     f"it adds up {source.dtype} into {target.dtype}; scan into the same dtype"
                 )
+            if operation.operation != "sum" or operation.inclusive:
+                raise _RefusedError(
+                    "it is an inclusive scan, or one of minima or maxima, which only Python has; "
+                    "saved graphs have exclusive sums"
+                )
             return {"do": "scan", **ends}
         if not np.can_cast(source.dtype, target.dtype, "safe"):
             raise _RefusedError(

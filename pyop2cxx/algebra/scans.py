@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exclusive sums over a Set, by loops: chunks of rows at a time, then chunks of their sums.
+"""Scans over a Set, by loops: chunks of rows at a time, then chunks of their sums.
+
+Minima and maxima go the same way.
 
 A row of a level above is the sum of a chunk of rows below; the uppermost level is a single chunk.
 On the way down each chunk starts at the sum before. The size of chunks is independent of the number
@@ -10,10 +12,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pyop2cxx.algebra.on_devices import Flat
 from pyop2cxx.base.access import READ, RW, WRITE
 from pyop2cxx.base.arrays import c_name
 from pyop2cxx.data.dats import Dat, DatArg
+from pyop2cxx.data.whole import start_of
 from pyop2cxx.kernel.kernel import Kernel
 from pyop2cxx.loop.parloop import ParLoop
 from pyop2cxx.runtime.frames import render
@@ -23,25 +28,28 @@ from pyop2cxx.sets.sets import Set
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-
 CHUNK_BYTES = 128
 """Bytes read by a lane: a memory transaction."""
 _LEAST_ROWS, _MOST_ROWS = 4, 64
 
 
 class ScanLoops:
-    """Loops for the exclusive sums of a Dat.
+    """Loops for the scan of a Dat.
 
     Args:
         source: Rows to add up, of an integer or real dtype.
         target: Target of the sums; of the same Set, dim and dtype. May be the source.
+        operation: ``"sum"``, ``"min"`` or ``"max"``.
+        inclusive: Whether a row's result has the row itself.
 
     Attributes:
         loops: To be run in order.
     """
 
-    def __init__(self, source: Dat, target: Dat) -> None:
+    def __init__(
+        self, source: Dat, target: Dat, operation: str = "sum", *, inclusive: bool = False
+    ) -> None:
+        self._operation = operation
         dim, dtype = source.cdim, source.dtype
         n = source.dataset.set.size
         for dat in (source, target):
@@ -66,27 +74,26 @@ class ScanLoops:
             outwards = _copied(dim, target.compute.name, dtype.name)
             into.append(ParLoop(inwards, rows, _arg(inner, WRITE), _arg(source, READ)))
             out_of.append(ParLoop(outwards, rows, _arg(target, WRITE), _arg(inner, READ)))
-        self.loops = (*into, *self._between(chunks, below, above, size, dim), *out_of)
+        self.loops = (*into, *self._between(chunks, below, above, size, dim, inclusive), *out_of)
 
     def _between(
-        self, chunks: Set, below: Any, above: Any, size: int, dim: int
+        self, chunks: Set, below: Any, above: Any, size: int, dim: int, inclusive: bool
     ) -> Iterator[ParLoop]:
         """Sum the chunks, scan the sums, and add the offsets."""
-        dtype = below.dtype
+        dtype, of = below.dtype, self._operation
         access = (RW,) if below.buffer is above.buffer else (WRITE, READ)
         args = [_arg(dat, how) for dat, how in zip((above, below), access, strict=False)]
         is_same, n = len(access) == 1, chunks.size
         if n == 1:
-            yield ParLoop(_handed_down(size, dim, dtype.name, is_same, False), chunks, *args)
+            down = _handed_down(size, dim, dtype, of, is_same, False, inclusive)
+            yield ParLoop(down, chunks, *args)
             return
         coarser = Set(-(-n // size), "chunks")
         sums = _level(coarser, size * dim, dtype)
         each = _View(sums, chunks, dim)
-        yield ParLoop(
-            _added_up(size, dim, dtype.name), chunks, _arg(each, WRITE), _arg(below, READ)
-        )
-        yield from self._between(coarser, sums, sums, size, dim)
-        down = _handed_down(size, dim, dtype.name, is_same, True)
+        yield ParLoop(_added_up(size, dim, dtype, of), chunks, _arg(each, WRITE), _arg(below, READ))
+        yield from self._between(coarser, sums, sums, size, dim, False)
+        down = _handed_down(size, dim, dtype, of, is_same, True, inclusive)
         yield ParLoop(down, chunks, *args, _arg(each, READ))
 
 
@@ -114,15 +121,25 @@ def _arg(dat: Any, access: Any) -> DatArg:
 
 
 @until_exit(64)
-def _added_up(size: int, dim: int, dtype: str) -> Kernel:
-    text = render("kernels/scan_sums.c.j2", _types(dtype) | {"size": size, "dim": dim})
+def _added_up(size: int, dim: int, dtype: np.dtype[Any], operation: str) -> Kernel:
+    about = _types(dtype, operation) | {"size": size, "dim": dim}
+    text = render("kernels/scan_sums.c.j2", about)
     return Kernel(text, "add_up", abi="2026").written_here()
 
 
 @until_exit(64)
-def _handed_down(size: int, dim: int, dtype: str, is_same: bool, has_start: bool) -> Kernel:
-    sizes = {"size": size, "dim": dim, "is_same": is_same, "has_start": has_start}
-    text = render("kernels/scan_chunk.c.j2", _types(dtype) | sizes)
+def _handed_down(
+    size: int,
+    dim: int,
+    dtype: np.dtype[Any],
+    operation: str,
+    is_same: bool,
+    has_start: bool,
+    inclusive: bool,
+) -> Kernel:
+    about = {"size": size, "dim": dim, "is_same": is_same, "has_start": has_start}
+    about |= _types(dtype, operation) | {"inclusive": inclusive}
+    text = render("kernels/scan_chunk.c.j2", about)
     return Kernel(text, "hand_down", abi="2026").written_here()
 
 
@@ -133,7 +150,21 @@ def _copied(dim: int, dtype: str, source: str) -> Kernel:
     return Kernel(text, "copy", abi="2026").written_here()
 
 
-def _types(dtype: str) -> dict[str, Any]:
-    """Return the type of values, and the type of sums: integers wrap around."""
-    name = c_name(dtype)
-    return {"type": name, "wide": "uint64_t" if dtype.startswith(("int", "uint")) else name}
+def _types(dtype: np.dtype[Any], operation: str) -> dict[str, Any]:
+    """Return the type of values, the type of sums (integers wrap around), and the operation."""
+    name, sign = c_name(dtype.name), {"min": "<", "max": ">"}.get(operation, "")
+    return {
+        "type": name,
+        "wide": "uint64_t" if dtype.kind in "iu" and not sign else name,
+        "compared": sign,
+        "neutral": _literal(start_of(operation, dtype)),
+    }
+
+
+def _literal(number: Any) -> str:
+    """Return a neutral value in C; the least integer has no literal."""
+    if number in (np.inf, -np.inf):
+        return "INFINITY" if number > 0 else "-INFINITY"
+    if number < 0:
+        return f"-{-(number + 1)} - 1"
+    return f"{number}U" if number > np.iinfo(np.int64).max else str(number)

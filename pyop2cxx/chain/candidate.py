@@ -221,4 +221,6 @@ class Candidate:
 
 def _without(why: str) -> str:
     """Return a reason of the rules for single loops, with a remedy."""
-    return f"{why}; write the kernel without that, or leave the loop alone" if why else ""
+    if not why or "; " in why:
+        return why
+    return f"{why}; write the kernel without that, or leave the loop alone"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from pyop2cxx.base.access import READ
+from pyop2cxx.base.access import INC, MAX, MIN, READ, Access
 from pyop2cxx.base.arrays import as_array
 from pyop2cxx.base.listing import Listed
 from pyop2cxx.base.quoting import check_text
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyop2cxx.kernel.kernel import Kernel
+
+_SCANNED = {INC: "sum", MIN: "min", MAX: "max"}
 
 
 class Successors(Listed):
@@ -222,8 +224,10 @@ class Successors(Listed):
             )
         return self.add_node(Fill(target, held[()]))
 
-    def then_scan(self, source: Dat, target: Dat) -> Node:
-        """Add an exclusive scan: each entity gets the sum over all earlier entities.
+    def then_scan(
+        self, source: Dat, target: Dat, operation: Access = INC, *, inclusive: bool = False
+    ) -> Node:
+        """Add a scan: each entity gets the sum, minimum or maximum over all earlier entities.
 
         Scans number the parts of entities, and make the offsets of sparse rows. Loops over chunks
         compute the sums on the device of loops: sums of real numbers are rounded in the same way
@@ -232,15 +236,32 @@ class Successors(Listed):
         Args:
             source: Values to sum, component by component, over owned entities.
             target: Target on the same Set and of the same dim.
+            operation: `INC` for sums, `MIN` or `MAX`. NaN stays, as in NumPy.
+            inclusive: Whether the entity itself counts. Otherwise the first entity gets 0, or of
+                minima and maxima the largest or smallest number of the target's dtype.
 
         Raises:
             GraphClosedError: The graph is not being built.
             DataValueError: They do not fit each other.
+            UsageError: No Dats, another operation, or an order of complex numbers.
         """
+        what = _SCANNED.get(operation) if isinstance(operation, Access) else None
+        if what is None:
+            raise UsageError(
+                f"graph: then_scan: the operation is op2.INC for sums, op2.MIN or op2.MAX, got "
+                f"{operation!r}"
+            )
+        if not isinstance(inclusive, bool):
+            raise UsageError(f"graph: then_scan: inclusive is True or False, got {inclusive!r}")
         if not isinstance(source, Dat) or not isinstance(target, Dat):
             raise UsageError(f"graph: then_scan needs two Dats, got {source!r} and {target!r}")
         _check_copied(source, target)
-        return self.add_node(Scan(source, target))
+        if what != "sum" and "c" in source.dtype.kind + target.dtype.kind:
+            raise UsageError(
+                f"graph: then_scan: complex numbers have no {operation.name}; '{source.name}' is "
+                f"{source.dtype}, '{target.name}' {target.dtype}; scan by op2.INC, or a real Dat"
+            )
+        return self.add_node(Scan(source, target, what, inclusive=inclusive))
 
     then_parallel_scan = then_scan
 

@@ -11,6 +11,7 @@ import numpy as np
 from pyop2cxx import _core
 from pyop2cxx.chain.tasks import is_plain, mirror_of_loops
 from pyop2cxx.data.dats import Dat
+from pyop2cxx.data.whole import start_of
 from pyop2cxx.exceptions import UnsupportedError
 from pyop2cxx.graph.operations import HostCall, LoopOperation
 from pyop2cxx.runtime.seams import scans
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from pyop2cxx.data.globals import Global
     from pyop2cxx.data.lent import Lent
     from pyop2cxx.graph.operations import Operation, Replaced
+
+
+_TAKEN = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 class Fill(HostCall):
@@ -122,23 +126,35 @@ class Copy(HostCall):
 
 
 class Scan(HostCall):
-    """Exclusive sums over a Set.
+    """Sums, minima or maxima of all entities before, or up to, each entity of a Set.
 
     Args:
         source: Values to sum.
         target: Target of the sums.
+        operation: ``"sum"``, ``"min"`` or ``"max"``.
+        inclusive: Whether an entity's result has the entity itself.
         may_compile: Whether loops may be compiled for the scan on the host; on a device always.
     """
 
-    def __init__(self, source: Dat, target: Dat, *, may_compile: bool = True) -> None:
+    def __init__(
+        self,
+        source: Dat,
+        target: Dat,
+        operation: str = "sum",
+        *,
+        inclusive: bool = False,
+        may_compile: bool = True,
+    ) -> None:
         self.source, self.target = source, target
+        self.operation, self.inclusive = operation, inclusive
         self._may_compile = may_compile
 
         def scan() -> None:
             values = source.data_ro
-            sums = np.zeros_like(target.data_ro)
+            sums = np.full_like(target.data_ro, start_of(operation, target.dtype))
             if len(sums):
-                np.cumsum(values[:-1], axis=0, out=sums[1:])
+                n = len(values) if inclusive else len(values) - 1
+                _TAKEN[operation].accumulate(values[:n], axis=0, out=sums[len(sums) - n :])
             target.data_wo[:] = sums
 
         super().__init__(f"scan {source.name}", scan, [source], [target])
@@ -160,7 +176,9 @@ class Scan(HostCall):
         ):
             return None
         try:
-            self._loops = scans().ScanLoops(source, target)
+            self._loops = scans().ScanLoops(
+                source, target, self.operation, inclusive=self.inclusive
+            )
             tasks = [LoopOperation(loop).task() for loop in self._loops.loops]
         except UnsupportedError:
             return None  # for example, no float64 on the device
@@ -184,7 +202,13 @@ class Scan(HostCall):
         if not self._is_met(replaced):
             return self
         source, target = (replaced.get(one.uid, one) for one in (self.source, self.target))
-        return Scan(source, target, may_compile=self._may_compile)
+        return Scan(
+            source,
+            target,
+            self.operation,
+            inclusive=self.inclusive,
+            may_compile=self._may_compile,
+        )
 
 
 class Captured(HostCall):

@@ -21,6 +21,7 @@ from pyop2cxx.exceptions import CompilationError, ToolchainError, UnsupportedErr
 from pyop2cxx.kernel.parser.reads import front_end
 from pyop2cxx.pipeline import images
 from pyop2cxx.pipeline.covering import weaker
+from pyop2cxx.pipeline.nearest import nearest
 from pyop2cxx.pipeline.rejections import explain_rejection, named_by_users
 from pyop2cxx.pipeline.request import LANES, Choice, Corners, GeneratedCode, Request
 from pyop2cxx.pipeline.tuning import tuning_of
@@ -518,6 +519,7 @@ def check_may_compile(asked: Wanted) -> None:
     if not (runtime.configuration["eti_only"] or engine.expected):
         return
     why = engine.ahead.find(asked.query) if engine.n_tables else "no table is loaded"
+    why += nearest(request, asked.choice)
     allowed = "init(eti_only=True)" if runtime.configuration["eti_only"] else "dispatch.expect()"
     raise UnsupportedError(
         f"par_loop '{request.name}' ({request.line}): {allowed} lets nothing be compiled, and the "

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyop2cxx.backends._backend import Backend
     from pyop2cxx.backends._devices import OpenDevice
 
+_MEGABYTE = 1_000_000
 _MOST_EXECUTABLES = 4096
 _MOST_TEXTS = 1024
 _MOST_LOOPS = 1024
@@ -101,6 +102,7 @@ class Engine:
             first run on a device.
         ahead_lanes: Of tables, how many lanes were chosen, and why, by digests of keys of `lanes`.
         tuned: Measured choices, from files and of this process.
+        ahead_fields: Of loops of tables, what decides about their text, in words.
         ahead_bytes: Widths of vectors and of gathers assumed by the loaded loops, in bytes.
         ahead_backend: Backend of the loaded loops: 'openmp' if some are for it.
         n_tables: How many of them were loaded.
@@ -135,6 +137,7 @@ class Engine:
         self.ahead = _core.AheadTable()
         self.ahead_loops: dict[str, Any] = {}
         self.ahead_lanes: dict[str, tuple[int, str]] = {}
+        self.ahead_fields: list[Mapping[str, str]] = []
         self.tuned = Tuned(configuration, self.place)
         self.ahead_bytes = (0, 0)
         self.ahead_backend = "openmp"
@@ -208,6 +211,7 @@ class Engine:
                     if self.coherence.trace.is_on:
                         found.device.start_clock()
                     self._devices[key] = found
+                    self.limit_memory()
         return found
 
     @property
@@ -215,6 +219,11 @@ class Engine:
         """The open devices."""
         with self._opening:
             return tuple(self._devices.values())
+
+    def limit_memory(self) -> None:
+        """Let the open devices give as much memory as the option says."""
+        for opened in self._devices.values():
+            opened.device.limit_memory(self._configuration["device_memory"] * _MEGABYTE)
 
     def copy_rate(self, opened: OpenDevice) -> float:
         """Return the bytes read and written per second by a copy within a device, measured once."""

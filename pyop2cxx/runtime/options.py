@@ -84,6 +84,13 @@ OPTIONS: tuple[Option, ...] = (
         "empty means the first that is not a CPU, else the first.",
     ),
     Option(
+        name="device_memory",
+        type=int,
+        default=0,
+        help="Megabytes of a device's memory that this process may take, such as if others share "
+        "the device; 0 means all.",
+    ),
+    Option(
         name="abi",
         type=str,
         default="2026",

@@ -103,7 +103,7 @@ class MatrixRows(Protocol):
 
 
 class Scan(Protocol):
-    """The loops of an exclusive sum.
+    """The loops of a scan.
 
     Attributes:
         loops: The loops, to be run in order.
@@ -113,9 +113,9 @@ class Scan(Protocol):
 
 
 class Scans(Protocol):
-    """Exclusive sums by loops; see `pyop2cxx.algebra.scans`."""
+    """Scans by loops; see `pyop2cxx.algebra.scans`."""
 
-    ScanLoops: Callable[[Any, Any], Scan]
+    ScanLoops: Callable[..., Scan]
 
 
 class FiniteElements(Protocol):

@@ -340,6 +340,7 @@ class Runtime:
         self._usual_backend = ""
         if self._engine is not None:
             self._engine.tuned.follow_options()
+            self._engine.limit_memory()
         self.static = self.configuration["static"]
         self._set_up_coherence()
         if "log_level" in names:

@@ -73,11 +73,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 44_426
+CODE_LINES = 44_582
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_318),
-    "all rooms": (None, 59_964),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_457),
+    "all rooms": (None, 60_636),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 

@@ -387,7 +387,12 @@ assert (heat.data_ro == before).all()
     assert "init(eti_only=True) lets nothing be compiled" in first
     assert "it has no loop of this kernel" in first
     assert "'pyop2cxx build PROGRAM --backend sequential -o DIR'" in first
+    assert "nearest" not in first
     assert "it has a loop of this kernel, with other arguments" in second
+    assert (
+        "; the nearest loop in them differs: argument 0 'f': access is RW here and INC in "
+        in second
+    )
 
 
 def test_who_loads_a_table_imports_nothing_that_writes_one() -> None:

@@ -12,7 +12,7 @@ from small_world import World, run_python
 
 from pyop2cxx import op2
 from pyop2cxx.backends._devices import choose_device, describe
-from pyop2cxx.exceptions import ConfigurationError, UnsupportedError
+from pyop2cxx.exceptions import ConfigurationError, OutOfMemoryError, UnsupportedError
 from pyop2cxx.reports import machine
 from pyop2cxx.runtime import runtime
 
@@ -306,3 +306,64 @@ def test_arrays_that_no_lane_has_room_for_are_refused(name: str, n: int, size: s
     said = rf"par_loop 'k': .*{size} MB for one element.*on the host"
     with op2.backend(name), pytest.raises(UnsupportedError, match=said):
         op2.ParLoop(op2.Kernel(code, "k"), cells, x(op2.RW)).generate()
+
+
+@pytest.mark.parametrize("name", ["opencl", "cuda"])
+def test_a_loop_that_does_not_fit_onto_the_device_changes_nothing(name: str) -> None:
+    (found,) = [backend for backend in op2.backends() if backend.name == name]
+    if not found.available:
+        pytest.skip(found.reason)
+    op2.init(backend=name, device_memory=20)
+    cells = op2.Set(1_000_000, "cells")
+    dats = [op2.Dat(cells, np.ones(cells.size), name=one) for one in "xyz"]
+    kernel = op2.Kernel(
+        "void add(double *x, const double *y, const double *z) { x[0] += y[0] + z[0]; }", "add"
+    )
+    arguments = (kernel, cells, dats[0](op2.RW), dats[1](op2.READ), dats[2](op2.READ))
+    dats[1].to_device()
+    with pytest.raises(OutOfMemoryError, match="Dat 'z' on Set 'cells'") as raised:
+        op2.par_loop(*arguments)
+    said = str(raised.value)
+    assert "that init(device_memory=) allows" in said
+    assert "It needs 16000000 more bytes there: Dat 'x' on Set 'cells' 8000000 bytes" in said
+    assert "compute='float64' take half" in said
+    assert "Nothing was changed" in said
+    assert [dat.residence for dat in dats] == ["host", "both", "host"]
+    with op2.backend("sequential"):
+        op2.par_loop(*arguments)
+    assert (dats[0].data_ro == 3.0).all()
+    op2.init(device_memory=0)
+    op2.par_loop(*arguments)
+    assert (dats[0].data_ro == 5.0).all()
+    with pytest.raises(ConfigurationError, match="'device_memory' must not be negative"):
+        op2.init(device_memory=-1)
+
+
+def test_large_scratch_memory_that_does_not_fit_changes_nothing() -> None:
+    (found,) = [backend for backend in op2.backends() if backend.name == "opencl"]
+    if not found.available:
+        pytest.skip(found.reason)
+    op2.init(backend="opencl", tuning={"kept_scratch_bytes": 0})
+    cells, nodes = op2.Set(200_000, "cells"), op2.Set(200_001, "nodes")
+    ends = np.stack([np.arange(cells.size), np.arange(cells.size) + 1], axis=1)
+    to_nodes = op2.Map(cells, nodes, 2, ends, "to_nodes")
+    old = np.full((nodes.size, 4), 7.0)
+    x = op2.Dat(nodes**4, old.copy(), name="x")
+    kernel = op2.Kernel(
+        "void add(double x[2][4]) { for (int i = 0; i < 4; ++i) { x[0][i] += 1; x[1][i] += 2; } }",
+        "add",
+    )
+    loop = op2.ParLoop(kernel, cells, x(op2.INC, to_nodes), strategy="scratch")
+    op2.init(device_memory=18)  # Maps, plans and the Dat, but not each cell's results of 12.8 MB
+    with pytest.raises(OutOfMemoryError, match="It needs 6400032 more bytes"):
+        loop.compute()
+    assert x.residence == "host"
+    op2.init(device_memory=0)
+    x.to_device()
+    op2.init(device_memory=12)
+    with pytest.raises(OutOfMemoryError, match=r"scratch of par_loop 'add\w*'"):
+        loop.compute()
+    assert x.residence == "both"
+    op2.init(device_memory=0)
+    loop.compute()
+    assert (x.data_ro[1:-1] == 10.0).all()

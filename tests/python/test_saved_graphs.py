@@ -421,6 +421,11 @@ def summing() -> op2.Graph:
     return op2.create_graph(lambda root: root.then_scan(x, y), name="sums")
 
 
+def greatest() -> op2.Graph:
+    x = op2.Dat(op2.Set(3, "cells"), name="x")
+    return op2.create_graph(lambda root: root.then_scan(x, x, op2.MAX), name="greatest")
+
+
 def comparing() -> op2.Graph:
     x, y = op2.Global(1, 0.0, name="x"), op2.Global(1, 3, "int64", "y")
     with op2.graph("compared") as g, g.while_(x < y, most=3) as again:
@@ -485,6 +490,7 @@ def test_what_cannot_be_saved_is_refused_when_it_is_recorded_if_asked_for(how: s
         (narrowing, r"node 0 'copy x to y' \(.*\): it converts float64 to float32, which may not"),
         (permuted, r"node 0 'one' \(.*\): 'permuted_ends' is of PermutedMap, which saved"),
         (chained, r"node 0 'chain of one \+ one' \(.*\): it is a chain"),
+        (greatest, r"node 0 'scan x' \(.*\): it is an inclusive scan, or one of minima"),
         (summing, r"node 0 'scan x' \(.*\): it adds up int32 into int64"),
         (comparing, r"node 0 'while x < y' \(.*\): it compares float64 with int64"),
         (of_ghosts, r"node 0 'one' \(.*\): Set 'cells' has ghosts: 2 of 3 entities are owned"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exclusive sums by loops over chunks, on the host and on devices."""
+"""Scans by loops over chunks, on the host and on devices."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from pyop2cxx import op2
 from pyop2cxx.algebra.scans import ScanLoops, chunk_rows
+from pyop2cxx.exceptions import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,3 +97,87 @@ def test_a_scan_is_a_part_of_its_piece(backend: str, layout: str) -> None:
 
 def test_chunks_are_what_memory_hands_out_together() -> None:
     assert [chunk_rows(n) for n in (1, 4, 8, 24, 1000)] == [64, 32, 16, 5, 4]
+
+
+OPERATIONS = {op2.INC: np.add, op2.MIN: np.minimum, op2.MAX: np.maximum}
+
+
+def _scanned(
+    values: NDArray[np.generic], operation: op2.Access, inclusive: bool
+) -> NDArray[np.generic]:
+    """The same by NumPy, in long double for sums of real numbers."""
+    kind, take = values.dtype, OPERATIONS[operation]
+    wide = values.astype(np.longdouble) if take is np.add and kind.kind == "f" else values
+    sums = take.accumulate(wide, axis=0, dtype=wide.dtype).astype(kind)
+    if inclusive:
+        return sums
+    limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    ends = (-np.inf, np.inf) if kind.kind == "f" else (limits.min, limits.max)
+    first = {np.add: 0, np.minimum: ends[1], np.maximum: ends[0]}[take]
+    return np.concatenate([np.full_like(values[:1], first), sums[:-1]])
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("inclusive", [False, True])
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+@pytest.mark.parametrize("n", [1, 16, 17, 256, 5001])
+def test_a_scan_by_an_operation(
+    backend: str, n: int, operation: op2.Access, inclusive: bool
+) -> None:
+    cells = op2.Set(n)
+    kinds = (("float64", 1), ("float32", 3), ("int64", 1), ("uint64", 1), ("int8", 2))
+    for dtype, dim in kinds:
+        values = _values(n, dim, dtype)
+        values[n // 2 :] = values[n // 2 :] - values.dtype.type(50)  # negative, or beyond int64
+        for is_in_place in (False, True):
+            x = op2.Dat(cells**dim, values.copy(), dtype, "x")
+            y = x if is_in_place else op2.Dat(cells**dim, None, dtype, "y")
+            with op2.graph() as g:
+                g.then_scan(x, y, operation, inclusive=inclusive)
+            g.instantiate().submit()
+            expected = _scanned(values, operation, inclusive)
+            if operation == op2.INC and np.dtype(dtype).kind == "f":
+                rounding = 64 * np.finfo(dtype).eps
+                np.testing.assert_allclose(y.data_ro, expected, rounding, rounding * n)
+            else:
+                np.testing.assert_array_equal(y.data_ro, expected)
+
+
+def test_scans_keep_nan_and_convert_on_the_host(backend: str) -> None:
+    cells = op2.Set(70)
+    values = np.arange(70.0)
+    values[33] = np.nan
+    x, y, z = op2.Dat(cells, values), op2.Dat(cells), op2.Dat(cells, dtype="float32")
+    with op2.graph() as g:
+        g.then_scan(x, y, op2.MAX, inclusive=True)
+        g.then_scan(x, z, op2.MIN)
+    g.instantiate().submit()
+    np.testing.assert_array_equal(y.data_ro, np.maximum.accumulate(values))
+    expected = np.concatenate([[np.inf], np.minimum.accumulate(values)[:-1]])
+    np.testing.assert_array_equal(z.data_ro, expected.astype("float32"))
+
+
+def test_a_scan_of_two_submits_by_other_data() -> None:
+    cells = op2.Set(5)
+    x, y, z = (op2.Dat(cells, [3.0, 1.0, 2.0, 5.0, 4.0]) for _ in range(3))
+    with op2.graph() as g:
+        g.slot(y)
+        g.then_scan(x, y, op2.MAX, inclusive=True)
+    g.instantiate().bind({y: z}).submit()
+    assert z.data_ro.tolist() == [3.0, 3.0, 3.0, 5.0, 5.0]
+    assert y.data_ro.tolist() == [3.0, 1.0, 2.0, 5.0, 4.0]
+
+
+def test_scans_that_make_no_sense_are_refused() -> None:
+    cells = op2.Set(5)
+    x, c = op2.Dat(cells, name="x"), op2.Dat(cells, dtype="complex128", name="c")
+    with op2.graph() as g:
+        with pytest.raises(UsageError, match=r"op2.INC for sums, op2.MIN or op2.MAX, got <Acc"):
+            g.then_scan(x, x, op2.RW)
+        with pytest.raises(UsageError, match=r"op2.MIN or op2.MAX, got 'max'"):
+            g.then_scan(x, x, "max")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="inclusive is True or False, got 1"):
+            g.then_scan(x, x, op2.MAX, inclusive=1)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="complex numbers have no MAX; 'c' is complex128"):
+            g.then_scan(c, c, op2.MAX)
+        g.then_scan(x, x)

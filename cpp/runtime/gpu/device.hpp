@@ -40,6 +40,7 @@ class Gpu final : public Device {
   void wait_for_stream(std::uintptr_t stream) override;
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                std::string_view what) override;
+  void limit_memory(std::int64_t n_bytes) override { memory_.limit(n_bytes); }
   void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) override;
   void download(void* to, const void* from, std::int64_t from_offset,
                 std::int64_t n_bytes) override;

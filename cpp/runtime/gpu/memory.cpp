@@ -45,14 +45,17 @@ struct Memory::Ledger {
   explicit Ledger(std::shared_ptr<Context> of) : context(std::move(of)) {}
 
   DeviceAddress take(std::size_t n_bytes, std::string_view what);
+  bool reserve(std::size_t n_bytes);
   Result try_take(DeviceAddress& address, std::size_t n_bytes) const;
   void give_back(DeviceAddress address);
   std::string describe_full(std::size_t n_bytes, std::string_view what);
 
   std::shared_ptr<Context> context;
   PoolHandle pool = nullptr;  // null: the driver has none
-  std::mutex mutex;           // guards the entries
+  std::mutex mutex;           // guards the following
   std::unordered_map<DeviceAddress, Entry> entries;
+  std::size_t n_held = 0;
+  std::size_t n_allowed = 0;  // 0: all
 };
 
 Result Memory::Ledger::try_take(DeviceAddress& address, std::size_t n_bytes) const {
@@ -67,12 +70,24 @@ Result Memory::Ledger::try_take(DeviceAddress& address, std::size_t n_bytes) con
   return driver.mem_alloc_async(&address, n_bytes, context->stream());
 }
 
+bool Memory::Ledger::reserve(std::size_t n_bytes) {
+  const std::lock_guard lock(mutex);
+  if (n_allowed > 0 && n_held + n_bytes > n_allowed) return false;
+  n_held += n_bytes;
+  return true;
+}
+
 DeviceAddress Memory::Ledger::take(std::size_t n_bytes, std::string_view what) {
   context->check_process();
   const Current current(*context);
   DeviceAddress address = 0;
+  if (!reserve(n_bytes)) throw OutOfMemoryError(describe_full(n_bytes, what));
   const Result taken = try_take(address, n_bytes);
-  if (taken == out_of_memory) throw ExecutionError(describe_full(n_bytes, what));
+  if (taken != success) {
+    const std::lock_guard lock(mutex);
+    n_held -= n_bytes;
+  }
+  if (taken == out_of_memory) throw OutOfMemoryError(describe_full(n_bytes, what));
   context->check(taken, fmt::format("allocate {} for {}", size_text(n_bytes), what));
   const std::lock_guard lock(mutex);
   entries.insert_or_assign(address, Entry{std::string(what), n_bytes});
@@ -82,7 +97,11 @@ DeviceAddress Memory::Ledger::take(std::size_t n_bytes, std::string_view what) {
 void Memory::Ledger::give_back(DeviceAddress address) {
   {
     const std::lock_guard lock(mutex);
-    entries.erase(address);
+    const auto found = entries.find(address);
+    if (found != entries.end()) {
+      n_held -= found->second.n_bytes;
+      entries.erase(found);
+    }
   }
   if (context->is_inherited()) return;
   // Nobody can be told of a failure here, and after one or at exit there is nothing to give back.
@@ -100,13 +119,12 @@ std::string Memory::Ledger::describe_full(std::size_t n_bytes, std::string_view 
   std::size_t n_total = 0;
   context->driver().mem_get_info(&n_free, &n_total);
   std::vector<Entry> largest;
-  std::size_t n_held = 0;
-  {
-    const std::lock_guard lock(mutex);
-    for (const auto& [address, entry] : entries) {
-      largest.push_back(entry);
-      n_held += entry.n_bytes;
-    }
+  const std::lock_guard lock(mutex);
+  for (const auto& [address, entry] : entries) largest.push_back(entry);
+  const bool is_limited = n_allowed > 0 && n_allowed < n_total;
+  if (is_limited) {
+    n_total = n_allowed;
+    n_free = std::min(n_free, n_allowed - std::min(n_held, n_allowed));
   }
   std::ranges::sort(largest, [](const Entry& a, const Entry& b) {
     return a.n_bytes != b.n_bytes ? a.n_bytes > b.n_bytes : a.what < b.what;
@@ -120,10 +138,10 @@ std::string Memory::Ledger::describe_full(std::size_t n_bytes, std::string_view 
     owners += fmt::format(" and {} more", largest.size() - most_named);
   }
   return fmt::format(
-      "{} is full: {} needs {}, {} of {} are free and loops hold {}{}; drop what is no longer "
+      "{} is full: {} needs {}, {} of {}{} are free and loops hold {}{}; drop what is no longer "
       "needed, or use a smaller mesh",
       context->name(), what, size_text(n_bytes), size_text(n_free), size_text(n_total),
-      size_text(n_held), owners);
+      is_limited ? " that init(device_memory=) allows" : "", size_text(n_held), owners);
 }
 
 Memory::Memory(std::shared_ptr<Context> context)
@@ -147,6 +165,11 @@ Memory::Memory(std::shared_ptr<Context> context)
   of.check(driver.mem_pool_set_attribute(pool, pool_release_threshold, &n_kept),
            "set up the memory pool");
   ledger_->pool = pool;
+}
+
+void Memory::limit(std::int64_t n_bytes) {
+  const std::lock_guard lock(ledger_->mutex);
+  ledger_->n_allowed = static_cast<std::size_t>(std::max<std::int64_t>(n_bytes, 0));
 }
 
 std::shared_ptr<void> Memory::allocate(std::int64_t n_bytes, std::string_view what) {

@@ -19,9 +19,12 @@ class Memory {
 
   /// @brief At least one byte. The owner may outlive this object; it keeps the Context alive.
   /// @param[in] what The name of the owner, for the message.
-  /// @throws ExecutionError if the GPU is full: the owner, the size, the free memory and the
+  /// @throws OutOfMemoryError if the GPU is full: the owner, the size, the free memory and the
   /// holders of the rest.
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
+
+  /// @brief As mesh::Device::limit_memory().
+  void limit(std::int64_t n_bytes);
 
  private:
   struct Ledger;

@@ -225,6 +225,8 @@ class OpenclDevice : public Device {
     return pool_->allocate(n_bytes, what);
   }
 
+  void limit_memory(std::int64_t n_bytes) override { pool_->limit(n_bytes); }
+
   void upload(void* to, std::int64_t to_offset, const void* from, std::int64_t n_bytes) override {
     if (n_bytes == 0) return;
     const std::scoped_lock guard(mutex_);

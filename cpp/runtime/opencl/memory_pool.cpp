@@ -35,10 +35,17 @@ MemoryPool::MemoryPool(std::shared_ptr<const Api> api, std::shared_ptr<DeviceCon
     : api_(std::move(api)),
       context_(std::move(context)),
       limits_(limits),
+      n_allowed_(limits.n_bytes),
       device_name_(std::move(device_name)) {}
 
 MemoryPool::~MemoryPool() {
   trim(0);
+}
+
+void MemoryPool::limit(std::int64_t n_bytes) {
+  const std::scoped_lock guard(mutex_);
+  n_allowed_ = n_bytes == 0 ? limits_.n_bytes : std::min(n_bytes, limits_.n_bytes);
+  trim(std::max<std::int64_t>(n_allowed_ - n_used_bytes_, 0));
 }
 
 std::int64_t MemoryPool::used_bytes() const {
@@ -54,11 +61,11 @@ std::int64_t MemoryPool::idle_bytes() const {
 std::shared_ptr<void> MemoryPool::allocate(std::int64_t n_bytes, std::string_view what) {
   const std::scoped_lock guard(mutex_);
   const std::int64_t size = size_class(n_bytes);
-  Memory memory = take(size);
+  Memory memory = n_used_bytes_ + size > n_allowed_ ? nullptr : take(size);
   if (memory == nullptr) memory = make(size);
   if (memory == nullptr) {
-    throw ExecutionError(fmt::format("{} of {:.1f} MiB does not fit onto {}: {}", what,
-                                     mebibytes(n_bytes), device_name_, limit_hit(size)));
+    throw OutOfMemoryError(fmt::format("{} of {:.1f} MiB does not fit onto {}: {}", what,
+                                       mebibytes(n_bytes), device_name_, limit_hit(size)));
   }
   n_used_bytes_ += size;
   return {memory, [pool = shared_from_this(), size](void* handle) {
@@ -67,18 +74,20 @@ std::shared_ptr<void> MemoryPool::allocate(std::int64_t n_bytes, std::string_vie
 }
 
 std::string MemoryPool::limit_hit(std::int64_t n_bytes) const {
-  const double all = mebibytes(limits_.n_bytes);
+  const double all = mebibytes(n_allowed_);
+  const std::string whose = n_allowed_ < limits_.n_bytes ? " that init(device_memory=) allows" : "";
   if (n_bytes > limits_.n_bytes_buffer) {
     return fmt::format(
         "its largest single buffer is {:.1f} MiB, of {:.1f} in all; use smaller data, or choose "
         "another device",
         mebibytes(limits_.n_bytes_buffer), all);
   }
-  if (n_used_bytes_ + n_bytes > limits_.n_bytes) {
+  if (n_used_bytes_ + n_bytes > n_allowed_) {
     return fmt::format(
-        "of {:.1f} MiB, this program uses {:.1f}; use smaller data, drop what is no longer needed, "
+        "of {:.1f} MiB{}, this program uses {:.1f}; use smaller data, drop what is no longer "
+        "needed, "
         "or choose another device",
-        all, mebibytes(n_used_bytes_));
+        all, whose, mebibytes(n_used_bytes_));
   }
   return fmt::format(
       "its driver gives no more, though of {:.1f} MiB this program uses {:.1f} only; other "
@@ -99,8 +108,8 @@ Memory MemoryPool::take(std::int64_t n_bytes) {
 Memory MemoryPool::make(std::int64_t n_bytes) {
   if (n_bytes > limits_.n_bytes_buffer) return nullptr;
   // Drivers give memory lazily and fail much later, in a launch that cannot say for whom.
-  if (n_used_bytes_ + n_idle_bytes_ + n_bytes > limits_.n_bytes) trim(0);
-  if (n_used_bytes_ + n_bytes > limits_.n_bytes) return nullptr;
+  if (n_used_bytes_ + n_idle_bytes_ + n_bytes > n_allowed_) trim(0);
+  if (n_used_bytes_ + n_bytes > n_allowed_) return nullptr;
   for (int attempt = 0; attempt < 2; ++attempt) {
     Status status = code::success;
     Memory memory = api_->create_buffer(context_->get(), read_write_memory,

@@ -34,8 +34,11 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   ~MemoryPool();
 
   /// @brief At least @p n_bytes, contents undefined; returned to the pool when dropped.
-  /// @throws ExecutionError with @p what, the size and the exceeded limit.
+  /// @throws OutOfMemoryError with @p what, the size and the exceeded limit.
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes, std::string_view what);
+
+  /// @brief As mesh::Device::limit_memory().
+  void limit(std::int64_t n_bytes);
 
   [[nodiscard]] DeviceContext& context() const { return *context_; }
   [[nodiscard]] std::int64_t used_bytes() const;
@@ -51,6 +54,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::shared_ptr<const Api> api_;
   std::shared_ptr<DeviceContext> context_;
   MemoryLimits limits_;
+  std::int64_t n_allowed_ = 0;  // of limits_.n_bytes
   std::string device_name_;
   mutable std::mutex mutex_;
   std::unordered_map<std::int64_t, std::vector<Memory>> idle_;  // by size

@@ -148,7 +148,8 @@ TEST(Schedule, LoopsOverPartsShareAFunctionIfTheseAreTheSame) {
   const Schedule found = schedule({make, change}, {});
   EXPECT_EQ(loops_of(found), (Groups{{0}, {1}}));
   EXPECT_EQ(found.decisions.at(0).why,
-            "they do not visit the same elements, or not in the same way");
+            "they do not visit the same elements, or not in the same way; give both the same Set "
+            "and part");
   EXPECT_EQ(loops_of(schedule({make_p_of_q(), change}, {})), (Groups{{0}, {1}}));
 }
 
@@ -375,7 +376,9 @@ TEST(Schedule, CopiesAreReadWhereTheyWereMadeFrom) {
   EXPECT_EQ(found.steps[1].redirected, (std::vector<Redirected>{{4, 2, 2, 1, false}}));
   EXPECT_EQ(found.steps[2].redirected, (std::vector<Redirected>{{6, 2, 2, 1, true}}));
   EXPECT_TRUE(about_copies(found).applied);
-  EXPECT_EQ(found.decisions.back().why, "it may be seen after the chain");
+  EXPECT_EQ(found.decisions.back().why,
+            "it may be seen after the chain; make the copy within a repeated block, or overwrite "
+            "it there");
   const Schedule without = schedule(stages({}), {.copy = false});
   EXPECT_TRUE(without.steps[1].redirected.empty());
 }
@@ -384,13 +387,16 @@ TEST(Schedule, CopiesAreMadeWhereWhatWasCopiedIsLost) {
   const auto why = [](const std::vector<Entry>& between) {
     return about_copies(schedule(stages(between), {})).why;
   };
-  EXPECT_EQ(why({action({{q, true}})}), "what was copied is overwritten before");
+  EXPECT_EQ(why({action({{q, true}})}),
+            "what was copied is overwritten before; read the copy earlier");
   EXPECT_EQ(why({entry(loop_over(cells, "more", {direct("x", Access::rw, 1, old)}))}),
-            "what was copied is changed in the same function");
-  EXPECT_EQ(why({action({{old, false}})}), "its reader runs alone");
+            "what was copied is changed in the same function; copy it later");
+  EXPECT_EQ(why({action({{old, false}})}),
+            "its reader runs alone; put it behind a loop over the same Set");
   std::vector<Entry> alone = stages({});
   alone[2].why_alone = "its strategy was asked for";
-  EXPECT_EQ(about_copies(schedule(alone, {})).why, "the loop that makes it runs alone");
+  EXPECT_EQ(about_copies(schedule(alone, {})).why,
+            "the loop that makes it runs alone; put it beside a loop over the same Set");
 }
 
 TEST(Schedule, OfAChainOfCopiesOneIsMade) {

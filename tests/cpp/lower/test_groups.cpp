@@ -241,7 +241,8 @@ TEST(Groups, OnLanesARefusalNamesTheKernel) {
   const std::vector<MapFacts> maps = testing::no_facts(group);
   const Options options = testing::on(4);
   EXPECT_EQ(why_not_on_lanes({group, Strategy::direct, testing::one_lane, maps, options}),
-            "kernel 'b': arg 0 is RW through a Map whose targets elements share");
+            "kernel 'b': arg 0 is RW through a Map whose targets elements share; pass INC if the "
+            "kernel adds");
 }
 
 TEST(Groups, OnAGridASumThatIsSeenStartsAtWhatWasThere) {

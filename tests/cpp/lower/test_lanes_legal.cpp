@@ -37,7 +37,7 @@ TEST(LanesLegal, AdditionsMayMeetAndReadsMayOverlap) {
 TEST(LanesLegal, SharedTargetsMayBeOverwrittenByColourOnly) {
   const ir::Loop shared = make_loop({indirect("y", Access::rw, 0)}, edges_to_nodes());
   EXPECT_EQ(refusal_of_kernel(shared, Strategy::direct),
-            "arg 0 is RW through a Map whose targets elements share");
+            "arg 0 is RW through a Map whose targets elements share; pass INC if the kernel adds");
   EXPECT_EQ(refusal_of_kernel(shared, Strategy::colour, threads), "");
 }
 
@@ -45,7 +45,7 @@ TEST(LanesLegal, EveryOverwrittenArgumentIsLookedAt) {
   const ir::Loop both =
       make_loop({indirect("w", Access::write, 0), indirect("y", Access::rw, 0)}, edges_to_nodes());
   EXPECT_EQ(refusal_of_kernel(both, Strategy::direct),
-            "arg 1 is RW through a Map whose targets elements share");
+            "arg 1 is RW through a Map whose targets elements share; pass INC if the kernel adds");
   EXPECT_EQ(refusal_of_kernel(both, Strategy::colour, threads), "");
   const ir::Loop writes = make_loop(
       {indirect("w", Access::write, 0), indirect("y", Access::write, 0)}, edges_to_nodes());
@@ -55,7 +55,8 @@ TEST(LanesLegal, EveryOverwrittenArgumentIsLookedAt) {
 TEST(LanesLegal, WrittenMemoryMayNotBeReadBesides) {
   const ir::Loop twice =
       make_loop({direct("x", Access::read, 1, {0, 0}), direct("y", Access::write, 1, {0, 0})});
-  EXPECT_EQ(refusal_of_kernel(twice, Strategy::direct), "args 0 and 1 share written memory");
+  EXPECT_EQ(refusal_of_kernel(twice, Strategy::direct),
+            "args 0 and 1 share written memory; give each Dat an array of its own");
 }
 
 TEST(LanesLegal, AGridHasThemWhereItsLanesAreThreadsOfACpu) {

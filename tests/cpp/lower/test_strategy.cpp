@@ -183,15 +183,17 @@ TEST(Direct, IsForOneLaneOrLoopsWithoutRaces) {
   EXPECT_EQ(why_not(Strategy::direct, direct_loop()), "");
   EXPECT_EQ(why_not(Strategy::direct, edge_loop()),
             "elements that run at the same time may write the same target");
-  EXPECT_EQ(why_not(Strategy::direct, overlapping()), "written memory overlaps other arguments");
+  EXPECT_EQ(why_not(Strategy::direct, overlapping()),
+            "written memory overlaps other arguments; give each Dat an array of its own");
   EXPECT_TRUE(applicable(Strategy::direct, edge_loop(), threads, {injective}, {}).ok);
 }
 
 TEST(SumsByTarget, HaveOneSetToSumOn) {
   for (const Strategy strategy : {Strategy::owner, Strategy::scratch}) {
     EXPECT_EQ(why_not(strategy, edge_loop()), "");
-    EXPECT_EQ(why_not(strategy, on_two_sets()),
-              "arg 1 ('y') is on another Set than the other reduced Dats");
+    EXPECT_EQ(
+        why_not(strategy, on_two_sets()),
+        "arg 1 ('y') is on another Set than the other reduced Dats; make a loop for each Set");
     EXPECT_EQ(why_not(strategy, direct_loop()), "nothing is reduced through a Map");
     EXPECT_EQ(
         why_not(strategy, make_loop({indirect("x", Access::inc, 0), indirect("y", Access::inc, 1)},
@@ -202,17 +204,19 @@ TEST(SumsByTarget, HaveOneSetToSumOn) {
 
 TEST(SumsByTarget, OnlySumWhatIsReducedAndNothingElseReads) {
   for (const Strategy strategy : {Strategy::owner, Strategy::scratch}) {
-    EXPECT_EQ(why_not(strategy, overlapping()), "written memory overlaps other arguments");
+    EXPECT_EQ(why_not(strategy, overlapping()),
+              "written memory overlaps other arguments; give each Dat an array of its own");
     EXPECT_EQ(why_not(strategy, read_and_incremented()),
-              "memory that is incremented is also read through a Map");
+              "memory that is incremented is also read through a Map; read a copy made before the "
+              "loop, by Dat.copy");
     EXPECT_EQ(why_not(strategy, overwriting()),
               "arg 0 ('y') is written, not reduced, through a Map: only INC, MIN and MAX can be "
-              "summed");
+              "summed; pass INC if the kernel adds");
     // Also where the Map is injective, so that nothing would race.
     const ir::Loop loop =
         make_loop({indirect("x", Access::inc, 0), indirect("y", Access::rw, 1)}, two_maps);
     EXPECT_EQ(applicable(strategy, loop, threads, {any, injective}, {}).why,
-              "arg 1 ('y') is written through a Map");
+              "arg 1 ('y') is written through a Map; pass INC if the kernel adds");
   }
 }
 
@@ -223,8 +227,9 @@ TEST(SumsByTarget, AMatrixOfOneRowRacesInItsColumns) {
   EXPECT_EQ(races_of(loop).conflicts, Maps{1});
   EXPECT_EQ(find_races(loop, {any, injective}).conflicts, Maps{});
   for (const Strategy strategy : {Strategy::owner, Strategy::scratch}) {
-    EXPECT_EQ(why_not(strategy, loop),
-              "arg 0 ('A') has one row, and its columns cannot be summed one by one");
+    EXPECT_EQ(
+        why_not(strategy, loop),
+        "arg 0 ('A') has one row, and its columns cannot be summed one by one; colour resolves it");
   }
   EXPECT_EQ(why_not(Strategy::colour, loop), "");
 }
@@ -236,15 +241,16 @@ TEST(SumsByTarget, OneDatIsReducedInOneWay) {
                                                 testing::edges_to_nodes()));
   };
   EXPECT_EQ(twice(Access::inc, Access::max),
-            "arg 1 ('y') is reduced in two ways, which do not commute");
+            "arg 1 ('y') is reduced in two ways, which do not commute; divide the loop");
   EXPECT_EQ(twice(Access::min, Access::max),
-            "arg 1 ('y') is reduced in two ways, which do not commute");
+            "arg 1 ('y') is reduced in two ways, which do not commute; divide the loop");
   EXPECT_EQ(twice(Access::inc, Access::inc), "");
 }
 
 TEST(SumsByTarget, AnExtremumMustFlowIntoNothingElse) {
   const std::string why =
-      "arg 0 ('y') is MIN/MAX, and the kernel is not known to use its value for that alone";
+      "arg 0 ('y') is MIN/MAX, and the kernel is not known to use its value for that alone; "
+      "compare it by fmin, fmax or 'if (x < y[0]) y[0] = x', once";
   ir::Loop loop = make_loop({indirect("y", Access::min, 0)}, testing::edges_to_nodes());
   EXPECT_EQ(why_not(Strategy::owner, loop), "");
   EXPECT_EQ(why_not(Strategy::scratch, loop), "");
@@ -259,7 +265,8 @@ TEST(Owner, RunsTheKernelSeveralTimesAnElement) {
   const ir::Loop also_direct = make_loop(
       {indirect("y", Access::inc, 0), direct("z", Access::write)}, testing::edges_to_nodes());
   EXPECT_EQ(why_not(Strategy::owner, also_direct),
-            "arg 1 ('z') is written directly; the kernel runs several times an element");
+            "arg 1 ('z') is written directly, and the kernel runs several times an element; write "
+            "it in a loop of its own");
   EXPECT_EQ(why_not(Strategy::scratch, also_direct), "");
 }
 
@@ -278,10 +285,10 @@ TEST(Owner, SeesNoElementWhoseRowsAllLeadNowhere) {
     const auto why = [&loop](const std::vector<MapFacts>& maps) {
       return applicable(Strategy::owner, loop, testing::grid, maps, {}).why;
     };
-    EXPECT_EQ(
-        why({any, any, any}),
-        "arg 1 ('g') counts every element, and the rows of some may all lead nowhere (-1): no "
-        "target is found from which they would be visited");
+    EXPECT_EQ(why({any, any, any}),
+              "arg 1 ('g') counts every element, and the rows of some may all lead nowhere (-1): "
+              "no target is found from which they would be visited; reduce into the Global in a "
+              "loop of its own");
     EXPECT_EQ(why({whole, any, any}), "");
     const auto choice = [&loop](const std::vector<MapFacts>& maps) {
       return choose(loop, testing::grid, maps, {}).strategy;
@@ -294,27 +301,32 @@ TEST(Owner, SeesNoElementWhoseRowsAllLeadNowhere) {
 }
 
 TEST(Owner, NeedsAPureKernel) {
-  EXPECT_EQ(why_not(Strategy::owner, with_opaque_kernel(edge_loop())),
-            "the kernel is opaque, so it is not known to be pure");
+  EXPECT_EQ(
+      why_not(Strategy::owner, with_opaque_kernel(edge_loop())),
+      "the kernel is opaque (cpp=True), so it is not known to be pure; write it without that");
   EXPECT_EQ(why_not(Strategy::scratch, with_opaque_kernel(edge_loop())), "");
   ir::Loop printing = edge_loop();
   auto kernel = std::make_shared<kernel::Kernel>(*printing.members[0].kernel);
   const kernel::Expr call{kernel::Call{"puts"}, {}, {}, testing::some_line};
   kernel->body->functions.front().body.push_back({kernel::Evaluate{call}, testing::some_line});
   printing.members[0].kernel = kernel;
-  EXPECT_EQ(why_not(Strategy::owner, printing),
-            "the kernel calls 'puts', which may have effects of its own");
+  EXPECT_EQ(
+      why_not(Strategy::owner, printing),
+      "the kernel calls 'puts', which may have effects of its own; define it in the kernel's text");
 }
 
 TEST(Atomic, ResolvesReductionsWhereThereAreAtomics) {
   EXPECT_EQ(why_not(Strategy::atomic, edge_loop()), "");
   EXPECT_EQ(why_not(Strategy::atomic, on_two_sets()), "");
   EXPECT_EQ(why_not(Strategy::atomic, edge_loop(), no_atomics), "the backend has no atomics");
-  EXPECT_EQ(why_not(Strategy::atomic, overlapping()), "written memory overlaps other arguments");
+  EXPECT_EQ(why_not(Strategy::atomic, overlapping()),
+            "written memory overlaps other arguments; give each Dat an array of its own");
   EXPECT_EQ(why_not(Strategy::atomic, read_and_incremented()),
-            "memory that is incremented is also read through a Map");
+            "memory that is incremented is also read through a Map; read a copy made before the "
+            "loop, by Dat.copy");
   EXPECT_EQ(why_not(Strategy::atomic, overwriting()),
-            "arg 0 ('y') is written, not reduced, through a Map: atomics resolve INC, MIN and MAX");
+            "arg 0 ('y') is written, not reduced, through a Map: atomics resolve INC, MIN and MAX; "
+            "pass one of these if the kernel adds or compares");
 }
 
 TEST(Colouring, BlockIsForEveryLoopAndColourForAllThatMapsCanTellApart) {
@@ -325,7 +337,8 @@ TEST(Colouring, BlockIsForEveryLoopAndColourForAllThatMapsCanTellApart) {
   }
   EXPECT_EQ(why_not(Strategy::colour, overwriting()), "");
   EXPECT_EQ(why_not(Strategy::colour, read_and_incremented()), "");
-  EXPECT_EQ(why_not(Strategy::colour, overlapping()), "written memory overlaps other arguments");
+  EXPECT_EQ(why_not(Strategy::colour, overlapping()),
+            "written memory overlaps other arguments; give each Dat an array of its own");
 }
 
 TEST(Deterministic, ExcludesWhatDependsOnTheRun) {
@@ -407,8 +420,8 @@ TEST(Force, RefusesWithTheReasonAndWhatIsPossible) {
   } catch (const UnsupportedError& error) {
     EXPECT_STREQ(error.what(),
                  "par_loop 'res': strategy 'atomic' cannot be used: arg 0 ('y') is written, not "
-                 "reduced, through a Map: atomics resolve INC, MIN and MAX; possible: block, "
-                 "colour");
+                 "reduced, through a Map: atomics resolve INC, MIN and MAX; pass one of these if "
+                 "the kernel adds or compares; possible: block, colour");
   }
 }
 

@@ -26,7 +26,7 @@ class HostDevice : public Device {
 
   [[nodiscard]] std::shared_ptr<void> allocate(std::int64_t n_bytes,
                                                std::string_view what) override {
-    if (n_bytes > free_bytes) throw ExecutionError(fmt::format("{}: no room", what));
+    if (n_bytes > free_bytes) throw OutOfMemoryError(fmt::format("{}: no room", what));
     auto memory = std::make_shared<std::vector<std::byte>>(n_bytes, std::byte{0xA5});
     return {memory, memory->data()};
   }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "../base/message_of.hpp"
 #include "base/error.hpp"
 #include "mesh/buffer.hpp"
 #include "mesh/host_device.hpp"
@@ -214,6 +215,23 @@ TEST_F(CoherenceTest, AFullDeviceLosesNothing) {
   device->free_bytes = 1000;
   loop({{qa.get(), Use::read_write}});
   EXPECT_EQ(qa->where(), Where::device);
+}
+
+TEST_F(CoherenceTest, AFullDeviceNamesAllThatIsMissingAndKeepsNoneOfIt) {
+  std::array<std::int32_t, 600> c{};
+  const auto qc = over(coherence, c.data(), sizeof c, "Dat 'c'");
+  loop({{qa.get(), Use::read}});
+  device->free_bytes = 1000;
+  const auto too_much = [&] {
+    loop({{qa.get(), Use::read}, {qb.get(), Use::write}, {qc.get(), Use::read}});
+  };
+  EXPECT_TRUE(op2::testing::contains(
+      op2::testing::message_of<OutOfMemoryError>(too_much), "par_loop 'res': Dat 'c': no room.",
+      "It needs 2424 more bytes there: Dat 'b' 24 bytes, Dat 'c' 2400 bytes. Nothing was changed.",
+      "compute='float64' take half", "a host backend"));
+  EXPECT_EQ(device->n_uploads, 1);
+  EXPECT_EQ(qa->where(), Where::both);
+  EXPECT_EQ(qb->where(), Where::host);
 }
 
 TEST_F(CoherenceTest, AFaultLeavesTheValuesOnTheDevice) {

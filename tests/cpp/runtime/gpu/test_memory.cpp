@@ -65,6 +65,17 @@ TEST_P(GpuMemory, AFullGpuSaysWhoWantsWhatAndWhoHasTheRest) {
   EXPECT_NO_THROW(static_cast<void>(memory_->allocate(400000, "Dat 'q'")));
 }
 
+TEST_P(GpuMemory, GivesNoMoreThanAllowed) {
+  memory_->limit(1000);
+  const std::shared_ptr<void> block = memory_->allocate(800, "Dat 'q'");
+  const std::string message = op2::testing::message_of<OutOfMemoryError>(
+      [&] { static_cast<void>(memory_->allocate(400, "Dat 'r'")); });
+  EXPECT_TRUE(op2::testing::contains(message, "Dat 'r' needs 400 bytes",
+                                     "200 bytes of 1.0 kB that init(device_memory=) allows"));
+  memory_->limit(0);
+  EXPECT_NO_THROW(static_cast<void>(memory_->allocate(400, "Dat 'r'")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Pools, GpuMemory, ::testing::Bool());
 
 }  // namespace

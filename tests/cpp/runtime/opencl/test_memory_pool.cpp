@@ -92,6 +92,20 @@ TEST_F(MemoryPoolTest, SaysWhoseMemoryDoesNotFit) {
             "30.0; use smaller data, drop what is no longer needed, or choose another device");
 }
 
+TEST_F(MemoryPoolTest, GivesNoMoreThanAllowed) {
+  pool->limit(40 << 20);
+  const auto used = pool->allocate(30 << 20, "a");
+  EXPECT_EQ(message_of<OutOfMemoryError>([&] { (void)pool->allocate(20 << 20, "Dat 'q'"); }),
+            "Dat 'q' of 20.0 MiB does not fit onto device 'toy': of 40.0 MiB that "
+            "init(device_memory=) allows, this program uses 30.0; use smaller data, drop what is "
+            "no longer needed, or choose another device");
+  pool->limit(0);
+  EXPECT_NO_THROW((void)pool->allocate(12 << 20, "Dat 'q'"));  // stays idle
+  pool->limit(41 << 20);
+  EXPECT_LE(pool->idle_bytes(), 11 << 20);
+  EXPECT_THROW((void)pool->allocate(12 << 20, "Dat 'q'"), OutOfMemoryError);
+}
+
 TEST_F(MemoryPoolTest, NamesTheLargestBufferWhereThatIsTheLimit) {
   EXPECT_EQ(message_of<ExecutionError>([&] { (void)pool->allocate(95 << 20, "Dat 'q'"); }),
             "Dat 'q' of 95.0 MiB does not fit onto device 'toy': its largest single buffer is 90.0 "

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "api/shared.hpp"
+
+namespace op2 {
+namespace {
+
+TEST(Report, HasARowForEachKindOfLoops) {
+  const auto timing = std::make_shared<runtime::Timing>();
+  timing->n_calls = 3;
+  timing->nanoseconds = 2'000'000;
+  timing->useful_bytes = 4'000'000;
+  api::Shared& all = api::shared();
+  all.met[{"reported", "openmp", "colour"}] = {timing, {"Map 'to' leads to an entity twice"}};
+  const Report found = report();
+  all.met.erase({"reported", "openmp", "colour"});
+  const LoopReport* row = nullptr;
+  for (const LoopReport& one : found.loops) row = one.loop == "reported" ? &one : row;
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->strategy, "colour");
+  EXPECT_EQ(row->n_calls, 3);
+  EXPECT_DOUBLE_EQ(row->seconds, 0.002);
+  EXPECT_EQ(Report{{*row}}.text(),
+            "loop      backend  strategy  calls  seconds  plans s  GB/s\n"
+            "reported  openmp   colour        3   0.0020   0.0000   2.0\n"
+            "  not another form: Map 'to' leads to an entity twice");
+}
+
+}  // namespace
+}  // namespace op2
