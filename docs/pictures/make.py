@@ -41,7 +41,14 @@ def shuffled(mesh: Mesh, *, renumber: bool) -> Mesh:
 OF_FORMS = {
     **{"advection_diffusion": 16, "burgers": 24, "dg_advection": 24, "elasticity": 6},
     **{"hyperelasticity": 12, "mass_laplace": 16, "matrix_free": 6, "maxwell": 7},
-    **{"mixed_poisson": 10, "stokes": 12, "wave": 24, "column_sum": 12, "condensation": 8},
+    **{
+        "mixed_poisson": 10,
+        "stokes": 12,
+        "wave": 24,
+        "column_sum": 12,
+        "condensation": 8,
+        "multigrid": 3,
+    },
 }
 """Demos that solve a problem on two meshes, and cells a side of the coarser one."""
 

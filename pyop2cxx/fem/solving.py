@@ -23,6 +23,7 @@ from pyop2cxx.fem.domain import Domain
 from pyop2cxx.fem.functions import Function, check_function
 from pyop2cxx.fem.held import checked, held_of
 from pyop2cxx.fem.loops import Form, compile_first
+from pyop2cxx.fem.multigrid import solve_by_multigrid
 from pyop2cxx.fem.stand_ins import form_of
 from pyop2cxx.fem.values import shown
 from pyop2cxx.runtime.tracebacks import ends_traceback
@@ -77,7 +78,10 @@ def solve(
             smaller,
         atol: or when the residual itself is smaller.
         max_it: Most steps of Newton's method.
-        **options: Of `pyop2cxx.op2.solve`; a sparse LU factorisation if there are none.
+        **options: Of `pyop2cxx.op2.solve`; a sparse LU factorisation if there are none. Of linear
+            problems also ``pc_type="pmg"``, p-multigrid: conjugate gradients without a matrix of
+            the space, for symmetric positive definite forms and continuous Lagrange elements of
+            degree 2 or more.
 
     Returns:
         The history of convergence.
@@ -102,6 +106,9 @@ def solve(
         )
     right = right_side(equation.rhs, left, "solve")
     check_function(u, left.spaces[1], "solve: the solution is of the space of trial functions")
+    if options.get("pc_type") == "pmg":
+        with left.lock:
+            return solve_by_multigrid(left, right, u, bcs, options)
     with left.lock:  # held while the tensors, kept for the next call, are in use
         kept = (
             left.derived("matrix", left.tensor),

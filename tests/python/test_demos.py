@@ -150,7 +150,7 @@ def test_jacobi_notices_a_wrong_kernel(monkeypatch, capsys):
 FORMS = {
     **{"mass_laplace": 3, "advection_diffusion": 4, "elasticity": 2, "stokes": 3},
     **{"mixed_poisson": 4, "hyperelasticity": 4, "maxwell": 3, "dg_advection": 6, "wave": 6},
-    **{"burgers": 2, "matrix_free": 2, "cylinder": 3, "condensation": 3},
+    **{"burgers": 2, "matrix_free": 2, "cylinder": 3, "condensation": 3, "multigrid": 2},
 }
 """Demos of forms, and cells a side with which they are run."""
 
