@@ -123,19 +123,21 @@ def why_stored(maker: Candidate) -> str:
     if maker.why_alone:
         return maker.why_alone
     if maker.is_partial:
-        return "it visits a part of its Set, or the cells of columns"
+        return "it visits a part of its Set, or the cells of columns; visit the whole Set"
     if any(part.is_of_matrix or part.map_ is not None for part in loop.parts):
-        return "it uses a Map or a matrix"
+        return "it uses a Map or a matrix; make the Dat in a loop without"
     if any(part.access != READ for part in loop.parts if part.kind is not Kind.ROWS):
-        return "it reduces into a Global"
+        return "it reduces into a Global; reduce in a loop of its own"
     if loop.kernel.facts is None or not loop.kernel.facts.is_pure:
-        return "its kernel calls functions that may do more than to compute"
+        return (
+            "its kernel calls functions that may do more than to compute; define them in its text"
+        )
     made = [part for part in loop.parts if part.access != READ]
     if len(made) != 1 or made[0].access not in (WRITE, RW, INC):
-        return "it makes other than one Dat"
+        return "it makes other than one Dat; divide it into a loop for each"
     memory = [span_of(part.data) for part in maker.rows]
     if memory.count(span_of(made[0].data)) != 1:
-        return "two of its arguments are one Dat"
+        return "two of its arguments are one Dat; pass it once"
     return ""
 
 

@@ -13,6 +13,7 @@ from pyop2cxx.base.conversions import check_casting
 from pyop2cxx.base.moves import move_between
 from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.nearest import nearest
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.operations import Library
 from pyop2cxx.runtime.showing import Tabled
@@ -211,6 +212,7 @@ def lookup(loop: Any) -> Match:
     answers = runtime.engine.dispatcher.asked(asked.query)
     rejected = "; ".join(f"{name}: {why}" for name, why in answers if why)
     (tier, why) = answers[-1] if answers else ("none", "nobody was asked")
+    rejected += nearest(asked.request, asked.choice) if why else ""
     return Match(
         loop=asked.request.name,
         tier="none" if why else tier,

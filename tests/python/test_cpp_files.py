@@ -125,10 +125,13 @@ int main(int argc, char** argv) try {
   if (std::string(argv[4]) == "elsewhere") {
     matrix::grow(op2::Subset(nodes, some, "of_nodes"), size);
   }
-  matrix::block(cells, mass, c2n, size)();
-  matrix::grow(part, size)();
-  matrix::add(part, total, size)();
-  matrix::block_2(part, mass, c2n, size)();
+  const op2::GraphBuilder builder("mass");
+  const auto first = builder.then(matrix::block(cells, mass, c2n, size));
+  const auto grown = first.then(matrix::grow(part, size));
+  (std::string(argv[4]) == "race" ? first : grown).then(matrix::add(part, total, size));
+  builder.when_all({first, grown}).then(matrix::block_2(part, mass, c2n, size));
+  builder.instantiate().submit();
+  std::cerr << op2::report().text() << '\\n';
   std::ofstream file(argv[3], std::ios::binary);
   // as a dense matrix, row by row
   const std::size_t width = 2 * (2 * n + 2);
@@ -492,11 +495,25 @@ def test_matrices_in_cpp_by_texts_for_gpus(built: Path) -> None:
 
 @pytest.mark.slow
 @needs_program("cmake")
+def test_programs_in_cpp_report_what_was_hit(built: Path) -> None:
+    command = [str(built / "out" / "mass"), "4", "sequential", str(built / "none.bin"), ""]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    head, *rows = [line.split() for line in found.stderr.splitlines()]
+    assert head == ["loop", "backend", "strategy", "calls", "seconds", "plans", "s", "GB/s"]
+    assert [row[:4] for row in rows] == [
+        [name, "sequential", "direct", n]
+        for name, n in (("add", "1"), ("block", "2"), ("grow", "1"))
+    ]
+
+
+@pytest.mark.slow
+@needs_program("cmake")
 @pytest.mark.parametrize(
     ("mistake", "message"),
     [
         ("unsorted", "Subset 'some': index 1 is 1 and comes after 4; sort the indices"),
         ("elsewhere", "Dat 'size' lives on Set 'cells', but the loop runs over 'nodes'"),
+        ("race", "one of them writes it:\n  node 1 'grow' and node 2 'add': size\nput one behind"),
     ],
 )
 def test_wrong_subsets_in_cpp_are_errors(built: Path, mistake: str, message: str) -> None:

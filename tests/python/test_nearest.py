@@ -99,3 +99,10 @@ def test_many_fields_are_counted(world: World) -> None:
         kernel, cells, x(op2.INC, ends), op2.Dat(world.cells**2, dtype="int32")(op2.READ, ends)
     )
     assert said(world, loop).endswith("more fields differ")
+
+
+def test_looking_a_loop_up_says_it_too(world: World) -> None:
+    with op2.backend("sequential"):
+        match = op2.dispatch.lookup(world.loop(h=op2.Dat(world.cells**2)))
+    assert match.tier == "none"
+    assert match.rejected.endswith("argument 1 'h': dim is 2 here and 1 in the table")

@@ -170,7 +170,10 @@ def _call(node: Node, scope: Scope) -> Expr:
     arguments = node.child_by_field_name("arguments")
     line = scope.line(node)
     if function is None or function.type != "identifier" or arguments is None:
-        raise OpaqueKernel(f"'{text_of(node)}' calls something other than a named function", line)
+        raise OpaqueKernel(
+            f"'{text_of(node)}' calls something other than a named function; call it by its name",
+            line,
+        )
     name = text_of(function)
     if scope.find(name) is not None:
         raise OpaqueKernel(f"'{name}' is not a function", line)

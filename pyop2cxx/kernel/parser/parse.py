@@ -81,7 +81,7 @@ def parse_c(
         return ParsedKernel(_signature(text, name), (), (), includes, "the kernel calls PETSc")
     try:
         if "tgmath.h" in source.elsewhere:
-            raise OpaqueKernel("functions of <tgmath.h> are of any type", 1)
+            raise OpaqueKernel("functions of <tgmath.h> are of any type; include <math.h>", 1)
         source = source._replace(text=without_pragmas(source.text, source.lines))
     except OpaqueKernel as reason:
         refuse_kept_values(text)
@@ -421,7 +421,7 @@ def _reachable(functions: Sequence[Function], entry: str) -> tuple[Function, ...
         pending.add(function.name)
         for callee in sorted(function.calls & by_name.keys()):
             if callee in pending:
-                raise OpaqueKernel(f"'{callee}' is recursive", by_name[callee].line)
+                raise OpaqueKernel(f"'{callee}' is recursive; write a loop", by_name[callee].line)
             if callee not in order:
                 visit(by_name[callee])
         pending.discard(function.name)

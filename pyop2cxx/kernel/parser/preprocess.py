@@ -162,7 +162,9 @@ def without_pragmas(text: str, lines: Sequence[int] | None) -> str:
         if _HINT.match(pragma.group(1)) is None:
             row = text.count("\n", 0, pragma.start())
             line = row + 1 if lines is None else lines[row]
-            raise OpaqueKernel(f"'#pragma {pragma.group(1).strip()}' is not only a hint", line)
+            raise OpaqueKernel(
+                f"'#pragma {pragma.group(1).strip()}' is not only a hint; leave it out", line
+            )
     return _PRAGMA.sub("", text)
 
 

@@ -152,7 +152,7 @@ class Scope:
                 for the compiler.
         """
         if not self.has_structures:
-            raise OpaqueKernel(f"'struct {tag}' of a header", line)
+            raise OpaqueKernel(f"'struct {tag}' of a header; define one in the kernel's text", line)
         if tag and tag in self.tags[-1]:
             raise OpaqueKernel(f"'struct {tag}' is defined twice", line)
         taken = {*self.structures, *(name for tags in self.tags for name in tags.values())}
@@ -202,7 +202,7 @@ def completed(name: str, type_: Type, value: Expr | None, line: int) -> Type:
     if not any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
         return type_
     if steps[0][:2] != ("[", -1) or value is None or value[0] != "list":
-        raise OpaqueKernel(f"the extent of '{name}' is not given", line)
+        raise OpaqueKernel(f"the extent of '{name}' is not given; write the number", line)
     return (base, is_const, (("[", len(value[4]), False, False), *steps[1:]))
 
 

@@ -37,6 +37,9 @@ _MOST_BYTES = 2**63 - 1
 """Of an array in C, where differences of pointers have 64 bits."""
 _OF_STRUCTURES = {"struct", "type_identifier", "field_declaration_list", "comment"}
 
+_POINTER = "a function pointer; call the function by its name"
+_UNION = "a union (what it holds cannot be followed); use a variable for each member"
+
 
 class Specifiers(NamedTuple):
     """The specifiers of a declaration, before the declarators."""
@@ -106,7 +109,7 @@ def read_type(node: Node, scope: Scope, read_expr: Callable[[Node, Scope], Expr]
         name = scope.descend(lambda one, scope: _read_structure(one, scope, read_expr), node)
         return (f"struct {name}", False, ())
     elif node.type == "union_specifier":
-        raise OpaqueKernel("a union (what it holds cannot be followed)", scope.line(node))
+        raise OpaqueKernel(_UNION, scope.line(node))
     raise OpaqueKernel(f"the type '{name}' is not known", scope.line(node))
 
 
@@ -116,7 +119,7 @@ def _read_structure(node: Node, scope: Scope, read_expr: Callable[[Node, Scope],
     tag = node.child_by_field_name("name")
     body = node.child_by_field_name("body")
     if any(child.type not in _OF_STRUCTURES for child in node.children):
-        raise OpaqueKernel("a struct with attributes", line)
+        raise OpaqueKernel("a struct with attributes; leave them out", line)
     if body is None:
         known = None if tag is None else scope.find_tag(text_of(tag))
         if known is None:
@@ -156,16 +159,18 @@ def _read_members(
     if node.type != "field_declaration":
         raise OpaqueKernel(f"'{text_of(node)}' is not supported in a struct", line)
     if any(child.type == "bitfield_clause" for child in node.children):
-        raise OpaqueKernel("a bit-field", line)
+        raise OpaqueKernel("a bit-field; use an integer", line)
     specifiers = read_specifiers(node, scope, read_expr)
     members = []
     for child in node.children_by_field_name("declarator"):
         declared = read_declarator(child, specifiers.type, scope, read_expr)
         base, _, steps = declared.type
         if declared.parameters is not None:
-            raise OpaqueKernel("a function pointer", line)
+            raise OpaqueKernel(_POINTER, line)
         if any(kind == "[" and extent < 0 for kind, extent, _, _ in steps):
-            raise OpaqueKernel(f"the extent of '{declared.name}' is not given", line)
+            raise OpaqueKernel(
+                f"the extent of '{declared.name}' is not given; write the number", line
+            )
         if base == f"struct {of}" and not any(step[0] == "*" for step in steps):
             raise OpaqueKernel(f"'struct {of}' contains itself", line)
         _check_new(name_in(child), names, "member", scope)
@@ -249,7 +254,7 @@ def read_declarator(
             parameters = node.child_by_field_name("parameters")
             inner = node.child_by_field_name("declarator")
             if inner is None or inner.type != "identifier":
-                raise OpaqueKernel("a function pointer", scope.line(node))
+                raise OpaqueKernel(_POINTER, scope.line(node))
         elif kind != "parenthesized_declarator":
             raise OpaqueKernel(f"'{text_of(node)}' is not supported", scope.line(node))
         node = _inner(node)
@@ -334,12 +339,12 @@ def read_parameters(
         if child.type == "comment":
             continue
         if child.type != "parameter_declaration":
-            raise OpaqueKernel("a function with '...'", scope.line(child))
+            raise OpaqueKernel("a function with '...'; name its parameters", scope.line(child))
         specifiers = read_specifiers(child, scope, read_expr)
         inner = child.child_by_field_name("declarator")
         declared = read_declarator(inner, specifiers.type, scope, read_expr)
         if declared.parameters is not None:
-            raise OpaqueKernel("a function pointer", scope.line(child))
+            raise OpaqueKernel(_POINTER, scope.line(child))
         if declared.type == ("void", False, ()) and not declared.name:
             continue
         if declared.name:
