@@ -3,7 +3,8 @@
 """Advection by discontinuous elements: b . grad u + u = f, with the flux from upwind.
 
 Facets between cells carry the jump, facets of the boundary what flows in; no condition holds a
-dof. Linear elements on quadrilaterals have to converge with order 2.
+dof. GMRES starts at the projection of f, and is preconditioned by the inverse block of each cell.
+Linear elements on quadrilaterals have to converge with order 2.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def solve(n: int) -> tuple[float, fem.Function]:
     flux = out("+") * u("+") - out("-") * u("-")
     a = (u * v - u * ufl.div(b * v)) * dx + flux * (v("+") - v("-")) * dS + out * u * v * ds
     L = f * v * dx - into * exact * v * ds
-    found = fem.Function(V, name="u")
-    fem.solve(a == L, found)
+    found = fem.project(f, fem.Function(V, name="u"))
+    went = fem.solve(a == L, found, ksp_type="gmres", pc_type="bjacobi", ksp_rtol=1e-10)
+    print(f"{V.size} dofs, {went.n_iterations} steps")
     return fem.error_norm(found, exact), found
 
 

@@ -340,7 +340,7 @@ class Domain:
 
     def _given_facets(self, given: Any) -> Facets:
         """Take the mesh's own facets; a sorted simplex numbers facets in another order."""
-        numbers = np.asarray(given.local_numbers.data_ro).reshape(given.set.size, -1)
+        numbers = np.asarray(given.local_numbers.data_ro).reshape(given.set.size, given.cells.arity)
         if self._place is not None:  # the number of a facet is the number of the opposite vertex
             numbers = self._place[given.cells.values, numbers]
         return Facets(self, given.cells, numbers, getattr(given, "tags", None))

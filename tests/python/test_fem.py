@@ -34,7 +34,7 @@ from pyop2cxx.exceptions import (  # noqa: E402
 from pyop2cxx.fem import compiler  # noqa: E402
 from pyop2cxx.fem.cells import topology as basix_topology  # noqa: E402
 from pyop2cxx.fem.spaces import node_points  # noqa: E402
-from pyop2cxx.mesh import Mesh, square_mesh  # noqa: E402
+from pyop2cxx.mesh import Mesh, cube_mesh, square_mesh  # noqa: E402
 
 BACKENDS = [b.name for b in op2.backends() if b.available]
 CELLS = tuple(DIMS)
@@ -585,6 +585,13 @@ def test_a_single_cell_of_each_kind_has_its_volume():
         one = fem.interpolate(1.0, V)
         assert fem.assemble(one * ufl.dx) == pytest.approx(1 / 6)
         assert fem.assemble(one * ufl.ds) == pytest.approx(1.5 + np.sqrt(3) / 2)
+
+
+@pytest.mark.parametrize("cell", ["quadrilateral", "hexahedron"])
+def test_conditions_hold_on_a_mesh_of_a_single_cell(cell):
+    mesh = square_mesh(1, cell=cell) if cell == "quadrilateral" else cube_mesh(1, cell=cell)
+    V = fem.FunctionSpace(mesh, ("Q", 2))
+    assert fem.DirichletBC(V, 1.0, "left").dofs.size == 3 ** (mesh.coordinates.cdim - 1)
 
 
 @pytest.mark.parametrize("backend", ["sequential", "openmp"])
