@@ -3,10 +3,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,28 +17,50 @@
 
 namespace op2::kernel {
 
-/// @brief Names in nested scopes; an inner declaration hides an outer one.
+/// @brief Names in nested scopes; an inner declaration hides an outer one. The time of a search
+/// does not grow with the number of names: written programs declare thousands in one function.
 template <class Value>
 class ScopeStack {
  public:
+  ScopeStack() = default;
+  ScopeStack(const ScopeStack&) = delete;
+  ScopeStack& operator=(const ScopeStack&) = delete;
+  ScopeStack(ScopeStack&&) = default;
+  ScopeStack& operator=(ScopeStack&&) = default;
+  ~ScopeStack() = default;
+
   void enter() { marks_.push_back(entries_.size()); }
   void leave() {
-    entries_.resize(marks_.back());
+    for (; entries_.size() > marks_.back(); entries_.pop_back()) entries_.back().places->pop_back();
     marks_.pop_back();
   }
   void declare(std::string name, Value value) {
-    entries_.emplace_back(std::move(name), std::move(value));
+    Places& places = by_name_[std::move(name)];
+    places.push_back(entries_.size());
+    entries_.push_back({&places, std::move(value)});
   }
   /// @return The innermost declaration of @p name, or nullptr.
   [[nodiscard]] const Value* find(std::string_view name) const {
-    for (std::size_t i = entries_.size(); i-- > 0;) {
-      if (entries_[i].first == name) return &entries_[i].second;
-    }
-    return nullptr;
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() || found->second.empty() ? nullptr
+                                                            : &entries_[found->second.back()].value;
   }
 
  private:
-  std::vector<std::pair<std::string, Value>> entries_;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
+  };
+  using Places = std::vector<std::size_t>;
+  struct Entry {
+    Places* places;  // in by_name_, whose nodes stay where they are
+    Value value;
+  };
+
+  std::unordered_map<std::string, Places, Hash, std::equal_to<>> by_name_;
+  std::vector<Entry> entries_;
   std::vector<std::size_t> marks_;
 };
 

@@ -196,6 +196,8 @@ def with_products(body: str) -> str:
     Args:
         body: C text.
     """
+    if "pow" not in body:
+        return body
     return _POWER.sub(lambda found: f"({' * '.join([found[1]] * int(found[2]))})", body)
 
 

@@ -81,3 +81,17 @@ def test_precedence_is_the_parsers() -> None:
         *("binary", 2, "+", None),
         (name("n"), ("binary", 2, "*", None, (TWO, name("n")))),
     )
+
+
+@pytest.mark.parametrize(
+    "row", ["1", "-1.5e-3", "0.25, -1., +3", "{1, -2}, {3.5e+10, 4}", "1.0f, 2", "1, 2,", "x[1], 2"]
+)
+def test_rows_of_numbers_are_lists_as_others(row: str) -> None:
+    """A comment within keeps a row from being read at once."""
+
+    def of(text: str) -> Expr:
+        body = f"void k(double *x) {{ const double t[2][2] = {{{text}}}; x[0] = t[0][0]; }}"
+        value: Expr = parse_c(body, "k").functions[0].body[0][3][0][2]
+        return value
+
+    assert of(row) == of(f"{row.replace(', ', ', /* a */ ')} /* b */")

@@ -76,3 +76,22 @@ def test_names_are_replaced_whole_and_outside_of_comments_and_strings() -> None:
 def test_texts_without_directives_are_read_at_once(text: str) -> None:
     if 'R"' not in text:
         assert token_stream(text) == tokens._with_directives(tokens._CONTINUED.sub(" ", text))
+
+
+DIRECTIVES = [
+    "#define N 3\n",
+    "  # include <a.h> // b\n",
+    "#",
+    "##",
+    "\f#x\n",
+    "#error don't\n",
+    "\n",
+]
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(PIECES + DIRECTIVES), max_size=10).map("".join))
+def test_lines_with_directives_are_read_at_once(text: str) -> None:
+    assert token_stream(text) == tokens._with_directives(tokens._CONTINUED.sub(" ", text)) or (
+        "#" not in text and 'R"' not in text
+    )

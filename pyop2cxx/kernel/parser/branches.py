@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.kernel.parser.tokens import COMMENT, STRING, substitute
@@ -91,6 +92,7 @@ def resolved(text: str, conditions: Marked, taken: frozenset[int]) -> str:
     return "".join(parts)
 
 
+@lru_cache(maxsize=1)
 def without_comments(text: str) -> str:
     """Return a text of equal length with blanks for comments, without line ends inside them."""
     return _HIDDEN.sub(_blank, text) if "/" in text else text

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.c_names import TYPE_NAMES
+from pyop2cxx.kernel.parser.branches import without_comments
 from pyop2cxx.kernel.parser.tokens import substitute
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _SUSPECT_PRODUCT = re.compile(r"\(\s*[A-Za-z_]\w*\s*(?:\([^;{}]*)?\*\s*\(\s*[A-Z
 # sizeof (int) - 1 is read as the size of a cast.
 _SIZE = re.compile(r"\bsizeof\b")
 _PIECE = re.compile(
-    r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
     r"|\d(?:[eEpP][+-]|[\w.])*|\w+|[^\s\w]",
     re.DOTALL,
 )
@@ -71,7 +72,7 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
         aliases: The user's own names for scalars, and the scalar each is.
         type_names: The user's names for pointers and arrays.
     """
-    text = _COMPLEX.sub(_complex_word, text)
+    text = _COMPLEX.sub(_complex_word, text) if "omplex" in text else text
     replacements = {name: _WORD_OF[base] for name, base in aliases.items()}
     if _MAY_HAVE_OTHER_NAMES.search(text) is not None:
         replacements |= _OTHER_NAMES
@@ -79,26 +80,20 @@ def unambiguous(text: str, aliases: Mapping[str, str], type_names: frozenset[str
         text = substitute(text, replacements)
     if not any(shape.search(text) for shape in (_SUSPECT, _SUSPECT_PRODUCT, _SIZE)):
         return text
-    characters = list(text)
-    pieces = _pieces(text)
-    words, starts = [word for word, _ in pieces], [start for _, start in pieces]
+    bare = without_comments(text)  # of the same length
+    words = _PIECE.findall(bare)
     # with two words behind
     opening = [i for i, word in enumerate(words[:-2]) if word == "("]
-    for i in _superfluous(words, opening, type_names):
-        characters[starts[i]] = " "
-    for i in _products(words, opening, type_names):
-        characters[starts[i]] = "(+ +"
+    changes = dict.fromkeys(_superfluous(words, opening, type_names), " ")
+    changes |= dict.fromkeys(_products(words, opening, type_names), "(+ +")
     for i, end in _sizes_of_types(words, opening, type_names):
-        characters[starts[i]], characters[starts[end]] = "(s", "))"
+        changes |= {i: "(s", end: "))"}
+    if not changes:
+        return text
+    characters, starts = list(text), [piece.start() for piece in _PIECE.finditer(bare)]
+    for i, new in changes.items():
+        characters[starts[i]] = new
     return "".join(characters)
-
-
-def _pieces(text: str) -> list[tuple[str, int]]:
-    """Words, numbers and signs, without comments, and where they start."""
-    pieces = [(match.group(), match.start()) for match in _PIECE.finditer(text)]
-    if "/*" not in text and "//" not in text:
-        return pieces
-    return [piece for piece in pieces if not piece[0].startswith(("/*", "//"))]
 
 
 def _complex_word(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pyop2cxx.base.c_names import INTEGER_SUFFIXES
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from pyop2cxx.kernel.parser.scope import Scope
     from pyop2cxx.kernel.parser.wire import Type
 
+_SPELLING = r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?"
+_NUMBER = re.compile(_SPELLING)
+_NUMBERS = re.compile(rf"\{{ *{_SPELLING}(?:, *{_SPELLING})* *\}}")
+
 
 def read_expr(node: Node, scope: Scope) -> Expr:
     """Read an expression.
@@ -28,11 +33,15 @@ def read_expr(node: Node, scope: Scope) -> Expr:
     Raises:
         OpaqueKernel: A part of the expression is missing in the AST.
     """
-    reader = _READERS.get(node.type)
+    kind = node.type
+    leaf = _LEAVES.get(kind)
+    if leaf is not None:
+        return leaf(node, scope)
+    reader = _READERS.get(kind)
     if reader is None:
         shown = text_of(node).strip()
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
-        what = node.type.replace("_", " ")
+        what = kind.replace("_", " ")
         raise OpaqueKernel(f"'{shown}' ({what}) is not supported", scope.line(node))
     return scope.descend(reader, node)
 
@@ -50,7 +59,10 @@ def _operator(node: Node) -> str:
 
 
 def _literal(node: Node, scope: Scope) -> Expr:
-    spelling, line = text_of(node), scope.line(node)
+    return _number(text_of(node), scope.line(node))
+
+
+def _number(spelling: str, line: int) -> Expr:
     if spelling[0] in "+-":  # the parser takes a sign for a part of the number
         return ("unary", line, spelling[0], None, (literal(spelling[1:].lstrip(), line),))
     return literal(spelling, line)
@@ -253,8 +265,12 @@ def _sizeof(node: Node, scope: Scope) -> Expr:
 
 
 def _list(node: Node, scope: Scope) -> Expr:
+    line = scope.line(node)
+    if node.start_point[0] == node.end_point[0] and _NUMBERS.fullmatch(shown := text_of(node)):
+        numbers = (_number(spelling, line) for spelling in _NUMBER.findall(shown))
+        return ("list", line, "", None, tuple(numbers))  # a row of a table
     items = (child for child in node.named_children if child.type != "comment")
-    return ("list", scope.line(node), "", None, tuple(_item(item, scope) for item in items))
+    return ("list", line, "", None, tuple(_item(item, scope) for item in items))
 
 
 def _item(node: Node, scope: Scope) -> Expr:
@@ -280,15 +296,17 @@ def _strings(node: Node, scope: Scope) -> Expr:
     return literal(" ".join(parts), scope.line(node))
 
 
-_READERS: dict[str, Callable[[Node, Scope], Expr]] = {
+_LEAVES: dict[str, Callable[[Node, Scope], Expr]] = {
     "number_literal": _literal,
     "char_literal": _literal,
     "string_literal": _literal,
-    "concatenated_string": _strings,
     "identifier": _name,
     "true": _name,
     "false": _name,
     "null": _name,
+}
+_READERS: dict[str, Callable[[Node, Scope], Expr]] = {
+    "concatenated_string": _strings,
     "parenthesized_expression": _parenthesized,
     "unary_expression": _unary,
     "pointer_expression": _unary,

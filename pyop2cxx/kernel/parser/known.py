@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyop2cxx.exceptions import UsageError
@@ -14,6 +16,8 @@ from pyop2cxx.kernel.parser.wire import flattened, nested
 from pyop2cxx.runtime.store import remembered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyop2cxx.kernel.parser.preprocess import Preprocessed
     from pyop2cxx.kernel.parser.wire import ParsedKernel
 
@@ -43,10 +47,30 @@ def parsed(given: Description) -> tuple[ParsedKernel, tuple[str, ...]]:
         UsageError: The text does not define the function, or keeps state between calls.
     """
     key = (tuple(given), sys.version_info[:3], front_end())
-    # Read back only from files trusted by Store to run as code: the user's, not writable by others.
-    found = pickle.loads(remembered("kernel", key, lambda: _pickled(_parse(given))))
+    made: list[tuple[ParsedKernel, tuple[str, ...]]] = []
+
+    def make() -> bytes:
+        made.append(_parse(given))
+        return _pickled(made[0])
+
+    with without_collections():
+        # Files trusted by Store to run as code only: the user's, not writable by others.
+        kept = remembered("kernel", key, make)
+        found = made[0] if made else pickle.loads(kept)
     kernel: tuple[ParsedKernel, tuple[str, ...]] = nested(found) if type(found) is list else found
     return kernel
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Make many objects without cycles: the collector would look at all again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _pickled(found: tuple[ParsedKernel, tuple[str, ...]]) -> bytes:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyop2cxx.kernel.parser.wire import POINTER, OpaqueKernel
@@ -90,8 +90,21 @@ class Scope:
             raise OpaqueKernel(
                 f"more than {MOST_LEVELS} expressions or statements inside of each other", line
             )
-        with ThreadPoolExecutor(1) as threads:
-            return threads.submit(read, what, self).result()
+        found: list[Result] = []
+        failed: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                found.append(read(what, self))
+            except BaseException as error:  # raised again in the waiting thread
+                failed.append(error)
+
+        thread = Thread(target=run)
+        thread.start()
+        thread.join()
+        if failed:
+            raise failed[0]
+        return found[0]
 
     def line(self, node: Node) -> int:
         """The user's line of `node`, from 1."""

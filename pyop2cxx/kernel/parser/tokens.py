@@ -19,15 +19,24 @@ _PLAIN_TOKEN = re.compile(rf"{_BLANK}|({STRING}|{_WORD}|{_SIGN})", re.DOTALL)
 _TOKEN = re.compile(
     rf"(?P<skip>{_BLANK})|(?P<token>{_RAW_STRING}|{STRING}|{_WORD}|{_SIGN})", re.DOTALL
 )
+_LINE_WITH_HASH = re.compile(r"^([ \t]*#(?!#)[^\n]*(?:\n|\Z))", re.MULTILINE)
 _CONTINUED = re.compile(r"\\\r?\n")
 
 
 def token_stream(text: str) -> tuple[str, ...]:
     """Return the tokens of C or C++ `text`; the end of a preprocessor line counts as a token."""
     text = _CONTINUED.sub(" ", text)
-    if "#" in text or 'R"' in text:
+    if 'R"' in text:
         return _with_directives(text)
-    return tuple(filter(None, _PLAIN_TOKEN.findall(text)))
+    parts = _LINE_WITH_HASH.split(text) if "#" in text else [text]
+    if any("#" in part for part in parts[::2]) or (len(parts) > 1 and "/*" in text):
+        return _with_directives(text)
+    stream: list[str] = []
+    for i, part in enumerate(parts):  # directives at odd places
+        stream += filter(None, _PLAIN_TOKEN.findall(part))
+        if part.endswith("\n") and i % 2:
+            stream.append("\n")
+    return tuple(stream)
 
 
 def _with_directives(text: str) -> tuple[str, ...]:

@@ -24,6 +24,21 @@ TEST(ScopeStack, InnerNamesHideOuterOnes) {
   EXPECT_EQ(scopes.find("a"), nullptr);
 }
 
+TEST(ScopeStack, ManyNamesAreFoundAndForgotten) {
+  ScopeStack<std::string> scopes;
+  scopes.enter();
+  for (int i = 0; i < 1000; ++i) scopes.declare("t" + std::to_string(i), std::to_string(i));
+  scopes.enter();
+  scopes.declare("t7", "inner");
+  scopes.declare("t7", "again");
+  EXPECT_EQ(*scopes.find("t7"), "again");
+  EXPECT_EQ(*scopes.find("t999"), "999");
+  scopes.leave();
+  EXPECT_EQ(*scopes.find("t7"), "7");
+  scopes.leave();
+  EXPECT_EQ(scopes.find("t999"), nullptr);
+}
+
 // Writes down what it is told.
 struct Diary {
   std::string text;
