@@ -395,6 +395,31 @@ assert (heat.data_ro == before).all()
     )
 
 
+def test_launches_are_steps_of_json_and_lines_of_c(folder: Path) -> None:
+    found = [
+        one["launch"]
+        for one in manifest_of(folder)["loops"]
+        if (one["kernel"], one["backend"]) == ("step", "opencl")
+    ]
+    assert found
+    for launch in found:
+        kinds = [step["step"] for step in launch["steps"]]
+        assert kinds == ["allocate", "set", "launch", "set", "launch"]
+        assert launch["steps"][2]["arguments"][:3] == ["h", "f", "scratch0"]
+        *_, last, final = launch["c"]
+        assert last == "n_slots = n_slots + blocks_for(end - begin);"
+        assert final == "launch(finish_step, single(1), t_1, scratch0, n_slots);"
+    flux = flux_on_gpus(manifest_of(folder))
+    assert flux["fields"]["argument 0 'f': access"] == "INC"
+
+
+def flux_on_gpus(manifest: dict[str, Any]) -> dict[str, Any]:
+    """A loop 'flux' for OpenCL."""
+    return next(
+        one for one in manifest["loops"] if (one["kernel"], one["backend"]) == ("flux", "opencl")
+    )
+
+
 def test_who_loads_a_table_imports_nothing_that_writes_one() -> None:
     done = run(
         "import sys; from pyop2cxx import op2; op2.dispatch.load\n"

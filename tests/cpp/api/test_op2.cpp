@@ -135,5 +135,12 @@ TEST(Options, ThreadsAreNotNegative) {
             "init: threads must be 0 or more, got -1");
 }
 
+TEST(Options, MemoryIsNotNegative) {
+  EXPECT_EQ(message_of<UsageError>([] {
+              init({"sequential", 1, "", "", -1});
+            }),
+            "init: device_memory must be 0 or more, got -1");
+}
+
 }  // namespace
 }  // namespace op2
