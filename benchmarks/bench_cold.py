@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from bench_latency import in_fresh_process
+from bench_latency import in_fresh_process, now
 
 N = 64
 
@@ -97,8 +97,8 @@ def measure_reading(kinds: list[str], sizes: list[float]) -> None:
                 )
 
 
-def measure_first(backend: str, repeats: int) -> None:
-    """Print the times of a first loop, and of the compiler alone for the same text."""
+def measure_first(backend: str, repeats: int, *, cpu: bool) -> None:
+    """Print the times of a first loop, compiler included, and of the compiler alone."""
     ours: dict[str, list[float]] = {"direct": [], "edges": []}
     alone: dict[str, list[float]] = {"direct": [], "edges": []}
     before = os.environ.get("PYOP2CXX_CC")
@@ -115,15 +115,15 @@ def measure_first(backend: str, repeats: int) -> None:
                 script.chmod(0o755)
                 os.environ["PYOP2CXX_CC"] = str(script)
                 how = ("first", backend, str(folder / "cache"), f"first {kind}")
-                ours[kind] += in_fresh_process(*how).values()
+                ours[kind] += in_fresh_process(*how, cpu=cpu).values()
                 words = [
                     str(folder / "loop.c") if word.endswith("/loop.c") else word
                     for word in log.read_text().splitlines()
                 ]
                 words[words.index("-o") + 1] = str(folder / "loop.so")
-                begin = time.perf_counter()
+                begin = now(cpu=cpu)
                 subprocess.run([real, *words], check=True)
-                alone[kind].append(time.perf_counter() - begin)
+                alone[kind].append(now(cpu=cpu) - begin)
     print("first loop   least s   compiler alone   ratio   medians and their ratio")
     for kind, seconds in ours.items():
         least, by_compiler = min(seconds), min(alone[kind])
@@ -139,11 +139,12 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=["tables", "statements", "loops"])
     parser.add_argument("--sizes", nargs="+", type=float, default=[0.1, 0.3, 1.0, 3.0])
     parser.add_argument("--backend", default="sequential")
+    parser.add_argument("--wall", action="store_true", help="first loops by the clock on the wall")
     parser.add_argument("--repeats", type=int, default=9, help="of first loops; 0: none")
     options = parser.parse_args()
     measure_reading(options.kinds, options.sizes)
     if options.repeats:
-        measure_first(options.backend, options.repeats)
+        measure_first(options.backend, options.repeats, cpu=not options.wall)
 
 
 if __name__ == "__main__":
