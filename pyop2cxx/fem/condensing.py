@@ -153,7 +153,7 @@ class Condensed(Shown):
         is_given = np.zeros(space.dof_set.size, bool)
         is_given[self._held.dofs // dim] = True
         self._given_cells = Subset(cells, np.flatnonzero(is_given[rows].any(axis=1)))
-        self._given = Dat(space.dof_set**dim, dtype=dtype, name="given")
+        self._given = Function(space, dtype, "given")
         self._kernels = Memo(4)
         self.assemble()
 
@@ -170,7 +170,8 @@ class Condensed(Shown):
         """Compute the system again, after functions, constants or conditions have changed.
 
         Raises:
-            DataValueError: As of `condense`; the system is not defined then.
+            DataValueError: As of `condense`; the system is not defined then. Or given values are
+                complex, and the system is real.
         """
         (K, f), (failed, most) = self._system, self._failed
         K.zero()
@@ -178,9 +179,9 @@ class Condensed(Shown):
         self._left.add_to(K)
         self._right.add_to(f)
         held, own = held_of(self.space, self._bcs)
-        given, flags, dofs = self._given, held.flags, self.space.cell_dofs
+        given, flags, dofs = self._given.dat, held.flags, self.space.cell_dofs
         if held:
-            given.data_wo.reshape(-1)[held.dofs] = held.values_of(own)
+            held.put(self._given, held.values_of(own))
             arguments = flags()(READ, dofs), given(READ, dofs)
             par_loop(self._kernel("hold"), self._given_cells, K(RW), f(RW), *arguments)
         self.matrix.zero()

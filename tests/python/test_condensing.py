@@ -263,6 +263,10 @@ class TestRefusals:
         with pytest.raises(kind, match=message):
             fem.condense(a, 0)
 
+    def test_complex_values_in_a_real_system(self, problem: Problem) -> None:
+        with pytest.raises(DataValueError, match="complex"):
+            fem.condense(problem.a, problem.L, bcs=[fem.DirichletBC(problem.V, 1j)])
+
     def test_forms(self, problem: Problem) -> None:
         V = problem.V
         u, v = ufl.TrialFunction(V), ufl.TestFunction(V)
