@@ -19,7 +19,14 @@ from PIL import Image
 from pyop2cxx import fem, op2
 from pyop2cxx.mesh import Mesh, airfoil_arrays, disk_mesh
 from pyop2cxx.mesh.files import write_mesh
-from pyop2cxx.plot import plot_colours, plot_numbering, plot_sparsity, plot_values
+from pyop2cxx.plot import (
+    plot_colours,
+    plot_mesh,
+    plot_numbering,
+    plot_partition,
+    plot_sparsity,
+    plot_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +67,9 @@ def main(*names: str) -> None:
     }
     works |= {
         "numberings": numberings,
+        "sets": sets,
+        "parts": parts,
+        "graph": graph,
         "plate": lambda: plate(disk_mesh(30)),
         "aero": potential,
         "airfoil": airfoil,
@@ -91,6 +101,42 @@ def numberings() -> None:
     plot_colours(mesh, HERE / "colours.png")
     c2v, nodes = mesh.cell_vertices, mesh.vertices**1
     plot_sparsity(op2.Sparsity((nodes, nodes), [(c2v, c2v, None)]), HERE / "sparsity.png")
+
+
+def sets() -> None:
+    """Draw a small mesh with the numbers of two Sets, and a row of the Map between."""
+    mesh = disk_mesh(2)
+    points, cells = mesh.coordinates.data_ro, mesh.cell_vertices.values
+    figure = plot_mesh(mesh)
+    axes = figure.axes[0]
+    for i, point in enumerate(points):
+        axes.text(
+            *point,
+            str(i),
+            color="tab:blue",
+            weight="bold",
+            ha="center",
+            va="center",
+            bbox={"boxstyle": "circle", "facecolor": "white", "edgecolor": "tab:blue"},
+        )
+    for i, cell in enumerate(cells):
+        axes.text(*points[cell].mean(axis=0), str(i), color="tab:red", ha="center", va="center")
+    axes.set_title(f"cell 0 (red) leads to the vertices {cells[0].tolist()} (blue)")
+    axes.set_axis_off()
+    figure.savefig(HERE / "sets.png", dpi=110, bbox_inches="tight")
+
+
+def parts() -> None:
+    """Draw the parts of a mesh for four processes: the cells follow Hilbert's curve."""
+    plot_partition(shuffled(disk_mesh(14), renumber=True), 4, HERE / "parts.png")
+
+
+def graph() -> None:
+    """Draw the graph of the manual's page on graphs."""
+    text = (HERE.parent / "graphs.md").read_text("utf-8")
+    values: dict[str, Any] = {}
+    exec(text.split("```python\n")[1].split("```")[0], values)
+    (HERE / "graph.svg").write_text(values["graph"].to_svg(), "utf-8")
 
 
 def airfoil() -> None:

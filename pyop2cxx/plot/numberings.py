@@ -177,5 +177,7 @@ def _coloured(
     drawn = collection(mesh, points[rows], cmap=cmap, edgecolors="white", linewidths=0.2)
     drawn.set_array(numbers[cells])
     add(plane, drawn, points)
-    plane.figure.colorbar(drawn, ax=plane, label=label, shrink=0.85)
+    few = np.unique(numbers)
+    ticks = few if few.size <= 20 else None  # else Matplotlib writes halves between whole numbers
+    plane.figure.colorbar(drawn, ax=plane, label=label, shrink=0.85, ticks=ticks)
     return finished(plane, path)
