@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # of vectors.
 _AT_FILE_SCOPE = re.compile(
     r"^(?:static|extern|__kernel|__constant|__global__)\b(?: inline __attribute__\(\(\w+\)\))?"
-    r"[^\n;{(=\[]*?(\w+)\s*[(\[=]|^\} (\w+);$"
+    r"(?:[^\n(]* __launch_bounds__\([\d, ]+\))?[^\n;{(=\[]*?(\w+)\s*[(\[=]|^\} (\w+);$"
     r"|^typedef [^\n;{(]*?(\w+)(?: __attribute__\(\([^\n]*\)\))?;$",
     re.MULTILINE,
 )

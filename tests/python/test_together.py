@@ -111,6 +111,7 @@ def test_tables_and_functions_of_every_language_are_found() -> None:
     lines = [
         "static __constant__ double t[2] = {1, 2};",
         'extern "C" __global__ void wrap_g(',
+        'extern "C" __global__ void __launch_bounds__(32, 12) wrap_team(',
         "__constant int u[1] = {0};",
         "static inline void h(const double *x) {",
         "  inner(x);",
@@ -124,7 +125,7 @@ def test_tables_and_functions_of_every_language_are_found() -> None:
     ]
     types = ["op2_float64x4", "op2_row"]
     names = re.findall(r"#define (\w+) ", joined(["\n".join(lines)]))
-    assert names == ["t", "wrap_g", "u", "h", "v", "op2_at", "op2_pair", *types]
+    assert names == ["t", "wrap_g", "wrap_team", "u", "h", "v", "op2_at", "op2_pair", *types]
 
 
 @pytest.mark.parametrize("backend", HOSTS)
