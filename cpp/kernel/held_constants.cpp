@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "kernel/held_constants.hpp"
 
+#include <locale.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <string>
 #include <system_error>
 
 #include "base/overload.hpp"
@@ -21,6 +26,17 @@ std::optional<double> parsed_as(std::string_view digits, std::chars_format forma
   const auto exact = static_cast<double>(value);
   const bool is_whole = error == std::errc{} && stop == end && std::isfinite(exact);
   return is_whole && static_cast<Float>(exact) == value ? std::optional(exact) : std::nullopt;
+}
+
+/// std::from_chars takes no long double in the C++ library of Clang.
+std::optional<double> parsed_as_long_double(const std::string& text) {
+  static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+  char* stop = nullptr;
+  errno = 0;
+  const long double value = strtold_l(text.c_str(), &stop, c_locale);
+  const auto exact = static_cast<double>(value);
+  const bool is_whole = errno == 0 && *stop == '\0' && std::isfinite(exact);
+  return is_whole && exact == value ? std::optional(exact) : std::nullopt;
 }
 
 std::optional<Constant> as_integer(std::int64_t value, Base base) {
@@ -64,7 +80,7 @@ std::optional<double> real_of(std::string_view literal) {
       return parsed_as<float>(digits, format);
     case 'l':
     case 'L':
-      return parsed_as<long double>(digits, format);
+      return parsed_as_long_double((is_hex ? "0x" : "") + std::string(digits));
     default:
       return parsed_as<double>(literal, format);
   }

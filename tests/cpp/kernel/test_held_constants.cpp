@@ -36,6 +36,7 @@ TEST(HeldConstants, OfFloatingLiterals) {
   EXPECT_EQ(real_of("0x1.8p3"), 12.0);
   EXPECT_EQ(real_of("0xfp0f"), 15.0);
   EXPECT_EQ(real_of("0.25L"), 0.25);
+  EXPECT_EQ(real_of("0x1.8p1L"), 3.0);
   EXPECT_EQ(real_of("4.9e-324"), std::numeric_limits<double>::denorm_min());
   for (const char* other : {"1", "0xf", "0x1f", "1u", "1e", "1.0i", "'.'", "'e'", ".", "e", "",
                             "1e400", "1e40f", "0.1L", "1.0ff", "99999999999999999999"}) {
