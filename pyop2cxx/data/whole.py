@@ -47,9 +47,10 @@ class WholeValues:
         """
         mine = as_copy(self.data_ro, self.label)
         home = self.set
-        if not home.is_distributed:
+        ranks = home.ranks
+        if ranks is None or not home.is_distributed:
             return mine
-        pieces = home.ranks.allgather((home.global_numbers[: home.size], mine))
+        pieces = ranks.allgather((home.global_numbers[: home.size], mine))
         found = np.empty((sum(len(one) for one, _ in pieces), *mine.shape[1:]), mine.dtype)
         for numbers, values in pieces:
             found[numbers] = values

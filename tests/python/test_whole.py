@@ -153,3 +153,9 @@ def test_a_mask_chooses_entities() -> None:
     assert nodes(np.array([False, True, False, True])).indices.tolist() == [1, 3]
     with pytest.raises(IndexTypeError, match=r"truth value for each of its 3 entities.*\(2,\)"):
         op2.Subset(nodes, np.array([True, False]))
+
+
+def test_a_set_shared_with_nobody_gathers_its_own_values() -> None:
+    cells = op2.Set(3, "cells")
+    cells.become_shared((3, 3, 3, 3), None, None)
+    assert op2.Dat(cells, [1.0, 2.0, 3.0]).gathered().tolist() == [1.0, 2.0, 3.0]
