@@ -45,8 +45,7 @@ class WholeValues:
 
         All processes must call this, and all get the values; shape (set.global_size, *dim).
         """
-        mine = as_copy(self.data_ro, self.label)
-        home = self.set
+        home, mine = self.set, as_copy(self.data_ro, self.label)
         ranks = home.ranks
         if ranks is None or not home.is_distributed:
             return mine
