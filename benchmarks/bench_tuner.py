@@ -20,7 +20,8 @@ from bench_dense import Dense, along_rows, as_sums, least_ms
 from pyop2cxx import op2
 from pyop2cxx.pipeline import flow
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.tuned_file import Entry
+from pyop2cxx.runtime.neighbours import Traits, neighbours
+from pyop2cxx.runtime.tuned_file import LOOP, Entry
 from pyop2cxx.tune.measure import decide
 
 if TYPE_CHECKING:
@@ -50,6 +51,19 @@ def tuned_lanes(dense: Dense, megabytes: float) -> tuple[int, int, int]:
     chosen = loop.explain().lanes
     assert chosen == found.way["lanes"]
     return chosen, rule, found.n
+
+
+def left_out() -> Iterator[str]:
+    """What similar loops say of each measured loop, as if it had not been measured."""
+    entries, gains = runtime.engine.tuned.entries("sequential", LOOP), []
+    for one in entries:
+        traits = Traits(one.traits["shape"], tuple(one.traits["work"]))
+        others = [other for other in entries if other.key != one.key]
+        pair = neighbours(others, traits, one.size)
+        if pair is not None and pair[0].way_text in one.times:
+            gains.append(one.rule_us / one.times[pair[0].way_text])
+            yield f"alike: {traits.work}: {pair[0].way_text}: {gains[-1]:.2f} of the rule"
+    yield f"alike: {len(gains)} of {len(entries)} loops answered by others"
 
 
 def seconds_of_an_answer(loop: op2.ParLoop) -> float:
@@ -92,6 +106,8 @@ def main() -> None:
                 f"{ratios['rule']:9.2f}  {ratios['tuner']:10.2f}",
                 flush=True,
             )
+        for line in left_out():
+            print(line)
         answer = seconds_of_an_answer(dense.loop(given.megabytes, None))
         op2.exit()
     print(f"at worst: rule {worst['rule']:.2f}, tuner {worst['tuner']:.2f}; the goal is {GOAL}")

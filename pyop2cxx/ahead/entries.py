@@ -30,6 +30,7 @@ from pyop2cxx.pipeline.covering import general
 from pyop2cxx.pipeline.nearest import fields_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime import tuned_file as store
+from pyop2cxx.runtime.tuned import Known
 from pyop2cxx.tune.measure import decide
 
 if TYPE_CHECKING:
@@ -197,7 +198,9 @@ class Collected:
         backend = request.backend.name
         found = self.decisions.get((request.loop.signature(), backend))
         if isinstance(found, store.Entry) and found.key == flow.measured_key(request):
-            request = flow.in_way(request, found) if flow.is_free(request) else request
+            request = (
+                flow.in_way(request, Known(found, "exact")) if flow.is_free(request) else request
+            )
         try:
             choice = flow.choose(request, asks_store=False)
             if choice.key in self.entries:

@@ -24,6 +24,7 @@ from pyop2cxx.pipeline.covering import weaker
 from pyop2cxx.pipeline.nearest import nearest
 from pyop2cxx.pipeline.rejections import explain_rejection, named_by_users
 from pyop2cxx.pipeline.request import LANES, Choice, Corners, GeneratedCode, Request
+from pyop2cxx.pipeline.traits import traits_of
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.frames import folders_of, identified, render
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from pyop2cxx.backends._devices import OpenDevice
     from pyop2cxx.pipeline.request import Lowering
     from pyop2cxx.runtime.tuned import Known
-    from pyop2cxx.runtime.tuned_file import Entry
 
 
 _OF_OTHER_TEXTS = ("ahead", "kernels")
@@ -75,7 +75,8 @@ def known(request: Request) -> Known | None:
     key, size = measured_key(request), size_of(request.n_elements)
     if runtime.engine.expected or runtime.configuration["eti_only"]:
         return tuned.shipped(key, size)  # another way might not be in the table
-    return tuned.loop(request.backend.name, key, facts_key(request), size)
+    traits = partial(traits_of, request)
+    return tuned.loop(request.backend.name, key, facts_key(request), size, traits)
 
 
 def measured(request: Request) -> Request:
@@ -85,18 +86,18 @@ def measured(request: Request) -> Request:
         request: The request of a loop. Choices of the user stay.
     """
     found = known(request)
-    return request if found is None else in_way(request, found.entry)
+    return request if found is None else in_way(request, found)
 
 
-def in_way(request: Request, entry: Entry) -> Request:
+def in_way(request: Request, found: Known) -> Request:
     """Return the request for the way of a measurement; the same request if impossible now.
 
     Args:
         request: The request of a loop, with all choices left to the rules.
-        entry: The measurement.
+        found: The measurement. The way of a similar loop may well be impossible here.
     """
     try:
-        way = entry.way
+        way = found.entry.way
         strategy, lanes = str(way["strategy"]), int(way["lanes"])
         tuning = tuple(sorted(way["tuning"].items()))
         why = why_not(strategy, request) if lanes in LANES else f"there are no {lanes} lanes"
@@ -105,7 +106,8 @@ def in_way(request: Request, entry: Entry) -> Request:
     except (UsageError, LookupError, TypeError, ValueError, AttributeError) as error:
         why = str(error) or type(error).__name__
     if why:
-        runtime.engine.tuned.refuse(entry, why)
+        if found.other is None:
+            runtime.engine.tuned.refuse(found.entry, why)
         return request
     options = request.options.tuned(numbers)
     return replace(request, strategy=strategy, lanes=lanes, tuning=tuning, options=options)
@@ -113,7 +115,10 @@ def in_way(request: Request, entry: Entry) -> Request:
 
 def told(found: Known) -> str:
     """Return the level and the gain of a measurement, for reports."""
-    entry = found.entry
+    entry, other = found.entry, found.other
+    if other is not None:
+        gains = f"{entry.gain:.2f} and {other.gain:.2f} times as fast as by the rules"
+        return f"measured ({found.level}): for similar loops '{entry.name}', '{other.name}' {gains}"
     text = f"measured ({found.level}, {entry.when}): "
     if entry.us == entry.rule_us:
         return f"{text}the rules' way is the fastest of {entry.n}"
@@ -139,7 +144,7 @@ def choose(request: Request, *, asks_store: bool = True) -> Choice:
     """
     given, found = request, known(request) if asks_store else None
     if found is not None:
-        request = in_way(request, found.entry)
+        request = in_way(request, found)
     about = (request.loop, request.backend.facts, list(request.map_facts), request.options)
     with named_by_users(request):
         if request.strategy is None:

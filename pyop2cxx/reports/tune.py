@@ -25,9 +25,10 @@ class Answer:
     Attributes:
         level: ``"exact"``: measured for this loop and size on this device; ``"size"``: for another
             size or other facts about Maps; ``"device"``: on another device, or by the maker of a
-            loaded table; ``"rule"``: not measured.
+            loaded table; ``"alike"``: for two similar loops; ``"rule"``: not measured.
         way: Strategy, lanes and tuning; of a rule, the rules' choice.
-        us: Microseconds of a run as measured; None for a rule.
+        us: Microseconds of a run as measured, with ``"alike"`` of the more similar loop; None for a
+            rule.
         rule_us: Microseconds in the way of the rules; None for a rule.
         size: Bits of the number of elements of the measurement; None for a rule.
         when: Date and time; empty for a rule.

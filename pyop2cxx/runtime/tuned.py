@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyop2cxx import _core
+from pyop2cxx.runtime.neighbours import neighbours
 from pyop2cxx.runtime.tuned_file import LOOP, Entry, Place, change, merged, read, size_of, times_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pyop2cxx.runtime.neighbours import Traits
 
 _CPUINFO = Path("/proc/cpuinfo")
 _FOLDER = "tuned"
@@ -31,11 +34,14 @@ class Known:
     Attributes:
         entry: The measurement.
         level: ``"exact"``: this loop with these facts and this size, on this device; ``"size"``:
-            with another size or other facts; ``"device"``: from another device of the kind.
+            with another size or other facts; ``"device"``: from another device of the kind;
+            ``"alike"``: of two similar loops on this device.
+        other: The second of the similar loops; None at other levels.
     """
 
     entry: Entry
     level: str
+    other: Entry | None = None
 
 
 class Tuned:
@@ -90,24 +96,39 @@ class Tuned:
             self._has = folder is not None and folder.is_dir()
         return self._has
 
-    def loop(self, backend: str, key: str, facts: str, size: int) -> Known | None:
-        """Return what is known about a loop: of this device first, then of other devices.
+    def loop(
+        self,
+        backend: str,
+        key: str,
+        facts: str,
+        size: int,
+        traits: Callable[[], Traits] | None = None,
+    ) -> Known | None:
+        """Return what is known about a loop: of this device, of others, then of similar loops.
 
         Args:
             backend: Name of the backend.
             key: Digest of the loop, without facts.
             facts: Digest of facts about Maps.
             size: Bits of the number of elements.
+            traits: Returns the traits of the loop, by which similar loops are found.
         """
         asked = (backend, key, facts, size)
         try:  # a warm answer takes no lock
             return self._answers[asked]
         except KeyError:
             with self._lock:
-                found = self._answers[asked] = self._loop(backend, key, facts, size)
+                found = self._answers[asked] = self._loop(*asked, traits)
             return found
 
-    def _loop(self, backend: str, key: str, facts: str, size: int) -> Known | None:
+    def _loop(
+        self,
+        backend: str,
+        key: str,
+        facts: str,
+        size: int,
+        traits: Callable[[], Traits] | None,
+    ) -> Known | None:
         own = self._of(backend).get((LOOP, key), ())
         exact = [one for one in own if (one.facts, one.size) == (facts, size)]
         if exact:
@@ -118,6 +139,9 @@ class Tuned:
         found = self.shipped(key, size)
         if found is None and self.is_on:
             found = _nearest(self._of_others(backend).get((LOOP, key), ()), size)
+        if found is None and traits is not None and (known := self.entries(backend, LOOP)):
+            pair = neighbours(known, traits(), size)
+            found = None if pair is None else Known(pair[0], "alike", pair[1])
         return found
 
     def shipped(self, key: str, size: int) -> Known | None:

@@ -18,6 +18,7 @@ from pyop2cxx.exceptions import Op2Error
 from pyop2cxx.loop.execute import prepared
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
+from pyop2cxx.pipeline.traits import traits_of
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import LOOP, Entry, now, size_of
@@ -164,6 +165,8 @@ class _Measurement:
             n=len(self._seconds),
             when=now(),
             refused=self._refused,
+            times={str(way): 1e6 * min(took) for way, took in self._seconds.items()},
+            traits=traits_of(self._request).stored(),
         )
 
     def _rank(self, way: Way) -> tuple[float, bool]:

@@ -96,6 +96,66 @@ def test_levels(cache: Path) -> None:
     assert op2.tune.lookup(loop).level == "rule"
 
 
+def scaled(n: int, size: int = 400) -> op2.ParLoop:
+    """A loop over rows of `n` values, alike for all `n` but for the amount of work."""
+    cells = op2.Set(size, "cells")
+    x, y = op2.Dat(cells**n, 1.0, name="x"), op2.Dat(cells**n, name="y")
+    text = f"void scale{n}(double *y, const double *x) {{ for (int i = 0; i < {n}; ++i)"
+    kernel = op2.Kernel(f"{text} y[i] = 2 * x[i] + {n}; }}", f"scale{n}")
+    return op2.ParLoop(kernel, cells, y(op2.WRITE), x(op2.READ))
+
+
+def note_scaled(n: int, lanes: int, us: dict[int, float]) -> None:
+    """Note a measurement as if `us` had been the times of numbers of lanes."""
+    loop = scaled(n)
+    loop.compute()
+    way = {"strategy": "direct", "lanes": lanes, "tuning": {}}
+    times = {f"direct, {one} lanes": took for one, took in us.items()}
+    noted(loop, way=way, us=us[lanes], rule_us=us[0], times=times)
+
+
+def test_two_similar_loops_answer_for_a_third(cache: Path) -> None:
+    for n in (6, 7):
+        note_scaled(n, 4, {0: 3.0, 4: 2.0})
+    loop = scaled(8)
+    # nothing shows yet that similar loops predict anything
+    assert op2.tune.lookup(loop).level == "rule"
+    note_scaled(9, 4, {0: 6.0, 4: 2.0})
+    said, answer = loop.explain(), op2.tune.lookup(loop)
+    assert (answer.level, answer.way["lanes"], answer.gain) == ("alike", 4, 3.0)
+    assert (said.level, said.lanes) == ("alike", 4)
+    assert said.why == (
+        "measured (alike): for similar loops 'scale9', 'scale7' 3.00 and 1.50 times as fast as by "
+        "the rules"
+    )
+    assert "measured (alike)" in str(said)
+    loop.compute()
+    assert loop.args[0].data.data_ro.tolist() == [[10.0] * 8] * 400
+    # a measurement of the loop itself, at any size, comes first
+    note_scaled(8, 0, {0: 1.0, 4: 2.0})
+    assert [op2.tune.lookup(scaled(8, size)).level for size in (400, 4000)] == ["exact", "size"]
+    # other work, another size, other arguments
+    assert op2.tune.lookup(scaled(40)).level == "rule"
+    assert op2.tune.lookup(scaled(10, 40_000)).level == "rule"
+    assert op2.tune.lookup(flux_loop()[0]).level == "rule"
+
+
+@pytest.mark.parametrize(
+    ("lanes", "us"),
+    [
+        (0, {0: 1.0, 4: 2.0}),  # neighbours disagree
+        (4, {0: 1.0, 4: 20.0}),  # the others' way was slow where it is known
+    ],
+)
+def test_similar_loops_that_predict_badly_are_not_asked(
+    cache: Path, lanes: int, us: dict[int, float]
+) -> None:
+    note_scaled(6, 4, {0: 3.0, 4: 2.0})
+    note_scaled(7, 4, {0: 3.0, 4: 2.0})
+    note_scaled(9, lanes, us)
+    assert op2.tune.lookup(scaled(8)).level == "rule"
+
+
 def test_the_users_choice_wins(cache: Path) -> None:
     loop, _ = flux_loop()
     loop.compute()
@@ -132,7 +192,7 @@ def test_a_way_that_is_impossible_is_a_line(cache: Path, way: dict[str, Any], wh
     "damage",
     [
         lambda file: file.write_text(file.read_text()[:200]),
-        lambda file: file.write_text(file.read_text().replace('"schema": 1', '"schema": 2')),
+        lambda file: file.write_text(file.read_text().replace('"schema": ', '"schema": 9')),
         lambda file: file.chmod(0o666),
         lambda file: file.write_text("x"),
     ],

@@ -73,7 +73,7 @@ def test_a_new_entry_replaces_its_predecessor(folder: Path) -> None:
         (lambda text: text.replace(f'"schema": {SCHEMA}', '"schema": 99'), "it has schema 99"),
         (lambda text: text.replace('"lanes": 4', '"lanes": 8'), "its checksum is wrong"),
         (lambda _: "[" * 100_000, "no file of this kind"),
-        (lambda _: '{"schema": 1, "checksum": "", "place": 7, "entries": 7}', "checksum"),
+        (lambda _: f'{{"schema": {SCHEMA}, "checksum": "", "place": 7, "entries": 7}}', "checksum"),
     ],
 )
 def test_damage_is_a_line_and_the_next_write_mends_it(
