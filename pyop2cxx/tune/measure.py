@@ -14,7 +14,7 @@ from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.chain.compare import difference, largest, read_all
 from pyop2cxx.chain.group_loop import GroupLoop
-from pyop2cxx.exceptions import Op2Error
+from pyop2cxx.exceptions import ExecutionError, Op2Error
 from pyop2cxx.loop.execute import prepared
 from pyop2cxx.loop.parts import Kind
 from pyop2cxx.pipeline import flow
@@ -22,6 +22,7 @@ from pyop2cxx.pipeline.traits import traits_of
 from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import LOOP, Entry, now, size_of
+from pyop2cxx.tune.guards import run_guarded
 from pyop2cxx.tune.ways import Space, Way
 
 if TYPE_CHECKING:
@@ -272,17 +273,17 @@ class _Measurement:
         self._expected = list(zip(written, before, after, strict=True))
 
     def _results(self, way: Way, written: Iterable[Any]) -> list[Array]:
-        """Run a way once, and return the written values; data are restored."""
-        run = self._runs[way]
-        run.run_saving([])
-        try:
-            return [read_all(data).copy() for data in written]
-        finally:
-            run.restore()
+        """Run a way once on copies of the data, and return the written values."""
+        device = None if self._device is None else self._device.device
+        found = run_guarded(self._runs[way], self._loop.parts, device)
+        return [found[data.uid] for data in written]
 
     def _difference(self, way: Way) -> str:
         """Return how the results of a way differ from the rules' results; empty if they agree."""
-        found = self._results(way, [data for data, _, _ in self._expected])
+        try:
+            found = self._results(way, [data for data, _, _ in self._expected])
+        except ExecutionError as error:
+            return str(error)
         exact = self._request.options.semantics.deterministic
         for (data, before, wanted), values in zip(self._expected, found, strict=True):
             if exact and values.tobytes() != wanted.tobytes():

@@ -31,6 +31,7 @@ WRONG = """
 {% endblock %}
 """
 """A frame of the user's that breaks the strategy 'atomic', and no other."""
+OUTSIDE = WRONG.replace("(double)(seen + 1.5 * value)", "(double)(seen + value); target[AT] = 7")
 
 
 @pytest.fixture
@@ -259,6 +260,27 @@ def test_a_wrong_way_is_refused_by_name(cache: Path, tmp_path: Path) -> None:
     runtime.engine.tuned.note("openmp", found)
     runtime.epoch += 1
     assert op2.tune.lookup(loop).refused == found.refused
+
+
+@pytest.mark.parametrize("place", [500, -500])
+def test_a_way_that_writes_outside_is_refused_by_name(
+    cache: Path, tmp_path: Path, place: int
+) -> None:
+    """All 500 values are right: only memory around them shows the mistake."""
+    frame = tmp_path / "mine" / "host" / "translation_unit.j2"
+    frame.parent.mkdir(parents=True)
+    frame.write_text(OUTSIDE.replace("AT", str(place)))
+    op2.init(backend="openmp", templates=str(tmp_path / "mine"))
+    loop, flow = flux_loop()
+    loop.compute()
+    before = flow.data_ro.copy()
+    found = decide(loop, "openmp")
+    assert isinstance(found, Entry)
+    assert {way.partition(",")[0] for way in found.refused} == {"atomic"}
+    why = next(iter(found.refused.values()))
+    assert why.startswith("it writes ")
+    assert why.endswith("bytes outside of Dat 'flow' on Set 'cells'")
+    assert flow.data_ro.tolist() == before.tolist()
 
 
 def test_under_deterministic_only_ways_of_the_same_bits_are_tried(cache: Path) -> None:
