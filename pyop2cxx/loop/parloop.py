@@ -33,6 +33,7 @@ from pyop2cxx.loop.checks import (
 from pyop2cxx.loop.execute import bind, can_bind, effects_of, phase_of, prepare
 from pyop2cxx.loop.facts import LoopFacts, work_of
 from pyop2cxx.loop.kernel_checks import Descriptor, check, check_text, fitting, passes
+from pyop2cxx.loop.layouts import wide
 from pyop2cxx.loop.numberings import all_current
 from pyop2cxx.loop.options import checked_options, with_options
 from pyop2cxx.loop.over_ghosts import refuse_old_masks, with_ghosts
@@ -428,8 +429,9 @@ class ParLoop(Fixed, Shown):
         size = self.items.n
         from pyop2cxx.pipeline import explain
 
+        dats = [dat.name for dat in wide(self.parts).values()]
         found: Explanation = explain.explain(
-            self.current_request(), self.iterset.name, size, n_bytes
+            self.current_request(), self.iterset.name, size, n_bytes, dats
         )
         return found.planned(self.prepared) if self.epoch == runtime.epoch else found
 

@@ -17,6 +17,8 @@ from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyop2cxx.kernel.kernel import Kernel
     from pyop2cxx.pipeline.request import Choice, Request
 
@@ -54,6 +56,7 @@ class Explanation(Tabled):
         operations_in_rows: Operations in inner loops vectorised by the C compiler.
         tuning: Numbers other than the backend's defaults, by name.
         level: Source of the choice: ``"rule"``, or the level of a measurement, see `op2.tune`.
+        layout: Advice on the layout of Dats on a device; empty for none.
         calls: Number of runs so far of loops of the kind over as many elements, with the same
             backend and strategy; on a device the number of runs measured by `pyop2cxx.op2.profile`.
             After 32 sizes, other sizes within a factor of two share the counters.
@@ -92,6 +95,7 @@ class Explanation(Tabled):
     operations_as_written: int | None
     tuning: dict[str, bool | int | float]
     level: str = "rule"
+    layout: str = ""
     calls: int = field(default=0, compare=False)
     seconds_per_call: float | None = field(default=None, compare=False)
     bytes_per_second: float | None = field(default=None, compare=False)
@@ -144,6 +148,7 @@ class Explanation(Tabled):
                 f"{self.least_operations_a_scalar} per value moved; vector registers: {vectors}",
             ),
             ("tuning", numbers),
+            ("layout", self.layout),
             ("plan", self._plan()),
             ("time per call", self._time()),
         ]
@@ -226,7 +231,9 @@ def _as_written(kernel: Kernel) -> int | None:
     return done.before if done.n_sums else None
 
 
-def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None) -> Explanation:
+def explain(
+    request: Request, iterset: str, n_elements: int, n_bytes: int | None, wide: Sequence[str] = ()
+) -> Explanation:
     """Say how a loop would run now, and why. Nothing is compiled or run.
 
     Args:
@@ -234,6 +241,7 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         iterset: Name of the Set.
         n_elements: How often the kernel is called.
         n_bytes: Bytes moved, at least; None if unknown.
+        wide: Names of Dats with wide rows, used without a Map, with all values of a row together.
 
     Raises:
         UnsupportedError: The requested strategy, or number of lanes, is not possible.
@@ -270,7 +278,22 @@ def explain(request: Request, iterset: str, n_elements: int, n_bytes: int | None
         operations_as_written=_as_written(request.kernel),
         tuning=changed(facts, choice.options.tuning),
         level=choice.level,
+        layout=_layout(asked_for, choice, wide),
     ).timed()
+
+
+def _layout(request: Request, choice: Choice, wide: Sequence[str]) -> str:
+    """Advise on the layout of wide Dats: by a measurement, or where lanes of a GPU read them."""
+    found = flow.known(request) if wide else None
+    apart = found.entry.apart if found is not None and choice.level != "alike" else {}
+    names = ", ".join(f"'{name}'" for name in wide)
+    if found is not None and apart:
+        us = f"{apart['us']:.1f} us"
+        return f'measured: {us} with layout="soa" of {names}, {found.entry.us:.1f} us without'
+    is_gpu = request.backend.facts.device_class == "gpu"
+    if not wide or not is_gpu or choice.strategy != "direct":
+        return ""
+    return f'layout="soa" of {names} may be up to 5 times as fast: "pyop2cxx tune" measures both'
 
 
 def _functions_of(request: Request, choice: Choice) -> dict[str, str]:

@@ -75,6 +75,7 @@ class Entry:
         refused: Ways not to be taken, with reasons.
         times: Microseconds of each way of a loop, by the text of the way.
         traits: Shape and work of a loop, see `neighbours.Traits`.
+        apart: Microseconds with wide Dats in ``layout="soa"`` as `us`; empty without.
     """
 
     kind: str
@@ -91,6 +92,7 @@ class Entry:
     refused: dict[str, str] = field(default_factory=dict)
     times: dict[str, float] = field(default_factory=dict)
     traits: dict[str, Any] = field(default_factory=dict)
+    apart: dict[str, Any] = field(default_factory=dict)
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
@@ -231,7 +233,7 @@ _PLACE: tuple[tuple[str, Any], ...] = (
 _NUMBERS = {"us", "rule_us", "spread"}
 _TEXTS = {"kind", "key", "facts", "name", "when"}
 _COUNTS = {"size", "n"}
-_TABLES = {"way", "refused", "times", "traits"}
+_TABLES = {"way", "refused", "times", "traits", "apart"}
 
 
 def _entry(found: dict[str, Any]) -> Entry:

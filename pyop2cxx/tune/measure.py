@@ -23,6 +23,7 @@ from pyop2cxx.pipeline.tuning import tuning_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime.tuned_file import LOOP, Entry, now, size_of
 from pyop2cxx.tune.guards import run_guarded
+from pyop2cxx.tune.layouts import with_soa
 from pyop2cxx.tune.ways import Space, Way
 
 if TYPE_CHECKING:
@@ -168,6 +169,7 @@ class _Measurement:
             refused=self._refused,
             times={str(way): 1e6 * min(took) for way, took in self._seconds.items()},
             traits=traits_of(self._request).stored(),
+            apart=self._apart(best),
         )
 
     def _rank(self, way: Way) -> tuple[float, bool]:
@@ -229,14 +231,15 @@ class _Measurement:
             self._refused[str(way)] = why
         return not why
 
-    def _in(self, way: Way) -> Request:
-        numbers = tuning_of(self._request.backend.facts, way.tuning)
+    def _in(self, way: Way, request: Request | None = None) -> Request:
+        request = self._request if request is None else request
+        numbers = tuning_of(request.backend.facts, way.tuning)
         return replace(
-            self._request,
+            request,
             strategy=way.strategy,
             lanes=way.lanes,
             tuning=way.tuning,
-            options=self._request.options.tuned(numbers),
+            options=request.options.tuned(numbers),
         )
 
     def _bind(self, way: Way) -> None:
@@ -254,6 +257,21 @@ class _Measurement:
             about |= {"place": tuned.place(about["backend"]), "folder": str(tuned.folder)}
             about |= {"usual": self._space.usual.described(), "refused": self._refused}
             self._journal.write_text(json.dumps(about))
+
+    def _apart(self, best: Way) -> dict[str, Any]:
+        """Measure the way on copies of wide Dats with ``layout="soa"``; nothing on the host."""
+        found = with_soa(self._loop) if self._device is not None else None
+        if found is None or best.strategy != "direct" or self._device is None:
+            return {}
+        symbolic = found.symbolic()
+        asked = found.request(symbolic, {"backend": self._request.backend.name})
+        request = self._in(best, flow.suited_to(asked, self._device))
+        run = prepared(found, symbolic, request, flow.executable(request), self._device)
+        values = run_guarded(run, found.parts, self._device.device)
+        written = dict.fromkeys(part.owner.uid for part in found.parts if part.access != READ)
+        if self._unequal([values[uid] for uid in written]):
+            return {}
+        return {"us": 1e6 * min(self._timed(run) for _ in range(_ROUNDS))}
 
     # Results
 
@@ -284,6 +302,10 @@ class _Measurement:
             found = self._results(way, [data for data, _, _ in self._expected])
         except ExecutionError as error:
             return str(error)
+        return self._unequal(found)
+
+    def _unequal(self, found: Iterable[Array]) -> str:
+        """Return how written values differ from the rules' results; empty if they agree."""
         exact = self._request.options.semantics.deterministic
         for (data, before, wanted), values in zip(self._expected, found, strict=True):
             if exact and values.tobytes() != wanted.tobytes():
