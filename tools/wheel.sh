@@ -6,7 +6,7 @@
 #   check WHEEL              only the checks of tools/wheel_check.py
 #   PYTHON=/path/to/python   for this interpreter (>= 3.10)
 #   COMPILER=zig             by the wheel `ziglang`, for glibc 2.28 and newer: the tag is manylinux_2_28
-#   TARGET=aarch64           by zig for this processor; the wheel is not checked here
+#   TARGET=aarch64           by zig for this processor; the wheel is to be checked on a machine that has it
 #   LINKS=folder             wheels of requirements, for a machine without network
 . "$(dirname "$0")/lib.sh"
 
@@ -79,4 +79,10 @@ say "processor time so far: $(awk 'NR == 2 {print $1, "user,", $2, "system"}' "$
 step wheel-repair "repairing the wheel" repair_wheel
 mkdir -p dist
 cp "$folder"/repaired/*.whl dist/
-[[ $target != "$(uname -m)" ]] || check_wheel "$(ls -t dist/*.whl | head -n 1)"
+wheel=$(basename "$folder"/repaired/*.whl)
+say "the wheel is dist/$wheel, $(du -h "dist/$wheel" | cut -f 1)"
+if [[ $target == "$(uname -m)" ]]; then
+  check_wheel "dist/$wheel"
+else
+  say "not checked, as this machine is a $(uname -m); on a $target run: python tools/wheel_check.py dist/$wheel"
+fi

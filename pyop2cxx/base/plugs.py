@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Entry points of other packages: backends and solvers, without a change here."""
+"""Entry points of other packages: backends, solvers and libraries, without a change here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def loaded(what: str, name: str, group: str, points: dict[str, EntryPoint]) -> t
     """Return the target of an entry point, and words for messages about the target.
 
     Args:
-        what: Kind of the target: "backend" or "solver".
+        what: Kind of the target: "backend", "solver" or "library".
         name: Name of the entry point.
         group: The group.
         points: The entry points of the group.

@@ -15,7 +15,7 @@ from pyop2cxx.exceptions import UsageError
 from pyop2cxx.pipeline import flow
 from pyop2cxx.pipeline.nearest import nearest
 from pyop2cxx.runtime import runtime
-from pyop2cxx.runtime.operations import Library
+from pyop2cxx.runtime.operations import Library, plugged_library
 from pyop2cxx.runtime.showing import Tabled
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def report() -> Report:
     return Report(rows)
 
 
-def add_library(library: Library) -> None:
+def add_library(library: Library | str) -> None:
     """Let a library do operations on the host if supported and measured to be faster.
 
     For each operation, dtype and power of two of the number of values the library and the core take
@@ -156,9 +156,11 @@ def add_library(library: Library) -> None:
     of the option `blas`. `op2.exit()` forgets the library.
 
     Args:
-        library: Describes and carries out the operations; see `Library`.
+        library: Describes and carries out the operations; see `Library`. A name means the library
+            of another package with an entry point in group ``pyop2cxx.libraries``.
 
     Raises:
+        ConfigurationError: There is no entry point of this name, or it gives no library.
         UsageError: An operation of the library is not replaceable, or there is none.
 
     Example:
@@ -173,7 +175,8 @@ def add_library(library: Library) -> None:
         ...         values[...] = 0
         >>> op2.dispatch.add_library(Fills())
     """
-    runtime.engine.operations.add(library)
+    found = plugged_library(library) if isinstance(library, str) else library
+    runtime.engine.operations.add(found)
 
 
 def clear() -> None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from pyop2cxx.exceptions import UsageError
+from pyop2cxx.base import plugs
+from pyop2cxx.exceptions import ConfigurationError, UsageError
 from pyop2cxx.runtime.tuned import HOST
 from pyop2cxx.runtime.tuned_file import of_trial, times_of
 
@@ -23,6 +24,7 @@ T = TypeVar("T")
 REPLACEABLE = ("zero", "copy", "assign", "+", "-", "*", "/", "axpy", "dot")
 _BUILTIN, _LOOP = "builtin", "loop"
 _KIND = "algebra"
+GROUP = "pyop2cxx.libraries"
 
 
 class Library(Protocol):
@@ -48,6 +50,31 @@ class Library(Protocol):
 
     def perform(self, operation: str, *given: Any) -> Any:
         """Carry out the operation; return the sum of ``"dot"``."""
+
+
+def plugged_library(name: str) -> Library:
+    """Return the library of another package, found by its entry point.
+
+    Args:
+        name: Name of the entry point, and of the library.
+
+    Raises:
+        ConfigurationError: There is no such entry point, or the target cannot be imported, is no
+            library, or has another name.
+    """
+    found, of = plugs.loaded("library", name, GROUP, plugs.entry_points(GROUP))
+    has_all = all(hasattr(found, wanted) for wanted in ("name", "operations", "why_not", "perform"))
+    if isinstance(found, type) or not has_all:
+        raise ConfigurationError(
+            f"{of} is of type {type(found).__name__}; name an object with the attributes "
+            f"name, operations, why_not and perform"
+        )
+    if found.name != name:
+        raise ConfigurationError(
+            f"{of} is a library called '{found.name}'; name both of them the same"
+        )
+    library: Library = found
+    return library
 
 
 class Offer(NamedTuple):

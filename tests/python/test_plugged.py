@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Backends and solvers of other packages are found by their entry points, as `demos/plugin`."""
+"""Backends, solvers and libraries of other packages are found by entry points: `demos/plugin`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pyop2cxx.exceptions import (
     SolverOptionError,
     UnknownBackendError,
 )
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import operations, runtime
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "demos" / "plugin"
@@ -79,7 +79,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 PROGRAM = """
 from pyop2cxx import op2
-from pyop2cxx.runtime import runtime
+from pyop2cxx.runtime import operations, runtime
 (found,) = [one for one in op2.backends() if one.name == "abacus"]
 print(found.available, found.summary)
 op2.init(backend="abacus")
@@ -132,7 +132,7 @@ def test_its_own_tests_run_on_each_backend_by_our_fixture(installed: Installed) 
     there = {one.name for one in op2.backends() if one.available} | {"abacus"}
     said = own_tests(installed)
     assert set(re.findall(r"test_a_sum_over_edges\[(\w+)\] PASSED", said)) == there
-    assert n_passed(said) == len(there) + 1
+    assert n_passed(said) == len(there) + 2
 
 
 def test_backends_of_the_fixture_are_chosen_by_an_option(installed: Installed) -> None:
@@ -264,3 +264,61 @@ def test_wrong_solutions_of_a_solver_are_noticed(monkeypatch: pytest.MonkeyPatch
         SolverOptionError, match=r"must be one of: auto, .*, half, whole, got 'third'"
     ):
         op2.solve(matrix, x, b, package="third")
+
+
+class Counted:
+    """A library in place of an entry point's module."""
+
+    name, operations = "counted", ("zero",)
+
+    def __init__(self) -> None:
+        self.n_done = 0
+
+    def why_not(self, operation: str, *given: object) -> str:
+        return ""
+
+    def perform(self, operation: str, *given: object) -> None:
+        self.n_done += 1
+        given[0][...] = 0  # type: ignore[index]
+
+
+def entry_point_of_library(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint(name=name, value=value, group=operations.GROUP)
+    monkeypatch.setattr(operations.plugs, "entry_points", lambda group: {name: point})
+
+
+def test_a_library_of_another_package_is_added_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Counted()
+    monkeypatch.setitem(sys.modules, "_a_library", SimpleNamespace(LIBRARY=library))
+    entry_point_of_library("counted", "_a_library:LIBRARY", monkeypatch)
+    op2.dispatch.add_library("counted")
+    try:
+        x = op2.Dat(op2.Set(3), [1.0, 2.0, 3.0])
+        x.zero()
+        assert library.n_done == 1
+        assert x.data_ro.tolist() == [0, 0, 0]
+    finally:
+        op2.exit()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("broken", "no_such_module:LIBRARY", "cannot be loaded: No module named 'no_such_module'"),
+        ("broken", "pyop2cxx.op2:READ", "is of type .*; name an object with the attributes name,"),
+        ("counted", "_a_library:Counted", "is of type type; name an object with the attributes"),
+        ("broken", "_a_library:LIBRARY", "is a library called 'counted'; name both of them"),
+    ],
+)
+def test_wrong_libraries_are_refused(
+    name: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = SimpleNamespace(LIBRARY=Counted(), Counted=Counted)
+    monkeypatch.setitem(sys.modules, "_a_library", module)
+    entry_point_of_library(name, value, monkeypatch)
+    with pytest.raises(ConfigurationError, match=f"library '{name}': .*'{value}'.* {message}"):
+        op2.dispatch.add_library(name)
+    with pytest.raises(ConfigurationError, match=r"there is no library 'other'.*there are: "):
+        op2.dispatch.add_library("other")
+    op2.Dat(op2.Set(3)).zero()
+    assert module.LIBRARY.n_done == 0

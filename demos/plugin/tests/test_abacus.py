@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests on each backend of the machine, and of the solver."""
+"""Tests on each backend of the machine, of the solver, and of the library."""
 
 import numpy as np
 
@@ -35,3 +35,19 @@ def test_the_solver_is_found_by_name() -> None:
     assert went.converged
     assert went.n_iterations > 3
     assert np.allclose(x.data_ro, exact)
+
+
+def test_the_library_is_added_by_name() -> None:
+    """The first call asks the library; later ones take turns with pyop2cxx."""
+    op2.init(backend="sequential")
+    op2.dispatch.add_library("abacus")
+    x = op2.Dat(op2.Set(N), np.arange(float(N)))
+    assert x.dot(x) == 55.0
+    z = op2.Dat(op2.Set(N), np.arange(N) * 1j)
+    assert z.inner(z) == 55.0
+    rows = [row for row in op2.dispatch.report() if row.provider == "library"]
+    assert {(row.loop, row.strategy) for row in rows} == {
+        ("dot of float64", "abacus"),
+        ("dot of complex128", "abacus"),
+    }
+    op2.exit()

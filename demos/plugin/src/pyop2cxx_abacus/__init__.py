@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A backend and a solver for pyop2cxx."""
+"""A backend, a solver and a library for pyop2cxx."""
