@@ -67,7 +67,7 @@ enum class PlanArray : std::uint8_t {
   n_lane_colours,
   lane_colour,
   has_incidences,  ///< inverse, padded: one for each of Inversion::further, on grids
-  neighbours,      ///< pairs: in the place of incidences
+  neighbours,      ///< pairs, columns: in the place of incidences
   corners,         ///< pairs: one for each of PairsPlan::corners
   // entries, each one for each of EntriesPlan::matrices, then of EntriesPlan::maps
   first_entry,
@@ -167,6 +167,7 @@ struct ColumnsPlan {
   Inversion inversion;
   int lanes = 0;  ///< targets of a group
   ComposedMaps composed = {};
+  bool are_pairs = false;  ///< the first inverse in columns of neighbours, targets in their order
   bool operator==(const ColumnsPlan&) const = default;
 };
 

@@ -24,6 +24,7 @@
 #include "cg/needs.hpp"
 #include "cg/source.hpp"
 #include "ir/fields.hpp"
+#include "ir/group.hpp"
 #include "ir/loop.hpp"
 #include "ir/loop_input.hpp"
 #include "ir/signature.hpp"
@@ -38,6 +39,7 @@
 #include "lower/invert_by_slot.hpp"
 #include "lower/lanes_rule.hpp"
 #include "lower/lower.hpp"
+#include "lower/pairs.hpp"
 #include "lower/ragged.hpp"
 #include "mesh/map_table.hpp"
 #include "plan/widths.hpp"
@@ -267,6 +269,7 @@ void bind_options(py::module_& core) {
       .def_readonly("widths", &Options::widths)
       .def_readonly("lanes", &Options::lanes)
       .def_readwrite("by_slot", &Options::by_slot)
+      .def_readwrite("by_pairs", &Options::by_pairs)
       .def_property(
           "corners",
           [](const Options& options) {
@@ -358,6 +361,9 @@ void bind_widths(py::module_& core) {
   core.def("widths_of", &plan::widths_of, py::kw_only(), py::arg("whole"), py::arg("members"),
            py::arg("facts"), py::arg("tuning"), py::arg("plans"), py::arg("n_threads"),
            py::call_guard<py::gil_scoped_release>());
+  core.def("is_evenly_covered", &plan::is_evenly_covered, py::arg("loop"), py::kw_only(),
+           py::arg("most_padding"), py::arg("plans"), py::arg("n_threads"),
+           py::call_guard<py::gil_scoped_release>());
   core.def("useful_bytes", &plan::useful_bytes, py::arg("members"), py::kw_only(),
            py::arg("zeroed") = std::set<Long>(), py::arg("dropped") = std::set<Long>());
 }
@@ -418,6 +424,14 @@ void bind_lower(py::module_& core) {
         return std::pair(std::string(name_of(choice.strategy)), choice.why);
       },
       py::arg("strategy"), py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
+  core.def(
+      "visits_pairs_on_lanes",
+      [](const ir::Loop& loop, const Facts& facts, const std::vector<MapFacts>& maps,
+         const Options& options) {
+        const ir::Group group = ir::inverted(loop);
+        return lower::visits_pairs_on_lanes({group, lower::Strategy::owner, facts, maps, options});
+      },
+      py::arg("loop"), py::arg("facts"), py::arg("maps"), py::arg("options"));
   core.def(
       "choose_lanes",
       [](std::optional<int> forced, int vector_bytes, int gather_bytes, const std::string& strategy,

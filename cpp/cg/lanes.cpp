@@ -204,6 +204,41 @@ std::string on_function(Context& context, DType entry, DType mask, int lanes) {
   });
 }
 
+/// The lanes whose codes have a bit that is 0.
+std::string without_bit_function(Context& context, DType code, DType mask, int lanes, int bit) {
+  const std::string type = vector_type(context, mask, lanes);
+  const std::string from = in_global_space(context, row_type(context, code, lanes));
+  const std::string name =
+      fmt::format("op2_without{}_{}x{}_by_{}", bit, name_of(mask), lanes, name_of(code));
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const std::string scalar = in_global_space(out, std::string(out.dialect().type_name(code)));
+    const std::string wide = vector_type(out, code, lanes);
+    const Scope scope =
+        out.function(fmt::format("{} {} {}(const {} *codes)", inlined, type, given, scalar));
+    const std::string zero =
+        out.dialect().has_vectors ? fmt::format("({})(0)", wide) : fmt::format("({}){{0}}", wide);
+    const std::string off = fmt::format("(*(const {} *)codes & {}) == {}", from, bit, zero);
+    out.statement(size_of(code) == size_of(mask)
+                      ? fmt::format("return {};", off)
+                      : fmt::format("return __builtin_convertvector({}, {});", off, type));
+  });
+}
+
+/// One value or another, by lane.
+std::string pick_function(Context& context, DType dtype, int lanes) {
+  const std::string type = vector_type(context, dtype, lanes);
+  const std::string mask = vector_type(context, mask_dtype(dtype), lanes);
+  const std::string name = fmt::format("op2_pick_{}x{}", name_of(dtype), lanes);
+  return context.find_or_generate(name, name, [&](Context& out, const std::string& given) {
+    const Scope scope = out.function(
+        fmt::format("{0} {1} {2}({3} first, {1} one, {1} other)", inlined, type, given, mask));
+    out.statement(fmt::format(
+        "return {};", bits_as(out, type,
+                              fmt::format("({} & first) | ({} & ~first)", bits_as(out, mask, "one"),
+                                          bits_as(out, mask, "other")))));
+  });
+}
+
 /// `sum op= value` where a lane is on.
 std::string share_function(Context& context, DType dtype, int lanes, kir::Update update) {
   const std::string type = vector_type(context, dtype, lanes);
@@ -481,6 +516,62 @@ void print_lane_share(Context& context, const kir::Intrinsic& share, const LaneS
   for (int c = 0; c < share.extent; ++c) statement(kir::integer(c));
 }
 
+/// Call @p print for each component with its texts: target, one value, the other.
+template <class Print>
+void for_picks(Context& context, const kir::Intrinsic& pick, const LaneSpelling& spelling,
+               const Print& print) {
+  const auto at = [&](std::size_t operand, const kir::Expr& c) {
+    const kir::Element pack = kir::element_at(pick.operands[operand]);
+    return spelling(kir::element(pack.array, pack.subscript.front() + c));
+  };
+  const auto statement = [&](const kir::Expr& c) { print(at(0, c), at(2, c), at(3, c)); };
+  if (pick.extent > pick.unrolled) {
+    context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", pick.extent));
+    statement(kir::name("c"));
+    context.end_branch();
+    return;
+  }
+  for (int c = 0; c < pick.extent; ++c) statement(kir::integer(c));
+}
+
+DType code_dtype(const kir::Intrinsic& pick) {
+  return pick.bytes == 4 ? DType::uint32 : DType::uint64;
+}
+
+/// The lanes with slot 0, and those with an incidence.
+constexpr int bit_of_slot = 2;
+constexpr int bit_of_hole = 1;
+
+void print_lane_pick(Context& context, const kir::Intrinsic& pick, const LaneSpelling& spelling) {
+  const auto& [dtype, is_const, is_pointer, lanes] = pick.type;
+  const std::string codes = spelled_address(pick.operands[1], spelling);
+  const std::string first =
+      without_bit_function(context, code_dtype(pick), mask_dtype(dtype), lanes, bit_of_slot);
+  const std::string function = pick_function(context, dtype, lanes);
+  for_picks(context, pick, spelling,
+            [&](const std::string& to, const std::string& one, const std::string& other) {
+              context.statement(
+                  fmt::format("{} = {}({}({}), {}, {});", to, function, first, codes, one, other));
+            });
+}
+
+void print_lane_pick_share(Context& context, const kir::Intrinsic& pick,
+                           const LaneSpelling& spelling) {
+  const auto& [dtype, is_const, is_pointer, lanes] = pick.type;
+  const std::string codes = spelled_address(pick.operands[1], spelling);
+  const DType mask = mask_dtype(dtype);
+  const std::string first =
+      without_bit_function(context, code_dtype(pick), mask, lanes, bit_of_slot);
+  const std::string on = without_bit_function(context, code_dtype(pick), mask, lanes, bit_of_hole);
+  const std::string function = pick_function(context, dtype, lanes);
+  const std::string share = share_function(context, dtype, lanes, kir::Update::add);
+  for_picks(context, pick, spelling,
+            [&](const std::string& to, const std::string& one, const std::string& other) {
+              context.statement(fmt::format("{0} = {1}({2}({3}), {0}, {4}({5}({3}), {6}, {7}));",
+                                            to, share, on, codes, function, first, one, other));
+            });
+}
+
 void print_lane_fold(Context& context, const kir::Intrinsic& fold, const LaneSpelling& spelling) {
   context.begin_branch(fmt::format("for (int c = 0; c < {}; ++c)", fold.extent));
   context.begin_branch(fmt::format("for (int i = 0; i < {}; ++i)", fold.type.lanes));
@@ -520,6 +611,8 @@ constexpr std::pair<kir::Instruction,
         {kir::Instruction::lane_store, print_lane_store},
         {kir::Instruction::lane_add, print_lane_add},
         {kir::Instruction::lane_share, print_lane_share},
+        {kir::Instruction::lane_pick, print_lane_pick},
+        {kir::Instruction::lane_pick_share, print_lane_pick_share},
         {kir::Instruction::lane_fold, print_lane_fold},
         {kir::Instruction::lane_convert, print_lane_convert},
 };

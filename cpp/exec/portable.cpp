@@ -103,7 +103,7 @@ void fields(auto& record, Is<abi::InterleavedPlan> auto& plan) {
 }
 
 void fields(auto& record, Is<abi::ColumnsPlan> auto& plan) {
-  record("columns", plan.inversion, plan.lanes, plan.composed);
+  record("columns", plan.inversion, plan.lanes, plan.composed, plan.are_pairs);
 }
 
 void fields(auto& record, Is<abi::EntriesPlan> auto& plan) {

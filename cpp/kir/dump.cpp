@@ -146,7 +146,7 @@ std::string dump(const Entries& entries) {
                      entries.unrolled ? " unrolled" : "");
 }
 
-constexpr const char* at_names[] = {"at0", "at1", "at2"};
+constexpr const char* at_names[] = {"at0", "at1", "at2", "at3"};
 
 std::string dump(const Intrinsic& intrinsic) {
   std::vector<std::string> all, at;

@@ -42,6 +42,14 @@ constexpr InstructionRow table[] = {
      Scope::vectors,
      {set(vectors), vectors, indices},
      "{0} {op} {at1} x{n} where {at2} >= 0"},
+    {I::lane_pick,
+     Scope::vectors,
+     {set(vectors), indices, vectors, vectors},
+     "{at0} = {at2} or {at3} x{n} by slot {at1}"},
+    {I::lane_pick_share,
+     Scope::vectors,
+     {set(vectors), indices, vectors, vectors},
+     "{at0} += {at2} or {at3} x{n} by slot {at1}"},
     {I::lane_fold, Scope::vectors, {set(numbers), vectors}, "{0} {op} lanes of {1} x{n}"},
     {I::lane_convert, Scope::vectors, {set(vectors), rows}, "{0} = {1} as {type} x{n}"},
 };
@@ -49,7 +57,7 @@ constexpr InstructionRow table[] = {
 }  // namespace
 
 std::size_t InstructionRow::n_operands() const {
-  return 3 -
+  return operands.size() -
          static_cast<std::size_t>(std::ranges::count(operands, Operand::none, &OperandRow::kind));
 }
 

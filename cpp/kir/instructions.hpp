@@ -38,7 +38,7 @@ struct OperandRow {
 struct InstructionRow {
   Instruction name;
   Scope scope;
-  std::array<OperandRow, 3> operands;
+  std::array<OperandRow, 4> operands;
   /// For dump(), in terms of the operands: as they are, `{0}`, and as elements, `{at0}`; of all
   /// from the second on, `{rest}`; and of what the statement says besides: `{n}`, `{op}`, `{type}`.
   std::string_view text;

@@ -460,6 +460,13 @@ enum class Instruction : std::uint8_t {
   /// (sum, pack + at, entries + first): `sum[c] op= pack[at + c]` on the lanes whose
   /// `entries[first + lane]` is not negative; update is add, min or max.
   lane_share,
+  /// (to, codes + first, one + at, other + at): `to[c]` is `one[at + c]` on the lanes whose
+  /// `codes[first + lane]` has slot 0, and `other[at + c]` where the slot is 1: neighbours, as
+  /// plan::PairColumns says.
+  lane_pick,
+  /// (sum, codes + first, one + at, other + at): add what lane_pick picks on the lanes whose code
+  /// says that there is an incidence.
+  lane_pick_share,
   /// (data, pack): combine the lanes of `pack[c]`, the first one first, with `data[c]`.
   lane_fold,
   /// (to, from): `to[c] = from[c]` for `extent` vectors, of the statement's type and of another.

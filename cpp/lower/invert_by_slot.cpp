@@ -14,6 +14,7 @@
 #include "lower/lanes_rule.hpp"
 #include "lower/make.hpp"
 #include "lower/matrix.hpp"
+#include "lower/pairs.hpp"
 #include "lower/passes.hpp"
 #include "lower/rows.hpp"
 
@@ -37,6 +38,7 @@ class BySlotLoop {
         loop_(builder.request().loop),
         packed_(builder.packed()),
         lanes_(builder.request().options.lanes),
+        are_pairs_(builder.request().options.by_pairs),
         function_(packed_.names.take("wrap_" + ir::name_of(loop_))) {
     ask_for_plan();
   }
@@ -65,6 +67,7 @@ class BySlotLoop {
     const std::vector<std::size_t> inverted = ir::inverted_members(loop_);
     entry_type_ = index_dtype(options.widths.entry_bytes);
     sizes_ = array(kir::PlanArray::sizes, "sizes", DType::int64);
+    if (are_pairs_) return ask_for_pairs(inverted);
     add_columns(inverted.front());
     target_ = array(kir::PlanArray::column_targets, "row_target",
                     index_dtype(options.widths.target_bytes));
@@ -72,32 +75,68 @@ class BySlotLoop {
         .inversion = {columns_.front().incidence.maps, /*all_targets=*/loop_.members.size() > 1},
         .lanes = lanes_,
         .composed = {{}, options.widths.target_bytes}};
+    add_composed(plan);
+    add_further(plan, inverted);
+    builder_.module().plan = std::move(plan);
+  }
+
+  /// Columns of neighbours of all targets in their order.
+  void ask_for_pairs(const std::vector<std::size_t>& inverted) {
+    const Options& options = builder_.request().options;
+    columns_.push_back({inverted.front(), slots_of_member(inverted.front()), "", "", ""});
+    codes_ = array(kir::PlanArray::neighbours, "neighbour", code_type());
+    abi::ColumnsPlan plan{.inversion = {columns_.front().incidence.maps, /*all_targets=*/true},
+                          .lanes = lanes_,
+                          .composed = {{}, options.widths.target_bytes},
+                          .are_pairs = true};
+    add_composed(plan);
+    add_further(plan, inverted);
+    builder_.module().plan = std::move(plan);
+  }
+
+  [[nodiscard]] DType code_type() const {
+    return size_of(entry_type_) == size_of(DType::uint32) ? DType::uint32 : DType::uint64;
+  }
+
+  void add_composed(abi::ColumnsPlan& plan) {
     for (std::size_t i = 0; i < loop_.args.size(); ++i) {
       const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
-      const bool is_of_first = ir::member_of(loop_, i) == inverted.front();
+      const bool is_of_first = ir::member_of(loop_, i) == columns_.front().member;
       if (dat == nullptr || !is_of_first || dat->access != Access::read ||
-          rows_of_map_.contains(dat->map)) {
+          rows_of_map_.contains(dat->map) || leads_across(*dat)) {
         continue;
       }
       plan.composed.maps.push_back(dat->map);
       rows_of_map_[dat->map] = array(kir::PlanArray::composed_rows, packed_.args[i].map + "_rows",
-                                     index_dtype(options.widths.target_bytes));
+                                     index_dtype(builder_.request().options.widths.target_bytes));
     }
+  }
+
+  void add_further(abi::ColumnsPlan& plan, const std::vector<std::size_t>& inverted) {
     for (std::size_t i = 1; i < inverted.size(); ++i) {
       add_columns(inverted[i]);
       plan.inversion.further.push_back(columns_.back().incidence.maps);
     }
-    builder_.module().plan = std::move(plan);
+  }
+
+  /// Rows of the target itself, and of its neighbour.
+  [[nodiscard]] bool leads_across(const ir::IndirectDat& dat) const {
+    return are_pairs_ && dat.map == columns_.front().incidence.maps.front();
+  }
+
+  [[nodiscard]] Incidence slots_of_member(std::size_t member) const {
+    Incidence incidence;
+    incidence.maps = reduced_maps(loop_, member);
+    for (const int map : incidence.maps) {
+      incidence.n_slots += loop_.maps[static_cast<std::size_t>(map)].arity;
+    }
+    return incidence;
   }
 
   /// Of the first member Maps are stored in the columns' order, too. Others have few elements, such
   /// as those at a boundary, and look them up.
   void add_columns(std::size_t member) {
-    MemberColumns columns{member, {}, "", "", ""};
-    columns.incidence.maps = reduced_maps(loop_, member);
-    for (const int map : columns.incidence.maps) {
-      columns.incidence.n_slots += loop_.maps[static_cast<std::size_t>(map)].arity;
-    }
+    MemberColumns columns{member, slots_of_member(member), "", "", ""};
     columns.offset = array(kir::PlanArray::column_offset, "column_offset", DType::int64);
     columns.slot = array(kir::PlanArray::column_slot, "column_slot", DType::int32);
     columns.entry = array(kir::PlanArray::column_elements, "incidence", entry_type_);
@@ -112,6 +151,7 @@ class BySlotLoop {
   // ---------------------------------------------------------------------------------- the loop
 
   kir::Block over_groups() {
+    if (are_pairs_) return over_pair_groups();
     const kir::Expr lanes = kir::integer(lanes_);
     const kir::Expr first = kir::name("group") * lanes;
     const kir::Expr n_rows = kir::element(sizes_, kir::integer(0));
@@ -132,6 +172,31 @@ class BySlotLoop {
                   over(t, kir::minimum(t + kir::integer(run), whole_end())), DType::int64, run}}};
   }
 
+  /// Rows of full groups lie side by side, and compilers are told so. The last group may have fewer
+  /// targets: its other lanes repeat the last one.
+  kir::Block over_pair_groups() {
+    const kir::Expr lanes = kir::integer(lanes_);
+    const kir::Expr first = kir::name("group") * lanes;
+    const kir::Expr n_rows = kir::element(sizes_, kir::integer(0));
+    const std::string full_name = packed_.names.take("n_full");
+    const kir::Expr n_full = kir::name(full_name);
+    const kir::Block last = of_side();
+    kir::Block full = last;
+    full.front() = index_decl("t", first + kir::name("side"));
+    const auto over = [](const kir::Expr& begin, const kir::Expr& end, const kir::Expr& live,
+                         const kir::Block& body) {
+      kir::Stmt sides{kir::For{kir::Axis::vector, "side", kir::integer(0), live, body}};
+      return kir::Stmt{kir::For{kir::Axis::serial, "group", begin, end, {sides}}};
+    };
+    const kir::Expr begin = whole_begin();
+    const kir::Expr end = whole_end();
+    const kir::Expr rest = kir::select(kir::less(begin, n_full), n_full, begin);
+    return {index_decl(full_name, n_rows / lanes),
+            over(begin, kir::minimum(end, n_full), lanes, full),
+            {kir::If{kir::less(n_full, end),
+                     {over(rest, end, kir::minimum(lanes, n_rows - first), last)}}}};
+  }
+
   /// What one target does: members one after the other, some for each of its incidences, the others
   /// for itself. Sides without a target repeat the last one, and do not store.
   kir::Block of_side() {
@@ -139,7 +204,7 @@ class BySlotLoop {
     const kir::Expr last = kir::element(sizes_, kir::integer(0)) - kir::integer(1);
     const kir::Expr row = kir::name("group") * kir::integer(lanes_) + kir::name("side");
     kir::Block body{index_decl("t", kir::minimum(row, last)),
-                    index_decl("target", kir::element(target_, t))};
+                    index_decl("target", are_pairs_ ? t : kir::element(target_, t))};
     if (has_others()) append(body, packed_.constants);
     for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
       const bool is_zero = ir::starts_at_zero(loop_, arg);
@@ -150,13 +215,15 @@ class BySlotLoop {
     std::size_t next = 0;
     for (const MemberColumns& columns : columns_) {
       append(body, of_members(next, columns.member));
+      if (is_paired(columns)) append(body, own_rows_of_pairs());
       body.push_back(over_columns(columns));
       next = columns.member + 1;
     }
     append(body, of_members(next, loop_.members.size()));
     for_sums([&](std::size_t arg, const kir::Rows& rows, const std::string& sum) {
       if (!ir::is_stored(loop_, arg)) return;
-      const kir::Scatter store{sum, rows, kir::Update::set, kir::Sync::none};
+      kir::Scatter store{sum, rows, kir::Update::set, kir::Sync::none};
+      if (are_pairs_) store.rows.which = kir::OwnRow{own_target()};
       append(body, for_arg(arg, {{store}}));
     });
     return body;
@@ -164,7 +231,17 @@ class BySlotLoop {
 
   [[nodiscard]] bool has_others() const { return loop_.members.size() > 1; }
 
+  [[nodiscard]] bool is_paired(const MemberColumns& columns) const {
+    return are_pairs_ && columns.member == columns_.front().member;
+  }
+
+  [[nodiscard]] kir::Expr n_columns() const { return kir::element(sizes_, kir::integer(1)); }
+
   kir::Stmt over_columns(const MemberColumns& columns) {
+    if (is_paired(columns)) {
+      return {kir::For{kir::Axis::serial, "k", kir::integer(0), n_columns(), of_pairs(columns)},
+              "A column has a neighbour of each target, or repeats one that adds nothing."};
+    }
     const kir::Expr group = kir::name("group");
     return {kir::For{kir::Axis::serial, "k", kir::element(columns.offset, group),
                      kir::element(columns.offset, group + kir::integer(1)), of_column(columns)},
@@ -178,6 +255,10 @@ class BySlotLoop {
       append(out, loads(packed_, member));
       append_call(out, packed_.members[member]);
       for (kir::Stmt& stmt : stores(packed_, member)) {
+        if (are_pairs_) {  // lanes that repeat the last target store the same once more
+          out.push_back(std::move(stmt));
+          continue;
+        }
         if (auto* scatter = std::get_if<kir::Scatter>(&stmt.node)) at_target(scatter->rows);
         out.push_back(std::move(stmt));
       }
@@ -201,6 +282,90 @@ class BySlotLoop {
       const std::string& data = packed_.args[args[i]].data;
       f(args[i], row_of(dat, data, own_target()), accumulators_[i]);
     }
+  }
+
+  // ------------------------------------------------------------------------ a column of pairs
+
+  /// Call @p f for each argument of the first member that is read from both targets.
+  template <class F>
+  void for_both(const F& f) {
+    for (std::size_t i = 0; i < loop_.args.size(); ++i) {
+      const auto* dat = std::get_if<ir::IndirectDat>(&loop_.args[i]);
+      if (dat == nullptr || ir::member_of(loop_, i) != columns_.front().member ||
+          dat->access != Access::read || !leads_across(*dat) || packed_.args[i].load.empty()) {
+        continue;
+      }
+      f(i, std::get<kir::Gather>(packed_.args[i].load.front().node));
+    }
+  }
+
+  /// What a target's own rows hold is loaded once; each column picks where it belongs.
+  kir::Block own_rows_of_pairs() {
+    kir::Block out;
+    for_both([&](std::size_t arg, const kir::Gather& gather) {
+      own_of_arg_[arg] = packed_.names.take(gather.pack + "_own");
+      append(out, for_arg(arg, single_row(gather.rows, own_of_arg_[arg], own_target())));
+    });
+    return out;
+  }
+
+  kir::Expr codes() const {
+    return kir::offset(codes_,
+                       (kir::name("group") * n_columns() + kir::name("k")) * kir::integer(lanes_));
+  }
+
+  [[nodiscard]] kir::Stmt pick(kir::Instruction instruction, std::size_t arg, kir::Expr to,
+                               kir::Expr one, kir::Expr other, int dim) const {
+    return {kir::Intrinsic{instruction,
+                           {std::move(to), codes(), std::move(one), std::move(other)},
+                           vector(arg),
+                           dim,
+                           kir::Update::set,
+                           builder_.request().options.tuning.unrolled_shares,
+                           static_cast<int>(size_of(entry_type_))}};
+  }
+
+  kir::Block of_pairs(const MemberColumns& columns) {
+    for_both([&](std::size_t arg, const kir::Gather& found) {
+      const kir::Gather gather = found;
+      const int dim = gather.rows.dim;
+      const std::string other = packed_.names.take(gather.pack + "_other");
+      const kir::Expr mine = kir::name(own_of_arg_.at(arg));
+      kir::Block load = single_row(gather.rows, other, kir::name("across"));
+      const auto row = [&](int slot, const kir::Expr& one, const kir::Expr& two) {
+        load.push_back(pick(kir::Instruction::lane_pick, arg,
+                            kir::offset(gather.pack, kir::integer(slot * dim)), one, two, dim));
+      };
+      row(0, mine, kir::name(other));
+      row(1, kir::name(other), mine);
+      packed_.args[arg].load = std::move(load);
+    });
+    kir::Block visit = loads_of_side(columns);
+    append_call(visit, packed_.members[columns.member]);
+    const std::vector<std::size_t> args = reduced_args(loop_);
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      if (ir::member_of(loop_, args[i]) != columns.member) continue;
+      const int dim = std::get<ir::IndirectDat>(loop_.args[args[i]]).dim;
+      const std::string& pack = packed_.args[args[i]].pack;
+      visit.push_back(pick(kir::Instruction::lane_pick_share, args[i], kir::name(accumulators_[i]),
+                           kir::name(pack), kir::offset(pack, kir::integer(dim)), dim));
+    }
+    const kir::Expr at =
+        (kir::name("group") * n_columns() + kir::name("k")) * kir::integer(lanes_) +
+        kir::name("side");
+    return after_used(std::move(visit), {{"across", kir::name("code") / kir::integer(4)},
+                                         {"code", kir::element(codes_, kir::name("at"))},
+                                         {"at", at}});
+  }
+
+  /// @p visit after the declarations of those names that it uses, the last one first.
+  static kir::Block after_used(kir::Block visit,
+                               const std::vector<std::pair<std::string, kir::Expr>>& values) {
+    for (const auto& [name, value] : values) {
+      if (!kir::names_used(visit).contains(name)) continue;
+      visit.insert(visit.begin(), index_decl(name, value));
+    }
+    return visit;
   }
 
   // -------------------------------------------------------------------------------- one column
@@ -241,16 +406,11 @@ class BySlotLoop {
     const kir::Expr entry = kir::name("entry");
     const kir::Expr at = kir::name("k") * kir::integer(lanes_) + kir::name("side");
     const kir::Expr none = kir::less(entry, kir::integer(0));
-    const std::pair<std::string, kir::Expr> values[] = {
-        {packed_.items.position, kir::select(none, kir::integer(-1) - entry, entry)},
-        {"entry", kir::element(columns.entry, kir::name("at"))},
-        {"at", at},
-        {"o", kir::element(columns.slot, kir::name("k"))}};
-    for (const auto& [name, value] : values) {
-      if (!kir::names_used(visit).contains(name)) continue;
-      visit.insert(visit.begin(), index_decl(name, value));
-    }
-    return visit;
+    return after_used(std::move(visit),
+                      {{packed_.items.position, kir::select(none, kir::integer(-1) - entry, entry)},
+                       {"entry", kir::element(columns.entry, kir::name("at"))},
+                       {"at", at},
+                       {"o", kir::element(columns.slot, kir::name("k"))}});
   }
 
   /// As for one element, but that Maps are read by column, and that MIN and MAX start at the
@@ -268,7 +428,7 @@ class BySlotLoop {
       const bool is_composed =
           columns.member == columns_.front().member && ir::member_of(loop_, i) == columns.member;
       if (dat == nullptr || !is_composed || dat->access != Access::read ||
-          packed_.args[i].load.empty()) {
+          packed_.args[i].load.empty() || leads_across(*dat)) {
         continue;
       }
       kir::Rows& rows = std::get<kir::Gather>(packed_.args[i].load.front().node).rows;
@@ -368,10 +528,13 @@ class BySlotLoop {
   const ir::Loop& loop_;
   PackedLoop& packed_;
   int lanes_;
+  bool are_pairs_;
   std::string function_;
   std::vector<MemberColumns> columns_;
-  std::string sizes_;   // [1] targets
-  std::string target_;  // [targets] of each lane, group by group
+  std::string sizes_;                              // [1] targets
+  std::string target_;                             // [targets] of each lane, group by group
+  std::string codes_;                              // [groups, columns, lanes] neighbours of pairs
+  std::map<std::size_t, std::string> own_of_arg_;  // packs of rows of the target itself
   DType entry_type_ = DType::int32;
   std::map<int, std::string> rows_of_map_;  // [columns, lanes, arity] of the first member
   std::vector<kir::Parameter> arrays_;      // all of them

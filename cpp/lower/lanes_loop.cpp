@@ -533,20 +533,27 @@ kernel::NameSet taken_names(const kir::Function& function, const Request& reques
   return names;
 }
 
+/// @param[in,out] around What earlier loops of the function have declared around them.
 /// @return Whether a loop that calls the kernel was found in @p block, and rewritten.
-bool rewrite(kir::Block& block, const kir::Function& function, const Request& request) {
+bool rewrite(kir::Block& block, const kir::Function& function, const Request& request,
+             kernel::NameSet& around) {
   bool found = false;
   kir::Block out;
   for (kir::Stmt& stmt : block) {
     auto* loop = std::get_if<kir::For>(&stmt.node);
     if (loop != nullptr &&
         (calls_kernel_itself(loop->body) || vector_loop(loop->body) != nullptr)) {
-      LaneLoop lanes(request, function, taken_names(function, request));
-      for (kir::Stmt& made : lanes.run(*loop)) out.push_back(std::move(made));
+      kernel::NameSet taken = taken_names(function, request);
+      taken.insert(around.begin(), around.end());
+      LaneLoop lanes(request, function, std::move(taken));
+      for (kir::Stmt& made : lanes.run(*loop)) {
+        if (const auto* decl = std::get_if<kir::Decl>(&made.node)) around.insert(decl->name);
+        out.push_back(std::move(made));
+      }
       found = true;
       continue;
     }
-    if (loop != nullptr && rewrite(loop->body, function, request)) {
+    if (loop != nullptr && rewrite(loop->body, function, request, around)) {
       // of a group of targets, or of a block of elements, the passes are many
       if (loop->step == 1 && loop->axis != kir::Axis::block) {
         refuse("the kernel is called from a loop inside a loop");
@@ -554,7 +561,7 @@ bool rewrite(kir::Block& block, const kir::Function& function, const Request& re
       found = true;
     }
     auto* branch = std::get_if<kir::If>(&stmt.node);
-    if (branch != nullptr) found |= rewrite(branch->then, function, request);
+    if (branch != nullptr) found |= rewrite(branch->then, function, request, around);
     out.push_back(std::move(stmt));
   }
   block = std::move(out);
@@ -572,7 +579,8 @@ LoopOnLanes loop_on_lanes(const kir::Module& module, const Request& request) {
     check_side_by_side(request);
     bool found = false;
     for (kir::Function& function : out.functions) {
-      found |= rewrite(function.body, kir::Function(function), request);
+      kernel::NameSet around;
+      found |= rewrite(function.body, kir::Function(function), request, around);
     }
     if (!found) refuse("its strategy calls the kernel in another way");
     return {std::move(out), ""};

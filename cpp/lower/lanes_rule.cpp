@@ -126,7 +126,8 @@ LaneChoice by_rule(const Request& request, int vector_bytes) {
   const std::int64_t weight = weight_of(request, work);
   const std::string why_not_worth = why_not_worth_it(request, work);
   if (!why_not_worth.empty() && !has_worthy_member(request)) return none(why_not_worth);
-  const bool is_wide = weight >= rule.operations_a_scalar_for_wide * work.n_scalars;
+  const bool is_wide =
+      request.options.by_pairs || weight >= rule.operations_a_scalar_for_wide * work.n_scalars;
   const int n_bytes =
       is_wide ? vector_bytes : std::min(vector_bytes, request.options.tuning.narrow_bytes);
   Options options = request.options;

@@ -62,6 +62,7 @@ std::string key_of(Strategy strategy, const Facts& facts, const std::vector<MapF
     out.number(maps.of_elements).number(maps.of_targets);
   }
   out.close();
+  if (options.by_pairs) out.open("pairs").close();
   out.text(text_that_steers_text(options.tuning));
   return out.close().str();
 }

@@ -48,6 +48,7 @@ struct Options {
   Tuning tuning = {};
   int lanes = 0;        ///< elements computed side by side in vectors; 0: one after the other
   bool by_slot = true;  ///< `owner` on lanes: one target a lane, incidences in columns of one slot
+  bool by_pairs = false;  ///< ... in columns of neighbours, if visits_pairs() allows
   std::vector<abi::CornerMaps> corners = {};  ///< of corner_candidates(), for each Map one
   int gather_bytes = 0;  ///< lanes are loaded by gather instructions of so many bytes; 0: by rows
   bool operator==(const Options&) const = default;

@@ -47,10 +47,6 @@ std::optional<int> n_composed(const ir::Loop& loop, int inverted, std::size_t me
   return n;
 }
 
-kir::Block single_row(const kir::Rows& rows, const std::string& name, const kir::Expr& target) {
-  return {private_array(rows.dtype, name, rows.dim), {kir::Gather{name, one_row(rows, target)}}};
-}
-
 /// The rows of both targets in the order of the slots.
 kir::Block in_order(const kir::Gather& gather, const std::string& own, const std::string& other) {
   const int dim = gather.rows.dim;
@@ -139,14 +135,20 @@ Prefetched prefetched(const Builder& builder, const Incidence& incidence) {
 
 }  // namespace
 
+kir::Block single_row(const kir::Rows& rows, const std::string& name, const kir::Expr& target) {
+  return {private_array(rows.dtype, name, rows.dim), {kir::Gather{name, one_row(rows, target)}}};
+}
+
 bool is_plain(const ir::MapRef& path) {
   return path.rows.empty() && (path.width == 0 || path.width == path.arity);
 }
 
-bool visits_pairs(const Request& request, std::size_t member) {
+namespace {
+
+/// Conditions on any device.
+bool leads_to_pairs(const Request& request, std::size_t member) {
   const ir::Loop& loop = request.loop;
-  const int most =
-      class_of(request.facts) == DeviceClass::gpu ? request.options.tuning.composed_targets : 0;
+  const int most = request.options.tuning.composed_targets;
   if (most == 0 || !ir::is_inverted(loop) || !is_over_whole_set(loop.iteration)) return false;
   const std::vector<int> maps = reduced_maps(loop, member);
   if (maps.size() != 1) return false;
@@ -155,6 +157,28 @@ bool visits_pairs(const Request& request, std::size_t member) {
   if (path.arity != 2 || !is_plain(path) || is_partial) return false;
   const std::optional<int> n = n_composed(loop, maps.front(), member);
   return n && *n <= most;
+}
+
+}  // namespace
+
+bool visits_pairs(const Request& request, std::size_t member) {
+  return class_of(request.facts) == DeviceClass::gpu && leads_to_pairs(request, member);
+}
+
+bool visits_pairs_on_lanes(const Request& request) {
+  const ir::Loop& loop = request.loop;
+  if (class_of(request.facts) != DeviceClass::host || !ir::is_inverted(loop)) return false;
+  const std::size_t member = ir::inverted_members(loop).front();
+  if (!leads_to_pairs(request, member)) return false;
+  for (std::size_t i = 0; i < loop.args.size(); ++i) {
+    const ir::Arg& arg = loop.args[i];
+    if (std::holds_alternative<ir::GlobalReduce>(arg) && ir::is_at_incidences(loop, i))
+      return false;
+    if (ir::member_of(loop, i) != member) continue;
+    if (is_complex(ir::dtype_of(arg))) return false;
+    if (writes(ir::access_of(arg)) && ir::access_of(arg) != Access::inc) return false;
+  }
+  return true;
 }
 
 PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member) {

@@ -17,6 +17,15 @@ namespace op2::lower {
 /// Maps and Globals and adding to the two targets.
 [[nodiscard]] bool visits_pairs(const Request& request, std::size_t member);
 
+/// @brief Whether the first visited member of a Group can be visited so by lanes of a processor,
+/// and nothing else is in the way: sums only add real numbers, and Globals are reduced by members
+/// for the target itself.
+[[nodiscard]] bool visits_pairs_on_lanes(const Request& request);
+
+/// @brief One row of memory in a private array @p name.
+[[nodiscard]] kir::Block single_row(const kir::Rows& rows, const std::string& name,
+                                    const kir::Expr& target);
+
 /// @brief Ask the plan for the columns: the other targets, and the rows of those Maps that a member
 /// reads through, but for @p inverted.
 [[nodiscard]] PairArrays add_pair_arrays(Builder& builder, int inverted, std::size_t member);

@@ -182,14 +182,16 @@ void use(const abi::InversePlan& /*spec*/, const PlanRequest& request, PlanCache
 }
 
 void use(const abi::PairsPlan& spec, const PlanRequest& request, PlanCache& plans, LoopPlan& plan) {
-  const auto pairs = plans.pairs(request.inverse, spec.columns, request.n_threads);
+  const auto pairs =
+      plans.pairs(request.inverse, {.width = spec.columns, .lanes = 0}, request.n_threads);
   use_rows(request, pairs, plan);
   plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
   plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
   int number = 0;
   for (const MapPointer& map : request.composed) {
-    const auto rows = plans.composed_pairs(map, request.inverse, spec.columns, spec.composed.bytes,
-                                           request.n_threads);
+    const auto rows =
+        plans.composed_pairs(map, request.inverse, {.width = spec.columns, .lanes = 0},
+                             spec.composed.bytes, request.n_threads);
     plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
     plan.n_bytes += bytes_of(*rows);
   }
@@ -212,8 +214,40 @@ void use(const abi::PaddedPlan& /*spec*/, const PlanRequest& request, PlanCache&
   use_further(request, plans, plan, {.offset = 0, .entries = 1});
 }
 
+void add_further(const std::shared_ptr<const SlotColumns>& columns, int number, LoopPlan& plan) {
+  plan.arrays.add(PlanArray::column_offset, array_of(columns->column_offset, columns), number);
+  plan.arrays.add(PlanArray::column_slot, array_of(columns->slot, columns), number);
+  plan.arrays.add(PlanArray::column_elements, array_of(columns->elements, columns), number);
+  plan.n_bytes += columns->bytes();
+}
+
+/// All targets in their order, the first inverse in columns of neighbours.
+void use_pairs(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCache& plans,
+               LoopPlan& plan) {
+  const PairLayout layout{.width = 0, .lanes = spec.lanes};
+  const auto pairs = plans.pairs(request.inverse, layout, request.n_threads);
+  plan.n_items = (pairs->n_rows + spec.lanes - 1) / spec.lanes;
+  plan.n_core_items = plan.n_items;
+  plan.n_bytes = pairs->bytes();
+  plan.arrays.add(PlanArray::sizes, numbers({pairs->n_rows, pairs->width}));
+  plan.arrays.add(PlanArray::neighbours, array_of(pairs->neighbours, pairs));
+  int number = 0;
+  for (const MapPointer& map : request.composed) {
+    const auto rows =
+        plans.composed_pairs(map, request.inverse, layout, spec.composed.bytes, request.n_threads);
+    plan.arrays.add(PlanArray::composed_rows, array_of(*rows, rows), number++);
+    plan.n_bytes += bytes_of(*rows);
+  }
+  number = 0;
+  for (const InverseSpec& further : request.further) {
+    const auto more = plans.columns_in_order(further, spec.lanes, request.n_threads);
+    add_further(more, number++, plan);
+  }
+}
+
 void use(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCache& plans,
          LoopPlan& plan) {
+  if (spec.are_pairs) return use_pairs(spec, request, plans, plan);
   const SlotLayout layout{spec.lanes, request.tuning.slot_window};
   const auto columns = plans.columns(request.inverse, layout, request.n_threads);
   plan.n_items = columns->n_groups();
@@ -234,10 +268,7 @@ void use(const abi::ColumnsPlan& spec, const PlanRequest& request, PlanCache& pl
   number = 1;
   for (const InverseSpec& further : request.further) {
     const auto more = plans.further_columns(request.inverse, further, layout, request.n_threads);
-    plan.arrays.add(PlanArray::column_offset, array_of(more->column_offset, more), number);
-    plan.arrays.add(PlanArray::column_slot, array_of(more->slot, more), number);
-    plan.arrays.add(PlanArray::column_elements, array_of(more->elements, more), number++);
-    plan.n_bytes += more->bytes();
+    add_further(more, number++, plan);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <type_traits>
@@ -39,17 +40,29 @@ std::int64_t width_of(const InverseMap& inverse, int wanted) {
                                   inverse.degree_max, wanted));
 }
 
-/// How columns lie in memory.
+/// Where columns lie in memory.
 struct Layout {
   std::int64_t width;
   std::int64_t row_stride;
   std::int64_t column_stride;
+  std::int64_t lanes = 1;
+  std::int64_t n_places = 0;  // of rows: more than there are, if the last group is not full
+
+  [[nodiscard]] std::int64_t size() const { return width * n_places; }
+  [[nodiscard]] std::int64_t place(std::int64_t row, std::int64_t column) const {
+    return row / lanes * row_stride + row % lanes + column * column_stride;
+  }
 };
 
-Layout layout_of(const InverseMap& inverse, int wanted) {
-  const std::int64_t width = width_of(inverse, wanted);
-  if (abi::is_by_rows(wanted)) return {width, width, 1};
-  return {width, 1, inverse.n_rows};
+Layout layout_of(const InverseMap& inverse, const PairLayout& wanted) {
+  const std::int64_t width = width_of(inverse, wanted.width);
+  if (wanted.lanes > 0) {
+    const std::int64_t lanes = wanted.lanes;
+    const std::int64_t n_groups = (inverse.n_rows + lanes - 1) / lanes;
+    return {width, width * lanes, lanes, lanes, n_groups * lanes};
+  }
+  if (abi::is_by_rows(wanted.width)) return {width, width, 1, 1, inverse.n_rows};
+  return {width, 1, inverse.n_rows, 1, inverse.n_rows};
 }
 
 /// Call @p fill(place in the columns, row, incidence) for all of them.
@@ -58,11 +71,11 @@ void over_columns(const InverseMap& inverse, const Layout& layout, int n_threads
                   const Fill& fill) {
   std::visit(
       [&](const auto& entries) {
-        parallel_for(n_threads, inverse.n_rows, [&](std::int64_t begin, std::int64_t end, int) {
+        parallel_for(n_threads, layout.n_places, [&](std::int64_t begin, std::int64_t end, int) {
           for (std::int64_t column = 0; column < layout.width; ++column) {
-            for (std::int64_t row = begin; row < end; ++row) {
-              fill(row * layout.row_stride + column * layout.column_stride, row,
-                   incidence_at(inverse, entries, row, column));
+            for (std::int64_t place = begin; place < end; ++place) {
+              const std::int64_t row = std::min(place, inverse.n_rows - 1);
+              fill(layout.place(place, column), row, incidence_at(inverse, entries, row, column));
             }
           }
         });
@@ -81,7 +94,7 @@ template <class Index>
 std::vector<Index> composed_as(const mesh::MapTable& map, const InverseMap& inverse,
                                const Layout& layout, int n_threads) {
   const std::int64_t arity = map.arity();
-  std::vector<Index> out(at(layout.width * inverse.n_rows * arity));
+  std::vector<Index> out(at(layout.size() * arity));
   over_columns(inverse, layout, n_threads,
                [&](std::int64_t to, std::int64_t /*row*/, const Incident& place) {
                  const std::int64_t element = place.entry / inverse.n_occurrences;
@@ -141,14 +154,14 @@ std::int64_t PairColumns::bytes() const {
   return bytes_of(rows) + bytes_of(neighbours);
 }
 
-PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, int width,
-                         int n_threads) {
+PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
+                         const PairLayout& wanted, int n_threads) {
   if (inverse.n_occurrences != 2 || map.arity() != 2 || map.n_targets() != inverse.n_targets) {
     throw InternalError("pair_columns: not the inverse of a Map that leads to two targets");
   }
   PairColumns out;
   out.n_rows = inverse.n_rows;
-  const Layout layout = layout_of(inverse, width);
+  const Layout layout = layout_of(inverse, wanted);
   out.width = layout.width;
   out.n_core_rows = inverse.n_core_rows;
   out.lists_rows = inverse.lists_rows;
@@ -156,7 +169,7 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, i
   const bool is_wide = std::holds_alternative<std::vector<std::int64_t>>(inverse.entries);
   const std::int64_t most =
       is_wide ? std::numeric_limits<std::int64_t>::max() : 2 * inverse.n_targets;
-  out.neighbours = make_index_array(out.width * out.n_rows, most);
+  out.neighbours = make_index_array(layout.size(), most);
   std::visit(
       [&](auto& neighbours) {
         using Index = typename std::decay_t<decltype(neighbours)>::value_type;
@@ -173,13 +186,13 @@ PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map, i
   return out;
 }
 
-IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width, int index_bytes,
-                   int n_threads) {
+IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, const PairLayout& wanted,
+                   int index_bytes, int n_threads) {
   if (index_bytes == 4 && !fits_int32(map.n_targets())) {
     throw UsageError(
         fmt::format("plan: targets below {} do not fit indices of 4 bytes", map.n_targets()));
   }
-  const Layout layout = layout_of(inverse, width);
+  const Layout layout = layout_of(inverse, wanted);
   if (index_bytes == 4) return composed_as<std::int32_t>(map, inverse, layout, n_threads);
   return composed_as<std::int64_t>(map, inverse, layout, n_threads);
 }
@@ -189,7 +202,7 @@ std::vector<std::uint8_t> corner_codes(const mesh::MapTable& of_elements,
                                        int width, int n_threads) {
   const Shared maps{of_elements, of_targets};
   check_shared(maps, inverse);
-  const Layout layout = layout_of(inverse, width);
+  const Layout layout = layout_of(inverse, {.width = width, .lanes = 0});
   std::vector<std::uint8_t> codes(at(layout.width * inverse.n_rows));
   over_columns(inverse, layout, n_threads,
                [&](std::int64_t to, std::int64_t row, const Incident& place) {
@@ -205,7 +218,7 @@ double part_elsewhere(const mesh::MapTable& of_elements, const mesh::MapTable& o
   const Shared maps{of_elements, of_targets};
   check_shared(maps, inverse);
   std::atomic<std::int64_t> n_elsewhere{0};
-  over_columns(inverse, layout_of(inverse, 0), n_threads,
+  over_columns(inverse, layout_of(inverse, {}), n_threads,
                [&](std::int64_t /*to*/, std::int64_t row, const Incident& place) {
                  if (!place.is_there) return;
                  const std::int64_t element = place.entry / inverse.n_occurrences;

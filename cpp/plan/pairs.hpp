@@ -20,27 +20,35 @@ struct PairColumns {
   std::int64_t n_core_rows = 0;  ///< as InverseMap says
   bool lists_rows = false;
   IndexArray rows;        // [n_rows] target of each row; lists_rows
-  IndexArray neighbours;  // [width * n_rows] column by column, or row by row as is_by_rows() of
-                          // base/column_layout.hpp says, without a sign: the other target * 4 + the
-                          // own slot * 2 + 1 if there is no incidence
+  IndexArray neighbours;  // [width * n_rows] as PairLayout says, without a sign: the other target *
+                          // 4 + the own slot * 2 + 1 if there is no incidence
 
   [[nodiscard]] std::int64_t bytes() const;
 };
 
+/// @brief How columns of pairs lie in memory.
+struct PairLayout {
+  /// Of the columns, which lie column by column, or row by row as is_by_rows() of
+  /// base/column_layout.hpp says; 0: of the longest row, column by column.
+  int width = 0;
+  /// Rows of a group, [n_groups, width, lanes]; the last row is repeated until its group is full.
+  /// 0: rows are not in groups.
+  int lanes = 0;
+};
+
 /// @param[in] map The Map behind @p inverse: two targets an element, none negative.
-/// @param[in] width Of the columns; 0: of the longest row.
-/// @throws InternalError if @p map is another Map, or rows are longer.
+/// @throws InternalError if @p map is another Map, or rows are longer than the width.
 [[nodiscard]] PairColumns pair_columns(const InverseMap& inverse, const mesh::MapTable& map,
-                                       int width, int n_threads);
+                                       const PairLayout& layout, int n_threads);
 
 /// @brief A Map composed with the inverse, in the same columns: the targets of each incidence's
 /// element.
 /// @param[in] index_bytes 4 or 8, of the result, as agreed with the reader.
-/// @param[in] width Of the columns; 0: of the longest row.
-/// @return Shape (width, n_rows, arity), or (n_rows, width, arity) as neighbours.
+/// @return Shape (width, n_rows, arity), (n_rows, width, arity) or (n_groups, width, lanes, arity),
+/// as neighbours.
 /// @throws UsageError if elements are no rows of the map, or a target does not fit.
-[[nodiscard]] IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse, int width,
-                                 int index_bytes, int n_threads);
+[[nodiscard]] IndexArray compose(const mesh::MapTable& map, const InverseMap& inverse,
+                                 const PairLayout& layout, int index_bytes, int n_threads);
 
 /// @brief In the same columns, the places of each element's entries among the entries of the
 /// target, as most edges have nodes of their cells: a byte as described in base/corner_codes.hpp.

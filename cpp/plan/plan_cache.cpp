@@ -45,6 +45,7 @@ class PlanCache::KeyBuilder {
     presence,
     columns,
     further_columns,
+    columns_in_order,
     column_fill,
     composed,
     facts,
@@ -99,6 +100,8 @@ class PlanCache::KeyBuilder {
         .number(static_cast<std::int64_t>(spec.origin))
         .number(spec.touched_only ? 1 : 0);
   }
+
+  KeyBuilder& pairs(const PairLayout& layout) { return number(layout.width).number(layout.lanes); }
 
   KeyBuilder& columns(const InverseSpec& spec, const SlotLayout& layout) {
     return number(layout.lanes).number(layout.window).inverse(spec);
@@ -202,25 +205,27 @@ std::shared_ptr<const PaddedInverse> PlanCache::padded(const InverseSpec& spec, 
       key, [this, &spec, n_threads] { return pad(*inverse(spec, n_threads), n_threads); });
 }
 
-std::shared_ptr<const PairColumns> PlanCache::pairs(const InverseSpec& spec, int width,
-                                                    int n_threads) {
-  const Key key = KeyBuilder(KeyBuilder::Kind::pairs).number(width).inverse(spec).take();
-  return find_or_build<PairColumns>(key, [this, &spec, width, n_threads] {
-    return pair_columns(*inverse(spec, n_threads), *spec.occurrences.front().map, width, n_threads);
+std::shared_ptr<const PairColumns> PlanCache::pairs(const InverseSpec& spec,
+                                                    const PairLayout& layout, int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::pairs).pairs(layout).inverse(spec).take();
+  return find_or_build<PairColumns>(key, [this, &spec, &layout, n_threads] {
+    return pair_columns(*inverse(spec, n_threads), *spec.occurrences.front().map, layout,
+                        n_threads);
   });
 }
 
 std::shared_ptr<const IndexArray> PlanCache::composed_pairs(const MapPointer& map,
-                                                            const InverseSpec& spec, int width,
+                                                            const InverseSpec& spec,
+                                                            const PairLayout& layout,
                                                             int index_bytes, int n_threads) {
   const Key key = KeyBuilder(KeyBuilder::Kind::composed_pairs)
                       .map(map)
-                      .number(width)
+                      .pairs(layout)
                       .number(index_bytes)
                       .inverse(spec)
                       .take();
   return find_or_build<IndexArray>(key, [&, this] {
-    return compose(*map, *inverse(spec, n_threads), width, index_bytes, n_threads);
+    return compose(*map, *inverse(spec, n_threads), layout, index_bytes, n_threads);
   });
 }
 
@@ -275,6 +280,14 @@ std::shared_ptr<const SlotColumns> PlanCache::further_columns(const InverseSpec&
   return find_or_build<SlotColumns>(key, [&, this] {
     return slot_columns_like(*inverse(further, n_threads), *columns(spec, layout, n_threads),
                              n_threads);
+  });
+}
+
+std::shared_ptr<const SlotColumns> PlanCache::columns_in_order(const InverseSpec& spec, int lanes,
+                                                               int n_threads) {
+  const Key key = KeyBuilder(KeyBuilder::Kind::columns_in_order).number(lanes).inverse(spec).take();
+  return find_or_build<SlotColumns>(key, [this, &spec, lanes, n_threads] {
+    return slot_columns_in_order(*inverse(spec, n_threads), lanes, n_threads);
   });
 }
 

@@ -39,11 +39,12 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const InverseMap> inverse(const InverseSpec& spec, int n_threads);
   [[nodiscard]] std::shared_ptr<const PaddedInverse> padded(const InverseSpec& spec, int n_threads);
 
-  [[nodiscard]] std::shared_ptr<const PairColumns> pairs(const InverseSpec& spec, int width,
-                                                         int n_threads);
+  [[nodiscard]] std::shared_ptr<const PairColumns> pairs(const InverseSpec& spec,
+                                                         const PairLayout& layout, int n_threads);
   /// @brief A map composed with an inverse, in the columns of pairs().
   [[nodiscard]] std::shared_ptr<const IndexArray> composed_pairs(const MapPointer& map,
-                                                                 const InverseSpec& spec, int width,
+                                                                 const InverseSpec& spec,
+                                                                 const PairLayout& layout,
                                                                  int index_bytes, int n_threads);
 
   /// @brief The entries of the elements among the entries of their targets, in the columns of
@@ -65,6 +66,9 @@ class PlanCache {
                                                                    const InverseSpec& further,
                                                                    const SlotLayout& layout,
                                                                    int n_threads);
+  /// @brief Columns of all targets in their order: see slot_columns_in_order().
+  [[nodiscard]] std::shared_ptr<const SlotColumns> columns_in_order(const InverseSpec& spec,
+                                                                    int lanes, int n_threads);
   /// @brief The filling of columns(). The columns are kept for the next request if the filling is
   /// @p least or more.
   [[nodiscard]] double column_fill(const InverseSpec& spec, const SlotLayout& layout, double least,

@@ -182,6 +182,23 @@ void lay_out(const InverseMap& inverse, const Rows<Entry>& rows,
   columns.elements = std::move(elements);
 }
 
+/// Lanes of the last group without a row get the elements of its last row.
+void repeat_last_lane(SlotColumns& columns) {
+  const std::int64_t lanes = columns.lanes;
+  const std::int64_t n_live = columns.n_rows % lanes;
+  if (n_live == 0) return;
+  const std::int64_t first = columns.column_offset[at(columns.n_groups() - 1)];
+  std::visit(
+      [&](auto& elements) {
+        for (std::int64_t i = first; i < columns.n_columns(); ++i) {
+          for (std::int64_t lane = n_live; lane < lanes; ++lane) {
+            elements[at(i * lanes + lane)] = elements[at(i * lanes + n_live - 1)];
+          }
+        }
+      },
+      columns.elements);
+}
+
 SlotColumns no_columns(const InverseMap& inverse, int lanes) {
   if (inverse.order != IncidenceOrder::by_slot) {
     throw UsageError("plan: columns of one slot need an inverse map sorted by slot");
@@ -229,6 +246,22 @@ SlotColumns slot_columns(const InverseMap& inverse, const SlotLayout& layout, in
       },
       inverse.entries);
   columns.n_core_groups = core_groups(inverse, columns);
+  return columns;
+}
+
+SlotColumns slot_columns_in_order(const InverseMap& inverse, int lanes, int n_threads) {
+  SlotColumns columns = no_columns(inverse, lanes);
+  if (lanes < 1 || inverse.lists_rows) {
+    throw UsageError(fmt::format("plan: columns of {} lanes, of rows in their order", lanes));
+  }
+  std::vector<std::int64_t> order(at(inverse.n_rows));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::visit(
+      [&](const auto& entries) {
+        lay_out(inverse, Rows(inverse, entries), order, columns, n_threads);
+      },
+      inverse.entries);
+  repeat_last_lane(columns);
   return columns;
 }
 

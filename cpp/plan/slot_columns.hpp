@@ -59,4 +59,10 @@ struct SlotLayout {
 [[nodiscard]] SlotColumns slot_columns_like(const InverseMap& inverse, const SlotColumns& like,
                                             int n_threads);
 
+/// @brief Columns of rows in their order. Lanes beyond the last row repeat its incidences, so that
+/// they may compute and store the same once more.
+/// @throws UsageError if the inverse is not sorted by slot, lists rows, or there are no lanes.
+[[nodiscard]] SlotColumns slot_columns_in_order(const InverseMap& inverse, int lanes,
+                                                int n_threads);
+
 }  // namespace op2::plan

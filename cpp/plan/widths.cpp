@@ -153,7 +153,12 @@ Widths widths_of(const LoopSizes& whole, const std::vector<LoopSizes>& members, 
   }
   widths.entry_bytes = entry_bytes(main);
   const DeviceClass device = class_of(facts);
-  if (device == DeviceClass::host) return widths;
+  if (device == DeviceClass::host) {
+    // a loop alone has no columns of neighbours there, and need not count
+    const double most = 1.0 / tuning.column_fill_light;
+    widths.padded = members.size() > 1 && is_evenly_covered(main, most, plans, n_threads);
+    return widths;
+  }
   widths.padded = is_evenly_covered(main, tuning.most_padding, plans, n_threads);
   if (widths.padded) widths.columns = static_cast<int>(largest_degree(main, plans, n_threads));
   const auto is_narrow = [&](const LoopSizes* loop) {

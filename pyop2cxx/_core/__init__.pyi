@@ -137,6 +137,7 @@ __all__: list[str] = [
     "force_strategy",
     "forked_after_parallel_region",
     "graph",
+    "is_evenly_covered",
     "is_known_function",
     "is_multiplied",
     "jit",
@@ -174,6 +175,7 @@ __all__: list[str] = [
     "useful_bytes",
     "usual_tuning",
     "vendor",
+    "visits_pairs_on_lanes",
     "why_not_on_lanes",
     "why_untrusted",
     "widths_of",
@@ -1041,6 +1043,7 @@ class Widths:
     def summed(self) -> bool: ...
 
 class LoweringOptions:
+    by_pairs: bool
     by_slot: bool
     def __init__(self, *, semantics: Semantics, widths: Widths, tuning: Tuning) -> None: ...
     def for_any_mesh(self) -> LoweringOptions: ...
@@ -1783,6 +1786,13 @@ def force_strategy(
     options: LoweringOptions,
 ) -> tuple[str, str]: ...
 def forked_after_parallel_region() -> bool: ...
+def is_evenly_covered(
+    loop: LoopSizes,
+    *,
+    most_padding: typing.SupportsFloat | typing.SupportsIndex,
+    plans: plan.PlanCache,
+    n_threads: typing.SupportsInt | typing.SupportsIndex,
+) -> bool: ...
 def is_known_function(name: str) -> bool: ...
 def is_multiplied(dtype: DType) -> bool: ...
 def kernel_facts(kernel: Kernel) -> KernelFacts:
@@ -1920,6 +1930,12 @@ def useful_bytes(
 ) -> int: ...
 def usual_tuning(facts: Facts) -> Tuning: ...
 def vendor(name: str) -> DeviceVendor: ...
+def visits_pairs_on_lanes(
+    loop: Loop,
+    facts: Facts,
+    maps: collections.abc.Sequence[plan.MapFacts],
+    options: LoweringOptions,
+) -> bool: ...
 def why_not_on_lanes(
     lanes: typing.SupportsInt | typing.SupportsIndex,
     strategy: str,

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyop2cxx import _core
 from pyop2cxx.base.access import READ
 from pyop2cxx.chain.entries import spans_of
 from pyop2cxx.data.ghosts import REDUCED
 from pyop2cxx.loop.parts import Kind, uses_of
 from pyop2cxx.pipeline import flow
+from pyop2cxx.runtime import runtime
 from pyop2cxx.sets.sets import Subset
 
 if TYPE_CHECKING:
@@ -186,12 +188,30 @@ class Candidate:
                 "it adds to few of its targets, and visiting all of them costs more; leave it as "
                 "it is, or let a Set of its own hold those targets"
             )
-        if self.choice.strategy == "owner":
+        if self.choice.strategy == "owner" or self.may_be_paired:
             return ""
         return (
             f"alone it runs by strategy '{self.choice.strategy}': {self.choice.why}; "
             "strategy='owner' at the loop asks for it all the same"
         )
+
+    @cached_property
+    def may_be_paired(self) -> bool:
+        """Whether lanes of a processor may visit the loop from its targets, by their neighbours.
+
+        Each target then computes all of its elements, with its own values loaded once. A function
+        of a chain gains by that if the sums need not be stored.
+        """
+        if runtime.device is not None or self.lanes < 2 or self._why_not_owner:
+            return False
+        facts, tuning = self.loop.facts, self.request.options.tuning
+        is_covered = _core.is_evenly_covered(
+            facts.sizes(self.loop.symbolic().loop.n_slots()),
+            most_padding=1.0 / tuning["column_fill_light"],
+            plans=runtime.engine.plans,
+            n_threads=facts.n_threads,
+        )
+        return flow.may_visit_pairs(self.request, is_covered=is_covered)
 
     @property
     def _why_no_targets(self) -> str:

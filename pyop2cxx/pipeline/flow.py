@@ -180,14 +180,20 @@ def choose(request: Request, *, asks_store: bool = True) -> Choice:
 
     # drop the deciding facts: equal texts have equal keys on meshes of any size and order
     options = request.options.summing(strategy == "atomic" and _core.sums_targets(*about))
+    options.by_pairs = strategy == "owner" and may_visit_pairs(request)
     options, why_lanes = lanes(options)
+    if options.by_pairs and options.lanes < 2:
+        options.by_pairs = False
+        options, why_lanes = lanes(options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
         raise UnsupportedError(
             f"par_loop '{request.name}': option 'hardware_gathers' needs AVX2 or AVX-512, but the "
             "C compiler makes no such code for this machine, or its target is not known "
             "(static=True, or -m flags in 'cflags'); turn the option off, or pass lanes=0"
         )
-    if strategy == "owner" and options.lanes > 1:
+    if options.by_pairs:
+        why_lanes += "; a target in each, whose elements lead to neighbours in columns"
+    elif strategy == "owner" and options.lanes > 1:
         why_walk = _choose_columns(request, options)
         if not options.by_slot:  # lighter kernels gain nothing then
             options, why_lanes = lanes(options)
@@ -266,6 +272,25 @@ def why_not_on_lanes(lanes: int, strategy: str, request: Request) -> str:
         list(request.map_facts),
         request.options,
     )
+
+
+def may_visit_pairs(request: Request, *, is_covered: bool | None = None) -> bool:
+    """Return whether lanes of a processor may visit targets with columns of neighbours.
+
+    Results of ``deterministic=True`` do not depend on the grouping of loops, so sums keep their
+    order then.
+
+    Args:
+        request: The request of a group of loops, or of a loop that may be visited from its targets.
+        is_covered: Whether targets have about the same number of elements; None: as the request
+            says, for groups only.
+    """
+    options, facts = request.options, request.backend.facts
+    covered = options.widths.padded if is_covered is None else is_covered
+    if not covered or facts.device_class != "host" or options.semantics.deterministic:
+        return False
+    about = (request.loop, facts, list(request.map_facts), options)
+    return bool(_core.visits_pairs_on_lanes(*about))
 
 
 def _choose_columns(request: Request, options: _core.LoweringOptions) -> str:

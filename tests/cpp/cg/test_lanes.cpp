@@ -190,6 +190,39 @@ TEST(Lanes, BothPartsOfComplexSharesAreKept) {
   EXPECT_EQ(count(text, "sum[0].im, pack[o].im);"), 1) << text;
 }
 
+kir::Intrinsic pick(kir::Instruction instruction, DType dtype) {
+  return {instruction,
+          {kir::name("to"), kir::offset("codes", kir::name("first")), kir::name("one"),
+           kir::offset("other", kir::integer(2))},
+          vectors(dtype),
+          2,
+          kir::Update::set,
+          16,
+          4};
+}
+
+TEST(Lanes, NeighboursArePickedBySlot) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
+    print_intrinsic(context, pick(kir::Instruction::lane_pick, DType::float64), spelled);
+    print_intrinsic(context, pick(kir::Instruction::lane_pick_share, DType::float64), spelled);
+  });
+  const std::string first = "op2_without2_int64x4_by_uint32(&codes[first])";
+  EXPECT_EQ(count(text, "to[0] = op2_pick_float64x4(" + first + ", one[0], other[2]);"), 1) << text;
+  EXPECT_EQ(
+      count(text, "op2_share_add_float64x4(op2_without1_int64x4_by_uint32(&codes[first]), to[1],"),
+      1)
+      << text;
+  EXPECT_EQ(count(text, "op2_pick_float64x4(" + first + ", one[1], other[3])"), 2) << text;
+  EXPECT_EQ(count(text, "__builtin_convertvector"), 2) << text;
+}
+
+TEST(Lanes, SlotsOfNarrowNumbersAreMasks) {
+  const std::string text = text_of(c_dialect(), [](Context& context) {
+    print_intrinsic(context, pick(kir::Instruction::lane_pick, DType::float32), spelled);
+  });
+  EXPECT_EQ(count(text, "__builtin_convertvector"), 0) << text;
+}
+
 TEST(Lanes, SumsFoldInTheOrderOfLanes) {
   const std::string text = text_of(c_dialect(), [](Context& context) {
     print_intrinsic(context, fold_of(DType::float64), spelled);

@@ -14,10 +14,11 @@
 namespace op2::kir {
 namespace {
 
-constexpr Instruction all[] = {Instruction::arrive,      Instruction::fetch,
-                               Instruction::lane_gather, Instruction::lane_turn,
-                               Instruction::lane_store,  Instruction::lane_add,
-                               Instruction::lane_share,  Instruction::lane_fold};
+constexpr Instruction all[] = {Instruction::arrive,          Instruction::fetch,
+                               Instruction::lane_gather,     Instruction::lane_turn,
+                               Instruction::lane_store,      Instruction::lane_add,
+                               Instruction::lane_share,      Instruction::lane_pick,
+                               Instruction::lane_pick_share, Instruction::lane_fold};
 
 TEST(Instructions, EachHasARowAndSomethingThatItWrites) {
   for (const Instruction name : all) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/group.hpp"
+#include "lower/pairs.hpp"
 #include "typed_loops.hpp"
 
 namespace op2::lower {
@@ -21,9 +22,11 @@ using testing::threads;
 using testing::typed;
 
 /// What the pass itself makes, before anything is on lanes.
-kir::Module by_slot(const ir::Loop& elements, const Facts& facts = threads, int lanes = 4) {
+kir::Module by_slot(const ir::Loop& elements, const Facts& facts = threads, int lanes = 4,
+                    bool by_pairs = false) {
   const ir::Group loop = ir::inverted(elements);
-  const Options options = on(lanes);
+  Options options = on(lanes);
+  options.by_pairs = by_pairs;
   const std::vector<MapFacts> maps = testing::no_facts(loop);
   const Request request{loop, Strategy::owner, facts, maps, options};
   Builder builder(request, pack(loop, maps, facts, options));
@@ -113,6 +116,55 @@ TEST(InvertBySlot, RowsOfMatricesAreAddedToBySidesWithAnIncidence) {
   EXPECT_TRUE(
       testing::contains(text, "decl const int64 n = select((entry < 0), (-1 - entry), entry)"))
       << text;
+}
+
+/// Edges between cells, which read their nodes.
+ir::Loop neighbour_loop(testing::NamedArg extra) {
+  std::vector<ir::MapRef> maps = testing::edges_to_nodes();
+  maps.push_back(maps.front());
+  return make_loop({indirect("x", Access::read, 1), indirect("q", Access::read, 0, 2),
+                    indirect("r", Access::inc, 0), std::move(extra)},
+                   std::move(maps));
+}
+
+TEST(InvertBySlot, PairsLoadTheTargetsOwnRowsOnce) {
+  const kir::Module module = by_slot(neighbour_loop(testing::global_read("g")), threads, 4, true);
+  const abi::ColumnsPlan plan{
+      .inversion = {{0}, true}, .lanes = 4, .composed = {{1}, 4}, .are_pairs = true};
+  EXPECT_EQ(module.plan, kir::PlanSpec(plan));
+  const std::string text = kir::dump(module);
+  EXPECT_TRUE(testing::contains(text,
+                                "    for vector side in [0, 4)\n"
+                                "      decl const int64 t = ((group * 4) + side)\n"
+                                "      decl const int64 target = t\n"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "      gather q_pack_own = float64 q[target] x2")) << text;
+  EXPECT_TRUE(testing::contains(text,
+                                "        decl const int64 code = neighbour[at]\n"
+                                "        decl const int64 across = (code / 4)\n"))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "gather x_pack = float64 x[x_map_rows[at] x2]")) << text;
+  const std::string codes = " by slot neighbour[(((group * sizes[1]) + k) * 4)]\n";
+  EXPECT_TRUE(testing::contains(text, "q_pack[0] = q_pack_own[0] or q_pack_other[0] x2" + codes))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "q_pack[2] = q_pack_other[0] or q_pack_own[0] x2" + codes))
+      << text;
+  EXPECT_TRUE(testing::contains(text, "r_own[0] += r_pack[0] or r_pack[1] x1" + codes)) << text;
+  EXPECT_TRUE(testing::contains(text, "  if (n_full < end)\n    for serial group")) << text;
+}
+
+TEST(InvertBySlot, PairsNeedElementsWithoutValuesOfTheirOwn) {
+  const auto is_possible = [](testing::NamedArg extra, const Facts& facts = threads) {
+    const ir::Group group = ir::inverted(neighbour_loop(std::move(extra)));
+    std::vector<MapFacts> maps = testing::no_facts(group);
+    for (MapFacts& map : maps) map.has_negative = false;
+    return visits_pairs_on_lanes({group, Strategy::owner, facts, maps, on(4)});
+  };
+  EXPECT_TRUE(is_possible(testing::global_read("g")));
+  EXPECT_FALSE(is_possible(testing::direct("w", Access::read)));
+  EXPECT_FALSE(is_possible(testing::global_reduce("s", Access::inc)));
+  EXPECT_FALSE(is_possible(indirect("m", Access::min, 0)));
+  EXPECT_FALSE(is_possible(testing::global_read("g"), testing::grid));
 }
 
 TEST(InvertBySlot, HeavyKernelsNeedFullerColumns) {

@@ -26,7 +26,7 @@ InverseMap inverse_of_all(const TestMap<>& map, bool touched_only = false) {
 
 TEST(PairColumns, NameTheOtherTargetAndTheOwnSlot) {
   const TestMap<> edges({0, 1, 2, 1, 1, 3}, 2, 5);  // target 4 has none
-  const PairColumns pairs = pair_columns(inverse_of_all(edges), *edges.table, 0, 2);
+  const PairColumns pairs = pair_columns(inverse_of_all(edges), *edges.table, {}, 2);
   EXPECT_EQ(pairs.n_rows, 5);
   EXPECT_EQ(pairs.width, 3);
   const std::vector<std::int64_t> wanted{4, 2,  4, 6, 5,  // other * 4 + slot * 2, or that + 1
@@ -39,12 +39,34 @@ TEST(PairColumns, NameTheOtherTargetAndTheOwnSlot) {
 TEST(PairColumns, AreAsWideAsTold) {
   const TestMap<> edges({0, 1, 1, 2}, 2, 3);
   const InverseMap inverse = inverse_of_all(edges);
-  const PairColumns pairs = pair_columns(inverse, *edges.table, 3, 1);
+  const PairColumns pairs = pair_columns(inverse, *edges.table, {.width = 3, .lanes = 0}, 1);
   EXPECT_EQ(pairs.width, 3);
   EXPECT_EQ(testing::widen(pairs.neighbours),
             (std::vector<std::int64_t>{4, 2, 6, 5, 8, 7, 5, 3, 7}));
-  EXPECT_EQ(bytes_of(compose(*edges.table, inverse, 3, 4, 1)), 3 * 3 * 2 * 4);
-  EXPECT_THROW((void)pair_columns(inverse, *edges.table, 1, 1), InternalError);
+  EXPECT_EQ(bytes_of(compose(*edges.table, inverse, {.width = 3, .lanes = 0}, 4, 1)),
+            3 * 3 * 2 * 4);
+  EXPECT_THROW((void)pair_columns(inverse, *edges.table, {.width = 1, .lanes = 0}, 1),
+               InternalError);
+}
+
+TEST(PairColumns, OfGroupsLieGroupByGroupAndRepeatTheLastRow) {
+  const TestMap<> edges({0, 1, 1, 2}, 2, 3);
+  const TestMap<> nodes({7, 8}, 1, 9);
+  const InverseMap inverse = inverse_of_all(edges);
+  const PairLayout pairs_of_rows{.width = 0, .lanes = 2};
+  const PairColumns pairs = pair_columns(inverse, *edges.table, pairs_of_rows, 2);
+  EXPECT_EQ(pairs.n_rows, 3);
+  EXPECT_EQ(pairs.width, 2);
+  EXPECT_EQ(testing::widen(pairs.neighbours), (std::vector<std::int64_t>{4, 2, 5, 8, 6, 6, 7, 7}));
+  EXPECT_EQ(testing::widen(compose(*nodes.table, inverse, pairs_of_rows, 4, 1)),
+            (std::vector<std::int64_t>{7, 7, 7, 8, 8, 8, 8, 8}));
+}
+
+TEST(PairColumns, OfNoRowsAreEmpty) {
+  const TestMap<> edges({}, 2, 0);
+  const PairColumns pairs =
+      pair_columns(inverse_of_all(edges), *edges.table, {.width = 0, .lanes = 8}, 2);
+  EXPECT_EQ(pairs.bytes(), 0);
 }
 
 TEST(PairColumns, StandSideBySideIfTextsReadAnEvenNumberAhead) {
@@ -52,10 +74,13 @@ TEST(PairColumns, StandSideBySideIfTextsReadAnEvenNumberAhead) {
   const TestMap<> nodes = random_map(1000, 3, 500, 1.0, true, 8);
   const InverseMap inverse = inverse_of_all(edges);
   const int even = static_cast<int>(inverse.degree_max + inverse.degree_max % 2);
-  const PairColumns one_by_one = pair_columns(inverse, *edges.table, even + 1, 2);
-  const PairColumns side_by_side = pair_columns(inverse, *edges.table, even, 2);
-  const IndexArray rows_apart = compose(*nodes.table, inverse, even + 1, 4, 2);
-  const IndexArray rows_beside = compose(*nodes.table, inverse, even, 4, 2);
+  const PairColumns one_by_one =
+      pair_columns(inverse, *edges.table, {.width = even + 1, .lanes = 0}, 2);
+  const PairColumns side_by_side =
+      pair_columns(inverse, *edges.table, {.width = even, .lanes = 0}, 2);
+  const IndexArray rows_apart =
+      compose(*nodes.table, inverse, {.width = even + 1, .lanes = 0}, 4, 2);
+  const IndexArray rows_beside = compose(*nodes.table, inverse, {.width = even, .lanes = 0}, 4, 2);
   for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
     for (std::int64_t column = 0; column < even; ++column) {
       const std::int64_t apart = column * inverse.n_rows + row;
@@ -70,7 +95,7 @@ TEST(PairColumns, StandSideBySideIfTextsReadAnEvenNumberAhead) {
 
 TEST(PairColumns, MayHaveRowsForTouchedTargetsAlone) {
   const TestMap<> edges({7, 2}, 2, 9);
-  const PairColumns pairs = pair_columns(inverse_of_all(edges, true), *edges.table, 0, 1);
+  const PairColumns pairs = pair_columns(inverse_of_all(edges, true), *edges.table, {}, 1);
   EXPECT_TRUE(pairs.lists_rows);
   EXPECT_EQ(testing::widen(pairs.rows), (std::vector<std::int64_t>{2, 7}));
   EXPECT_EQ(testing::widen(pairs.neighbours), (std::vector<std::int64_t>{7 * 4 + 2, 2 * 4}));
@@ -78,7 +103,7 @@ TEST(PairColumns, MayHaveRowsForTouchedTargetsAlone) {
 
 TEST(PairColumns, OfNoElementsAreNone) {
   const TestMap<> edges(std::vector<std::int32_t>{}, 2, 3);
-  const PairColumns pairs = pair_columns(inverse_of_all(edges), *edges.table, 0, 1);
+  const PairColumns pairs = pair_columns(inverse_of_all(edges), *edges.table, {}, 1);
   EXPECT_EQ(pairs.width, 0);
   EXPECT_EQ(pairs.bytes(), 0);
 }
@@ -86,7 +111,7 @@ TEST(PairColumns, OfNoElementsAreNone) {
 TEST(PairColumns, HoldEachIncidenceOnce) {
   const TestMap<> edges = random_map(5000, 2, 1700, 1.0, false, 3);
   const InverseMap inverse = inverse_of_all(edges);
-  const PairColumns pairs = pair_columns(inverse, *edges.table, 0, 3);
+  const PairColumns pairs = pair_columns(inverse, *edges.table, {}, 3);
   for (std::int64_t row = 0; row < pairs.n_rows; ++row) {
     const std::int64_t first = inverse.offset[static_cast<std::size_t>(row)];
     const std::int64_t n = inverse.offset[static_cast<std::size_t>(row + 1)] - first;
@@ -103,7 +128,7 @@ TEST(PairColumns, HoldEachIncidenceOnce) {
 
 TEST(PairColumns, AreNotOfOtherMaps) {
   const TestMap<> triangles({0, 1, 2}, 3, 3);
-  EXPECT_THROW((void)pair_columns(inverse_of_all(triangles), *triangles.table, 0, 1),
+  EXPECT_THROW((void)pair_columns(inverse_of_all(triangles), *triangles.table, {}, 1),
                InternalError);
 }
 
@@ -112,7 +137,7 @@ TEST(ComposedPairs, LeadWhereTheElementsDo) {
   const TestMap<> nodes = random_map(4000, 3, 900, 1.0, true, 5);
   const InverseMap inverse = inverse_of_all(edges);
   for (const int index_bytes : {4, 8}) {
-    const IndexArray found = compose(*nodes.table, inverse, 0, index_bytes, 3);
+    const IndexArray found = compose(*nodes.table, inverse, {}, index_bytes, 3);
     EXPECT_EQ(bytes_of(found), inverse.degree_max * inverse.n_rows * 3 * index_bytes);
     for (std::int64_t row = 0; row < inverse.n_rows; ++row) {
       const std::int64_t first = inverse.offset[static_cast<std::size_t>(row)];
@@ -130,7 +155,7 @@ TEST(ComposedPairs, LeadWhereTheElementsDo) {
 TEST(ComposedPairs, NeedRowsForAllElements) {
   const TestMap<> edges({0, 1, 2, 1}, 2, 3);
   const TestMap<> shorter({0}, 1, 3);
-  EXPECT_THROW((void)compose(*shorter.table, inverse_of_all(edges), 0, 4, 1), UsageError);
+  EXPECT_THROW((void)compose(*shorter.table, inverse_of_all(edges), {}, 4, 1), UsageError);
 }
 
 /// Two squares side by side, 0 1 4 3 and 1 2 5 4, with the edge between them, one on each side, and

@@ -73,13 +73,13 @@ TEST(PlanCache, PairsShareTheirInverse) {
   PlanCache cache;
   const auto map = path_map(20);
   const InverseSpec spec = request_of(map.table);
-  const auto pairs = cache.pairs(spec, 0, 1);
-  EXPECT_EQ(cache.pairs(spec, 0, 2), pairs);
+  const auto pairs = cache.pairs(spec, {}, 1);
+  EXPECT_EQ(cache.pairs(spec, {}, 2), pairs);
   EXPECT_EQ(cache.statistics().n_plans, 2);
-  EXPECT_NE(cache.pairs(spec, 4, 1), pairs);
-  const auto rows = cache.composed_pairs(map.table, spec, 0, 4, 1);
-  EXPECT_EQ(cache.composed_pairs(map.table, spec, 0, 4, 2), rows);
-  EXPECT_NE(cache.composed_pairs(map.table, spec, 4, 4, 1), rows);
+  EXPECT_NE(cache.pairs(spec, {.width = 4, .lanes = 0}, 1), pairs);
+  const auto rows = cache.composed_pairs(map.table, spec, {}, 4, 1);
+  EXPECT_EQ(cache.composed_pairs(map.table, spec, {}, 4, 2), rows);
+  EXPECT_NE(cache.composed_pairs(map.table, spec, {.width = 4, .lanes = 0}, 4, 1), rows);
   EXPECT_EQ(cache.statistics().n_plans, 5);
 }
 

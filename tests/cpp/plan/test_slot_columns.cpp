@@ -222,5 +222,17 @@ TEST(SlotColumns, AskForTheRightOrderAndLanes) {
   EXPECT_THROW((void)slot_columns(invert(spec, 1), {4}, 1), UsageError);
 }
 
+TEST(SlotColumns, InOrderRepeatTheLastRow) {
+  const TestMap<> ends({0, 1, 2, 2, 2}, 1, 3);
+  const InverseMap inverse = invert(sorted_by_slot({ends.table}), 1);
+  const SlotColumns columns = slot_columns_in_order(inverse, 2, 3);
+  EXPECT_EQ(columns.column_offset, (std::vector<std::int64_t>{0, 1, 4}));
+  EXPECT_EQ(testing::widen(columns.elements), (std::vector<std::int64_t>{0, 1, 2, 2, 3, 3, 4, 4}));
+  EXPECT_THROW((void)slot_columns_in_order(inverse, 0, 1), UsageError);
+  InverseSpec touched = sorted_by_slot({ends.table});
+  touched.touched_only = true;
+  EXPECT_THROW((void)slot_columns_in_order(invert(touched, 1), 2, 1), UsageError);
+}
+
 }  // namespace
 }  // namespace op2::plan
