@@ -74,7 +74,8 @@ class BySlotLoop {
     abi::ColumnsPlan plan{
         .inversion = {columns_.front().incidence.maps, /*all_targets=*/loop_.members.size() > 1},
         .lanes = lanes_,
-        .composed = {{}, options.widths.target_bytes}};
+        .composed = {{}, options.widths.target_bytes},
+        .are_pairs = false};
     add_composed(plan);
     add_further(plan, inverted);
     builder_.module().plan = std::move(plan);

@@ -119,7 +119,7 @@ TEST(InvertBySlot, RowsOfMatricesAreAddedToBySidesWithAnIncidence) {
 }
 
 /// Edges between cells, which read their nodes.
-ir::Loop neighbour_loop(testing::NamedArg extra) {
+ir::Loop face_loop(testing::NamedArg extra) {
   std::vector<ir::MapRef> maps = testing::edges_to_nodes();
   maps.push_back(maps.front());
   return make_loop({indirect("x", Access::read, 1), indirect("q", Access::read, 0, 2),
@@ -128,7 +128,7 @@ ir::Loop neighbour_loop(testing::NamedArg extra) {
 }
 
 TEST(InvertBySlot, PairsLoadTheTargetsOwnRowsOnce) {
-  const kir::Module module = by_slot(neighbour_loop(testing::global_read("g")), threads, 4, true);
+  const kir::Module module = by_slot(face_loop(testing::global_read("g")), threads, 4, true);
   const abi::ColumnsPlan plan{
       .inversion = {{0}, true}, .lanes = 4, .composed = {{1}, 4}, .are_pairs = true};
   EXPECT_EQ(module.plan, kir::PlanSpec(plan));
@@ -155,7 +155,7 @@ TEST(InvertBySlot, PairsLoadTheTargetsOwnRowsOnce) {
 
 TEST(InvertBySlot, PairsNeedElementsWithoutValuesOfTheirOwn) {
   const auto is_possible = [](testing::NamedArg extra, const Facts& facts = threads) {
-    const ir::Group group = ir::inverted(neighbour_loop(std::move(extra)));
+    const ir::Group group = ir::inverted(face_loop(std::move(extra)));
     std::vector<MapFacts> maps = testing::no_facts(group);
     for (MapFacts& map : maps) map.has_negative = false;
     return visits_pairs_on_lanes({group, Strategy::owner, facts, maps, on(4)});
