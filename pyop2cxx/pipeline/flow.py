@@ -180,24 +180,14 @@ def choose(request: Request, *, asks_store: bool = True) -> Choice:
 
     # drop the deciding facts: equal texts have equal keys on meshes of any size and order
     options = request.options.summing(strategy == "atomic" and _core.sums_targets(*about))
-    options.by_pairs = strategy == "owner" and may_visit_pairs(request)
-    options, why_lanes = lanes(options)
-    if options.by_pairs and options.lanes < 2:
-        options.by_pairs = False
-        options, why_lanes = lanes(options)
+    by_targets = strategy == "owner"
+    options, why_lanes = _with_columns(request, options, lanes) if by_targets else lanes(options)
     if options.lanes > 0 and _wants_gathers(request) and gather_bytes == 0:
         raise UnsupportedError(
             f"par_loop '{request.name}': option 'hardware_gathers' needs AVX2 or AVX-512, but the "
             "C compiler makes no such code for this machine, or its target is not known "
             "(static=True, or -m flags in 'cflags'); turn the option off, or pass lanes=0"
         )
-    if options.by_pairs:
-        why_lanes += "; a target in each, whose elements lead to neighbours in columns"
-    elif strategy == "owner" and options.lanes > 1:
-        why_walk = _choose_columns(request, options)
-        if not options.by_slot:  # lighter kernels gain nothing then
-            options, why_lanes = lanes(options)
-        why_lanes += f"; {why_walk}"
     why_lanes = why_lanes if level == "rule" else "measured"
     corners = _corners(request, strategy, options)
     options.corners = [(one.of_elements, one.of_targets) for one in corners if not one.why_not]
@@ -272,6 +262,27 @@ def why_not_on_lanes(lanes: int, strategy: str, request: Request) -> str:
         list(request.map_facts),
         request.options,
     )
+
+
+def _with_columns(
+    request: Request,
+    options: _core.LoweringOptions,
+    lanes: Callable[[_core.LoweringOptions], tuple[_core.LoweringOptions, str]],
+) -> tuple[_core.LoweringOptions, str]:
+    """Choose lanes for targets, and how incidences are visited."""
+    options.by_pairs = may_visit_pairs(request)
+    options, why = lanes(options)
+    if options.by_pairs and options.lanes > 1:
+        return options, f"{why}; a target in each, whose elements lead to neighbours in columns"
+    if options.by_pairs:
+        options.by_pairs = False
+        options, why = lanes(options)
+    if options.lanes > 1:
+        why_walk = _choose_columns(request, options)
+        if not options.by_slot:  # lighter kernels gain nothing then
+            options, why = lanes(options)
+        why += f"; {why_walk}"
+    return options, why
 
 
 def may_visit_pairs(request: Request, *, is_covered: bool | None = None) -> bool:
