@@ -44,7 +44,7 @@ _PACKAGES = ("fenics-ufl", "fenics-basix", "fenics-ffcx")
 FFCX = "0.11"
 """The version of FFCx whose parts are called here; the extra ``fem`` installs it."""
 _WANTED = f"pyop2cxx is written for FFCx {FFCX}: pip install 'pyop2cxx[fem]'"
-_LAYOUT = 7
+_LAYOUT = 8
 """Of what is kept on disk; to be raised when it changes."""
 
 
@@ -122,7 +122,8 @@ def compile_form(
         The integrals: over cells, then over exterior, then over interior facets.
 
     Raises:
-        UsageError: Not a form, or refused by FFCx; or the name is no identifier of C.
+        UsageError: Not a form, refused by FFCx, or with a number that is NaN or infinite; or the
+            name is no identifier of C.
         DataTypeError: There is no such dtype of forms.
         UnsupportedError: An integral is over points or ridges.
         MissingExtraError: FFCx is not installed.
@@ -153,6 +154,7 @@ def compile_form(
     key = ("ffcx", _LAYOUT, signature, scalar.name, given, _versions())
 
     def write() -> bytes:
+        _check_numbers(form)
         with waiting(f"FFCx: compiling form {name or 'of rank ' + str(len(form.arguments()))}"):
             return json.dumps(_written(form, scalar, given)).encode()
 
@@ -162,6 +164,23 @@ def compile_form(
     )
     described = json.loads(made)
     return [_integral(d, scalar, _named(called, i, described)) for i, d in enumerate(described)]
+
+
+def _check_numbers(form: Any) -> None:
+    """Refuse literal numbers without a text in C, such as the result of a division by zero.
+
+    Raises:
+        UsageError: A number of the form is NaN or infinite.
+    """
+    for integral in form.integrals():
+        for part in ufl.corealg.traversal.unique_pre_traversal(integral.integrand()):
+            if isinstance(part, ufl.constantvalue.ScalarValue) and not np.isfinite(part.value()):
+                raise UsageError(
+                    f"compile_form: the {integral.integral_type()} integral over subdomain "
+                    f"{integral.subdomain_id()} has the number {part.value()}; numbers of a form "
+                    "are finite. Mend where it is computed; a number that changes later is a "
+                    "fem.Constant"
+                )
 
 
 @cache

@@ -210,6 +210,17 @@ def test_what_cannot_be_compiled_is_refused(mesh):
         fem.compile_form(v * v * ufl.dx)
 
 
+@pytest.mark.parametrize("number", [np.nan, -np.inf, complex(1, np.nan)])
+def test_numbers_without_a_text_in_c_are_refused(mesh, number):
+    v = ufl.TestFunction(fem.FunctionSpace(mesh, ("P", 1)))
+    form = ufl.conj(v) * ufl.dx + (1 + number) * ufl.conj(v) * ufl.ds(3)
+    with pytest.raises(
+        UsageError, match=r"exterior_facet integral over subdomain \(?3.* number .*(nan|inf)"
+    ):
+        fem.compile_form(form, "complex128")
+    assert fem.compile_form(ufl.conj(v) * ufl.ds(3), "complex128")
+
+
 # Spaces
 
 
