@@ -20,7 +20,8 @@ from pyop2cxx.exceptions import (  # noqa: E402
     UnsupportedError,
     UsageError,
 )
-from pyop2cxx.fem.multigrid import Multigrid, _diagonal  # noqa: E402
+from pyop2cxx.fem import multigrid  # noqa: E402
+from pyop2cxx.fem.multigrid import Level, Multigrid, _diagonal  # noqa: E402
 from pyop2cxx.mesh import Mesh, cube_mesh, square_mesh  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("exits")
@@ -117,6 +118,61 @@ def test_functions_and_conditions_are_followed() -> None:
     problem.check(15)
     problem.bcs.append(fem.DirichletBC(problem.V, 0.0, np.array([problem.V.size - 1])))
     problem.check(25)  # a single dof inside of a cell
+
+
+def test_levels_are_set_up_again_only_for_new_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_made: list[int] = []
+    plain = Level.make_smoother
+
+    def counted(self: Level, **options: Any) -> None:
+        n_made.append(1)
+        plain(self, **options)
+
+    monkeypatch.setattr(Level, "make_smoother", counted)
+    problem = Problem(square_mesh(4, cell="quadrilateral"), ("Q", 2))
+    problem.check(15)
+    assert len(n_made) == 2
+    problem.check(15)
+    assert len(n_made) == 2
+    view = problem.k.dat.data
+    view[:] = 3.0
+    problem.check(15)
+    assert len(n_made) == 4
+    view[:] = 4.0  # without a word to the Dat
+    problem.check(15)
+    assert len(n_made) == 6
+    del view
+    x = problem.V.mesh.coordinates
+    x.data[:] *= 1.5
+    problem.check(15)
+    assert len(n_made) == 8
+
+
+def test_many_steps_are_replaced_by_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multigrid, "MOST_STEPS", 2)
+    problem = Problem(square_mesh(4, cell="quadrilateral"), ("Q", 3))
+    problem.check(15)
+    fem.interpolate(lambda x: 1 + 1e4 * x[1], problem.k)
+    problem.check(15, tolerance=1e-8)
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_eigenvalues_are_those_of_the_scaled_matrix(n: int) -> None:
+    problem = Problem(square_mesh(n, cell="quadrilateral"), ("Q", 2))
+    levels = Multigrid(fem.Form(problem.a), problem.bcs).levels
+    for level in levels:
+        level.make_smoother(is_lowest=level is levels[-1])
+    matrix = fem.assemble(levels[-1].form, levels[-1].bcs).values
+    exact = np.linalg.eigvals(matrix / np.diag(matrix)[:, None]).real
+    smallest, largest = levels[-1]._eigenvalues(200)
+    assert smallest == pytest.approx(exact.min(), rel=0.02)
+    assert largest == pytest.approx(exact.max(), rel=0.02)
+    b = levels[-1].right.dat
+    b.data[:] = np.random.default_rng(n).random(b.data.shape)
+    solved = np.linalg.solve(matrix, b.data_ro)
+    levels[-1].smooth(from_zero=True)
+    error = levels[-1].found.values - solved
+    assert 0 < error @ matrix @ error <= (multigrid.LOWEST * 1.2) ** 2 * (solved @ matrix @ solved)
 
 
 class TestRefusals:
