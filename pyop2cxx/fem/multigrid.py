@@ -399,17 +399,18 @@ def _conjugate_gradients(
             return ended
         precondition(r, z)
         now = float(np.real(r.inner(z)))
-        turn = now / last if last else 0.0
-        p *= turn
-        p += z
+        if last:
+            ended.turns.append(now / last)
+            p *= now / last
+            p += z
+        else:
+            z.copy(p)
         operator(p, q)
         curvature = float(np.real(p.inner(q)))
         if not (now > 0 and curvature > 0):
             is_finite = np.isfinite(now) and np.isfinite(curvature)
             ended.reason = "DIVERGED_INDEFINITE_MAT" if is_finite else "DIVERGED_NANORINF"
             return ended
-        if last:
-            ended.turns.append(turn)
         ended.lengths.append(now / curvature)
         u.axpy(now / curvature, p)
         r.axpy(-now / curvature, q)
