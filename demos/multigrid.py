@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cubic elements on hexahedra without their matrix: -div k grad u = f, by p-multigrid.
 
-Conjugate gradients with a cycle of p-multigrid: the operators of degrees 3 and 1 and their smoothers
-are loops, and no matrix is made. The error has to fall with order 4.
+Conjugate gradients with a cycle of p-multigrid: the operators of degrees 3 and 1 and their
+smoothers are loops, and no matrix is made. The error has to fall with order 4.
 """
 
 from __future__ import annotations
