@@ -41,9 +41,11 @@ class Stage:
     Args:
         mesh: The cells and their edges.
         n_walls: Boundary edges, at random cells.
+        strategy: Of the fluxes.
     """
 
-    def __init__(self, mesh: Sided, n_walls: int = 3) -> None:
+    def __init__(self, mesh: Sided, n_walls: int = 3, strategy: str | None = "owner") -> None:
+        self.strategy = strategy
         rng = np.random.default_rng(mesh.seed)
         self.mesh, cells, n = mesh, mesh.q.dataset.set, min(n_walls, mesh.q.dataset.set.size)
         walls = op2.Set(n, "walls")
@@ -58,7 +60,7 @@ class Stage:
         x, r, walls = mesh.x, mesh.r, self.behind.iterset
         for old, new in ((mesh.q, mesh.p), (mesh.p, mesh.q)):
             flux = (x(op2.READ, mesh.e2n), old(op2.READ, mesh.e2c), r(op2.INC, mesh.e2c))
-            op2.par_loop(heavy(FLUX), mesh.e2n.iterset, *flux)
+            op2.par_loop(heavy(FLUX), mesh.e2n.iterset, *flux, strategy=self.strategy)
             at_wall = (old(op2.READ, self.behind), r(op2.INC, self.behind), self.w(op2.READ))
             op2.par_loop(WALL, walls, *at_wall)
             step = (x(op2.READ, mesh.c2n), r(op2.RW), old(op2.READ), new(op2.WRITE))
@@ -71,7 +73,7 @@ class Stage:
         return (*(dat.data_ro.copy() for dat in made), self.norm.data_ro.copy())
 
 
-def compared(backend: str, n_walls: int = 3, **mesh: int) -> Report:
+def compared(backend: str, n_walls: int = 3, strategy: str | None = "owner", **mesh: int) -> Report:
     """Run two blocks, compare with single loops, and return the report."""
     record_all_blocks()
     with op2.backend("sequential"):
@@ -80,7 +82,7 @@ def compared(backend: str, n_walls: int = 3, **mesh: int) -> Report:
         eager.run()
         expected = eager.values()
     with op2.backend(backend):
-        lazy = Stage(Sided(**mesh), n_walls)
+        lazy = Stage(Sided(**mesh), n_walls, strategy)
         for _ in range(2):
             with op2.chain() as chain:
                 lazy.run()
@@ -97,6 +99,14 @@ def test_both_cells_of_an_edge_compute_its_flux(backend: str) -> None:
     assert len(steps) == 2
     assert all(len(step.inverted) == 2 for step in steps)
     assert steps[0].lanes > 1
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_many_threads_compute_both_sides_without_being_asked(threads: int) -> None:
+    op2.init(backend="openmp", threads=threads)
+    report = str(compared("openmp", strategy=None, n=9))
+    assert (COLUMNS in report) == (threads == 4)
+    assert ("from 4 threads on, and here are 2" in report) == (threads == 2)
 
 
 @on_processors
