@@ -12,7 +12,7 @@ import numpy as np
 
 from pyop2cxx.base.arrays import plain_array
 from pyop2cxx.data.dats import Dat
-from pyop2cxx.exceptions import IndexValueError, UnsupportedError, UsageError
+from pyop2cxx.exceptions import DataValueError, IndexValueError, UnsupportedError, UsageError
 from pyop2cxx.fem import cells as reference
 from pyop2cxx.fem._packages import basix, elements, ufl
 from pyop2cxx.mesh.cells import reference_cell
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 FIRST_NAMED = 1 << 20
 """What stands in forms for the first tag that has a name; those below are numbers themselves."""
 
+_AROUND = {"quadrilateral": (0, 1, 3, 2), "hexahedron": (0, 1, 3, 2, 4, 5, 7, 6)}
+"""Tensor order of the vertices of cells that are given around their faces, as by Gmsh and VTK."""
+_PART = 1 << 15
+"""Cells that are checked at a time."""
 _MOST_FORMS = 32
 """Of expressions, that are kept for a mesh."""
 
@@ -161,6 +165,7 @@ class Domain:
         self.stand_ins: dict[Any, Any] = {}
         self.lock = RLock()
         self._entities: dict[int, tuple[Array, int]] = {}
+        self._refuse_tangled()
 
     def __repr__(self) -> str:
         return f"<Domain of {self.mesh!r}>"
@@ -208,6 +213,34 @@ class Domain:
     def ufl_id(self) -> int:
         """Return the number that identifies a mesh in UFL."""
         return self.mesh.cells.uid
+
+    def _refuse_tangled(self) -> None:
+        """Refuse quadrilaterals and hexahedra whose Jacobian changes its sign between vertices.
+
+        Raises:
+            DataValueError: A cell is tangled, or has its vertices in another order.
+        """
+        around = _AROUND.get(self.cell_type)
+        if around is None or self.gdim - self.tdim > 1:
+            return
+        corners = self._geometry.points[: len(around)]
+        found = self.mesh.cell_vertices.computed_values
+        for start in range(0, len(found), _PART):
+            bad = _tangled(self.jacobians(corners, slice(start, start + _PART)))
+            if not bad.size:
+                continue
+            cell = start + int(bad[0])
+            there = slice(cell, cell + 1)
+            hint = "move its vertices"
+            if not _tangled(self.jacobians(corners, there, around)).size:
+                hint = (
+                    "its vertices go around the cell; give them in tensor order, "
+                    f"cells[:, {[*around]}]"
+                )
+            raise DataValueError(
+                f"pyop2cxx.fem: cell {cell} of {self.mesh!r}, with vertices "
+                f"{found[cell].tolist()}, is turned inside out at some of its vertices: {hint}"
+            )
 
     def _sorted_places(self) -> Array | None:
         """Return each vertex's place in ascending order, of simplices; None if all are sorted."""
@@ -456,17 +489,23 @@ class Domain:
         found: Array = np.einsum("qv,cvd->cqd", values, where)
         return found
 
-    def jacobians(self, points: Array) -> Array:
+    def jacobians(
+        self, points: Array, cells: slice = slice(None), order: Sequence[int] = ()
+    ) -> Array:
         """Return derivatives of the map from the reference cell at points of each cell.
 
         Args:
             points: Shape (n, tdim).
+            cells: The cells.
+            order: Of the vertices, if other than in the mesh.
 
         Returns:
             Shape (n_cells, n, gdim, tdim).
         """
         slopes = self._geometry.tabulate(1, points)[1:, :, :, 0]
-        where = points_of(self.mesh.coordinates)[self.cell_nodes.computed_values]
+        nodes = self.cell_nodes.computed_values[cells]
+        nodes = np.concatenate([nodes[:, list(order)], nodes[:, len(order) :]], axis=1)
+        where = points_of(self.mesh.coordinates)[nodes]
         found: Array = np.einsum("tqv,cvd->cqdt", slopes, where)
         return found
 
@@ -476,6 +515,24 @@ class Domain:
         return basix.create_element(
             basix.ElementFamily.P, cell, self.degree, basix.LagrangeVariant.gll_warped
         )
+
+
+def _tangled(jacobians: Array) -> Array:
+    """Return the cells with volumes of both signs; on surfaces normals are compared.
+
+    Args:
+        jacobians: Shape (n_cells, n, gdim, tdim).
+    """
+    columns = np.moveaxis(jacobians, (2, 3), (1, 0))  # np.linalg.det takes ten times as long
+    if jacobians.shape[2] == 2:
+        (a, b), (c, d) = columns
+        volumes = a * d - b * c
+    else:
+        normals = np.cross(columns[0], columns[1], axis=0)
+        volumes = np.sum(normals * (columns[2] if len(columns) > 2 else normals[..., :1]), axis=0)
+    least, most = volumes.min(axis=1), volumes.max(axis=1)
+    rounding = 1e-10 * np.maximum(-least, most)
+    return np.flatnonzero((least < -rounding) & (most > rounding))
 
 
 class _Key:

@@ -221,6 +221,43 @@ def test_numbers_without_a_text_in_c_are_refused(mesh, number):
     assert fem.compile_form(ufl.conj(v) * ufl.ds(3), "complex128")
 
 
+# Tangled cells
+
+
+def _box(cell: str) -> np.ndarray:
+    dim = DIMS[cell]
+    return np.array([[n >> d & 1 for d in range(dim)] for n in range(2**dim)], float)
+
+
+@pytest.mark.parametrize("gdim", [2, 3])
+@pytest.mark.parametrize("cell", ["quadrilateral", "hexahedron"])
+def test_vertices_that_go_around_a_cell_are_named(cell, gdim):
+    x = _box(cell)
+    if x.shape[1] < gdim:
+        x = np.column_stack([x, x[:, 0] * x[:, 1]])
+    tensor = np.arange(len(x))
+    order = [0, 1, 3, 2, 4, 5, 7, 6][: len(x)]
+    twice = np.concatenate([x, x + 5.0])
+    rows = np.array([tensor, tensor[order] + len(x)])
+    with pytest.raises(DataValueError, match=r"cell 1 of .* tensor order, cells\[:, \[0, 1, 3, 2"):
+        fem.FunctionSpace(Mesh.from_arrays(cell, twice, rows), ("Q", 1))
+    fem.FunctionSpace(Mesh.from_arrays(cell, twice, [tensor, tensor + len(x)]), ("Q", 1))
+
+
+@pytest.mark.parametrize("cell", ["quadrilateral", "hexahedron"])
+def test_cells_are_mirrored_or_collapsed_but_not_tangled(cell):
+    x = _box(cell)
+    rows = np.arange(len(x))[None]
+    fem.FunctionSpace(Mesh.from_arrays(cell, x * [-1, *[1] * (x.shape[1] - 1)], rows), ("Q", 1))
+    collapsed = x.copy()
+    collapsed[1] = collapsed[0]
+    fem.FunctionSpace(Mesh.from_arrays(cell, collapsed, rows), ("Q", 1))
+    tangled = x.copy()
+    tangled[-1] = -0.5
+    with pytest.raises(DataValueError, match="inside out at some of its vertices: move"):
+        fem.FunctionSpace(Mesh.from_arrays(cell, tangled, rows), ("Q", 1))
+
+
 # Spaces
 
 
