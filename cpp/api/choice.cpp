@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -133,6 +134,21 @@ std::string why_unsuited(const CompiledLoop& compiled, const exec::Executable& e
   return fmt::format("a row of a matrix is longer than positions of {} bytes count", width);
 }
 
+/// The measurement for a loop, and code of the measured way moved to the front.
+std::optional<TunedAnswer> put_measured_first(std::vector<const CompiledLoop*>& codes,
+                                              const Target& target, const Visited& visited) {
+  if (target.tuned == nullptr || target.tuned->is_empty()) return {};
+  const std::string device = target.info == nullptr ? processor_name() : target.info->name;
+  const auto known =
+      target.tuned->find(target.backend, device, codes.front()->key, visited.n_items());
+  if (!known) return {};
+  const auto is_measured = [&known](const CompiledLoop* one) {
+    return one->way == known->entry->way;
+  };
+  std::stable_partition(codes.begin(), codes.end(), is_measured);
+  return known;
+}
+
 void check_float64(const exec::Executable& executable, const runtime::DeviceInfo& info) {
   const bool needs_it = std::ranges::any_of(executable.data, [](const exec::DataUse& use) {
     return use.seen == DType::float64 || use.seen == DType::complex128;
@@ -148,7 +164,9 @@ void check_float64(const exec::Executable& executable, const runtime::DeviceInfo
 Chosen chosen(const LoopText& text, const Target& target, const Arguments& objects,
               const Visited& visited) {
   Chosen found{};
-  for (const CompiledLoop* one : compiled_for(text, target)) {
+  std::vector<const CompiledLoop*> codes = compiled_for(text, target);
+  const std::optional<TunedAnswer> known = put_measured_first(codes, target, visited);
+  for (const CompiledLoop* one : codes) {
     found.compiled = one;
     found.executable = exec::read_executable(one->executable);
     found.executable->launch = one->launch;
@@ -157,6 +175,11 @@ Chosen chosen(const LoopText& text, const Target& target, const Arguments& objec
     found.rejected.push_back(std::move(why));
   }
   if (target.info != nullptr) check_float64(*found.executable, *target.info);
+  if (known && found.compiled->way == known->entry->way) {
+    found.measured =
+        fmt::format("measured ({}): {:.1f} us, {:.1f} us by the rules: {}", known->level,
+                    known->entry->us, known->entry->rule_us, known->entry->way);
+  }
   return found;
 }
 

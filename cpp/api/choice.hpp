@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/loops.hpp"
+#include "api/tuned.hpp"
 #include "base/tuning.hpp"
 #include "exec/executable.hpp"
 #include "runtime/device.hpp"
@@ -17,6 +18,7 @@ namespace op2::api {
 struct Target {
   std::string backend;
   const runtime::DeviceInfo* info = nullptr;  ///< null: the host
+  std::shared_ptr<const Tuned> tuned = {};    ///< measured choices; null: none
 };
 
 /// @brief Code for a loop, with its runner, without the launch on a device.
@@ -24,9 +26,11 @@ struct Chosen {
   const CompiledLoop* compiled;
   std::shared_ptr<exec::Executable> executable;
   std::vector<std::string> rejected = {};  ///< why earlier code does not suit the mesh
+  std::string measured = {};               ///< the measurement that chose the code; empty: none
 };
 
 /// @brief The first code that suits the mesh; if none does, the last, with the fewest assumptions.
+/// Code of the measured fastest way comes first.
 /// @throws UnsupportedError if there is none for the backend or the device.
 [[nodiscard]] Chosen chosen(const LoopText& text, const Target& target, const Arguments& objects,
                             const Visited& visited);

@@ -238,6 +238,7 @@ void prepare(LoopState& loop, Chosen code, const std::shared_ptr<runtime::Device
     MetLoops& known = all.met[{loop.text.name, code.compiled->backend, code.executable->strategy}];
     if (!known.timing) known.timing = std::make_shared<runtime::Timing>(all.coherence->trace());
     known.rejected.insert(code.rejected.begin(), code.rejected.end());
+    if (!code.measured.empty()) known.measured.insert(code.measured);
     timing = known.timing;
   }
   loop.uses = code.executable->data;
@@ -271,6 +272,7 @@ Loop made_loop(const LoopText& text, const Visited& visited, Arguments arguments
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
     loop->target.backend = all.options.backend;
+    loop->target.tuned = all.tuned;
     loop->mirror = all.mirror;
     loop->n_threads = n_threads_of(all.options);
   }

@@ -55,6 +55,8 @@ struct CompiledLoop {
   bool for_processor = false;      ///< of a device: a processor; else a GPU
   bool padded = false;             ///< pays where targets have similar numbers of elements
   int index_bytes = 8;             ///< of all index arithmetic
+  const char* key = "";            ///< of the loop's measurements, see Tuned; empty: none
+  const char* way = "";            ///< strategy, lanes and numbers, as measurements word them
 };
 
 /// @brief The kind of columns visited by a loop.

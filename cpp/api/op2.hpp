@@ -33,6 +33,9 @@ struct Options {
   std::string device = {};    ///< number, or a part of the name; empty: the first GPU
   std::string platform = {};  ///< a part of the name; empty: any
   int device_memory = 0;      ///< megabytes that this process may take on devices; 0: all
+  /// A file of measured choices, or a folder of files, such as `tuned` in the folder of
+  /// `build --tuned`; empty: none. A problem with a file is a line of report().
+  std::string tuned = {};
 };
 
 /// @brief Set the options of all loops made from now on; opens the device, if the backend has one.

@@ -26,7 +26,9 @@ Report report() {
     row.plan_seconds = nano * static_cast<double>(timing.plan_nanoseconds);
     row.n_bytes = timing.useful_bytes;
     row.rejected.assign(met.rejected.begin(), met.rejected.end());
+    row.measured.assign(met.measured.begin(), met.measured.end());
   }
+  if (all.tuned) made.problems = all.tuned->problems();
   return made;
 }
 
@@ -56,7 +58,9 @@ std::string Report::text() const {
     for (const std::string& why : loops[r - 1].rejected) {
       out += fmt::format("\n  not another form: {}", why);
     }
+    for (const std::string& how : loops[r - 1].measured) out += fmt::format("\n  {}", how);
   }
+  for (const std::string& line : problems) out += fmt::format("\n{}", line);
   return out;
 }
 

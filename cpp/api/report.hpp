@@ -20,11 +20,15 @@ struct LoopReport {
   /// Why compiled forms before this did not suit the mesh, such as "Map 'to' leads to an entity
   /// twice"; empty: the first was taken.
   std::vector<std::string> rejected = {};
+  /// Measurements that chose the code, such as "measured (exact): 2.0 us, 6.0 us by the rules:
+  /// block, 4 lanes"; empty: the order of the program.
+  std::vector<std::string> measured = {};
 };
 
 /// @brief All loops made so far, by name, backend and strategy.
 struct Report {
   std::vector<LoopReport> loops;
+  std::vector<std::string> problems = {};  ///< files of measured choices that are not used
 
   /// @brief A table, a line for each.
   [[nodiscard]] std::string text() const;

@@ -98,6 +98,7 @@ void init(const Options& options) {
         fmt::format("init: device_memory must be 0 or more, got {}", options.device_memory));
   }
   auto mirror = api::mirror_of(options);
+  auto tuned = options.tuned.empty() ? nullptr : std::make_shared<const api::Tuned>(options.tuned);
   api::Shared& all = api::shared();
   const std::lock_guard lock(all.mutex);
   all.coherence->n_threads = api::n_threads_of(options);
@@ -107,6 +108,7 @@ void init(const Options& options) {
     if (one) one->device()->limit_memory(megabyte * options.device_memory);
   }
   all.mirror = std::move(mirror);
+  all.tuned = std::move(tuned);
 }
 
 void finish() {

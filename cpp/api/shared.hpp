@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/loops.hpp"
+#include "api/tuned.hpp"
 #include "exec/program.hpp"
 #include "mesh/coherence.hpp"
 #include "plan/plan_cache.hpp"
@@ -23,6 +24,7 @@ namespace op2::api {
 struct MetLoops {
   std::shared_ptr<runtime::Timing> timing;
   std::set<std::string> rejected = {};  ///< why other compiled forms did not suit the mesh
+  std::set<std::string> measured = {};  ///< measurements that chose the code
 };
 
 /// @brief Data shared by all loops of the process.
@@ -33,6 +35,7 @@ struct Shared {
   std::mutex mutex;  // guards the members below
   Options options;
   std::shared_ptr<runtime::DeviceMirror> mirror;  ///< of the options' device; null: the host
+  std::shared_ptr<const Tuned> tuned;             ///< of the options' folder; null: none
   /// By name; the vendor of the devices, null for the host.
   std::map<std::string, const runtime::DeviceVendor*> backends = {{"sequential", nullptr},
                                                                   {"openmp", nullptr}};

@@ -320,12 +320,13 @@ def _code(code: Compiled) -> dict[str, Any]:
         f"{{{json.dumps(target or code.options)}, {symbol}, sizeof {symbol}}}"
         for target, symbol in code.images
     )
+    measured = f", {json.dumps(code.key)}, {json.dumps(code.way)}" if code.key else ""
     return {
         "backend": code.backend,
         "symbol": "nullptr" if images else code.symbol,
-        "device": f"{{{images}}}, {json.dumps(code.for_processor)}, {json.dumps(code.padded)}, "
-        f"{code.wide_bytes}"
-        if images
+        "rest": f"{{{images}}}, {json.dumps(code.for_processor)}, {json.dumps(code.padded)}, "
+        f"{code.wide_bytes}{measured}"
+        if images or measured
         else "",
         "executable": json.dumps(code.executable),
         "block_size": code.block_size,

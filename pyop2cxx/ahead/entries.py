@@ -30,7 +30,7 @@ from pyop2cxx.pipeline.covering import general
 from pyop2cxx.pipeline.nearest import fields_of
 from pyop2cxx.runtime import runtime
 from pyop2cxx.runtime import tuned_file as store
-from pyop2cxx.runtime.tuned import Known
+from pyop2cxx.runtime.tuned import Known, size_of
 from pyop2cxx.tune.measure import decide
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Collected:
         self._gpus = tuple(gpus)
         self._wants_records = records
         self._wants_tuned = tuned
-        self.decisions: dict[tuple[str, str], store.Entry | str] = {}
+        self.decisions: dict[tuple[str, str, int], store.Entry | str] = {}
         self.entries: dict[str, Entry] = {}
         self.refused: list[str] = []
         self._records: dict[object, Record | str] = {}
@@ -144,7 +144,7 @@ class Collected:
     def _decide(self, loop: Any, request: Request) -> None:
         """Take the measurement of a loop on a backend from the store, or measure now."""
         backend = request.backend.name
-        subject = (request.loop.signature(), backend)
+        subject = (request.loop.signature(), backend, size_of(request.n_elements))
         if subject in self.decisions:
             return
         known = flow.known(flow.here(request))
@@ -157,7 +157,7 @@ class Collected:
 
     def measurements(self) -> Iterator[str]:
         """Yield the measurements, and the loops without any."""
-        for (_, backend), found in self.decisions.items():
+        for (_, backend, _), found in self.decisions.items():
             if isinstance(found, store.Entry):
                 times = f"{found.us:.1f} us, and {found.rule_us:.1f} us by the rules"
                 yield f"tuned: '{found.name}' on {backend}: {found.way_text}: {times}"
@@ -183,7 +183,7 @@ class Collected:
     def tuned(self) -> dict[str, str]:
         """Return the files of the store for loaders, by name."""
         found: dict[str, list[store.Entry]] = {}
-        for (_, backend), one in self.decisions.items():
+        for (_, backend, _), one in self.decisions.items():
             if isinstance(one, store.Entry):
                 found.setdefault(backend, []).append(one)
         places = {backend: runtime.engine.tuned.place(backend) for backend in found}
@@ -196,7 +196,8 @@ class Collected:
     def _add(self, loop: Any, request: Request) -> None:
         built = loop.symbolic()
         backend = request.backend.name
-        found = self.decisions.get((request.loop.signature(), backend))
+        size = size_of(request.n_elements)
+        found = self.decisions.get((request.loop.signature(), backend, size))
         if isinstance(found, store.Entry) and found.key == flow.measured_key(request):
             request = (
                 flow.in_way(request, Known(found, "exact")) if flow.is_free(request) else request
@@ -233,6 +234,9 @@ class Collected:
         about = entry.description
         symbol = about.get("symbol") or Path(about["file"]).stem
         compiled = compiled_of(loop, request, symbol, about, entry.targets)
+        if self._wants_tuned:
+            way = store.text_of({**about, "tuning": dict(request.tuning)})
+            compiled = replace(compiled, key=flow.measured_key(request), way=way)
         run = self._records[key]
         return replace(entry, function=function, compiled=compiled, record=run, things=things)
 

@@ -148,6 +148,8 @@ class Compiled:
         for_processor: Whether the code is for devices that are processors.
         padded: Whether columns of incidences are padded.
         wide_bytes: Of index arithmetic on a device.
+        key: Key of the loop's measurements.
+        way: Strategy, lanes and numbers, as measurements word them.
     """
 
     backend: str
@@ -162,6 +164,8 @@ class Compiled:
     for_processor: bool
     padded: bool
     wide_bytes: int
+    key: str = ""
+    way: str = ""
 
 
 def compiled_of(

@@ -184,6 +184,119 @@ def test_damaged_measurements_of_a_table_are_said(built: Path) -> None:
         op2.dispatch.load(library)
 
 
+MAIN = """
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include "heat.hpp"
+#include "api/report.hpp"
+int main(int, char** words) {
+  const int n = std::atoi(words[1]);
+  op2::init({"openmp", 2, "", "", 0, words[2]});
+  op2::Set cells(n, "cells"), edges(n - 1, "edges");
+  std::vector<int> values;
+  for (int i = 0; i < n - 1; ++i) values.insert(values.end(), {i, i + 1});
+  std::vector<double> heats(n), flows(n, 0.0);
+  for (int i = 0; i < n; ++i) heats[i] = i % 7;
+  op2::Map<2> ends(edges, cells, values, "ends");
+  op2::Dat<double> heat(cells, heats, "heat"), flow(cells, flows, "flow");
+  heat::flux(edges, flow, ends, heat)();
+  double sum = 0;
+  for (int i = 0; i < n; ++i) sum += flows[i] * i;
+  const op2::Report found = op2::report();
+  for (const op2::LoopReport& one : found.loops) {
+    std::printf("%s|%.1f|%s", one.strategy.c_str(), sum,
+                one.measured.empty() ? "rule" : one.measured[0].c_str());
+  }
+  for (const std::string& line : found.problems) std::printf("|%s", line.c_str());
+}
+"""
+BUILD = """
+cmake_minimum_required(VERSION 3.16)
+project(tuned_main LANGUAGES C CXX)
+add_subdirectory({lib} loops)
+add_executable(main main.cpp)
+target_link_libraries(main PRIVATE heat::cpp)
+"""
+
+
+def test_a_program_in_cpp_takes_the_way_of_its_size_and_device(built: Path) -> None:
+    """As if 'atomic' had been fastest for few edges, and the other way of the table for many."""
+    if not shutil.which("cmake"):
+        pytest.skip("there is no cmake")
+    source = built / "cpp"
+    source.mkdir()
+    (source / "main.cpp").write_text(MAIN)
+    (source / "CMakeLists.txt").write_text(BUILD.format(lib=built / "lib"))
+    for command in (
+        ["-S", str(source), "-B", str(source / "out"), "-DCMAKE_BUILD_TYPE=Debug"],
+        ["--build", str(source / "out"), "--target", "main", "-j2"],
+    ):
+        done = subprocess.run(["cmake", *command], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    ways = {
+        loop["strategy"]: loop["lanes"]
+        for loop in manifest_of(built / "lib")["loops"]
+        if (loop["backend"], loop["kernel"]) == ("openmp", "flux")
+    }
+    few, many = "atomic", next(one for one in ways if one != "atomic")
+    (known,) = [one for one in read(store_of(built / "lib")).entries if one.name == "flux"]
+    place = read(store_of(built / "lib")).place
+    assert place is not None
+
+    def kept(name: str, device: str, *sizes: tuple[int, str]) -> Path:
+        folder = built / name
+        folder.mkdir(mode=0o700)
+        entries = [
+            replace(
+                known,
+                size=size,
+                way={"strategy": strategy, "lanes": ways[strategy], "tuning": {}},
+                us=2.0,
+                rule_us=6.0,
+            )
+            for size, strategy in sizes
+        ]
+        here = place._replace(device=device)
+        (folder / here.file_name).write_text(written(here, entries))
+        (folder / here.file_name).chmod(0o600)
+        return folder
+
+    def run(n: int, folder: Path) -> list[str]:
+        done = subprocess.run(
+            [str(source / "out" / "main"), str(n), str(folder)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split("|")
+
+    both = kept("both", place.device, (9, few), (13, many))
+    small, large = run(400, both), run(5000, both)
+    assert (small[0], large[0]) == (few, many)
+    assert small[2].startswith(f"measured (exact): 2.0 us, 6.0 us by the rules: {few}")
+    assert large[2].startswith("measured (exact)")
+    assert run(2000, both)[0] in (few, many)
+    far = run(400, kept("far", "A processor of 1979", (9, few)))
+    assert (far[0], far[2][:17]) == (few, "measured (device)")
+    assert run(400, built / "lib" / "tuned")[0] == known.way["strategy"]
+    damaged = kept("cut", place.device, (9, few))
+    (file,) = damaged.iterdir()
+    file.write_text(file.read_text()[:300])
+    strategy, total, how, problem = run(400, damaged)
+    assert how == "rule"
+    assert total == small[1]
+    assert problem.endswith("it is cut short, or no file of this kind")
+    assert strategy
+
+
+def store_of(library: Path) -> Path:
+    """The file of measurements for `openmp`."""
+    (name,) = [one for one in manifest_of(library)["tuned"] if Path(one).name.startswith("openmp")]
+    return library / str(name)
+
+
 def test_the_data_of_the_program_are_as_they_were() -> None:
     cells = op2.Set(100, "cells")
     x, n = op2.Dat(cells, name="x"), op2.Global(1, 0, "int32", name="n")

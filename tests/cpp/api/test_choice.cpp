@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/choice.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "../base/message_of.hpp"
 #include "api/object_states.hpp"
+#include "api/tuned.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "exec/portable.hpp"
 
@@ -86,6 +93,60 @@ TEST_F(ChoiceOfCode, NarrowIndicesHaveToFit) {
   EXPECT_EQ(taken(loop), &loop.compiled[0]);
   loop.slots = 1 << 30;
   EXPECT_EQ(taken(loop), &loop.compiled[1]);
+}
+
+TEST_F(ChoiceOfCode, CodeOfTheMeasuredWayComesFirst) {
+  std::string name = (std::filesystem::temp_directory_path() / "op2_choice_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const auto write = [&name](const std::string& device, const std::string& entries) {
+    const std::string body = fmt::format(
+        R"({{"entries":[{}],"place":{{"backend":"opencl","device":"{}"}}}})", entries, device);
+    const std::string path = name + "/" + device + ".json";
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    std::fputs(fmt::format(R"({{"checksum":"{}",{},"schema":2}})", digest(body),
+                           body.substr(1, body.size() - 2))
+                   .c_str(),
+               file);
+    std::fclose(file);
+    ::chmod(path.c_str(), 0600);
+  };
+  const auto measured = [](int size, const char* strategy) {
+    return fmt::format(R"({{"key":"k","kind":"loop","rule_us":6.0,"size":{},"us":2.0,"way":{{)"
+                       R"("lanes":0,"strategy":"{}","tuning":{{}}}}}})",
+                       size, strategy);
+  };
+  write("T4", measured(3, "atomic") + "," + measured(20, "owner"));
+  write("H200", measured(3, "scratch"));
+  LoopText loop{"gather", {0}, {code(false, false, 4), code(false, false, 4)}};
+  for (CompiledLoop& one : loop.compiled) one.key = "k";
+  loop.compiled[0].way = "owner, 0 lanes";
+  loop.compiled[1].way = "atomic, 0 lanes";
+  loop.compiled.push_back(loop.compiled[0]);
+  loop.compiled[2].way = "scratch, 0 lanes";
+  const auto made_on = [&](const char* device, std::shared_ptr<const Tuned> tuned) {
+    info.name = device;
+    return chosen(loop, {"opencl", &info, std::move(tuned)}, objects, edges);
+  };
+  const auto tuned = std::make_shared<const Tuned>(name);
+  EXPECT_TRUE(tuned->problems().empty());
+  EXPECT_EQ(made_on("T4", nullptr).compiled, &loop.compiled[0]);
+  EXPECT_EQ(made_on("T4", nullptr).measured, "");
+  EXPECT_EQ(made_on("T4", tuned).compiled, &loop.compiled[1]);
+  EXPECT_EQ(made_on("T4", tuned).measured,
+            "measured (exact): 2.0 us, 6.0 us by the rules: atomic, 0 lanes");
+  EXPECT_EQ(made_on("H200", tuned).compiled, &loop.compiled[2]);
+  write("T4", measured(20, "owner"));
+  const auto large = std::make_shared<const Tuned>(name);
+  EXPECT_EQ(made_on("T4", large).compiled, &loop.compiled[0]);
+  EXPECT_TRUE(made_on("T4", large).measured.starts_with("measured (size)"));
+  // code that does not suit the mesh stays behind
+  loop.compiled[1].padded = true;
+  to = {0, 0, 0, 0};
+  map.changed();
+  EXPECT_EQ(made_on("T4", tuned).compiled, &loop.compiled[0]);
+  EXPECT_EQ(made_on("T4", tuned).measured, "");
+  std::filesystem::remove_all(name);
 }
 
 TEST_F(ChoiceOfCode, DevicesWithoutDoublePrecisionAreRefused) {

@@ -25,10 +25,14 @@ TEST(Report, HasARowForEachKindOfLoops) {
   EXPECT_EQ(row->strategy, "colour");
   EXPECT_EQ(row->n_calls, 3);
   EXPECT_DOUBLE_EQ(row->seconds, 0.002);
-  EXPECT_EQ(Report{{*row}}.text(),
+  LoopReport chosen = *row;
+  chosen.measured = {"measured (exact): 2.0 us"};
+  EXPECT_EQ((Report{{chosen}, {"a file is not used"}}.text()),
             "loop      backend  strategy  calls  seconds  plans s  GB/s\n"
             "reported  openmp   colour        3   0.0020   0.0000   2.0\n"
-            "  not another form: Map 'to' leads to an entity twice");
+            "  not another form: Map 'to' leads to an entity twice\n"
+            "  measured (exact): 2.0 us\n"
+            "a file is not used");
 }
 
 }  // namespace

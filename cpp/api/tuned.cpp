@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "api/tuned.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/small_file.hpp"
+#include "base/trust.hpp"
+
+namespace op2::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int tuned_schema = 2;
+
+/// As Python words a way.
+std::string way_of(const Json& way) {
+  std::string out = fmt::format("{}, {} lanes", way.at("strategy").string, way.at("lanes").text);
+  for (const auto& [name, value] : way.at("tuning").members) {
+    out += fmt::format(", {} {}", name, value.text);
+  }
+  return out;
+}
+
+TunedFile parsed_tuned(std::string_view compact) {
+  const Json whole = read_json(compact);
+  if (const Json& schema = whole.at("schema"); schema.text != std::to_string(tuned_schema)) {
+    throw UsageError(
+        fmt::format("it has schema {}; this version reads {}", schema.text, tuned_schema));
+  }
+  const Json& entries = whole.at("entries");
+  const Json& place = whole.at("place");
+  const std::string body = fmt::format(R"({{"entries":{},"place":{}}})", entries.text, place.text);
+  if (digest(body) != whole.at("checksum").string) throw UsageError("its checksum is wrong");
+  TunedFile found{place.at("backend").string, place.at("device").string, {}};
+  for (const Json& one : entries.items) {
+    if (one.at("kind").string != "loop") continue;
+    found.entries.push_back({one.at("key").string, way_of(one.at("way")),
+                             static_cast<int>(one.at("size").number()), one.at("us").number(),
+                             one.at("rule_us").number()});
+  }
+  return found;
+}
+
+}  // namespace
+
+Tuned::Tuned(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  if (fs::is_directory(path, error)) {
+    for (const fs::directory_entry& one : fs::directory_iterator(path, error)) {
+      const bool is_hidden = one.path().filename().string().starts_with('.');
+      if (one.path().extension() == ".json" && !is_hidden) names.push_back(one.path().string());
+    }
+    std::ranges::sort(names);
+  } else {
+    names.push_back(path);
+  }
+  for (const std::string& name : names) add(name);
+  if (names.empty()) {
+    problems_.push_back(fmt::format("there are no tuned choices in '{}'", path));
+  }
+}
+
+void Tuned::add(const std::string& path) {
+  try {
+    const std::string absolute = fs::absolute(path).string();
+    const std::string text = text_of_file(absolute);
+    if (text.empty()) throw UsageError("it cannot be read, or is empty");
+    const std::string why = why_untrusted(absolute, "the file", Trust::provided);
+    if (!why.empty()) throw UsageError(why);
+    files_.push_back(parsed_tuned(without_blanks(text)));
+  } catch (const std::exception& error) {
+    problems_.push_back(fmt::format("tuned choices in '{}' are not used: {}", path, error.what()));
+  }
+}
+
+std::optional<TunedAnswer> Tuned::find(std::string_view backend, std::string_view device,
+                                       std::string_view key, std::int64_t n_elements) const {
+  const int size =
+      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(n_elements, 0)));
+  std::optional<TunedAnswer> found;
+  std::tuple<bool, int> best;
+  for (const TunedFile& file : files_) {
+    if (file.backend != backend) continue;
+    for (const TunedEntry& one : file.entries) {
+      if (one.key != key) continue;
+      const bool is_here = file.device == device;
+      const std::tuple<bool, int> distance{!is_here, std::abs(one.size - size)};
+      if (found && distance >= best) continue;
+      const std::string_view near = one.size == size ? "exact" : "size";
+      found = TunedAnswer{&one, is_here ? near : "device"};
+      best = distance;
+    }
+  }
+  return found;
+}
+
+std::string processor_name() {
+  const std::string text = text_of_file("/proc/cpuinfo");
+  const std::size_t line = text.find("model name");
+  if (line == text.npos) return "";
+  const std::size_t begin = text.find(':', line);
+  const std::size_t end = std::min(text.find('\n', line), text.size());
+  if (begin == text.npos || begin > end) return "";
+  const std::size_t first = std::min(text.find_first_not_of(" \t", begin + 1), end);
+  std::string name = text.substr(first, end - first);
+  while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.pop_back();
+  return name;
+}
+
+}  // namespace op2::api
